@@ -1,0 +1,66 @@
+# Two commands are enough: `make run` serves on 127.0.0.1:3000, `make test` runs every test.
+# Everything is installed into .venv from the pinned, hashed lists in requirements/.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet --upgrade
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check install install-dev format lint types imports docs lock clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+run: install ## serve on 127.0.0.1:3000 with SQLite in ./clarion-data
+	@$(BIN)/clarion serve
+
+test: install-dev ## run every test, on SQLite and on a real PostgreSQL
+	@$(BIN)/pytest
+
+check: install-dev lint types imports test ## what CI runs: format, lint, types, imports, tests
+
+install: $(VENV)/installed ## make .venv/bin/clarion
+
+install-dev: $(VENV)/installed-dev
+
+format: install-dev ## rewrite the code in the house style
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+lint: install-dev
+	@$(BIN)/ruff format --check . && $(BIN)/ruff check .
+
+types: install-dev
+	@$(BIN)/mypy
+
+imports: install-dev
+	@$(BIN)/lint-imports
+
+docs: install-dev ## regenerate docs/reference and the README's configuration table
+	@$(BIN)/python -m clarion.cli.reference
+
+lock: install-dev ## renew requirements/*.txt from pyproject.toml
+	@$(BIN)/pip install --quiet uv
+	@$(LOCK) pyproject.toml -o requirements/run.txt
+	@$(LOCK) --group build -o requirements/build.txt
+	@$(LOCK) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
+
+clean: ## remove the virtual environment and caches (never data)
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Clarion needs Python 3.11 or newer; $(PYTHON) is older. Name another: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: requirements/run.txt pyproject.toml | $(VENV)/bin/python
+	@echo "Installing Clarion into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/installed-dev: requirements/dev.txt $(VENV)/installed | $(VENV)/bin/python
+	@echo "Installing the development tools ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@

@@ -1,0 +1,111 @@
+"""Composition root: settings become a database, services, routes and, from them, the application."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.types import ASGIApp
+
+import clarion.environments.routes
+import clarion.subscribers.routes
+from clarion.bootstrap import FirstKeys, prepare_store
+from clarion.bus import Bus
+from clarion.clock import Clock, SystemClock
+from clarion.db.open import open_store
+from clarion.db.port import Database
+from clarion.environments.authentication import Authenticator
+from clarion.errors import StoreUnavailable
+from clarion.http.idempotency import delete_expired
+from clarion.http.operation import Operation, Services, operations_of
+from clarion.http.service import Service
+from clarion.providers.names import BuiltinNames
+from clarion.settings import Settings
+from clarion.vault import Vault, open_vault
+
+_UPKEEP_SECONDS = 30
+_COMPRESSED_FROM_BYTES = 1024
+
+log = logging.getLogger(__name__)
+
+OPERATIONS: list[Operation] = operations_of(
+    clarion.subscribers.routes,
+    clarion.environments.routes,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """A running installation: what serves requests and what works in the background."""
+
+    settings: Settings
+    database: Database
+    services: Services
+    authenticator: Authenticator
+    asgi: ASGIApp
+    first_keys: FirstKeys | None
+
+    async def keep_up(self) -> None:
+        """Background upkeep, until cancelled: expired idempotency keys go, uses of keys are written down."""
+        while True:
+            await asyncio.sleep(_UPKEEP_SECONDS)
+            try:
+                await self.authenticator.record_use()
+                await delete_expired(self.database, self.services.clock.now())
+            except StoreUnavailable as error:
+                log.warning("Upkeep postponed", extra={"error": str(error)})
+
+
+@asynccontextmanager
+async def open_application(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Application]:
+    """Everything from settings; on leaving, what is held in memory is written and the store is closed."""
+    vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
+    database = await open_store(settings)
+    try:
+        first_keys = await prepare_store(database, settings, vault, clock or SystemClock())
+        application = build_application(settings, database, vault, clock=clock or SystemClock(), first_keys=first_keys)
+        yield application
+        await application.authenticator.record_use()
+    finally:
+        await database.close()
+
+
+def build_application(
+    settings: Settings, database: Database, vault: Vault, *, clock: Clock, first_keys: FirstKeys | None = None
+) -> Application:
+    """Wire the parts on a store that is ready."""
+    bus = Bus()
+    services = Services(settings=settings, clock=clock, vault=vault, names=BuiltinNames(settings.builtin_name), bus=bus)
+    authenticator = Authenticator(database, clock, bus)
+    service = Service(
+        OPERATIONS,
+        database=database,
+        services=services,
+        authenticate=authenticator,
+        pages={},
+    )
+    return Application(
+        settings=settings,
+        database=database,
+        services=services,
+        authenticator=authenticator,
+        asgi=_wrap(service, settings),
+        first_keys=first_keys,
+    )
+
+
+def _wrap(service: Service, settings: Settings) -> ASGIApp:
+    app: ASGIApp = GZipMiddleware(service, minimum_size=_COMPRESSED_FROM_BYTES)
+    if settings.cors_origins:
+        app = CORSMiddleware(
+            app,
+            allow_origins=list(settings.cors_origins),
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=["X-Request-Id", "Idempotency-Replay", "Retry-After"],
+            max_age=86_400,
+        )
+    return app

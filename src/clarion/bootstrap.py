@@ -1,0 +1,66 @@
+"""The first start: an organization with two environments, a key for each, and in-app delivery switched on."""
+
+from dataclasses import dataclass
+
+from clarion.clock import Clock, Millis
+from clarion.db.port import Connection, Database
+from clarion.environments import actions, store
+from clarion.environments.model import Environment, hash_key
+from clarion.errors import SettingsError
+from clarion.integrations.actions import create_in_app_integration
+from clarion.integrations.store import list_sealing_keys
+from clarion.settings import Secret, Settings
+from clarion.vault import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class FirstKeys:
+    """The secrets of the first start, by environment name; shown once."""
+
+    keys: dict[str, str]
+
+
+async def prepare_store(database: Database, settings: Settings, vault: Vault, clock: Clock) -> FirstKeys | None:
+    """Set up an empty store; on a used one, make sure that its secrets can be opened."""
+    await database.transaction(lambda db: _check_vault(db, vault))
+    now = clock.now()
+    return await database.transaction(lambda db: _set_up(db, settings, vault, now))
+
+
+async def _check_vault(db: Connection, vault: Vault) -> None:
+    missing = await list_sealing_keys(db) - vault.key_ids
+    if missing:
+        raise SettingsError(
+            f"The store holds credentials sealed with key '{min(missing)}', which this process does not have; "
+            "give it with CLARION_ENCRYPTION_KEYS."
+        )
+
+
+async def _set_up(db: Connection, settings: Settings, vault: Vault, now: Millis) -> FirstKeys | None:
+    await store.lock_first_start(db)
+    secrets = {"Development": settings.development_api_key, "Production": settings.production_api_key}
+    if await store.has_organizations(db):
+        await _add_configured_keys(db, secrets, now)
+        return None
+    identifiers = {"Development": settings.development_app_id, "Production": settings.production_app_id}
+    environments = await actions.create_organization(db, name="Clarion", identifiers=identifiers, now=now)
+    keys: dict[str, str] = {}
+    for environment in environments:
+        keys[environment.name] = await _open_environment(db, environment, secrets[environment.name], now)
+        await create_in_app_integration(db, environment.id, vault=vault, now=now)
+    return FirstKeys(keys)
+
+
+async def _open_environment(db: Connection, environment: Environment, secret: Secret | None, now: Millis) -> str:
+    request = actions.KeyRequest(name="First key", text=secret.reveal() if secret else None)
+    made = await actions.create_api_key(db, environment.id, request, now)
+    return made.text
+
+
+async def _add_configured_keys(db: Connection, secrets: dict[str, Secret | None], now: Millis) -> None:
+    """Make a key that was configured after the first start known; one that was revoked stays so."""
+    for environment in await store.list_environments(db):
+        secret = secrets.get(environment.name)
+        if secret and await store.find_api_key_by_hash(db, hash_key(secret.reveal())) is None:
+            request = actions.KeyRequest(name="Configured key", text=secret.reveal())
+            await actions.create_api_key(db, environment.id, request, now)

@@ -1,0 +1,58 @@
+"""The only reader of the time, and how moments look on the wire."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import NewType, Protocol
+
+Millis = NewType("Millis", int)
+"""Milliseconds since 1970 in UTC: how every moment is kept in the store."""
+
+SECOND = Millis(1_000)
+MINUTE = Millis(60 * SECOND)
+HOUR = Millis(60 * MINUTE)
+DAY = Millis(24 * HOUR)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Clock(Protocol):
+    def now(self) -> Millis: ...
+
+
+class SystemClock:
+    """The clock of the machine."""
+
+    def now(self) -> Millis:
+        return Millis(time.time_ns() // 1_000_000)
+
+
+class ManualClock:
+    """A clock that stands until it is moved, so that tests never wait."""
+
+    def __init__(self, now: Millis) -> None:
+        self._now = now
+
+    def now(self) -> Millis:
+        return self._now
+
+    def move(self, by: int) -> None:
+        self._now = Millis(self._now + by)
+
+
+def iso_text(moment: Millis) -> str:
+    """ISO 8601 in UTC with milliseconds and Z, the one form the API sends."""
+    seconds, millis = divmod(moment, 1000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{millis:03d}Z"
+
+
+def find_moment(text: str) -> Millis | None:
+    """The moment of an ISO 8601 text (UTC where it names no zone), or None."""
+    try:
+        parsed = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    try:
+        return Millis((aware - _EPOCH) // timedelta(milliseconds=1))
+    except OverflowError:
+        return None

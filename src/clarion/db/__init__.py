@@ -1,0 +1,1 @@
+"""The store: one port, two databases."""

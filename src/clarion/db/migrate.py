@@ -1,0 +1,119 @@
+"""Bring a store to the schema of this program, and refuse one that is ahead of it.
+
+Alembic and SQLAlchemy are imported only when there is something to do: a start on a current store pays nothing.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from clarion.db import sqlite
+from clarion.errors import StoreNewer, StoreUnavailable
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_LOCK = 0x_C1A_1107  # any number that nobody else locks
+
+
+def known_revisions() -> list[str]:
+    """The numbers of all migrations, oldest first."""
+    return sorted(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def migrate_sqlite(path: Path) -> list[str]:
+    """Apply what is missing and name it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite.connect(path)) as connection:
+            missing = _missing(_sqlite_revision(connection), str(path))
+        if missing:
+            _upgrade_sqlite(path)
+    except (sqlite3.Error, OSError) as error:
+        raise StoreUnavailable(f"The SQLite store {path} cannot be opened: {error}") from error
+    return missing
+
+
+async def migrate_postgres(url: str) -> list[str]:
+    """Apply what is missing and name it; processes that start together take turns."""
+    try:
+        connection = await asyncpg.connect(url)
+    except (asyncpg.PostgresError, OSError, TimeoutError) as error:
+        raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
+    try:
+        if not _missing(await _postgres_revision(connection), "The database"):
+            return []
+        await connection.execute(f"SELECT pg_advisory_lock({_LOCK})")
+        missing = _missing(await _postgres_revision(connection), "The database")
+        if missing:
+            await _upgrade_postgres(url)
+        return missing
+    finally:
+        await connection.close()
+
+
+def _missing(revision: str | None, store: str) -> list[str]:
+    known = known_revisions()
+    if revision is None:
+        return known
+    if revision not in known:
+        raise StoreNewer(
+            f"{store} has schema {revision}, newer than this Clarion, which knows up to {known[-1]}. "
+            "Install the newer version, or restore a backup made before the upgrade."
+        )
+    return known[known.index(revision) + 1 :]
+
+
+def _sqlite_revision(connection: sqlite3.Connection) -> str | None:
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
+    row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if found else None
+    return row[0] if row else None
+
+
+async def _postgres_revision(connection: Any) -> str | None:
+    if await connection.fetchval("SELECT to_regclass('alembic_version')") is None:
+        return None
+    revision: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
+    return revision
+
+
+def _upgrade(connection: Any) -> None:
+    from alembic import command  # noqa: PLC0415 - only when there is something to migrate
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+@contextmanager
+def _sqlite_engine(path: Path) -> Iterator[Any]:
+    from sqlalchemy import create_engine, event  # noqa: PLC0415
+    from sqlalchemy.pool import StaticPool  # noqa: PLC0415
+
+    engine = create_engine("sqlite://", creator=lambda: sqlite.connect(path), poolclass=StaticPool)
+    # sqlite3 opens no transaction before DDL by itself; without one a crash would leave half a migration.
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def _upgrade_sqlite(path: Path) -> None:
+    with _sqlite_engine(path) as engine, engine.begin() as connection:
+        _upgrade(connection)
+
+
+async def _upgrade_postgres(url: str) -> None:
+    from sqlalchemy.ext.asyncio import create_async_engine  # noqa: PLC0415
+
+    engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url))
+    try:
+        async with engine.begin() as connection:
+            await connection.run_sync(_upgrade)
+    finally:
+        await engine.dispose()

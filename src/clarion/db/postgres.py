@@ -1,0 +1,119 @@
+"""PostgreSQL: pooled asyncpg connections, one transaction for each unit of work."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import asyncpg
+
+from clarion.db.port import Dialect, Row, Work
+from clarion.db.query import Query
+from clarion.errors import StoreUnavailable
+
+T = TypeVar("T")
+
+_ACQUIRE_SECONDS = 10
+_TRIES = 5
+
+_UNAVAILABLE = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.PostgresSystemError,
+    OSError,
+    TimeoutError,
+)
+_RUN_AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+
+
+class PostgresConnection:
+    """The port over one pooled connection."""
+
+    dialect = Dialect.POSTGRES
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]:
+        rows: Sequence[Row] = await self._connection.fetch(query.postgres, *query.postgres_arguments(parameters))
+        return rows
+
+    async def fetch_one(self, query: Query, /, **parameters: Any) -> Row | None:
+        row: Row | None = await self._connection.fetchrow(query.postgres, *query.postgres_arguments(parameters))
+        return row
+
+    async def execute(self, query: Query, /, **parameters: Any) -> int:
+        status: str = await self._connection.execute(query.postgres, *query.postgres_arguments(parameters))
+        count = status.rpartition(" ")[2]
+        return int(count) if count.isdigit() else 0
+
+    async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None:
+        await self._connection.executemany(query.postgres, [query.postgres_arguments(row) for row in rows])
+
+
+class PostgresDatabase:
+    """The store that many processes share."""
+
+    dialect = Dialect.POSTGRES
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+
+    @classmethod
+    async def connect(cls, url: str, *, pool_size: int) -> "PostgresDatabase":
+        try:
+            pool = await asyncpg.create_pool(
+                url, min_size=1, max_size=pool_size, init=_prepare_connection, command_timeout=60
+            )
+        except (*_UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
+            raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
+        return cls(pool)
+
+    async def transaction(self, work: Work[T]) -> T:
+        for attempt in range(1, _TRIES + 1):
+            try:
+                async with self._acquire() as connection, connection.transaction():
+                    return await work(PostgresConnection(connection))
+            except _RUN_AGAIN:
+                if attempt == _TRIES:
+                    raise StoreUnavailable("The store is busy with conflicting changes") from None
+                await asyncio.sleep(0.01 * attempt)
+        raise AssertionError("unreachable")
+
+    async def read(self, work: Work[T]) -> T:
+        async with self._acquire() as connection:
+            return await work(PostgresConnection(connection))
+
+    async def scan(self, work: Work[T]) -> T:
+        async with (
+            self._acquire() as connection,
+            connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            return await work(PostgresConnection(connection))
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def _acquire(self) -> AsyncIterator[Any]:
+        try:
+            async with self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
+                yield connection
+        except _UNAVAILABLE as error:
+            raise StoreUnavailable(f"PostgreSQL cannot be used now: {error}") from error
+
+
+async def _prepare_connection(connection: Any) -> None:
+    # Ids are 16 bytes on our side in both databases.
+    await connection.set_type_codec(
+        "uuid", schema="pg_catalog", encoder=_same_bytes, decoder=_same_bytes, format="binary"
+    )
+
+
+def _same_bytes(value: bytes) -> bytes:
+    return value

@@ -1,0 +1,200 @@
+"""SQLite: one writer thread that commits whatever is waiting together, readers on their own connections."""
+
+import asyncio
+import logging
+import queue
+import sqlite3
+import threading
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from clarion.db.jsonmatch import json_matches
+from clarion.db.port import Dialect, Row, Work
+from clarion.db.query import Query
+from clarion.errors import StoreUnavailable
+
+T = TypeVar("T")
+
+_MOST_UNITS_A_COMMIT = 256
+_BUSY_MILLISECONDS = 10_000
+_SCAN_THREADS = 2
+
+log = logging.getLogger(__name__)
+
+
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open the file with the settings that durability rests on."""
+    connection = sqlite3.connect(
+        f"file:{path.resolve()}{'?mode=ro' if read_only else ''}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=512,
+    )
+    connection.row_factory = sqlite3.Row
+    connection.create_function("json_matches", 2, json_matches, deterministic=True)
+    connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
+    if not read_only:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA cache_size = -16384")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    return connection
+
+
+class SqliteConnection:
+    """The port over a plain connection: every call finishes without giving way."""
+
+    dialect = Dialect.SQLITE
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]:
+        text, bound = query.sqlite_call(parameters)
+        return self._connection.execute(text, bound).fetchall()
+
+    async def fetch_one(self, query: Query, /, **parameters: Any) -> Row | None:
+        text, bound = query.sqlite_call(parameters)
+        row: Row | None = self._connection.execute(text, bound).fetchone()
+        return row
+
+    async def execute(self, query: Query, /, **parameters: Any) -> int:
+        text, bound = query.sqlite_call(parameters)
+        return self._connection.execute(text, bound).rowcount
+
+    async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None:
+        self._connection.executemany(query.sqlite, rows)
+
+
+@dataclass(slots=True)
+class _Unit:
+    work: Work[Any]
+    future: asyncio.Future[Any]
+    result: Any = None
+    error: BaseException | None = None
+
+
+class SqliteDatabase:
+    """The embedded store."""
+
+    dialect = Dialect.SQLITE
+
+    def __init__(self, path: Path) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._waiting: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
+        self._write = connect(path)
+        self._near = connect(path, read_only=True)
+        self._path = path
+        self._scan_local = threading.local()
+        self._scan_connections: list[sqlite3.Connection] = []
+        self._scanners = ThreadPoolExecutor(_SCAN_THREADS, thread_name_prefix="clarion-scan")
+        self._writer = threading.Thread(target=self._write_forever, name="clarion-writer", daemon=True)
+        self._writer.start()
+
+    async def transaction(self, work: Work[T]) -> T:
+        unit = _Unit(work, self._loop.create_future())
+        self._waiting.put(unit)
+        result: T = await unit.future
+        return result
+
+    async def read(self, work: Work[T]) -> T:
+        return _read_snapshot(self._near, work)
+
+    async def scan(self, work: Work[T]) -> T:
+        return await self._loop.run_in_executor(self._scanners, self._scan_here, work)
+
+    async def close(self) -> None:
+        self._waiting.put(None)
+        await self._loop.run_in_executor(None, self._writer.join)
+        self._scanners.shutdown(wait=True)
+        for connection in (self._near, *self._scan_connections, self._write):
+            connection.close()
+
+    def _scan_here(self, work: Work[T]) -> T:
+        connection: sqlite3.Connection | None = getattr(self._scan_local, "connection", None)
+        if connection is None:
+            connection = self._scan_local.connection = connect(self._path, read_only=True)
+            self._scan_connections.append(connection)
+        return _read_snapshot(connection, work)
+
+    def _write_forever(self) -> None:
+        while (unit := self._waiting.get()) is not None:
+            units, last = [unit], False
+            while len(units) < _MOST_UNITS_A_COMMIT and not self._waiting.empty():
+                following = self._waiting.get()
+                if following is None:
+                    last = True
+                    break
+                units.append(following)
+            _commit_together(self._write, units)
+            self._loop.call_soon_threadsafe(_answer, units)
+            if last:
+                return
+
+
+def _read_snapshot(connection: sqlite3.Connection, work: Work[T]) -> T:
+    try:
+        connection.execute("BEGIN")
+        try:
+            return run_at_once(work(SqliteConnection(connection)))
+        finally:
+            connection.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        raise _unavailable(error) from error
+
+
+def _commit_together(connection: sqlite3.Connection, units: list[_Unit]) -> None:
+    """One transaction for all; a unit that fails is undone alone, a commit that fails fails them all."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        for unit in units:
+            _run_unit(connection, unit)
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        log.exception("Store cannot commit")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        for unit in units:
+            unit.error = unit.error or _unavailable(error)
+
+
+def _run_unit(connection: sqlite3.Connection, unit: _Unit) -> None:
+    connection.execute("SAVEPOINT unit")
+    try:
+        unit.result = run_at_once(unit.work(SqliteConnection(connection)))
+    except BaseException as error:
+        unit.error = _unavailable(error) if isinstance(error, sqlite3.OperationalError) else error
+        if not connection.in_transaction:
+            # Disk full and I/O errors make SQLite undo everything: nothing of this batch may be reported as done.
+            raise sqlite3.OperationalError(str(error)) from error
+        connection.execute("ROLLBACK TO unit")
+    connection.execute("RELEASE unit")
+
+
+def _answer(units: list[_Unit]) -> None:
+    for unit in units:
+        if unit.future.done():
+            continue
+        if unit.error is None:
+            unit.future.set_result(unit.result)
+        else:
+            unit.future.set_exception(unit.error)
+
+
+def run_at_once(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Finish a coroutine that never has to wait."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    coroutine.close()
+    raise RuntimeError("a unit of work awaited something other than its connection")
+
+
+def _unavailable(error: BaseException) -> StoreUnavailable:
+    return StoreUnavailable(f"The store cannot be used now: {error}")

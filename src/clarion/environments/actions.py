@@ -1,0 +1,72 @@
+"""Making organizations and keys: by the API, the command line and the first start alike."""
+
+from dataclasses import dataclass
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.environments import store
+from clarion.environments.model import ApiKey, Environment, hash_key, make_identifier, make_key_text
+from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, new_id
+from clarion.vocabulary import Scope
+
+_KINDS = (("Development", "dev"), ("Production", "prod"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRequest:
+    """A key to be made; `text` is the secret where the operator chose it."""
+
+    name: str
+    scopes: frozenset[Scope] = frozenset({Scope.ALL})
+    expires_at: Millis | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key and, this once, its secret."""
+
+    record: ApiKey
+    text: str
+
+
+async def create_organization(
+    db: Connection, *, name: str, identifiers: dict[str, str | None], now: Millis
+) -> list[Environment]:
+    """An organization with Development and Production; `identifiers` are by environment name, made where None."""
+    organization_id = OrganizationId(new_id(now))
+    await store.insert_organization(db, organization_id, name, now)
+    created: list[Environment] = []
+    for environment_name, kind in _KINDS:
+        environment = Environment(
+            id=EnvironmentId(new_id(now)),
+            organization_id=organization_id,
+            parent_id=created[0].id if created else None,
+            name=environment_name,
+            kind=kind,
+            identifier=identifiers.get(environment_name) or make_identifier(),
+            created_at=now,
+            updated_at=now,
+        )
+        await store.insert_environment(db, environment)
+        created.append(environment)
+    return created
+
+
+async def create_api_key(db: Connection, environment_id: EnvironmentId, request: KeyRequest, now: Millis) -> NewKey:
+    """Store a key by its hash."""
+    secret = request.text or make_key_text()
+    key = ApiKey(
+        environment_id=environment_id,
+        id=ApiKeyId(new_id(now)),
+        hash=hash_key(secret),
+        name=request.name,
+        hint=secret[-4:],
+        scopes=request.scopes,
+        created_at=now,
+        expires_at=request.expires_at,
+        last_used_at=None,
+        revoked_at=None,
+    )
+    await store.insert_api_key(db, key)
+    return NewKey(key, secret)

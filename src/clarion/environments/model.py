@@ -1,0 +1,64 @@
+"""Environments and keys as records, and the rules of keys."""
+
+import hashlib
+import secrets
+import string
+from dataclasses import dataclass
+from typing import NewType
+
+from clarion.clock import Millis
+from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
+from clarion.vocabulary import Scope
+
+KeyHash = NewType("KeyHash", bytes)
+
+_LETTERS = string.ascii_letters + string.digits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    id: EnvironmentId
+    organization_id: OrganizationId
+    parent_id: EnvironmentId | None
+    name: str
+    kind: str
+    identifier: str
+    created_at: Millis
+    updated_at: Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    environment_id: EnvironmentId
+    id: ApiKeyId
+    hash: KeyHash
+    name: str
+    hint: str
+    scopes: frozenset[Scope]
+    created_at: Millis
+    expires_at: Millis | None
+    last_used_at: Millis | None
+    revoked_at: Millis | None
+
+    def is_valid(self, now: Millis) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+def make_key_text() -> str:
+    """A new secret: 192 random bits."""
+    return f"ck_{secrets.token_hex(24)}"
+
+
+def make_identifier() -> str:
+    """A public application identifier."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(12))
+
+
+def hash_key(text: str) -> KeyHash:
+    """How a key is stored. Keys are long and random, so a plain hash is enough; nothing can be guessed from it."""
+    return KeyHash(hashlib.sha256(text.encode()).digest())
+
+
+def can_grant(own: frozenset[Scope], wanted: frozenset[Scope]) -> bool:
+    """A key hands on at most what it has."""
+    return Scope.ALL in own or wanted <= own

@@ -1,0 +1,94 @@
+"""Environments, keys and the health check."""
+
+from msgspec import UNSET, UnsetType
+
+from clarion import __version__
+from clarion.bus import Topic
+from clarion.clock import Millis
+from clarion.db.query import sql
+from clarion.environments import actions, store
+from clarion.environments.model import can_grant
+from clarion.environments.wire import (
+    ApiKeyIn,
+    ApiKeyOut,
+    ApiKeyPatch,
+    EnvironmentOut,
+    HealthOut,
+    HealthPart,
+    NewApiKeyOut,
+)
+from clarion.errors import Forbidden, Invalid, NotFound
+from clarion.http.operation import Call, operation
+from clarion.http.wire import MomentText
+from clarion.ids import ApiKeyId, id_text
+from clarion.vocabulary import Scope
+
+
+@operation("GET", "/v1/health-check", scope=None)
+async def get_health(call: Call) -> HealthOut:
+    """Tell whether the service and its store answer."""
+    await call.db.fetch_one(sql("SELECT 1 AS alive"))
+    parts = {"db": HealthPart(status="up"), "apiVersion": HealthPart(status="up", version=__version__)}
+    return HealthOut(status="ok", info=parts, error={}, details=parts)
+
+
+@operation("GET", "/v1/environments", scope=Scope.ENVIRONMENTS_READ)
+async def list_environments(call: Call) -> list[EnvironmentOut]:
+    """List the environments of the organization."""
+    return [EnvironmentOut.of(one) for one in await store.list_environments(call.db, call.organization_id)]
+
+
+@operation("GET", "/v1/environments/me", scope=Scope.ENVIRONMENTS_READ)
+async def get_environment(call: Call) -> EnvironmentOut:
+    """Retrieve the environment of the API key."""
+    environments = await store.list_environments(call.db, call.organization_id)
+    return EnvironmentOut.of(next(one for one in environments if one.id == call.environment_id))
+
+
+@operation("GET", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_READ)
+async def list_api_keys(call: Call) -> list[ApiKeyOut]:
+    """List the API keys of the environment, without their secrets."""
+    return [ApiKeyOut.of(key) for key in await store.list_api_keys(call.db, call.environment_id)]
+
+
+@operation("POST", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_WRITE, status=201)
+async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
+    """Create an API key; the answer is the only place that shows its secret."""
+    scopes = frozenset(body.scopes)
+    if not can_grant(call.caller.scopes, scopes):
+        raise Forbidden("A key can hand on only scopes that it has itself")
+    request = actions.KeyRequest(name=body.name, scopes=scopes, expires_at=_future(call, body.expires_at))
+    made = await actions.create_api_key(call.db, call.environment_id, request, call.now)
+    return NewApiKeyOut(key=made.text, api_key=ApiKeyOut.of(made.record))
+
+
+@operation("PATCH", "/v1/environments/api-keys/{apiKeyId}", scope=Scope.ENVIRONMENTS_WRITE)
+async def update_api_key(call: Call, key_id: ApiKeyId, body: ApiKeyPatch) -> ApiKeyOut:
+    """Rename an API key, or set when it expires: a new key and an old one overlap until then."""
+    key = await store.find_api_key(call.db, call.environment_id, key_id)
+    if key is None:
+        raise NotFound("ApiKey", id_text(key_id))
+    if not can_grant(call.caller.scopes, key.scopes):
+        raise Forbidden("A key can change only keys whose scopes it has itself")
+    expires_at = key.expires_at if body.expires_at is UNSET else _future(call, body.expires_at)
+    name = key.name if isinstance(body.name, UnsetType) else body.name
+    await store.update_api_key(call.db, call.environment_id, key_id, name=name, expires_at=expires_at)
+    call.after_commit.append(lambda: call.services.bus.publish(Topic.API_KEY_CHANGED))
+    changed = await store.find_api_key(call.db, call.environment_id, key_id)
+    return ApiKeyOut.of(changed or key)
+
+
+@operation("DELETE", "/v1/environments/api-keys/{apiKeyId}", scope=Scope.ENVIRONMENTS_WRITE, status=204)
+async def revoke_api_key(call: Call, key_id: ApiKeyId) -> None:
+    """Revoke an API key at once."""
+    if not await store.revoke_api_key(call.db, call.environment_id, key_id, call.now):
+        raise NotFound("ApiKey", id_text(key_id))
+    call.after_commit.append(lambda: call.services.bus.publish(Topic.API_KEY_CHANGED))
+
+
+def _future(call: Call, text: MomentText | UnsetType | None) -> Millis | None:
+    if text is None or isinstance(text, UnsetType):
+        return None
+    if text.moment <= call.now:
+        raise Invalid.field("expiresAt", "must lie in the future", text)
+    return text.moment

@@ -1,0 +1,157 @@
+"""SQL of organizations, environments and API keys."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Dialect, Row
+from clarion.db.query import sql
+from clarion.environments.model import ApiKey, Environment, KeyHash
+from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
+from clarion.vocabulary import Scope
+
+_SCOPES = msgspec.json.Decoder(frozenset[Scope])
+
+LOCK_FIRST_START = sql("LOCK TABLE organizations IN EXCLUSIVE MODE")
+COUNT_ORGANIZATIONS = sql("SELECT count(*) AS n FROM organizations")
+INSERT_ORGANIZATION = sql("INSERT INTO organizations (id, name, created_at) VALUES (:id, :name, :now)")
+
+INSERT_ENVIRONMENT = sql("""
+    INSERT INTO environments (id, organization_id, parent_id, name, kind, identifier, created_at, updated_at)
+    VALUES (:id, :organization_id, :parent_id, :name, :kind, :identifier, :created_at, :updated_at)
+""")
+LIST_ENVIRONMENTS = sql("SELECT * FROM environments ORDER BY id")
+LIST_ORGANIZATION_ENVIRONMENTS = sql("SELECT * FROM environments WHERE organization_id = :organization_id ORDER BY id")
+LOCK_ENVIRONMENT = sql("SELECT id FROM environments WHERE id = :environment_id {for_update}")
+
+INSERT_API_KEY = sql("""
+    INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, created_at, expires_at)
+    VALUES (:environment_id, :id, :hash, :name, :hint, :scopes, :created_at, :expires_at)
+""")
+FIND_API_KEY_BY_HASH = sql("""
+    SELECT k.*, e.organization_id FROM api_keys AS k JOIN environments AS e ON e.id = k.environment_id
+    WHERE k.hash = :hash
+""")
+FIND_API_KEY = sql("""
+    SELECT * FROM api_keys WHERE environment_id = :environment_id AND id = :id AND revoked_at IS NULL
+""")
+LIST_API_KEYS = sql("""
+    SELECT * FROM api_keys WHERE environment_id = :environment_id AND revoked_at IS NULL ORDER BY id
+""")
+UPDATE_API_KEY = sql("""
+    UPDATE api_keys SET name = :name, expires_at = :expires_at
+    WHERE environment_id = :environment_id AND id = :id AND revoked_at IS NULL
+""")
+REVOKE_API_KEY = sql("""
+    UPDATE api_keys SET revoked_at = :now
+    WHERE environment_id = :environment_id AND id = :id AND revoked_at IS NULL
+""")
+MARK_API_KEY_USED = sql("""
+    UPDATE api_keys SET last_used_at = :used_at
+    WHERE environment_id = :environment_id AND id = :id AND (last_used_at IS NULL OR last_used_at < :used_at)
+""")
+
+
+async def lock_first_start(db: Connection) -> None:
+    """Processes that meet an empty store together set it up one after the other."""
+    if db.dialect is Dialect.POSTGRES:
+        await db.execute(LOCK_FIRST_START)
+
+
+async def has_organizations(db: Connection) -> bool:
+    row = await db.fetch_one(COUNT_ORGANIZATIONS)
+    return row is not None and row["n"] > 0
+
+
+async def insert_organization(db: Connection, organization_id: OrganizationId, name: str, now: Millis) -> None:
+    await db.execute(INSERT_ORGANIZATION, id=organization_id, name=name, now=now)
+
+
+async def insert_environment(db: Connection, environment: Environment) -> None:
+    await db.execute(
+        INSERT_ENVIRONMENT,
+        id=environment.id,
+        organization_id=environment.organization_id,
+        parent_id=environment.parent_id,
+        name=environment.name,
+        kind=environment.kind,
+        identifier=environment.identifier,
+        created_at=environment.created_at,
+        updated_at=environment.updated_at,
+    )
+
+
+async def list_environments(db: Connection, organization_id: OrganizationId | None = None) -> list[Environment]:
+    """The environments of one organization, or of all of them for the operator."""
+    if organization_id is None:
+        rows = await db.fetch(LIST_ENVIRONMENTS)
+    else:
+        rows = await db.fetch(LIST_ORGANIZATION_ENVIRONMENTS, organization_id=organization_id)
+    return [Environment(**row) for row in rows]
+
+
+async def lock_environment(db: Connection, environment_id: EnvironmentId) -> None:
+    """Let one change of environment-wide order (such as who is primary) go at a time."""
+    await db.fetch_one(LOCK_ENVIRONMENT, environment_id=environment_id)
+
+
+async def insert_api_key(db: Connection, key: ApiKey) -> None:
+    await db.execute(
+        INSERT_API_KEY,
+        environment_id=key.environment_id,
+        id=key.id,
+        hash=key.hash,
+        name=key.name,
+        hint=key.hint,
+        scopes=msgspec.json.encode(sorted(key.scopes)).decode(),
+        created_at=key.created_at,
+        expires_at=key.expires_at,
+    )
+
+
+async def find_api_key_by_hash(db: Connection, key_hash: KeyHash) -> tuple[ApiKey, OrganizationId] | None:
+    row = await db.fetch_one(FIND_API_KEY_BY_HASH, hash=key_hash)
+    return None if row is None else (_api_key(row), OrganizationId(row["organization_id"]))
+
+
+async def find_api_key(db: Connection, environment_id: EnvironmentId, key_id: ApiKeyId) -> ApiKey | None:
+    row = await db.fetch_one(FIND_API_KEY, environment_id=environment_id, id=key_id)
+    return None if row is None else _api_key(row)
+
+
+async def list_api_keys(db: Connection, environment_id: EnvironmentId) -> list[ApiKey]:
+    return [_api_key(row) for row in await db.fetch(LIST_API_KEYS, environment_id=environment_id)]
+
+
+async def update_api_key(
+    db: Connection, environment_id: EnvironmentId, key_id: ApiKeyId, *, name: str, expires_at: Millis | None
+) -> None:
+    await db.execute(UPDATE_API_KEY, environment_id=environment_id, id=key_id, name=name, expires_at=expires_at)
+
+
+async def revoke_api_key(db: Connection, environment_id: EnvironmentId, key_id: ApiKeyId, now: Millis) -> bool:
+    return await db.execute(REVOKE_API_KEY, environment_id=environment_id, id=key_id, now=now) > 0
+
+
+async def mark_api_keys_used(db: Connection, used: Sequence[tuple[EnvironmentId, ApiKeyId, Millis]]) -> None:
+    rows: list[dict[str, Any]] = [
+        {"environment_id": environment_id, "id": key_id, "used_at": used_at} for environment_id, key_id, used_at in used
+    ]
+    await db.execute_many(MARK_API_KEY_USED, rows)
+
+
+def _api_key(row: Row) -> ApiKey:
+    return ApiKey(
+        environment_id=row["environment_id"],
+        id=row["id"],
+        hash=row["hash"],
+        name=row["name"],
+        hint=row["hint"],
+        scopes=_SCOPES.decode(row["scopes"]),
+        created_at=row["created_at"],
+        expires_at=row["expires_at"],
+        last_used_at=row["last_used_at"],
+        revoked_at=row["revoked_at"],
+    )

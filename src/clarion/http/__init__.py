@@ -1,0 +1,1 @@
+"""The HTTP layer: typed operations in, exact JSON out."""

@@ -1,0 +1,110 @@
+"""Idempotency keys: an answer is stored in the transaction of its effect, and sent again for the same key."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from clarion.clock import DAY, Millis
+from clarion.db.port import Connection, Database, Dialect
+from clarion.db.query import sql
+from clarion.errors import InProgress, Invalid
+from clarion.ids import EnvironmentId
+
+KEPT = DAY
+LONGEST = 255
+_EXPIRY_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back to the caller."""
+
+    status: int
+    body: bytes
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """One key in its scope (environment, method, path), and what was asked under it."""
+
+    text: str
+    environment_id: EnvironmentId
+    digest: bytes
+    fingerprint: bytes
+
+
+FIND_ANSWER = sql("""
+    SELECT fingerprint, status, body FROM idempotency_keys
+    WHERE environment_id = :environment_id AND digest = :digest AND created_at > :oldest
+""")
+
+LOCK_KEY = sql("SELECT pg_try_advisory_xact_lock(:lock) AS locked")
+
+# An expired row is replaced; a live one stays, and the caller then reads it.
+INSERT_ANSWER = sql("""
+    INSERT INTO idempotency_keys (digest, environment_id, fingerprint, status, body, created_at)
+    VALUES (:digest, :environment_id, :fingerprint, :status, :body, :now)
+    ON CONFLICT (digest) DO UPDATE
+    SET fingerprint = :fingerprint, status = :status, body = :body, created_at = :now
+    WHERE idempotency_keys.created_at <= :oldest
+""")
+
+DELETE_EXPIRED = sql("""
+    DELETE FROM idempotency_keys WHERE digest IN (
+        SELECT digest FROM idempotency_keys WHERE created_at <= :oldest ORDER BY created_at LIMIT :most
+    )
+""")
+
+
+def make_key(text: str, *, environment_id: EnvironmentId, method: str, path: bytes, content: bytes) -> IdempotencyKey:
+    """The key of one request; `content` is everything that must be the same when it is sent again."""
+    if len(text) > LONGEST:
+        raise Invalid.field("idempotency-key", f"must have at most {LONGEST} characters", text)
+    scope = b"\x00".join((environment_id, method.encode(), path, text.encode()))
+    return IdempotencyKey(
+        text=text,
+        environment_id=environment_id,
+        digest=blake2b(scope, digest_size=16).digest(),
+        fingerprint=blake2b(content, digest_size=16).digest(),
+    )
+
+
+async def find_answer(db: Connection, key: IdempotencyKey, now: Millis) -> Answer | None:
+    """The stored answer, or None when this request is the one to do the work.
+
+    On PostgreSQL the key is locked for the transaction: another process that holds it is still working.
+    SQLite runs one unit after the other, so there is nobody else.
+    """
+    if db.dialect is Dialect.POSTGRES:
+        row = await db.fetch_one(LOCK_KEY, lock=int.from_bytes(key.digest[:8], signed=True))
+        if row is None or not row["locked"]:
+            raise InProgress(f"A request with idempotency key '{key.text}' is being worked on; try again")
+    row = await db.fetch_one(FIND_ANSWER, environment_id=key.environment_id, digest=key.digest, oldest=now - KEPT)
+    if row is None:
+        return None
+    if row["fingerprint"] != key.fingerprint:
+        raise Invalid.field("idempotency-key", "was used with another body; use a new key for a new request", key.text)
+    return Answer(row["status"], row["body"], replayed=True)
+
+
+async def insert_answer(db: Connection, key: IdempotencyKey, answer: Answer, now: Millis) -> None:
+    await db.execute(
+        INSERT_ANSWER,
+        digest=key.digest,
+        environment_id=key.environment_id,
+        fingerprint=key.fingerprint,
+        status=answer.status,
+        body=answer.body,
+        now=now,
+        oldest=now - KEPT,
+    )
+
+
+async def delete_expired(database: Database, now: Millis) -> int:
+    """Remove keys past their day, in batches that never hold up writers; tells how many."""
+    removed = 0
+    while True:
+        batch = await database.transaction(lambda db: db.execute(DELETE_EXPIRED, oldest=now - KEPT, most=_EXPIRY_BATCH))
+        removed += batch
+        if batch < _EXPIRY_BATCH:
+            return removed

@@ -1,0 +1,174 @@
+"""Operations: a plain async function with typed input and output, and how it is reached over HTTP."""
+
+import inspect
+import re
+import typing
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Generic, TypeVar
+
+from clarion.bus import Bus
+from clarion.clock import Clock, Millis
+from clarion.db.port import Connection
+from clarion.errors import NotFound
+from clarion.http.limits import SMALL_BODY
+from clarion.http.queries import query_reader
+from clarion.http.validation import body_reader
+from clarion.http.wire import Wire
+from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, find_id
+from clarion.providers.names import BuiltinNames
+from clarion.settings import Settings
+from clarion.vault import Vault
+from clarion.vocabulary import Scope
+
+T = TypeVar("T")
+Handler = Callable[..., Coroutine[Any, Any, Any]]
+
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is calling: one key, and with it one environment."""
+
+    environment_id: EnvironmentId
+    organization_id: OrganizationId
+    key_id: ApiKeyId
+    scopes: frozenset[Scope]
+
+    def may(self, scope: Scope) -> bool:
+        return Scope.ALL in self.scopes or scope in self.scopes
+
+
+NOBODY = Caller(EnvironmentId(bytes(16)), OrganizationId(bytes(16)), ApiKeyId(bytes(16)), frozenset())
+"""Who calls an operation that is open to everyone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What operations share, made once by the composition root."""
+
+    settings: Settings
+    clock: Clock
+    vault: Vault
+    names: BuiltinNames
+    bus: Bus
+
+
+@dataclass(slots=True)
+class Call:
+    """One request as an operation sees it: the caller, the moment, and a connection inside its unit of work."""
+
+    caller: Caller
+    db: Connection
+    now: Millis
+    services: Services
+    after_commit: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def environment_id(self) -> EnvironmentId:
+        return self.caller.environment_id
+
+    @property
+    def organization_id(self) -> OrganizationId:
+        return self.caller.organization_id
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[T]):
+    """A body with another success status than the operation's own."""
+
+    status: int
+    body: T
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """An operation with everything that serving and describing it takes."""
+
+    method: str
+    path: str
+    handler: Handler
+    scope: Scope | None
+    status: int
+    scans: bool
+    body_limit: int
+    path_kinds: tuple[tuple[str, Any], ...]
+    query_shape: type[Wire] | None
+    read_query: Callable[[bytes], Wire] | None
+    body_shape: type[Wire] | None
+    read_body: Callable[[bytes], Wire] | None
+    result: Any
+    tag: str
+
+    @property
+    def changes(self) -> bool:
+        return self.method != "GET"
+
+    @property
+    def summary(self) -> str:
+        return (inspect.getdoc(self.handler) or "").partition("\n")[0]
+
+    def path_values(self, texts: Iterable[str]) -> list[Any]:
+        """Path parameters as the handler wants them; an id that is none names nothing."""
+        return [_path_value(kind, text) for (_, kind), text in zip(self.path_kinds, texts, strict=True)]
+
+
+def operation(
+    method: str,
+    path: str,
+    *,
+    scope: Scope | None,
+    status: int = 200,
+    scans: bool = False,
+    body_limit: int = SMALL_BODY,
+) -> Callable[[Handler], Handler]:
+    """Publish a function as an operation.
+
+    Its first parameter is the Call, the next ones are those of the path in order, then `query` and `body` where
+    it has them. `scans` marks reads that may touch many rows.
+    """
+
+    def publish(handler: Handler) -> Handler:
+        hints = typing.get_type_hints(handler, include_extras=True)
+        names = [name for name in inspect.signature(handler).parameters if name not in ("query", "body")][1:]
+        query_shape, body_shape = hints.get("query"), hints.get("body")
+        handler.__dict__["operation"] = Operation(
+            method=method,
+            path=path,
+            handler=handler,
+            scope=scope,
+            status=status,
+            scans=scans,
+            body_limit=body_limit,
+            path_kinds=tuple(zip(_PARAMETER.findall(path), [hints[name] for name in names], strict=True)),
+            query_shape=query_shape,
+            read_query=query_reader(query_shape) if query_shape else None,
+            body_shape=body_shape,
+            read_body=body_reader(body_shape) if body_shape else None,
+            result=hints["return"],
+            tag=handler.__module__.split(".")[1].capitalize(),
+        )
+        return handler
+
+    return publish
+
+
+def operations_of(*modules: ModuleType) -> list[Operation]:
+    """Every operation of the given modules, in the order they are written."""
+    return [
+        member.__dict__["operation"]
+        for module in modules
+        for member in vars(module).values()
+        if inspect.isfunction(member) and "operation" in member.__dict__ and member.__module__ == module.__name__
+    ]
+
+
+def _path_value(kind: Any, text: str) -> Any:
+    if getattr(kind, "__supertype__", None) is not bytes:
+        return text
+    value = find_id(text)
+    if value is None:
+        raise NotFound(kind.__name__.removesuffix("Id"), text)
+    return value

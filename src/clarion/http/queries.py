@@ -1,0 +1,99 @@
+"""Query strings: text to the types of a Wire shape, every bad parameter named."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+from msgspec import inspect
+
+from clarion.errors import Invalid, Malformed, Problem
+from clarion.http.validation import find_problems
+from clarion.http.wire import Wire, parse_checked
+
+T = TypeVar("T", bound=Wire)
+
+# Clients generated from the API send numbers as floats: 3.0 is 3.
+_NUMBER = re.compile(r"(-?[0-9]{1,15})(?:\.0*)?")
+_BOOLEANS = {"true": True, "false": False}
+
+
+def query_reader(shape: type[T]) -> Callable[[bytes], T]:
+    """A function from a raw query string to `shape`; unknown parameters are ignored."""
+    kinds = {field.encode_name: _kind(field.type) for field in _fields(shape)}
+    nothing = msgspec.convert({}, shape, dec_hook=parse_checked) if not _required(shape) else None
+
+    def read(raw: bytes) -> T:
+        if not raw and nothing is not None:
+            return nothing
+        values = {
+            name: _value(kinds[name], texts)
+            for name, texts in parse_query(raw).items()
+            if name in kinds and (texts != [""] or kinds[name] is str)
+        }
+        try:
+            return msgspec.convert(values, shape, dec_hook=parse_checked)
+        except msgspec.ValidationError:
+            problems: dict[str, list[Problem]] = {}
+            for path, problem in find_problems(values, shape, ""):
+                problems.setdefault(path.partition(".")[0], []).append(problem)
+            raise Invalid(problems) from None
+
+    return read
+
+
+def parse_query(raw: bytes) -> dict[str, list[str]]:
+    """Names to their values in order; `name[]` is the same as `name` repeated."""
+    found: dict[str, list[str]] = {}
+    for name, value in _pairs(raw):
+        found.setdefault(name.removesuffix("[]"), []).append(value)
+    return found
+
+
+def _pairs(raw: bytes) -> Iterator[tuple[str, str]]:
+    for pair in raw.split(b"&"):
+        if not pair:
+            continue
+        name, _, value = pair.partition(b"=")
+        yield _text(name), _text(value)
+
+
+def _text(raw: bytes) -> str:
+    try:
+        text = unquote_to_bytes(raw.replace(b"+", b" ")).decode()
+    except UnicodeDecodeError:
+        raise Malformed("The query string is not valid UTF-8") from None
+    if "\x00" in text:
+        raise Malformed("The query string must not contain the character U+0000")
+    return text
+
+
+def _fields(shape: type[Wire]) -> tuple[inspect.Field, ...]:
+    info = inspect.type_info(shape)
+    return info.fields if isinstance(info, inspect.StructType) else ()
+
+
+def _required(shape: type[Wire]) -> bool:
+    return any(field.required for field in _fields(shape))
+
+
+def _kind(info: inspect.Type) -> type:
+    if isinstance(info, inspect.UnionType):
+        return _kind(next(one for one in info.types if not isinstance(one, inspect.NoneType)))
+    if isinstance(info, inspect.IntType):
+        return int
+    if isinstance(info, inspect.BoolType):
+        return bool
+    return list if isinstance(info, inspect.ListType | inspect.VarTupleType) else str
+
+
+def _value(kind: type, texts: list[str]) -> Any:
+    """The typed value, or the text itself where it is not one: the shape then says what is wrong."""
+    if kind is list:
+        return texts
+    text = texts[-1]
+    if kind is int:
+        match = _NUMBER.fullmatch(text)
+        return int(match[1]) if match else text
+    return _BOOLEANS.get(text, text) if kind is bool else text

@@ -1,0 +1,54 @@
+"""Paths to operations: one dictionary step for each segment, so that the number of operations costs nothing."""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from clarion.errors import MethodNotAllowed, NoSuchRoute
+from clarion.http.operation import Operation
+
+_ANY = "{}"
+
+
+class Router:
+    """Finds the operation of a method and a raw path; a segment may hold an encoded slash."""
+
+    def __init__(self, operations: Iterable[Operation]) -> None:
+        self._root: dict[str, Any] = {}
+        for operation in operations:
+            node = self._root
+            for segment in operation.path.split("/")[1:]:
+                node = node.setdefault(_ANY if segment.startswith("{") else segment, {})
+            node.setdefault("", {})[operation.method] = operation
+
+    def find(self, method: str, raw_path: bytes) -> tuple[Operation, list[str]]:
+        found = self._walk(self._root, raw_path.split(b"/")[1:], [])
+        if found is None:
+            raise NoSuchRoute(f"Cannot {method} {raw_path.decode('ascii', 'replace')}: there is no such path")
+        methods, values = found
+        if method not in methods:
+            raise MethodNotAllowed(method, sorted(methods))
+        return methods[method], values
+
+    def _walk(
+        self, node: dict[str, Any], segments: list[bytes], values: list[str]
+    ) -> tuple[dict[str, Operation], list[str]] | None:
+        if not segments:
+            return (node[""], values) if "" in node else None
+        text = _segment(segments[0])
+        if not text:
+            return None
+        if text in node:
+            found = self._walk(node[text], segments[1:], values)
+            if found is not None:
+                return found
+        return self._walk(node[_ANY], segments[1:], [*values, text]) if _ANY in node else None
+
+
+def _segment(raw: bytes) -> str | None:
+    """The text of a segment, or None for what cannot name anything."""
+    try:
+        text = (unquote_to_bytes(raw) if b"%" in raw else raw).decode()
+    except UnicodeDecodeError:
+        return None
+    return None if "\x00" in text else text

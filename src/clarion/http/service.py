@@ -1,0 +1,258 @@
+"""The ASGI application: finds the operation, checks the caller, runs it in its unit of work, answers."""
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from clarion import errors
+from clarion.db.port import Connection, Database
+from clarion.http import idempotency
+from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
+from clarion.http.idempotency import Answer
+from clarion.http.limits import check_nesting, check_size
+from clarion.http.operation import NOBODY, Call, Caller, Operation, Reply, Services
+from clarion.http.router import Router
+from clarion.ids import id_text
+
+Authenticate = Callable[[str | None], Awaitable[Caller]]
+Headers = Mapping[bytes, bytes]
+
+_JSON = b"application/json"
+_JSON_TYPES = re.compile(rb"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StaticPage:
+    """Bytes that anyone may read."""
+
+    content_type: bytes
+    body: bytes
+
+
+@dataclass(slots=True)
+class _Request:
+    method: str
+    raw_path: bytes
+    query: bytes
+    headers: Headers
+    request_id: bytes
+    caller: Caller | None = None
+
+    @property
+    def shown_path(self) -> str:
+        return (self.raw_path + (b"?" + self.query if self.query else b"")).decode("latin-1")
+
+
+class Service:
+    """Serves operations and static pages."""
+
+    def __init__(
+        self,
+        operations: Iterable[Operation],
+        *,
+        database: Database,
+        services: Services,
+        authenticate: Authenticate,
+        pages: Mapping[str, Callable[[], StaticPage]],
+    ) -> None:
+        self._router = Router(operations)
+        self._database = database
+        self._services = services
+        self._authenticate = authenticate
+        self._pages = pages
+        self._encoder = msgspec.json.Encoder()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise NotImplementedError(f"{scope['type']} is not served")
+        started = time.perf_counter()
+        request = _request_of(scope)
+        status, headers, body = await self._answer(request, receive)
+        headers.append((b"x-request-id", request.request_id))
+        headers.append((b"content-length", str(len(body)).encode()))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+        _log_request(request, status, started)
+
+    async def _answer(self, request: _Request, receive: Receive) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+        headers = [(b"content-type", _JSON)]
+        try:
+            page = self._pages.get(request.raw_path.decode("latin-1")) if request.method == "GET" else None
+            if page is not None:
+                found = page()
+                return 200, [(b"content-type", found.content_type)], found.body
+            answer = await self._respond(request, receive)
+        except errors.ClarionError as error:
+            if not isinstance(error, errors.RequestError):
+                log.warning("Store unavailable", extra={"error": str(error), "request_id": request.request_id.decode()})
+            body = error_body(error, path=request.shown_path, now=self._services.clock.now())
+            return status_of(error), headers + error_headers(error), body
+        except Exception:
+            error_id = str(uuid.uuid4())
+            log.exception("Request failed", extra={"error_id": error_id, "request_id": request.request_id.decode()})
+            return 500, headers, unexpected_body(error_id, path=request.shown_path, now=self._services.clock.now())
+        if answer.replayed:
+            headers.append((b"idempotency-replay", b"true"))
+        return answer.status, ([] if answer.status == 204 else headers), answer.body
+
+    async def _respond(self, request: _Request, receive: Receive) -> Answer:
+        operation, path_texts = self._router.find(request.method, request.raw_path)
+        caller = await self._authenticate_for(operation, request)
+        body = await _read_body(receive, request.headers, operation.body_limit)
+        arguments = _arguments(operation, request, path_texts, body)
+        if operation.changes:
+            return await self._change(operation, caller, arguments, request, body)
+        read = self._database.scan if operation.scans else self._database.read
+        answer, _ = await read(lambda db: self._perform(operation, caller, arguments, db))
+        return answer
+
+    async def _authenticate_for(self, operation: Operation, request: _Request) -> Caller:
+        if operation.scope is None:
+            return NOBODY
+        header = request.headers.get(b"authorization")
+        caller = request.caller = await self._authenticate(header.decode("latin-1") if header is not None else None)
+        if not caller.may(operation.scope):
+            raise errors.Forbidden(f"This API key lacks the scope '{operation.scope}'")
+        return caller
+
+    async def _change(
+        self, operation: Operation, caller: Caller, arguments: dict[str, Any], request: _Request, body: bytes
+    ) -> Answer:
+        """Run a change and, in the same transaction, keep its answer under the caller's idempotency key."""
+        text = request.headers.get(b"idempotency-key", b"").decode("latin-1").strip()
+        if not text:
+            answer, call = await self._database.transaction(lambda db: self._perform(operation, caller, arguments, db))
+            return _settled(answer, call)
+        key = idempotency.make_key(
+            text,
+            environment_id=caller.environment_id,
+            method=request.method,
+            path=request.raw_path,
+            content=request.query + b"\x00" + body,
+        )
+
+        async def unit(db: Connection) -> tuple[Answer, Call | None]:
+            now = self._services.clock.now()
+            stored = await idempotency.find_answer(db, key, now)
+            if stored is not None:
+                return stored, None
+            answer, call = await self._perform(operation, caller, arguments, db)
+            await idempotency.insert_answer(db, key, answer, now)
+            return answer, call
+
+        try:
+            return _settled(*await self._database.transaction(unit))
+        except errors.RequestError as error:
+            await self._keep_refusal(key, error, request)
+            raise
+
+    async def _keep_refusal(
+        self, key: idempotency.IdempotencyKey, error: errors.RequestError, request: _Request
+    ) -> None:
+        """A refusal changed nothing; it is kept on its own, so that the same request is refused the same way."""
+        if isinstance(error, errors.InProgress) or (
+            isinstance(error, errors.Invalid) and "idempotency-key" in error.problems
+        ):
+            return
+        now = self._services.clock.now()
+        answer = Answer(status_of(error), error_body(error, path=request.shown_path, now=now))
+        await self._database.transaction(lambda db: idempotency.insert_answer(db, key, answer, now))
+
+    async def _perform(
+        self, operation: Operation, caller: Caller, arguments: dict[str, Any], db: Connection
+    ) -> tuple[Answer, Call]:
+        call = Call(caller, db, self._services.clock.now(), self._services)
+        result = await operation.handler(call, *arguments["path"], **arguments["named"])
+        status, body = (result.status, result.body) if isinstance(result, Reply) else (operation.status, result)
+        return Answer(status, b"" if status == 204 else self._encoder.encode(body)), call
+
+
+def _settled(answer: Answer, call: Call | None) -> Answer:
+    for callback in call.after_commit if call else ():
+        callback()
+    return answer
+
+
+def _request_of(scope: Scope) -> _Request:
+    headers: Headers = dict(scope["headers"])
+    given = headers.get(b"x-request-id", b"")
+    return _Request(
+        method=scope["method"],
+        raw_path=scope.get("raw_path") or scope["path"].encode(),
+        query=scope["query_string"],
+        headers=headers,
+        request_id=given if _REQUEST_ID.fullmatch(given) else f"req_{uuid.uuid4().hex}".encode(),
+    )
+
+
+def _arguments(operation: Operation, request: _Request, path_texts: list[str], body: bytes) -> dict[str, Any]:
+    """Everything the handler takes; what is wrong with query and body is told together."""
+    named: dict[str, Any] = {}
+    problems: dict[str, list[errors.Problem]] = {}
+    try:
+        if operation.read_query:
+            named["query"] = operation.read_query(request.query)
+    except errors.Invalid as error:
+        problems |= error.problems
+    try:
+        if operation.read_body:
+            named["body"] = operation.read_body(_checked_body(request.headers, body))
+    except errors.Invalid as error:
+        problems |= error.problems
+    if problems:
+        raise errors.Invalid(problems)
+    return {"path": operation.path_values(path_texts), "named": named}
+
+
+def _checked_body(headers: Headers, body: bytes) -> bytes:
+    content_type = headers.get(b"content-type")
+    if not body:
+        raise errors.Malformed("The body is empty; send a JSON object")
+    if content_type is not None and not _JSON_TYPES.fullmatch(content_type.strip()):
+        raise errors.NotJson("Send the body as JSON, with the header Content-Type: application/json")
+    check_nesting(body)
+    return body
+
+
+async def _read_body(receive: Receive, headers: Headers, limit: int) -> bytes:
+    length = headers.get(b"content-length", b"0")
+    check_size(int(length) if length.isdigit() else 0, limit)
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    if not message.get("more_body", False):
+        check_size(len(body), limit)
+        return body
+    parts, size = [body], len(body)
+    while message.get("more_body", False):
+        message = await receive()
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        check_size(size, limit)
+    if message["type"] == "http.disconnect":
+        raise errors.Malformed("The body ended early")
+    return b"".join(parts)
+
+
+def _log_request(request: _Request, status: int, started: float) -> None:
+    if not log.isEnabledFor(logging.INFO):
+        return
+    fields: dict[str, Any] = {
+        "method": request.method,
+        "path": request.raw_path.decode("latin-1"),
+        "status": status,
+        "ms": round((time.perf_counter() - started) * 1000, 2),
+        "request_id": request.request_id.decode(),
+    }
+    if request.caller is not None:
+        fields["environment_id"] = id_text(request.caller.environment_id)
+    log.info("Request", extra=fields)

@@ -1,0 +1,149 @@
+"""Typed input: decode in one go, and look closer only when that fails, so that every bad field is named."""
+
+import re
+import types
+import typing
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UnsetType
+
+from clarion.errors import Invalid, Malformed, Problem
+from clarion.http.wire import CheckedText, Wire, parse_checked
+
+T = TypeVar("T", bound=Wire)
+
+Found = tuple[str, Problem]
+
+_WORDS = {
+    "str": "a string",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "an object",
+    "array": "an array",
+    "null": "null",
+    "any": "anything",
+}
+_EXPECTED = re.compile(r"Expected `([^`]+)`(?: (?!- at)(.+?))?(?:, got `([^`]+)`)?(?: - at .*)?$")
+
+
+def body_reader(shape: type[T]) -> Callable[[bytes], T]:
+    """A function from JSON text to `shape`; raises Malformed, or Invalid with every problem."""
+    decoder = msgspec.json.Decoder(shape, dec_hook=parse_checked)
+
+    def read(content: bytes) -> T:
+        try:
+            body = decoder.decode(content)
+        except msgspec.ValidationError as error:
+            raise Invalid(_collect(find_problems(_decode_any(content), shape, ""), str(error))) from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Malformed(f"The body is not valid JSON: {error}") from None
+        if b"\\u0000" in content:
+            _refuse_nul(_decode_any(content))
+        return body
+
+    return read
+
+
+def find_problems(value: Any, shape: Any, path: str) -> Iterator[Found]:
+    """Everything that keeps `value` from being a `shape`, each with its path."""
+    try:
+        msgspec.convert(value, shape, dec_hook=parse_checked)
+    except msgspec.ValidationError as error:
+        inner = list(_inside(value, _bare(shape), path))
+        yield from inner or [(path or "body", Problem(_sentence(str(error), shape), value))]
+
+
+def _inside(value: Any, shape: Any, path: str) -> Iterator[Found]:
+    origin, arguments = typing.get_origin(shape), typing.get_args(shape)
+    if isinstance(shape, type) and issubclass(shape, Wire) and isinstance(value, dict):
+        yield from _inside_object(value, shape, path)
+    elif origin in (list, tuple) and isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from find_problems(item, arguments[0], _join(path, str(number)))
+    elif origin is dict and isinstance(value, dict):
+        for key, item in value.items():
+            yield from find_problems(item, arguments[1], _join(path, key))
+
+
+def _inside_object(value: dict[str, Any], shape: type[Wire], path: str) -> Iterator[Found]:
+    hints = typing.get_type_hints(shape, include_extras=True)
+    for field in msgspec.structs.fields(shape):
+        where = _join(path, field.encode_name)
+        if field.encode_name in value:
+            yield from find_problems(value[field.encode_name], hints[field.name], where)
+        elif field.required:
+            yield where, Problem("is required")
+
+
+def _bare(shape: Any) -> Any:
+    """The one structured member of an optional or annotated type, which is the one to look inside."""
+    if typing.get_origin(shape) is typing.Annotated:
+        return _bare(typing.get_args(shape)[0])
+    if typing.get_origin(shape) in (typing.Union, types.UnionType):
+        inner = [one for one in typing.get_args(shape) if one not in (type(None), UnsetType)]
+        structured = [
+            one for one in inner if typing.get_origin(one) or (isinstance(one, type) and issubclass(one, Wire))
+        ]
+        chosen = inner[0] if len(inner) == 1 else structured[0] if structured else shape
+        return shape if chosen is shape else _bare(chosen)
+    return shape
+
+
+def _sentence(message: str, shape: Any) -> str:
+    """msgspec's message in words that name the way out."""
+    bare = _bare(shape)
+    if isinstance(bare, type) and issubclass(bare, CheckedText):
+        return bare.RULE
+    if isinstance(bare, type) and issubclass(bare, Enum):
+        return f"must be one of {', '.join(str(one.value) for one in bare)}"
+    match = _EXPECTED.match(message)
+    if match is None:
+        return message.partition(" - at ")[0]
+    expected = " or ".join(_WORDS.get(word, word) for word in match[1].split(" | "))
+    limit = f" {match[2]}" if match[2] else ""
+    got = f", not {_WORDS.get(match[3], match[3])}" if match[3] else ""
+    return f"must be {expected}{limit}{got}"
+
+
+def _collect(found: Iterator[Found], otherwise: str) -> dict[str, list[Problem]]:
+    problems: dict[str, list[Problem]] = {}
+    for path, problem in found:
+        problems.setdefault(path, []).append(problem)
+    # Only what decoding itself refuses (a number beyond 64 bits, say) leaves nothing to find afterwards.
+    return problems or {"body": [Problem(otherwise)]}
+
+
+def _decode_any(content: bytes) -> Any:
+    try:
+        return msgspec.json.decode(content)
+    except msgspec.ValidationError as error:
+        raise Invalid.field("body", f"holds a number that cannot be kept: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Malformed(f"The body is not valid JSON: {error}") from None
+
+
+def _refuse_nul(value: Any) -> None:
+    problems = {path: [Problem("must not contain the character U+0000")] for path in _nul_paths(value, "")}
+    if problems:
+        raise Invalid(problems)
+
+
+def _nul_paths(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, str) and "\x00" in value:
+        yield path or "body"
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _nul_paths(item, _join(path, str(number)))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if "\x00" in key:
+                yield path or "body"
+            yield from _nul_paths(item, _join(path, key))
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

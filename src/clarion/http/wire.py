@@ -1,0 +1,163 @@
+"""The base of request and response shapes, and texts that check themselves."""
+
+import functools
+import re
+import zoneinfo
+from typing import Any, ClassVar, Self, dataclass_transform
+
+import msgspec
+from email_validator import EmailNotValidError, validate_email
+from msgspec import UNSET, Struct, StructMeta, UnsetType, field
+
+from clarion.clock import Millis, find_moment
+from clarion.ids import find_id
+
+
+class _WireMeta(StructMeta):
+    """Gives every shape the same rules: frozen, fields by name, camelCase on the wire."""
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], *, frozen: bool = True) -> Any:
+        return super().__new__(mcls, name, bases, namespace, frozen=frozen, kw_only=True, rename="camel")
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
+class Wire(Struct, metaclass=_WireMeta, frozen=True):
+    """One JSON object. Fields with the value UNSET are absent; unknown members of input are ignored."""
+
+
+class CheckedText(str):
+    """A text with a rule; subclasses name the rule, and a value that breaks it never becomes one."""
+
+    __slots__ = ()
+    RULE: ClassVar[str]
+    FORMAT: ClassVar[str | None] = None
+    EXAMPLE: ClassVar[str]
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        raise NotImplementedError
+
+    @classmethod
+    def parse(cls, value: Any) -> Self:
+        if not isinstance(value, str) or not cls.accepts(value):
+            raise ValueError(cls.RULE)
+        return cls(value)
+
+
+class Email(CheckedText):
+    __slots__ = ()
+    RULE = "must be an e-mail address such as ada@example.com"
+    FORMAT = "email"
+    EXAMPLE = "ada@example.com"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return _is_email(text)
+
+
+class Timezone(CheckedText):
+    __slots__ = ()
+    RULE = "must be an IANA time zone such as Europe/Athens"
+    EXAMPLE = "Europe/London"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return text in _zones()
+
+
+class Locale(CheckedText):
+    __slots__ = ()
+    RULE = "must be a BCP 47 locale such as en-US"
+    EXAMPLE = "en-GB"
+
+    # language, script, region, variants, extensions; people also write en_US
+    _PATTERN: ClassVar[re.Pattern[str]] = re.compile(
+        r"[A-Za-z]{2,3}([-_][A-Za-z]{3}){0,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?"
+        r"([-_]([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*([-_][0-9A-WY-Za-wy-z]([-_][A-Za-z0-9]{2,8})+)*"
+    )
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return len(text) <= 64 and cls._PATTERN.fullmatch(text) is not None
+
+
+class SubscriberKeyText(CheckedText):
+    __slots__ = ()
+    RULE = "must have 1 to 255 characters, no control characters and no white space at its ends"
+    EXAMPLE = "ada"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return 1 <= len(text) <= 255 and text.isprintable() and text.strip() == text
+
+
+class IdText(CheckedText):
+    __slots__ = ()
+    RULE = "must be a UUID"
+    FORMAT = "uuid"
+    EXAMPLE = "019a8a5e-7c00-7000-8000-000000000001"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return find_id(text) is not None
+
+    @property
+    def id(self) -> bytes:
+        value = find_id(self)
+        if value is None:
+            raise ValueError(self.RULE)
+        return value
+
+
+class MomentText(CheckedText):
+    __slots__ = ()
+    RULE = "must be a date and time in ISO 8601 such as 2026-01-31T09:30:00.000Z"
+    FORMAT = "date-time"
+    EXAMPLE = "2026-01-31T09:30:00.000Z"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return find_moment(text) is not None
+
+    @property
+    def moment(self) -> Millis:
+        value = find_moment(self)
+        if value is None:
+            raise ValueError(self.RULE)
+        return value
+
+
+def parse_checked(kind: type, value: Any) -> Any:
+    """msgspec's hook: how a CheckedText comes out of JSON."""
+    if issubclass(kind, CheckedText):
+        return kind.parse(value)
+    raise NotImplementedError(kind)
+
+
+def given(value: Any) -> Any:
+    """A wire value where None means absent."""
+    return UNSET if value is None else value
+
+
+def changes_of(body: Wire, *names: str) -> dict[str, Any]:
+    """The fields among `names` that the caller sent, null included."""
+    found = ((name, getattr(body, name)) for name in names)
+    return {name: value for name, value in found if not isinstance(value, UnsetType)}
+
+
+def json_text(value: Any) -> str:
+    """JSON as it is kept in the store."""
+    return msgspec.json.encode(value).decode()
+
+
+@functools.cache
+def _zones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())
+
+
+def _is_email(text: str) -> bool:
+    try:
+        validate_email(text, check_deliverability=False, test_environment=True)
+    except EmailNotValidError:
+        return False
+    return True

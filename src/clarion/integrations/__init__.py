@@ -1,0 +1,1 @@
+"""Integrations: an environment's accounts at providers."""

@@ -1,0 +1,49 @@
+"""Logs: JSON lines with a constant message and fields, or readable lines where a person is watching."""
+
+import logging
+import sys
+from typing import Any
+
+import msgspec
+
+from clarion.clock import Millis, iso_text
+
+_RESERVED = frozenset(vars(logging.makeLogRecord({})))
+
+
+def configure_logging(*, level: str, json_lines: bool) -> None:
+    """Send every logger of the process to standard error in one format."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JsonLines() if json_lines else _ReadableLines())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    # uvicorn's own lines repeat what the request log and the start banner say.
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    return {name: value for name, value in vars(record).items() if name not in _RESERVED}
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": iso_text(Millis(int(record.created * 1000))),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_fields(record),
+        }
+        if record.exc_info:
+            line["trace"] = self.formatException(record.exc_info)
+        return msgspec.json.encode(line, enc_hook=str).decode()
+
+
+class _ReadableLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        time = iso_text(Millis(int(record.created * 1000)))[11:23]
+        fields = " ".join(f"{name}={value}" for name, value in _fields(record).items())
+        line = f"{time} {record.levelname.lower():7} {record.getMessage()} {fields}".rstrip()
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line

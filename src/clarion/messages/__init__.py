@@ -1,0 +1,1 @@
+"""Messages: deliveries through one channel."""

@@ -1,0 +1,1 @@
+"""Notifications: the record of one trigger for one subscriber."""

@@ -1,0 +1,1 @@
+"""Preferences: what each person wants to receive."""

@@ -1,0 +1,163 @@
+"""All configuration, read once: CLARION_… variables, each with a default that works on a laptop."""
+
+import dataclasses
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from clarion.errors import SettingsError
+
+_LOG_LEVELS = ("debug", "info", "warning", "error")
+_LOG_FORMATS = ("auto", "json", "text")
+_DATA_DIR = Path("clarion-data")
+
+
+class Secret:
+    """A text that does not print itself."""
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        return self._value
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+
+def _setting(default: Any, about: str) -> Any:
+    return field(default=default, metadata={"about": about})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    host: str = _setting("127.0.0.1", "Address to listen on.")
+    port: int = _setting(3000, "Port to listen on; 0 takes a free one.")
+    data_dir: Path = _setting(_DATA_DIR, "Folder of the SQLite store and of generated keys.")
+    database_url: Secret | None = _setting(
+        None, "`postgresql://…` to use PostgreSQL; unset means SQLite in the data folder."
+    )
+    database_pool_size: int = _setting(10, "PostgreSQL connections per process.")
+    builtin_name: str = _setting(
+        "svc", "Name of the built-in providers and origins on the wire; `novu` suits published clients."
+    )
+    development_api_key: Secret | None = _setting(None, "First API key of Development; generated when unset.")
+    production_api_key: Secret | None = _setting(None, "First API key of Production; generated when unset.")
+    development_app_id: str | None = _setting(None, "Public application identifier of Development.")
+    production_app_id: str | None = _setting(None, "Public application identifier of Production.")
+    encryption_keys: Secret | None = _setting(
+        None,
+        "`id:base64 of 32 bytes`, comma-separated; the first one writes. Generated into the data folder when unset.",
+    )
+    cors_origins: tuple[str, ...] = _setting((), "Origins that browsers may call from, comma-separated, or `*`.")
+    shutdown_grace_seconds: int = _setting(20, "How long requests under way may take after SIGTERM.")
+    log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
+    log_format: str = _setting("auto", "`json`, `text`, or `auto`: text in a terminal, else JSON lines.")
+
+    @classmethod
+    def load(cls, environ: Mapping[str, str], **overrides: Any) -> Self:
+        """Read the variables, let given overrides (command-line options) win, and refuse what cannot work."""
+        values: dict[str, Any] = {}
+        for item in dataclasses.fields(cls):
+            text = environ.get(variable(item.name))
+            if text is not None and text != "":
+                values[item.name] = _parse(item.name, text)
+        values |= {
+            name: _parse(name, value) if isinstance(value, str) else value
+            for name, value in overrides.items()
+            if value is not None
+        }
+        settings = cls(**values)
+        _check(settings)
+        return settings
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return f"CLARION_{name.upper()}"
+
+
+_NUMBERS = frozenset({"port", "database_pool_size", "shutdown_grace_seconds"})
+_SECRETS = frozenset({"database_url", "development_api_key", "production_api_key", "encryption_keys"})
+
+
+def _parse(name: str, text: str) -> Any:
+    if name in _NUMBERS:
+        if not text.isascii() or not text.isdigit():
+            raise SettingsError(f"{variable(name)} must be a whole number, not '{text}'.")
+        return int(text)
+    if name in _SECRETS:
+        return Secret(text)
+    if name == "data_dir":
+        return Path(text)
+    if name == "cors_origins":
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    return text
+
+
+def _check(settings: Settings) -> None:
+    _check_numbers(settings)
+    _check_words(settings)
+    _check_first_keys(settings)
+    if settings.database_url is not None:
+        _check_database_url(settings.database_url.reveal())
+    for origin in settings.cors_origins:
+        parts = urlsplit(origin)
+        if origin != "*" and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path):
+            raise SettingsError(
+                f"CLARION_CORS_ORIGINS must list origins such as https://app.example.com, not '{origin}'."
+            )
+
+
+def _check_numbers(settings: Settings) -> None:
+    if settings.port > 65_535:
+        raise SettingsError(f"CLARION_PORT must be at most 65535, not {settings.port}.")
+    if not 1 <= settings.database_pool_size <= 1_000:
+        raise SettingsError("CLARION_DATABASE_POOL_SIZE must be between 1 and 1000.")
+
+
+def _check_words(settings: Settings) -> None:
+    if settings.log_level not in _LOG_LEVELS:
+        raise SettingsError(f"CLARION_LOG_LEVEL must be one of {', '.join(_LOG_LEVELS)}, not '{settings.log_level}'.")
+    if settings.log_format not in _LOG_FORMATS:
+        raise SettingsError(
+            f"CLARION_LOG_FORMAT must be one of {', '.join(_LOG_FORMATS)}, not '{settings.log_format}'."
+        )
+    if not re.fullmatch(r"[a-z][a-z0-9]{0,31}", settings.builtin_name):
+        raise SettingsError(f"CLARION_BUILTIN_NAME must be a short lower-case word, not '{settings.builtin_name}'.")
+    if not _is_host(settings.host):
+        raise SettingsError(f"CLARION_HOST must be an address or a host name, not '{settings.host}'.")
+
+
+def _check_first_keys(settings: Settings) -> None:
+    for name in ("development_api_key", "production_api_key"):
+        key: Secret | None = getattr(settings, name)
+        if key is not None and not re.fullmatch(r"[\x21-\x7e]{16,255}", key.reveal()):
+            raise SettingsError(f"{variable(name)} must have 16 to 255 printable characters without spaces.")
+    for name in ("development_app_id", "production_app_id"):
+        app_id: str | None = getattr(settings, name)
+        if app_id is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", app_id):
+            raise SettingsError(f"{variable(name)} must have 1 to 64 letters, digits, '-' or '_'.")
+
+
+def _check_database_url(url: str) -> None:
+    # The URL may hold a password, so the sentence names the setting and not its value.
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("postgresql", "postgres") and (parts.port is None or parts.port > 0)
+    except ValueError:
+        known = False
+    if not known:
+        raise SettingsError("CLARION_DATABASE_URL must be postgresql://user:password@host:port/database.")
+
+
+def _is_host(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252})", text) is not None
+    return True

@@ -1,0 +1,1 @@
+"""Subscribers: the people that messages go to."""

@@ -1,0 +1,148 @@
+"""SQL of channel credentials: what a person has at each integration."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.errors import Invalid
+from clarion.http.wire import json_text
+from clarion.ids import EnvironmentId, IntegrationId, SubscriberId
+from clarion.subscribers.model import MOST_DEVICE_TOKENS, Channel, Subscriber
+
+Merge = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+
+# Entries of a deleted integration are not shown and not used.
+LIST_CHANNELS = sql("""
+    SELECT c.subscriber_id, c.provider_id, c.integration_id, c.credentials, i.identifier AS integration_identifier
+    FROM subscriber_channels AS c
+    JOIN integrations AS i ON i.environment_id = c.environment_id AND i.id = c.integration_id
+    WHERE c.environment_id = :environment_id AND c.subscriber_id {any:subscriber_ids} AND i.deleted_at IS NULL
+    ORDER BY c.created_at, c.integration_id
+""")
+FIND_INTEGRATION_BY_IDENTIFIER = sql("""
+    SELECT id FROM integrations
+    WHERE environment_id = :environment_id AND provider_id = :provider_id AND identifier = :identifier
+    AND active AND deleted_at IS NULL
+""")
+FIND_NEWEST_INTEGRATION = sql("""
+    SELECT id FROM integrations
+    WHERE environment_id = :environment_id AND provider_id = :provider_id AND active AND deleted_at IS NULL
+    ORDER BY id DESC LIMIT 1
+""")
+FIND_CREDENTIALS = sql("""
+    SELECT credentials FROM subscriber_channels
+    WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND integration_id = :integration_id
+""")
+UPSERT_CREDENTIALS = sql("""
+    INSERT INTO subscriber_channels (
+        environment_id, subscriber_id, integration_id, provider_id, credentials, created_at
+    ) VALUES (:environment_id, :subscriber_id, :integration_id, :provider_id, :credentials, :now)
+    ON CONFLICT (environment_id, subscriber_id, integration_id) DO UPDATE SET credentials = :credentials
+""")
+DELETE_CREDENTIALS = sql("""
+    DELETE FROM subscriber_channels
+    WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND provider_id = :provider_id
+""")
+MARK_SUBSCRIBER_CHANGED = sql("""
+    UPDATE subscribers SET version = version + 1, updated_at = :now
+    WHERE environment_id = :environment_id AND id = :subscriber_id
+""")
+
+
+async def list_channels(
+    db: Connection, environment_id: EnvironmentId, subscriber_ids: Sequence[SubscriberId]
+) -> dict[SubscriberId, list[Channel]]:
+    """The channel entries of several people at once."""
+    found: dict[SubscriberId, list[Channel]] = {}
+    if subscriber_ids:
+        rows = await db.fetch(LIST_CHANNELS, environment_id=environment_id, subscriber_ids=list(subscriber_ids))
+        for row in rows:
+            found.setdefault(SubscriberId(row["subscriber_id"]), []).append(_channel(row))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Where credentials are valid: an integration of a provider, the newest active one when none is named."""
+
+    provider_id: str
+    integration_identifier: str | None
+
+
+async def merge_credentials(
+    db: Connection, subscriber: Subscriber, account: Account, supplied: Mapping[str, Any], *, merge: Merge, now: Millis
+) -> None:
+    """Merge credentials into the entry of one integration; the caller holds the subscriber's row."""
+    integration_id = await _choose_integration(db, subscriber, account)
+    scope = {
+        "environment_id": subscriber.environment_id,
+        "subscriber_id": subscriber.id,
+        "integration_id": integration_id,
+    }
+    row = await db.fetch_one(FIND_CREDENTIALS, **scope)
+    stored = msgspec.json.decode(row["credentials"]) if row else {}
+    merged = merge(stored, supplied)
+    if len(merged.get("deviceTokens", ())) > MOST_DEVICE_TOKENS:
+        raise Invalid.field(
+            "credentials.deviceTokens",
+            f"would make {len(merged['deviceTokens'])} tokens for this integration; the most is {MOST_DEVICE_TOKENS}",
+        )
+    if row is None or merged != stored:
+        await db.execute(
+            UPSERT_CREDENTIALS, **scope, provider_id=account.provider_id, credentials=json_text(merged), now=now
+        )
+        await _mark_changed(db, subscriber, now)
+
+
+async def delete_credentials(db: Connection, subscriber: Subscriber, provider_id: str, now: Millis) -> None:
+    """Remove every entry of the provider; none is fine."""
+    removed = await db.execute(
+        DELETE_CREDENTIALS,
+        environment_id=subscriber.environment_id,
+        subscriber_id=subscriber.id,
+        provider_id=provider_id,
+    )
+    if removed:
+        await _mark_changed(db, subscriber, now)
+
+
+async def _choose_integration(db: Connection, subscriber: Subscriber, account: Account) -> IntegrationId:
+    provider_id, identifier = account.provider_id, account.integration_identifier
+    scope = {"environment_id": subscriber.environment_id, "provider_id": provider_id}
+    if identifier is None:
+        row = await db.fetch_one(FIND_NEWEST_INTEGRATION, **scope)
+        if row is None:
+            raise Invalid.field(
+                "providerId",
+                f"has no active integration in this environment; create one for '{provider_id}'",
+                provider_id,
+            )
+    else:
+        row = await db.fetch_one(FIND_INTEGRATION_BY_IDENTIFIER, **scope, identifier=identifier)
+        if row is None:
+            raise Invalid.field(
+                "integrationIdentifier",
+                f"names no active integration of '{provider_id}' in this environment",
+                identifier,
+            )
+    return IntegrationId(row["id"])
+
+
+async def _mark_changed(db: Connection, subscriber: Subscriber, now: Millis) -> None:
+    await db.execute(
+        MARK_SUBSCRIBER_CHANGED, environment_id=subscriber.environment_id, subscriber_id=subscriber.id, now=now
+    )
+
+
+def _channel(row: Row) -> Channel:
+    return Channel(
+        provider_id=row["provider_id"],
+        integration_id=row["integration_id"],
+        integration_identifier=row["integration_identifier"],
+        credentials=msgspec.json.decode(row["credentials"]),
+    )

@@ -1,0 +1,65 @@
+"""Subscribers and their channel credentials as records, and how credentials merge."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clarion.clock import Millis
+from clarion.ids import EnvironmentId, IntegrationId, SubscriberId, SubscriberKey
+
+MOST_DEVICE_TOKENS = 100
+
+CONTACT_FIELDS = ("first_name", "last_name", "email", "phone", "avatar", "locale", "timezone", "data")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscriber:
+    environment_id: EnvironmentId
+    id: SubscriberId
+    key: SubscriberKey
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+    phone: str | None
+    avatar: str | None
+    locale: str | None
+    timezone: str | None
+    data: dict[str, Any] | None
+    schedule: dict[str, Any] | None
+    is_online: bool | None
+    last_online_at: Millis | None
+    version: int
+    created_at: Millis
+    updated_at: Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """What one person has at one integration: device tokens, a webhook address."""
+
+    provider_id: str
+    integration_id: IntegrationId
+    integration_identifier: str
+    credentials: dict[str, Any]
+
+
+def append_credentials(stored: Mapping[str, Any], supplied: Mapping[str, Any]) -> dict[str, Any]:
+    """Tokens are united in order, other members overlaid, omitted members kept."""
+    merged = {**stored, **supplied}
+    if "deviceTokens" in supplied:
+        tokens = [*stored.get("deviceTokens", ()), *supplied["deviceTokens"]]
+        merged["deviceTokens"] = list(dict.fromkeys(tokens))
+    return merged
+
+
+def replace_credentials(_stored: Mapping[str, Any], supplied: Mapping[str, Any]) -> dict[str, Any]:
+    """What was supplied and nothing else, each token once."""
+    replaced = dict(supplied)
+    if "deviceTokens" in supplied:
+        replaced["deviceTokens"] = list(dict.fromkeys(supplied["deviceTokens"]))
+    return replaced
+
+
+def changed_fields(subscriber: Subscriber, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the wanted values that differ from what is stored."""
+    return {name: value for name, value in wanted.items() if getattr(subscriber, name) != value}

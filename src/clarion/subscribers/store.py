@@ -1,0 +1,158 @@
+"""SQL of subscribers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.errors import NotFound, StoreUnavailable
+from clarion.http.wire import json_text
+from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, id_sequence, new_id
+from clarion.subscribers.model import CONTACT_FIELDS, Subscriber, changed_fields
+
+COLUMNS = """
+    t.environment_id, t.id, t.key, t.first_name, t.last_name, t.email, t.phone, t.avatar, t.locale, t.timezone,
+    t.data, t.schedule, t.is_online, t.last_online_at, t.version, t.created_at, t.updated_at
+"""
+_JSON_COLUMNS = ("data", "schedule")
+
+FIND_SUBSCRIBER = sql(f"""
+    SELECT {COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.key = :key
+""")
+FIND_SUBSCRIBER_FOR_UPDATE = sql(f"""
+    SELECT {COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.key = :key {{for_update}}
+""")
+LIST_SUBSCRIBERS_BY_KEY = sql(f"""
+    SELECT {COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.key {{any:keys}}
+""")
+INSERT_SUBSCRIBER = sql("""
+    INSERT INTO subscribers (
+        environment_id, id, key, first_name, last_name, email, phone, avatar, locale, timezone, data,
+        is_online, created_at, updated_at, search_row
+    ) VALUES (
+        :environment_id, :id, :key, :first_name, :last_name, :email, :phone, :avatar, :locale, :timezone, :data,
+        FALSE, :now, :now, :search_row
+    )
+    ON CONFLICT (environment_id, key) DO NOTHING
+    RETURNING id
+""")
+
+_NOTIFICATIONS_OF_SUBSCRIBER = """
+    SELECT id FROM notifications WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
+"""
+
+# Everything of a person, children before parents.
+DELETE_OF_SUBSCRIBER = tuple(
+    sql(f"DELETE FROM {table} WHERE environment_id = :environment_id AND {condition}")
+    for table, condition in (
+        ("subscriber_channels", "subscriber_id = :subscriber_id"),
+        ("topic_subscriptions", "subscriber_id = :subscriber_id"),
+        ("preferences", "subscriber_id = :subscriber_id"),
+        ("messages", "subscriber_id = :subscriber_id"),
+        ("jobs", f"notification_id IN ({_NOTIFICATIONS_OF_SUBSCRIBER})"),
+        ("notifications", "subscriber_id = :subscriber_id"),
+        ("subscribers", "id = :subscriber_id"),
+    )
+)
+
+
+async def find_subscriber(
+    db: Connection, environment_id: EnvironmentId, key: SubscriberKey, *, for_update: bool = False
+) -> Subscriber | None:
+    query = FIND_SUBSCRIBER_FOR_UPDATE if for_update else FIND_SUBSCRIBER
+    row = await db.fetch_one(query, environment_id=environment_id, key=key)
+    return None if row is None else subscriber_of(row)
+
+
+async def get_subscriber(
+    db: Connection, environment_id: EnvironmentId, key: SubscriberKey, *, for_update: bool = False
+) -> Subscriber:
+    subscriber = await find_subscriber(db, environment_id, key, for_update=for_update)
+    if subscriber is None:
+        raise NotFound("Subscriber", key)
+    return subscriber
+
+
+async def list_subscribers_by_key(
+    db: Connection, environment_id: EnvironmentId, keys: list[SubscriberKey]
+) -> dict[SubscriberKey, Subscriber]:
+    """Those of the given keys that exist."""
+    rows = await db.fetch(LIST_SUBSCRIBERS_BY_KEY, environment_id=environment_id, keys=keys)
+    return {row["key"]: subscriber_of(row) for row in rows}
+
+
+async def upsert_subscriber(
+    db: Connection, environment_id: EnvironmentId, key: SubscriberKey, fields: Mapping[str, Any], now: Millis
+) -> tuple[Subscriber, bool]:
+    """Create the subscriber or change the given fields; tells whether it was created.
+
+    Concurrent creations of one key meet at the unique index: one inserts, the others find its row.
+    """
+    for _ in range(3):
+        if await _insert_subscriber(db, environment_id, key, fields, now):
+            return await get_subscriber(db, environment_id, key), True
+        found = await find_subscriber(db, environment_id, key, for_update=True)
+        if found is not None:
+            return await update_subscriber(db, found, fields, now), False
+    raise StoreUnavailable(f"Subscriber '{key}' keeps being created and deleted")
+
+
+async def update_subscriber(
+    db: Connection, subscriber: Subscriber, fields: Mapping[str, Any], now: Millis
+) -> Subscriber:
+    """Write those fields that differ; without one, nothing moves."""
+    changed = changed_fields(subscriber, fields)
+    if not changed:
+        return subscriber
+    assignments = ", ".join(f"{name} = :{name}" for name in changed)
+    await db.execute(
+        sql(f"""
+            UPDATE subscribers SET {assignments}, version = version + 1, updated_at = :now
+            WHERE environment_id = :environment_id AND id = :id
+        """),
+        environment_id=subscriber.environment_id,
+        id=subscriber.id,
+        now=now,
+        **_stored(changed),
+    )
+    return await get_subscriber(db, subscriber.environment_id, subscriber.key)
+
+
+async def delete_subscriber(db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> None:
+    """Remove everything of the person."""
+    for query in DELETE_OF_SUBSCRIBER:
+        await db.execute(query, environment_id=environment_id, subscriber_id=subscriber_id)
+
+
+def subscriber_of(row: Row) -> Subscriber:
+    values = dict(row)
+    for name in _JSON_COLUMNS:
+        values[name] = None if values[name] is None else msgspec.json.decode(values[name])
+    values["is_online"] = None if values["is_online"] is None else bool(values["is_online"])
+    return Subscriber(**values)
+
+
+async def _insert_subscriber(
+    db: Connection, environment_id: EnvironmentId, key: SubscriberKey, fields: Mapping[str, Any], now: Millis
+) -> bool:
+    subscriber_id = new_id(now)
+    row = await db.fetch_one(
+        INSERT_SUBSCRIBER,
+        environment_id=environment_id,
+        id=subscriber_id,
+        key=key,
+        now=now,
+        search_row=id_sequence(subscriber_id),
+        **_stored({name: fields.get(name) for name in CONTACT_FIELDS}),
+    )
+    return row is not None
+
+
+def _stored(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: json_text(value) if name in _JSON_COLUMNS and value is not None else value
+        for name, value in fields.items()
+    }

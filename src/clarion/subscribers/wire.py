@@ -1,0 +1,185 @@
+"""Shapes of subscribers."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import iso_text
+from clarion.http.pages import CursorQuery
+from clarion.http.wire import Email, Locale, SubscriberKeyText, Timezone, Wire, given
+from clarion.ids import OrganizationId, id_text
+from clarion.subscribers.model import MOST_DEVICE_TOKENS, Channel, Subscriber
+from clarion.vocabulary import ChannelProvider
+
+ContactText = Annotated[str, Meta(max_length=2048)]
+
+
+class SubscriberPatch(Wire):
+    """Omitted fields stay as they are, null clears, `data` is replaced whole."""
+
+    first_name: ContactText | UnsetType | None = UNSET
+    last_name: ContactText | UnsetType | None = UNSET
+    email: Email | UnsetType | None = UNSET
+    phone: ContactText | UnsetType | None = UNSET
+    avatar: ContactText | UnsetType | None = UNSET
+    locale: Locale | UnsetType | None = UNSET
+    timezone: Timezone | UnsetType | None = UNSET
+    data: dict[str, Any] | UnsetType | None = UNSET
+
+
+class SubscriberIn(SubscriberPatch):
+    subscriber_id: SubscriberKeyText
+
+
+class SubscribersIn(Wire):
+    subscribers: Annotated[list[SubscriberIn], Meta(min_length=1, max_length=500)]
+
+
+class CreateSubscriberQuery(Wire):
+    fail_if_exists: bool = False
+
+
+class SubscriberQuery(CursorQuery):
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 10
+    email: str | None = None
+    name: str | None = None
+    phone: str | None = None
+    subscriber_id: str | None = None
+
+
+class OnlineStatusIn(Wire):
+    is_online: bool
+
+
+CredentialText = Annotated[str, Meta(max_length=4096)]
+
+
+class ChannelCredentials(Wire):
+    webhook_url: CredentialText | UnsetType = UNSET
+    channel: CredentialText | UnsetType = UNSET
+    device_tokens: Annotated[list[CredentialText], Meta(max_length=MOST_DEVICE_TOKENS)] | UnsetType = UNSET
+    alert_uid: CredentialText | UnsetType = UNSET
+    title: CredentialText | UnsetType = UNSET
+    image_url: CredentialText | UnsetType = UNSET
+    state: CredentialText | UnsetType = UNSET
+    external_url: CredentialText | UnsetType = UNSET
+
+
+class CredentialsIn(Wire):
+    provider_id: ChannelProvider
+    integration_identifier: str | None = None
+    credentials: ChannelCredentials
+
+
+class ChannelOut(Wire):
+    provider_id: str
+    integration_identifier: str
+    credentials: dict[str, Any]
+    integration_id: str = field(name="_integrationId")
+
+    @classmethod
+    def of(cls, channel: Channel) -> Self:
+        return cls(
+            provider_id=channel.provider_id,
+            integration_identifier=channel.integration_identifier,
+            credentials=channel.credentials,
+            integration_id=id_text(channel.integration_id),
+        )
+
+
+class SubscriberOut(Wire):
+    """A subscriber as v2 sends it: every field, null where unset."""
+
+    id: str = field(name="_id")
+    subscriber_id: str
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+    phone: str | None
+    avatar: str | None
+    locale: str | None
+    timezone: str | None
+    data: dict[str, Any] | None
+    channels: list[ChannelOut]
+    is_online: bool | None
+    last_online_at: str | None
+    version: int = field(name="__v")
+    organization_id: str = field(name="_organizationId")
+    environment_id: str = field(name="_environmentId")
+    deleted: bool
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, subscriber: Subscriber, channels: Sequence[Channel], organization_id: OrganizationId) -> Self:
+        return cls(
+            id=id_text(subscriber.id),
+            subscriber_id=subscriber.key,
+            first_name=subscriber.first_name,
+            last_name=subscriber.last_name,
+            email=subscriber.email,
+            phone=subscriber.phone,
+            avatar=subscriber.avatar,
+            locale=subscriber.locale,
+            timezone=subscriber.timezone,
+            data=subscriber.data,
+            channels=[ChannelOut.of(channel) for channel in channels],
+            is_online=subscriber.is_online,
+            last_online_at=None if subscriber.last_online_at is None else iso_text(subscriber.last_online_at),
+            version=subscriber.version,
+            organization_id=id_text(organization_id),
+            environment_id=id_text(subscriber.environment_id),
+            deleted=False,
+            created_at=iso_text(subscriber.created_at),
+            updated_at=iso_text(subscriber.updated_at),
+        )
+
+
+class SubscriberV1Out(Wire):
+    """A subscriber as v1 sends it: unset fields are absent."""
+
+    id: str = field(name="_id")
+    subscriber_id: str
+    first_name: str | UnsetType = UNSET
+    last_name: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
+    phone: str | UnsetType = UNSET
+    avatar: str | UnsetType = UNSET
+    locale: str | UnsetType = UNSET
+    timezone: str | UnsetType = UNSET
+    data: dict[str, Any] | UnsetType = UNSET
+    channels: list[ChannelOut]
+    is_online: bool | UnsetType = UNSET
+    last_online_at: str | UnsetType = UNSET
+    version: int = field(name="__v")
+    organization_id: str = field(name="_organizationId")
+    environment_id: str = field(name="_environmentId")
+    deleted: bool
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, subscriber: Subscriber, channels: Sequence[Channel], organization_id: OrganizationId) -> Self:
+        full = SubscriberOut.of(subscriber, channels, organization_id)
+        return cls(**{name: given(getattr(full, name)) for name in cls.__struct_fields__})
+
+
+class SubscriberKeyOut(Wire):
+    subscriber_id: str
+
+
+class FailedSubscriberOut(Wire):
+    subscriber_id: str
+    message: str
+
+
+class BulkOut(Wire):
+    created: list[SubscriberKeyOut]
+    updated: list[SubscriberKeyOut]
+    failed: list[FailedSubscriberOut]
+
+
+class DeletedOut(Wire):
+    acknowledged: bool
+    status: str

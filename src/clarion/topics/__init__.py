@@ -1,0 +1,1 @@
+"""Topics: groups of subscribers."""

@@ -1,0 +1,100 @@
+"""Credentials at rest: AES-GCM envelopes that name the key they were sealed with.
+
+An envelope is `v1.<key id>.<base64 of nonce and ciphertext>`. The first key writes, every key reads, so
+keys are rotated by putting a new one in front and sealing everything again (`clarion encryption rotate`).
+"""
+
+import base64
+import binascii
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from clarion.errors import SettingsError
+
+_KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
+_KEY_FILE = "encryption.keys"
+
+
+class Vault:
+    """Seals and opens texts; never prints its keys."""
+
+    def __init__(self, keys: Mapping[str, bytes]) -> None:
+        self._ciphers = {key_id: AESGCM(key) for key_id, key in keys.items()}
+        self.writing_key_id = next(iter(keys))
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `id:base64key[,id:base64key…]`; each key has 32 bytes."""
+        keys = dict(_parse_key(entry.strip()) for entry in text.split(",") if entry.strip())
+        if not keys:
+            raise SettingsError("CLARION_ENCRYPTION_KEYS is empty; give at least one 'id:base64 of 32 bytes'.")
+        return cls(keys)
+
+    @property
+    def key_ids(self) -> frozenset[str]:
+        return frozenset(self._ciphers)
+
+    def seal(self, text: str, *, context: bytes) -> str:
+        """Encrypt `text`; it opens only with the same `context` (the ids it belongs to)."""
+        nonce = os.urandom(12)
+        sealed = nonce + self._ciphers[self.writing_key_id].encrypt(nonce, text.encode(), context)
+        return f"v1.{self.writing_key_id}.{base64.b64encode(sealed).decode()}"
+
+    def open(self, envelope: str, *, context: bytes) -> str:
+        _, key_id, encoded = envelope.split(".", 2)
+        if key_id not in self._ciphers:
+            raise SettingsError(
+                f"The store holds secrets sealed with key '{key_id}', which CLARION_ENCRYPTION_KEYS lacks."
+            )
+        sealed = base64.b64decode(encoded)
+        try:
+            return self._ciphers[key_id].decrypt(sealed[:12], sealed[12:], context).decode()
+        except InvalidTag:
+            raise SettingsError(
+                f"Key '{key_id}' of CLARION_ENCRYPTION_KEYS does not open what was sealed with it."
+            ) from None
+
+
+def sealing_key_id(envelope: str) -> str:
+    """Which key an envelope was sealed with."""
+    return envelope.split(".", 2)[1]
+
+
+def open_vault(encryption_keys: str | None, data_dir: Path) -> Vault:
+    """The vault of the setting, or of a key file that is made in the data folder at first use."""
+    if encryption_keys is not None:
+        return Vault.parse(encryption_keys)
+    path = data_dir / _KEY_FILE
+    if not path.exists():
+        _write_private(path, f"k1:{base64.b64encode(os.urandom(32)).decode()}\n")
+    return Vault.parse(path.read_text())
+
+
+def _write_private(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+
+
+def _parse_key(entry: str) -> tuple[str, bytes]:
+    key_id, _, encoded = entry.partition(":")
+    try:
+        key = base64.b64decode(encoded, validate=True)
+    except binascii.Error:
+        key = b""
+    if not _KEY_ID.fullmatch(key_id) or len(key) != 32:
+        raise SettingsError(
+            "CLARION_ENCRYPTION_KEYS must be 'id:base64 of 32 bytes', several separated by commas; "
+            f"the entry '{key_id[:32]}' is not."
+        )
+    return key_id, key

@@ -1,0 +1,149 @@
+"""Closed sets of words shared by the API and the tables."""
+
+from enum import StrEnum
+
+
+class Channel(StrEnum):
+    IN_APP = "in_app"
+    EMAIL = "email"
+    SMS = "sms"
+    CHAT = "chat"
+    PUSH = "push"
+
+
+class StepType(StrEnum):
+    IN_APP = "in_app"
+    EMAIL = "email"
+    SMS = "sms"
+    CHAT = "chat"
+    PUSH = "push"
+    DIGEST = "digest"
+    TRIGGER = "trigger"
+    DELAY = "delay"
+    THROTTLE = "throttle"
+    CUSTOM = "custom"
+
+
+class JobStatus(StrEnum):
+    PENDING = "pending"
+    QUEUED = "queued"
+    RUNNING = "running"
+    DELAYED = "delayed"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    MERGED = "merged"
+    SKIPPED = "skipped"
+
+
+class MessageStatus(StrEnum):
+    SENT = "sent"
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class MarkAs(StrEnum):
+    READ = "read"
+    SEEN = "seen"
+    UNREAD = "unread"
+    UNSEEN = "unseen"
+
+
+class OrderDirection(StrEnum):
+    ASC = "ASC"
+    DESC = "DESC"
+
+
+class Criticality(StrEnum):
+    NON_CRITICAL = "nonCritical"
+    CRITICAL = "critical"
+    ALL = "all"
+
+
+class Severity(StrEnum):
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+    NONE = "none"
+
+
+class Scope(StrEnum):
+    """What an API key may do: read or write one group of resources, or everything."""
+
+    ALL = "all"
+    SUBSCRIBERS_READ = "subscribers:read"
+    SUBSCRIBERS_WRITE = "subscribers:write"
+    TOPICS_READ = "topics:read"
+    TOPICS_WRITE = "topics:write"
+    INTEGRATIONS_READ = "integrations:read"
+    INTEGRATIONS_WRITE = "integrations:write"
+    WORKFLOWS_READ = "workflows:read"
+    WORKFLOWS_WRITE = "workflows:write"
+    PREFERENCES_READ = "preferences:read"
+    PREFERENCES_WRITE = "preferences:write"
+    MESSAGES_READ = "messages:read"
+    MESSAGES_WRITE = "messages:write"
+    EVENTS_READ = "events:read"
+    EVENTS_WRITE = "events:write"
+    ENVIRONMENTS_READ = "environments:read"
+    ENVIRONMENTS_WRITE = "environments:write"
+
+
+class ChannelProvider(StrEnum):
+    """The providers that a subscriber can hold credentials for, as the credentials operation accepts them."""
+
+    SLACK = "slack"
+    DISCORD = "discord"
+    MSTEAMS = "msteams"
+    MATTERMOST = "mattermost"
+    RYVER = "ryver"
+    ZULIP = "zulip"
+    GRAFANA_ON_CALL = "grafana-on-call"
+    GETSTREAM = "getstream"
+    ROCKET_CHAT = "rocket-chat"
+    WHATSAPP_BUSINESS = "whatsapp-business"
+    FCM = "fcm"
+    APNS = "apns"
+    EXPO = "expo"
+    ONE_SIGNAL = "one-signal"
+    PUSHPAD = "pushpad"
+    PUSH_WEBHOOK = "push-webhook"
+    PUSHER_BEAMS = "pusher-beams"
+
+
+class FilterType(StrEnum):
+    BOOLEAN = "BOOLEAN"
+    TEXT = "TEXT"
+    DATE = "DATE"
+    NUMBER = "NUMBER"
+    STATEMENT = "STATEMENT"
+    LIST = "LIST"
+    MULTI_LIST = "MULTI_LIST"
+    GROUP = "GROUP"
+
+
+class FilterJoin(StrEnum):
+    AND = "AND"
+    OR = "OR"
+
+
+class FilterSource(StrEnum):
+    SUBSCRIBER = "subscriber"
+    PAYLOAD = "payload"
+
+
+class FilterOperator(StrEnum):
+    LARGER = "LARGER"
+    SMALLER = "SMALLER"
+    LARGER_EQUAL = "LARGER_EQUAL"
+    SMALLER_EQUAL = "SMALLER_EQUAL"
+    EQUAL = "EQUAL"
+    NOT_EQUAL = "NOT_EQUAL"
+    ALL_IN = "ALL_IN"
+    ANY_IN = "ANY_IN"
+    NOT_IN = "NOT_IN"
+    BETWEEN = "BETWEEN"
+    NOT_BETWEEN = "NOT_BETWEEN"
+    LIKE = "LIKE"
+    NOT_LIKE = "NOT_LIKE"
+    IN = "IN"

@@ -1,0 +1,1 @@
+"""Workflows: what happens when an event is triggered."""
