@@ -1,6 +1,7 @@
 """Composition root: settings become a database, services, routes and, from them, the application."""
 
 import asyncio
+import functools
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,17 +12,24 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp
 
 import clarion.environments.routes
+import clarion.integrations.routes
+import clarion.messages.routes
+import clarion.notifications.routes
+import clarion.preferences.routes
 import clarion.subscribers.routes
+import clarion.topics.routes
 from clarion.bootstrap import FirstKeys, prepare_store
 from clarion.bus import Bus
 from clarion.clock import Clock, SystemClock
-from clarion.db.open import open_store
+from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Database
 from clarion.environments.authentication import Authenticator
 from clarion.errors import StoreUnavailable
 from clarion.http.idempotency import delete_expired
+from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
-from clarion.http.service import Service
+from clarion.http.reference import render_reference
+from clarion.http.service import Service, StaticPage
 from clarion.providers.names import BuiltinNames
 from clarion.settings import Settings
 from clarion.vault import Vault, open_vault
@@ -33,6 +41,11 @@ log = logging.getLogger(__name__)
 
 OPERATIONS: list[Operation] = operations_of(
     clarion.subscribers.routes,
+    clarion.preferences.routes,
+    clarion.topics.routes,
+    clarion.integrations.routes,
+    clarion.messages.routes,
+    clarion.notifications.routes,
     clarion.environments.routes,
 )
 
@@ -60,13 +73,18 @@ class Application:
 
 
 @asynccontextmanager
-async def open_application(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Application]:
+async def open_application(settings: Settings, *, migrate: bool = False) -> AsyncIterator[Application]:
     """Everything from settings; on leaving, what is held in memory is written and the store is closed."""
     vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
+    if migrate:
+        await migrate_store(settings)
+    else:
+        await require_current_store(settings)
     database = await open_store(settings)
     try:
-        first_keys = await prepare_store(database, settings, vault, clock or SystemClock())
-        application = build_application(settings, database, vault, clock=clock or SystemClock(), first_keys=first_keys)
+        clock = SystemClock()
+        first_keys = await prepare_store(database, settings, vault, clock)
+        application = build_application(settings, database, vault, clock=clock, first_keys=first_keys)
         yield application
         await application.authenticator.record_use()
     finally:
@@ -85,7 +103,7 @@ def build_application(
         database=database,
         services=services,
         authenticate=authenticator,
-        pages={},
+        pages={"/openapi.json": _openapi_page, "/docs": _reference_page},
     )
     return Application(
         settings=settings,
@@ -109,3 +127,13 @@ def _wrap(service: Service, settings: Settings) -> ASGIApp:
             max_age=86_400,
         )
     return app
+
+
+@functools.cache
+def _openapi_page() -> StaticPage:
+    return StaticPage(b"application/json", describe_api(OPERATIONS))
+
+
+@functools.cache
+def _reference_page() -> StaticPage:
+    return StaticPage(b"text/html; charset=utf-8", render_reference(_openapi_page().body))

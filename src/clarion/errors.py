@@ -4,6 +4,7 @@ ClarionError
 ├── SettingsError         a setting is wrong: the process does not start
 ├── StoreError            the store cannot be used as it is
 │   ├── StoreNewer        it was made by a newer program
+│   ├── StoreOutdated     it lacks migrations
 │   └── StoreUnavailable  unreachable, locked, full or shutting down: try again
 └── RequestError          the caller can do something about it
     ├── Malformed         not what it claims to be (JSON, base64, two cursors)
@@ -36,6 +37,10 @@ class StoreError(ClarionError):
 
 class StoreNewer(StoreError):
     """The store was written by a newer program than this one."""
+
+
+class StoreOutdated(StoreError):
+    """The store lacks migrations that this program needs."""
 
 
 class StoreUnavailable(StoreError):

@@ -94,11 +94,6 @@ def id_millis(value: bytes) -> Millis:
     return Millis(int.from_bytes(value[:6]))
 
 
-def id_sequence(value: bytes) -> int:
-    """The time-ordered half of an id as a number: unique among the ids one process has made."""
-    return int.from_bytes(value[:8])
-
-
 def id_base62(value: bytes) -> str:
     """An id in 22 letters and digits, as slugs carry it."""
     number, letters = int.from_bytes(value), []
@@ -106,3 +101,13 @@ def id_base62(value: bytes) -> str:
         number, digit = divmod(number, 62)
         letters.append(_BASE62[digit])
     return "".join(reversed(letters)).rjust(22, "0")
+
+
+def base62_id(text: str) -> bytes | None:
+    """The id that `id_base62` spelled, or None."""
+    if len(text) != 22 or not all(letter in _BASE62 for letter in text):
+        return None
+    number = 0
+    for letter in text:
+        number = number * 62 + _BASE62.index(letter)
+    return number.to_bytes(16) if number < 1 << 128 else None

@@ -18,8 +18,8 @@ def configure_logging(*, level: str, json_lines: bool) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # uvicorn's own lines repeat what the request log and the start banner say.
-    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+    # What these say at info level repeats the request log and the lines of the start.
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 

@@ -42,19 +42,29 @@ class Vault:
 
     def seal(self, text: str, *, context: bytes) -> str:
         """Encrypt `text`; it opens only with the same `context` (the ids it belongs to)."""
-        nonce = os.urandom(12)
-        sealed = nonce + self._ciphers[self.writing_key_id].encrypt(nonce, text.encode(), context)
-        return f"v1.{self.writing_key_id}.{base64.b64encode(sealed).decode()}"
+        key_id, _, sealed = self.seal_bytes(text.encode(), context=context).partition(b".")
+        return f"v1.{key_id.decode()}.{base64.b64encode(sealed).decode()}"
 
     def open(self, envelope: str, *, context: bytes) -> str:
+        """The text of an envelope."""
         _, key_id, encoded = envelope.split(".", 2)
+        return self.open_bytes(key_id.encode() + b"." + base64.b64decode(encoded), context=context).decode()
+
+    def seal_bytes(self, content: bytes, *, context: bytes) -> bytes:
+        """The compact form: key id, a dot, nonce and ciphertext."""
+        nonce = os.urandom(12)
+        sealed = self._ciphers[self.writing_key_id].encrypt(nonce, content, context)
+        return b"%b.%b%b" % (self.writing_key_id.encode(), nonce, sealed)
+
+    def open_bytes(self, envelope: bytes, *, context: bytes) -> bytes:
+        head, _, sealed = envelope.partition(b".")
+        key_id = head.decode()
         if key_id not in self._ciphers:
             raise SettingsError(
                 f"The store holds secrets sealed with key '{key_id}', which CLARION_ENCRYPTION_KEYS lacks."
             )
-        sealed = base64.b64decode(encoded)
         try:
-            return self._ciphers[key_id].decrypt(sealed[:12], sealed[12:], context).decode()
+            return self._ciphers[key_id].decrypt(sealed[:12], sealed[12:], context)
         except InvalidTag:
             raise SettingsError(
                 f"Key '{key_id}' of CLARION_ENCRYPTION_KEYS does not open what was sealed with it."

@@ -4,8 +4,8 @@ Alembic and SQLAlchemy are imported only when there is something to do: a start 
 """
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +23,37 @@ def known_revisions() -> list[str]:
     return sorted(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
+def missing_in_sqlite(path: Path) -> list[str]:
+    """The migrations that the store lacks; all of them when there is no store."""
+    if not path.exists():
+        return known_revisions()
+    try:
+        with closing(sqlite.connect(path)) as connection:
+            return _missing(_sqlite_revision(connection), f"The store {path}")
+    except sqlite3.Error as error:
+        raise StoreUnavailable(f"The SQLite store {path} cannot be opened: {error}") from error
+
+
 def migrate_sqlite(path: Path) -> list[str]:
     """Apply what is missing and name it."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite.connect(path)) as connection:
-            missing = _missing(_sqlite_revision(connection), str(path))
-        if missing:
+    missing = missing_in_sqlite(path)
+    if missing:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             _upgrade_sqlite(path)
-    except (sqlite3.Error, OSError) as error:
-        raise StoreUnavailable(f"The SQLite store {path} cannot be opened: {error}") from error
+        except (sqlite3.Error, OSError) as error:
+            raise StoreUnavailable(f"The SQLite store {path} cannot be made: {error}") from error
     return missing
+
+
+async def missing_in_postgres(url: str) -> list[str]:
+    async with _connected(url) as connection:
+        return _missing(await _postgres_revision(connection), "The database")
 
 
 async def migrate_postgres(url: str) -> list[str]:
     """Apply what is missing and name it; processes that start together take turns."""
-    try:
-        connection = await asyncpg.connect(url)
-    except (asyncpg.PostgresError, OSError, TimeoutError) as error:
-        raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
-    try:
+    async with _connected(url) as connection:
         if not _missing(await _postgres_revision(connection), "The database"):
             return []
         await connection.execute(f"SELECT pg_advisory_lock({_LOCK})")
@@ -50,6 +61,16 @@ async def migrate_postgres(url: str) -> list[str]:
         if missing:
             await _upgrade_postgres(url)
         return missing
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[Any]:
+    try:
+        connection = await asyncpg.connect(url)
+    except (asyncpg.PostgresError, OSError, TimeoutError) as error:
+        raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
+    try:
+        yield connection
     finally:
         await connection.close()
 

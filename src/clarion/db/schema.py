@@ -124,7 +124,7 @@ subscribers = Table(
     Column("version", Integer, nullable=False, server_default="0"),
     _moment("created_at"),
     _moment("updated_at"),
-    Column("search_row", BigInteger, nullable=False),  # row of SQLite's text index, in order of creation
+    Column("search_row", BigInteger, nullable=False),  # row of SQLite's text index; PostgreSQL has no use for it
     Column("full_name", Text, Computed(FULL_NAME, persisted=True)),
     Index("subscribers_key", "environment_id", "key", unique=True),
     Index("subscribers_updated", "environment_id", "updated_at", "id"),

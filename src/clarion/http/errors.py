@@ -3,10 +3,12 @@
 from http import HTTPStatus
 from typing import Any
 
-import msgspec
+from msgspec import UNSET
 
 from clarion import errors
 from clarion.clock import Millis, iso_text
+from clarion.http.bodies import ErrorBody, FieldErrors, UnexpectedErrorBody, ValidationErrorBody
+from clarion.http.wire import json_bytes
 
 STATUS: dict[type[errors.ClarionError], int] = {
     errors.Malformed: 400,
@@ -24,31 +26,32 @@ STATUS: dict[type[errors.ClarionError], int] = {
 }
 
 _MOST_OF_A_VALUE = 200
+_NOT_NOW = "The service cannot do this now; try again"
+_UNEXPECTED = "Something went wrong on our side; the log has it under this errorId"
 
 
-def status_of(error: errors.ClarionError) -> int:
+def status_of(error: errors.RequestError | errors.StoreUnavailable) -> int:
     return STATUS[type(error)]
 
 
-def error_body(error: errors.ClarionError, *, path: str, now: Millis) -> bytes:
+def error_body(error: errors.RequestError | errors.StoreUnavailable, *, path: str, now: Millis) -> bytes:
     """The body that the caller reads."""
-    status = status_of(error)
-    message = str(error) if isinstance(error, errors.RequestError) else "The service cannot do this now; try again"
-    body = _shape(status, message, path, now)
+    message = str(error) if isinstance(error, errors.RequestError) else _NOT_NOW
+    common = _common(status_of(error), message, path, now)
     if isinstance(error, errors.RequestError) and error.ctx:
-        body["ctx"] = dict(error.ctx)
+        common["ctx"] = dict(error.ctx)
     if isinstance(error, errors.Invalid):
-        body["errors"] = {name: _field(problems) for name, problems in error.problems.items()}
-    return msgspec.json.encode(body)
+        fields = {name: _field(problems) for name, problems in error.problems.items()}
+        return json_bytes(ValidationErrorBody(**common, errors=fields))
+    return json_bytes(ErrorBody(**common))
 
 
 def unexpected_body(error_id: str, *, path: str, now: Millis) -> bytes:
     """What a defect looks like from outside: an id to quote, and nothing else."""
-    message = "Something went wrong on our side; the log has it under this errorId"
-    return msgspec.json.encode(_shape(500, message, path, now) | {"errorId": error_id})
+    return json_bytes(UnexpectedErrorBody(**_common(500, _UNEXPECTED, path, now), error_id=error_id))
 
 
-def error_headers(error: errors.ClarionError) -> list[tuple[bytes, bytes]]:
+def error_headers(error: errors.RequestError | errors.StoreUnavailable) -> list[tuple[bytes, bytes]]:
     if isinstance(error, errors.InProgress | errors.StoreUnavailable):
         return [(b"retry-after", b"1")]
     if isinstance(error, errors.Unauthenticated):
@@ -58,9 +61,9 @@ def error_headers(error: errors.ClarionError) -> list[tuple[bytes, bytes]]:
     return []
 
 
-def _shape(status: int, message: str, path: str, now: Millis) -> dict[str, Any]:
+def _common(status: int, message: str, path: str, now: Millis) -> dict[str, Any]:
     return {
-        "statusCode": status,
+        "status_code": status,
         "timestamp": iso_text(now),
         "path": path,
         "message": message,
@@ -68,13 +71,13 @@ def _shape(status: int, message: str, path: str, now: Millis) -> dict[str, Any]:
     }
 
 
-def _field(problems: list[errors.Problem]) -> dict[str, Any]:
-    entry: dict[str, Any] = {"messages": [problem.message for problem in problems]}
-    if problems[0].value is not None:
-        entry["value"] = _shortened(problems[0].value)
-    return entry
+def _field(problems: list[errors.Problem]) -> FieldErrors:
+    value = problems[0].value
+    return FieldErrors(
+        messages=[problem.message for problem in problems], value=UNSET if value is None else _shortened(value)
+    )
 
 
 def _shortened(value: Any) -> Any:
-    text = msgspec.json.encode(value).decode()
+    text = json_bytes(value).decode()
     return value if len(text) <= _MOST_OF_A_VALUE else text[:_MOST_OF_A_VALUE] + "…"

@@ -1,6 +1,10 @@
-"""Idempotency keys: an answer is stored in the transaction of its effect, and sent again for the same key."""
+"""Idempotency keys: an answer is stored in the transaction of its effect, and sent again for the same key.
+
+Answers may hold secrets (credentials, a new API key), so they are sealed like credentials are.
+"""
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 
 from clarion.clock import DAY, Millis
@@ -8,6 +12,7 @@ from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.errors import InProgress, Invalid
 from clarion.ids import EnvironmentId
+from clarion.vault import Vault
 
 KEPT = DAY
 LONGEST = 255
@@ -55,6 +60,9 @@ DELETE_EXPIRED = sql("""
     )
 """)
 
+LIST_ANSWERS = sql("SELECT digest, body FROM idempotency_keys WHERE digest > :after ORDER BY digest LIMIT :most")
+UPDATE_BODY = sql("UPDATE idempotency_keys SET body = :body WHERE digest = :digest")
+
 
 def make_key(text: str, *, environment_id: EnvironmentId, method: str, path: bytes, content: bytes) -> IdempotencyKey:
     """The key of one request; `content` is everything that must be the same when it is sent again."""
@@ -69,7 +77,7 @@ def make_key(text: str, *, environment_id: EnvironmentId, method: str, path: byt
     )
 
 
-async def find_answer(db: Connection, key: IdempotencyKey, now: Millis) -> Answer | None:
+async def find_answer(db: Connection, key: IdempotencyKey, vault: Vault, now: Millis) -> Answer | None:
     """The stored answer, or None when this request is the one to do the work.
 
     On PostgreSQL the key is locked for the transaction: another process that holds it is still working.
@@ -83,18 +91,22 @@ async def find_answer(db: Connection, key: IdempotencyKey, now: Millis) -> Answe
     if row is None:
         return None
     if row["fingerprint"] != key.fingerprint:
-        raise Invalid.field("idempotency-key", "was used with another body; use a new key for a new request", key.text)
-    return Answer(row["status"], row["body"], replayed=True)
+        raise Invalid.field(
+            "idempotency-key",
+            "was used for another request (another body, or a key with other scopes); use a new one",
+            key.text,
+        )
+    return Answer(row["status"], vault.open_bytes(row["body"], context=key.digest), replayed=True)
 
 
-async def insert_answer(db: Connection, key: IdempotencyKey, answer: Answer, now: Millis) -> None:
+async def insert_answer(db: Connection, key: IdempotencyKey, answer: Answer, vault: Vault, now: Millis) -> None:
     await db.execute(
         INSERT_ANSWER,
         digest=key.digest,
         environment_id=key.environment_id,
         fingerprint=key.fingerprint,
         status=answer.status,
-        body=answer.body,
+        body=vault.seal_bytes(answer.body, context=key.digest),
         now=now,
         oldest=now - KEPT,
     )
@@ -108,3 +120,23 @@ async def delete_expired(database: Database, now: Millis) -> int:
         removed += batch
         if batch < _EXPIRY_BATCH:
             return removed
+
+
+async def reseal_answers(database: Database, vault: Vault) -> int:
+    """Seal every kept answer with the vault's writing key, in batches; tells how many were sealed with another."""
+    resealed, last = 0, b""
+    while True:
+        after, (count, last) = last, await database.transaction(partial(_reseal_batch, vault=vault, after=last))
+        resealed += count
+        if last == after:
+            return resealed
+
+
+async def _reseal_batch(db: Connection, *, vault: Vault, after: bytes) -> tuple[int, bytes]:
+    rows = await db.fetch(LIST_ANSWERS, after=after, most=_EXPIRY_BATCH)
+    stale = [row for row in rows if not row["body"].startswith(vault.writing_key_id.encode() + b".")]
+    for row in stale:
+        digest = bytes(row["digest"])
+        body = vault.seal_bytes(vault.open_bytes(row["body"], context=digest), context=digest)
+        await db.execute(UPDATE_BODY, digest=digest, body=body)
+    return len(stale), rows[-1]["digest"] if rows else after

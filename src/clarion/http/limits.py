@@ -10,6 +10,7 @@ LARGE_BODY = 26 * MIB
 DEEPEST = 64
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_INNERMOST = re.compile(rb"\[\]|\{\}")
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
@@ -25,7 +26,7 @@ def check_nesting(body: bytes) -> None:
     brackets = _STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
     for _ in range(DEEPEST):
         # Each pass takes the innermost level away.
-        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        brackets = _INNERMOST.sub(b"", brackets)
         if not brackets:
             return
     raise Malformed(f"The body is not valid JSON, or nested deeper than {DEEPEST} levels")

@@ -37,6 +37,10 @@ class Caller:
     key_id: ApiKeyId
     scopes: frozenset[Scope]
 
+    @property
+    def rights(self) -> bytes:
+        return " ".join(sorted(self.scopes)).encode()
+
     def may(self, scope: Scope) -> bool:
         return Scope.ALL in self.scopes or scope in self.scopes
 
@@ -91,7 +95,7 @@ class Operation:
     path: str
     handler: Handler
     scope: Scope | None
-    status: int
+    statuses: tuple[int, ...]
     scans: bool
     body_limit: int
     path_kinds: tuple[tuple[str, Any], ...]
@@ -120,14 +124,14 @@ def operation(
     path: str,
     *,
     scope: Scope | None,
-    status: int = 200,
+    status: int | tuple[int, ...] = 200,
     scans: bool = False,
     body_limit: int = SMALL_BODY,
 ) -> Callable[[Handler], Handler]:
     """Publish a function as an operation.
 
     Its first parameter is the Call, the next ones are those of the path in order, then `query` and `body` where
-    it has them. `scans` marks reads that may touch many rows.
+    it has them. `scans` marks reads that may touch many rows. Of several statuses the first is the usual one.
     """
 
     def publish(handler: Handler) -> Handler:
@@ -139,7 +143,7 @@ def operation(
             path=path,
             handler=handler,
             scope=scope,
-            status=status,
+            statuses=status if isinstance(status, tuple) else (status,),
             scans=scans,
             body_limit=body_limit,
             path_kinds=tuple(zip(_PARAMETER.findall(path), [hints[name] for name in names], strict=True)),
@@ -147,7 +151,7 @@ def operation(
             read_query=query_reader(query_shape) if query_shape else None,
             body_shape=body_shape,
             read_body=body_reader(body_shape) if body_shape else None,
-            result=hints["return"],
+            result=_result_of(hints["return"]),
             tag=handler.__module__.split(".")[1].capitalize(),
         )
         return handler
@@ -163,6 +167,10 @@ def operations_of(*modules: ModuleType) -> list[Operation]:
         for member in vars(module).values()
         if inspect.isfunction(member) and "operation" in member.__dict__ and member.__module__ == module.__name__
     ]
+
+
+def _result_of(hint: Any) -> Any:
+    return typing.get_args(hint)[0] if typing.get_origin(hint) is Reply else hint
 
 
 def _path_value(kind: Any, text: str) -> Any:

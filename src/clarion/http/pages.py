@@ -3,7 +3,7 @@
 import base64
 import binascii
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -68,6 +68,8 @@ class Cursor:
     value: int
     id: bytes
     inclusive: bool = False
+    bare: bool = False
+    """Whether the caller gave an `_id` alone, so that `value` is a guess."""
 
     def encode(self) -> str:
         raw = msgspec.msgpack.encode([self.order_by is OrderBy.UPDATED_AT, self.value, self.id, self.inclusive])
@@ -89,6 +91,8 @@ async def list_cursor_page(
 ) -> CursorPage[T]:
     """One page in the requested order, with what lies on either side of it and the total."""
     cursor, backwards = read_cursor(query)
+    if cursor is not None and cursor.bare and query.order_by is OrderBy.UPDATED_AT:
+        cursor = await _place_cursor(db, listing, cursor)
     rows, more = await _fetch_rows(db, listing, query, cursor, backwards=backwards)
     first, last = _ends(rows, query.order_by, cursor, backwards=backwards)
     beyond = first if not backwards else last
@@ -145,7 +149,7 @@ def read_cursor(query: CursorQuery) -> tuple[Cursor | None, bool]:
 def _parse_cursor(name: str, text: str, order_by: OrderBy) -> Cursor:
     plain = find_id(text)
     if plain is not None:
-        return Cursor(order_by, id_millis(plain), plain)
+        return Cursor(order_by, id_millis(plain), plain, bare=True)
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         by_update, value, id_, inclusive = msgspec.msgpack.decode(raw, type=tuple[bool, int, bytes, bool])
@@ -156,6 +160,15 @@ def _parse_cursor(name: str, text: str, order_by: OrderBy) -> Cursor:
     if len(id_) != 16 or not -(2**63) <= value < 2**63:
         raise Invalid.field(name, "is not a cursor of this list", text)
     return Cursor(order_by, value, id_, inclusive)
+
+
+async def _place_cursor(db: Connection, listing: Listing, cursor: Cursor) -> Cursor:
+    """A bare id stands where its item stands now, or where it was created if it is gone."""
+    statement = sql(
+        f"SELECT t.updated_at FROM {listing.source} WHERE t.environment_id = :environment_id AND t.id = :cursor_id"
+    )
+    row = await db.fetch_one(statement, environment_id=listing.parameters["environment_id"], cursor_id=cursor.id)
+    return cursor if row is None else replace(cursor, value=row["updated_at"])
 
 
 def _condition(query: CursorQuery, cursor: Cursor, *, backwards: bool, inclusive: bool) -> tuple[str, dict[str, Any]]:
@@ -208,7 +221,7 @@ def _ends(
     if cursor is None:
         return None, None
     # The way back from beyond the end starts with the cursor's own item.
-    edge = Cursor(cursor.order_by, cursor.value, cursor.id, inclusive=True)
+    edge = replace(cursor, inclusive=True)
     return (None, edge) if backwards else (edge, None)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from starlette.types import Receive, Scope, Send
 
 from clarion import errors
@@ -19,6 +18,7 @@ from clarion.http.idempotency import Answer
 from clarion.http.limits import check_nesting, check_size
 from clarion.http.operation import NOBODY, Call, Caller, Operation, Reply, Services
 from clarion.http.router import Router
+from clarion.http.wire import json_bytes
 from clarion.ids import id_text
 
 Authenticate = Callable[[str | None], Awaitable[Caller]]
@@ -70,7 +70,6 @@ class Service:
         self._services = services
         self._authenticate = authenticate
         self._pages = pages
-        self._encoder = msgspec.json.Encoder()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -92,8 +91,8 @@ class Service:
                 found = page()
                 return 200, [(b"content-type", found.content_type)], found.body
             answer = await self._respond(request, receive)
-        except errors.ClarionError as error:
-            if not isinstance(error, errors.RequestError):
+        except (errors.RequestError, errors.StoreUnavailable) as error:
+            if isinstance(error, errors.StoreUnavailable):
                 log.warning("Store unavailable", extra={"error": str(error), "request_id": request.request_id.decode()})
             body = error_body(error, path=request.shown_path, now=self._services.clock.now())
             return status_of(error), headers + error_headers(error), body
@@ -138,16 +137,17 @@ class Service:
             environment_id=caller.environment_id,
             method=request.method,
             path=request.raw_path,
-            content=request.query + b"\x00" + body,
+            # What a caller may see differs with its rights, so they are part of what must be the same.
+            content=b"\x00".join((caller.rights, request.query, body)),
         )
 
         async def unit(db: Connection) -> tuple[Answer, Call | None]:
             now = self._services.clock.now()
-            stored = await idempotency.find_answer(db, key, now)
+            stored = await idempotency.find_answer(db, key, self._services.vault, now)
             if stored is not None:
                 return stored, None
             answer, call = await self._perform(operation, caller, arguments, db)
-            await idempotency.insert_answer(db, key, answer, now)
+            await idempotency.insert_answer(db, key, answer, self._services.vault, now)
             return answer, call
 
         try:
@@ -166,15 +166,17 @@ class Service:
             return
         now = self._services.clock.now()
         answer = Answer(status_of(error), error_body(error, path=request.shown_path, now=now))
-        await self._database.transaction(lambda db: idempotency.insert_answer(db, key, answer, now))
+        await self._database.transaction(
+            lambda db: idempotency.insert_answer(db, key, answer, self._services.vault, now)
+        )
 
     async def _perform(
         self, operation: Operation, caller: Caller, arguments: dict[str, Any], db: Connection
     ) -> tuple[Answer, Call]:
         call = Call(caller, db, self._services.clock.now(), self._services)
         result = await operation.handler(call, *arguments["path"], **arguments["named"])
-        status, body = (result.status, result.body) if isinstance(result, Reply) else (operation.status, result)
-        return Answer(status, b"" if status == 204 else self._encoder.encode(body)), call
+        status, body = (result.status, result.body) if isinstance(result, Reply) else (operation.statuses[0], result)
+        return Answer(status, b"" if status == 204 else json_bytes(body)), call
 
 
 def _settled(answer: Answer, call: Call | None) -> Answer:

@@ -54,7 +54,12 @@ def find_problems(value: Any, shape: Any, path: str) -> Iterator[Found]:
         msgspec.convert(value, shape, dec_hook=parse_checked)
     except msgspec.ValidationError as error:
         inner = list(_inside(value, _bare(shape), path))
-        yield from inner or [(path or "body", Problem(_sentence(str(error), shape), value))]
+        yield from inner or [(path or "body", Problem(_sentence(str(error), shape), _shown(value, path)))]
+
+
+def _shown(value: Any, path: str) -> Any:
+    """The value to repeat in the answer: nothing of credentials, nor a whole body, which may hold some."""
+    return None if not path or "credentials" in path.split(".") else value
 
 
 def _inside(value: Any, shape: Any, path: str) -> Iterator[Found]:

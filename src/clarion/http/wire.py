@@ -91,6 +91,11 @@ class SubscriberKeyText(CheckedText):
         return 1 <= len(text) <= 255 and text.isprintable() and text.strip() == text
 
 
+class TopicKeyText(SubscriberKeyText):
+    __slots__ = ()
+    EXAMPLE = "release-news"
+
+
 class IdText(CheckedText):
     __slots__ = ()
     RULE = "must be a UUID"
@@ -145,9 +150,28 @@ def changes_of(body: Wire, *names: str) -> dict[str, Any]:
     return {name: value for name, value in found if not isinstance(value, UnsetType)}
 
 
+def json_bytes(value: Any) -> bytes:
+    """JSON as it goes over the wire."""
+    return _encoder.encode(value)
+
+
 def json_text(value: Any) -> str:
     """JSON as it is kept in the store."""
-    return msgspec.json.encode(value).decode()
+    return _encoder.encode(value).decode()
+
+
+def plain_of(body: Wire) -> Any:
+    """A shape as plain dictionaries and lists under its wire names, without what is absent."""
+    return msgspec.to_builtins(body, enc_hook=_plain_text)
+
+
+def _plain_text(value: Any) -> str:
+    if isinstance(value, CheckedText):
+        return str(value)
+    raise NotImplementedError(type(value))
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_plain_text)
 
 
 @functools.cache

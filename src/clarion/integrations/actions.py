@@ -1,12 +1,53 @@
-"""What happens to integrations from more than one place."""
+"""What happens to integrations: each change is checked, written, and followed by who is primary now."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from clarion.clock import Millis
-from clarion.db.port import Connection
-from clarion.ids import EnvironmentId, IntegrationId, new_id
+from clarion.db.port import Connection, Database
+from clarion.environments.store import lock_environment
+from clarion.errors import Invalid, NotFound, Problem
+from clarion.ids import ApiKeyId, EnvironmentId, IntegrationId, id_text, new_id
 from clarion.integrations import store
-from clarion.integrations.model import Integration
+from clarion.integrations.model import (
+    CHANNELS_WITH_PRIMARY,
+    Integration,
+    arrange_with,
+    find_problems,
+    make_identifier,
+    promote,
+)
+from clarion.providers.base import Provider
+from clarion.providers.registry import find_provider
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
+
+_RESEALED_TOGETHER = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An integration to be made; name and identifier are made up where None."""
+
+    provider: Provider | None
+    provider_name: str
+    """The provider as the caller spelled it, which may be none that exists."""
+    channel: Channel
+    name: str | None
+    identifier: str | None
+    credentials: dict[str, Any]
+    conditions: list[dict[str, Any]]
+    active: bool
+    check: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """New values of an integration's fields, and whether to try the credentials out."""
+
+    fields: Mapping[str, Any]
+    check: bool
 
 
 async def create_in_app_integration(
@@ -30,3 +71,121 @@ async def create_in_app_integration(
     )
     await store.insert_integration(db, integration, vault)
     return integration
+
+
+async def create_integration(
+    db: Connection, environment_id: EnvironmentId, draft: Draft, *, vault: Vault, now: Millis
+) -> Integration:
+    """Add an integration; the first of email or sms that can be primary is."""
+    name = draft.name or (draft.provider.name if draft.provider else draft.provider_name)
+    made = Integration(
+        environment_id=environment_id,
+        id=IntegrationId(new_id(now)),
+        provider_id=draft.provider.id if draft.provider else draft.provider_name,
+        channel=draft.channel,
+        name=name,
+        identifier=draft.identifier or make_identifier(name),
+        credentials=draft.credentials,
+        conditions=draft.conditions,
+        active=draft.active,
+        is_primary=False,
+        priority=0,
+        created_at=now,
+        updated_at=now,
+    )
+    live = await _lock_and_list(db, environment_id, vault)
+    _refuse(find_problems(made, draft.provider, live) | _check_problems(asked=draft.check))
+    await store.insert_integration(db, made, vault)
+    return _get(await _settle(db, [*live, made], arrange_with(made, live), vault=vault, now=now), made.id)
+
+
+async def update_integration(
+    db: Connection,
+    environment_id: EnvironmentId,
+    integration_id: IntegrationId,
+    changes: Changes,
+    *,
+    vault: Vault,
+    now: Millis,
+) -> Integration:
+    """Change the given fields; a primary that no longer can be hands over to the next."""
+    live = await _lock_and_list(db, environment_id, vault)
+    changed = replace(_get(live, integration_id), **changes.fields)
+    others = [one for one in live if one.id != integration_id]
+    problems = find_problems(changed, find_provider(changed.provider_id), others)
+    _refuse(problems | _check_problems(asked=changes.check))
+    return _get(await _settle(db, live, arrange_with(changed, live), vault=vault, now=now), integration_id)
+
+
+async def set_primary_integration(
+    db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, *, vault: Vault, now: Millis
+) -> Integration:
+    """Make it the primary of its channel: active, and without conditions."""
+    live = await _lock_and_list(db, environment_id, vault)
+    chosen = _get(live, integration_id)
+    if chosen.channel not in CHANNELS_WITH_PRIMARY:
+        raise Invalid.field("channel", "has no primary integration; only email and sms have one", chosen.channel)
+    others = [one for one in live if one.id != integration_id]
+    _refuse(find_problems(replace(chosen, active=True), find_provider(chosen.provider_id), others))
+    return _get(await _settle(db, live, promote(chosen, live), vault=vault, now=now), integration_id)
+
+
+async def delete_integration(
+    db: Connection,
+    environment_id: EnvironmentId,
+    integration_id: IntegrationId,
+    *,
+    deleted_by: ApiKeyId,
+    vault: Vault,
+    now: Millis,
+) -> list[Integration]:
+    """Mark it deleted, which frees its identifier; returns those that are left."""
+    live = await _lock_and_list(db, environment_id, vault)
+    deleted = replace(_get(live, integration_id), deleted_at=now, deleted_by=deleted_by)
+    await _settle(db, live, arrange_with(deleted, live), vault=vault, now=now)
+    return await store.list_integrations(db, environment_id, vault)
+
+
+async def reencrypt_credentials(database: Database, vault: Vault) -> int:
+    """Seal with the vault's writing key what is sealed with another; tells how many credentials there were."""
+    resealed = 0
+    while batch := await database.transaction(lambda db: store.reseal_credentials(db, vault, most=_RESEALED_TOGETHER)):
+        resealed += batch
+    return resealed
+
+
+async def _lock_and_list(db: Connection, environment_id: EnvironmentId, vault: Vault) -> list[Integration]:
+    # Who is primary and which identifiers are free depends on all of them, so changes follow one another.
+    await lock_environment(db, environment_id)
+    return await store.list_integrations(db, environment_id, vault)
+
+
+async def _settle(
+    db: Connection, before: Iterable[Integration], after: Iterable[Integration], *, vault: Vault, now: Millis
+) -> list[Integration]:
+    """Write those that differ; who stops being primary goes first, for there is never a second one."""
+    known = {one.id: one for one in before}
+    settled = [one if one == known[one.id] else replace(one, updated_at=now) for one in after]
+    for integration in sorted(settled, key=lambda one: one.is_primary):
+        if integration != known[integration.id]:
+            await store.update_integration(db, integration, vault)
+    return settled
+
+
+def _get(live: Iterable[Integration], integration_id: IntegrationId) -> Integration:
+    for integration in live:
+        if integration.id == integration_id:
+            return integration
+    raise NotFound("Integration", id_text(integration_id))
+
+
+def _check_problems(*, asked: bool) -> dict[str, Problem]:
+    if not asked:
+        return {}
+    message = "is not available yet: the credentials of this provider cannot be tried out; leave check out"
+    return {"check": Problem(message, value=True)}
+
+
+def _refuse(problems: Mapping[str, Problem]) -> None:
+    if problems:
+        raise Invalid({path: [problem] for path, problem in problems.items()})

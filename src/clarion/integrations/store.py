@@ -1,10 +1,16 @@
 """SQL of integrations; credentials are sealed on the way in and opened on the way out."""
 
-from clarion.db.port import Connection
+from typing import Any
+
+import msgspec
+
+from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.http.wire import json_text
+from clarion.ids import EnvironmentId
 from clarion.integrations.model import Integration
 from clarion.vault import Vault, sealing_key_id
+from clarion.vocabulary import Channel
 
 INSERT_INTEGRATION = sql("""
     INSERT INTO integrations (
@@ -17,8 +23,27 @@ INSERT_INTEGRATION = sql("""
     ON CONFLICT (environment_id, identifier) WHERE deleted_at IS NULL DO NOTHING
     RETURNING id
 """)
+LIST_INTEGRATIONS = sql("""
+    SELECT * FROM integrations WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id
+""")
+UPDATE_INTEGRATION = sql("""
+    UPDATE integrations
+    SET name = :name, identifier = :identifier, credentials = :credentials, conditions = :conditions,
+        active = :active, is_primary = :is_primary, priority = :priority,
+        updated_at = :updated_at, deleted_at = :deleted_at, deleted_by = :deleted_by
+    WHERE environment_id = :environment_id AND id = :id
+""")
 
 LIST_ENVELOPES = sql("SELECT credentials FROM integrations")
+# Deleted integrations too: the old key can be thrown away only when nothing needs it.
+LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
+    SELECT environment_id, id, credentials FROM integrations
+    WHERE substr(credentials, 1, :prefix_length) <> :prefix
+    ORDER BY environment_id, id LIMIT :most {for_update}
+""")
+UPDATE_ENVELOPE = sql("""
+    UPDATE integrations SET credentials = :credentials WHERE environment_id = :environment_id AND id = :id
+""")
 
 
 async def list_sealing_keys(db: Connection) -> frozenset[str]:
@@ -30,23 +55,71 @@ async def insert_integration(db: Connection, integration: Integration, vault: Va
     """Insert it, unless its identifier is taken."""
     row = await db.fetch_one(
         INSERT_INTEGRATION,
-        environment_id=integration.environment_id,
-        id=integration.id,
         provider_id=integration.provider_id,
         channel=integration.channel,
-        name=integration.name,
-        identifier=integration.identifier,
-        credentials=vault.seal(json_text(integration.credentials), context=_context(integration)),
-        conditions=json_text(integration.conditions),
-        active=integration.active,
-        is_primary=integration.is_primary,
-        priority=integration.priority,
         created_at=integration.created_at,
-        updated_at=integration.updated_at,
+        **_stored(integration, vault),
     )
     return row is not None
 
 
-def _context(integration: Integration) -> bytes:
+async def list_integrations(db: Connection, environment_id: EnvironmentId, vault: Vault) -> list[Integration]:
+    """The live integrations of the environment, oldest first."""
+    rows = await db.fetch(LIST_INTEGRATIONS, environment_id=environment_id)
+    return [integration_of(row, vault) for row in rows]
+
+
+async def update_integration(db: Connection, integration: Integration, vault: Vault) -> None:
+    await db.execute(
+        UPDATE_INTEGRATION,
+        deleted_at=integration.deleted_at,
+        deleted_by=integration.deleted_by,
+        **_stored(integration, vault),
+    )
+
+
+async def reseal_credentials(db: Connection, vault: Vault, *, most: int) -> int:
+    """Seal up to `most` envelopes of other keys with the vault's writing key; tells how many there were."""
+    prefix = f"v1.{vault.writing_key_id}."
+    rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), most=most)
+    for row in rows:
+        context = row["environment_id"] + row["id"]
+        await db.execute(
+            UPDATE_ENVELOPE,
+            environment_id=row["environment_id"],
+            id=row["id"],
+            credentials=vault.seal(vault.open(row["credentials"], context=context), context=context),
+        )
+    return len(rows)
+
+
+def integration_of(row: Row, vault: Vault) -> Integration:
+    return Integration(
+        **{
+            **dict(row),
+            "channel": Channel(row["channel"]),
+            "credentials": msgspec.json.decode(
+                vault.open(row["credentials"], context=row["environment_id"] + row["id"])
+            ),
+            "conditions": msgspec.json.decode(row["conditions"]),
+            "active": bool(row["active"]),
+            "is_primary": bool(row["is_primary"]),
+        }
+    )
+
+
+def _stored(integration: Integration, vault: Vault) -> dict[str, Any]:
     # An envelope opens only where it was written: copied to another row it is worthless.
-    return integration.environment_id + integration.id
+    context = integration.environment_id + integration.id
+    return {
+        "environment_id": integration.environment_id,
+        "id": integration.id,
+        "name": integration.name,
+        "identifier": integration.identifier,
+        "credentials": vault.seal(json_text(integration.credentials), context=context),
+        "conditions": json_text(integration.conditions),
+        "active": integration.active,
+        "is_primary": integration.is_primary,
+        "priority": integration.priority,
+        "updated_at": integration.updated_at,
+    }

@@ -1,11 +1,9 @@
 """Subscribers: create, read, change, search, delete, and their channel credentials."""
 
-import msgspec
-
 from clarion.errors import AlreadyExists
 from clarion.http.operation import Call, operation
 from clarion.http.pages import CursorPage, list_cursor_page
-from clarion.http.wire import changes_of
+from clarion.http.wire import changes_of, plain_of
 from clarion.ids import SubscriberKey
 from clarion.subscribers import channels, store
 from clarion.subscribers.model import CONTACT_FIELDS, Subscriber, append_credentials, replace_credentials
@@ -139,7 +137,7 @@ async def _merge_credentials(
         call.db,
         found,
         channels.Account(body.provider_id, body.integration_identifier),
-        msgspec.to_builtins(body.credentials),
+        plain_of(body.credentials),
         merge=merge,
         now=call.now,
     )

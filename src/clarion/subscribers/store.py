@@ -10,7 +10,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound, StoreUnavailable
 from clarion.http.wire import json_text
-from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, id_sequence, new_id
+from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, new_id
 from clarion.subscribers.model import CONTACT_FIELDS, Subscriber, changed_fields
 
 COLUMNS = """
@@ -34,7 +34,7 @@ INSERT_SUBSCRIBER = sql("""
         is_online, created_at, updated_at, search_row
     ) VALUES (
         :environment_id, :id, :key, :first_name, :last_name, :email, :phone, :avatar, :locale, :timezone, :data,
-        FALSE, :now, :now, :search_row
+        FALSE, :now, :now, (SELECT COALESCE(MAX(search_row), 0) + 1 FROM subscribers)
     )
     ON CONFLICT (environment_id, key) DO NOTHING
     RETURNING id
@@ -138,14 +138,12 @@ def subscriber_of(row: Row) -> Subscriber:
 async def _insert_subscriber(
     db: Connection, environment_id: EnvironmentId, key: SubscriberKey, fields: Mapping[str, Any], now: Millis
 ) -> bool:
-    subscriber_id = new_id(now)
     row = await db.fetch_one(
         INSERT_SUBSCRIBER,
         environment_id=environment_id,
-        id=subscriber_id,
+        id=new_id(now),
         key=key,
         now=now,
-        search_row=id_sequence(subscriber_id),
         **_stored({name: fields.get(name) for name in CONTACT_FIELDS}),
     )
     return row is not None

@@ -1,0 +1,161 @@
+"""Commands that look at or change the store and leave."""
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.table import Table
+
+from clarion.clock import DAY, Millis, SystemClock, iso_text
+from clarion.db.open import migrate_store, open_store, require_current_store
+from clarion.db.port import Connection, Database, Work
+from clarion.environments import actions, store
+from clarion.environments.model import ApiKey, Environment
+from clarion.errors import SettingsError
+from clarion.http.idempotency import reseal_answers
+from clarion.ids import ApiKeyId, find_id, id_text
+from clarion.integrations.actions import reencrypt_credentials
+from clarion.settings import Settings, variable
+from clarion.vault import open_vault
+from clarion.vocabulary import Scope
+
+T = TypeVar("T")
+
+_console = Console()
+
+
+def migrate(settings: Settings) -> None:
+    applied = asyncio.run(migrate_store(settings))
+    _console.print(f"Applied {', '.join(applied)}." if applied else "The store is up to date.")
+
+
+def show_settings() -> None:
+    table = Table("Variable", "Default", "What it is for")
+    for row in settings_rows():
+        table.add_row(*row)
+    _console.print(table)
+
+
+def settings_rows() -> list[tuple[str, str, str]]:
+    """Every setting as (variable, default, meaning)."""
+    return [
+        (variable(item.name), _default_text(item.default), str(item.metadata["about"]))
+        for item in dataclasses.fields(Settings)
+    ]
+
+
+def create_key(settings: Settings, environment_name: str, *, name: str, scopes: list[str], days: int | None) -> None:
+    now = SystemClock().now()
+    expires_at = None if days is None else Millis(now + days * DAY)
+    request = actions.KeyRequest(name=name, scopes=_parse_scopes(scopes), expires_at=expires_at)
+
+    async def create(db: Connection) -> actions.NewKey:
+        environment = await _get_environment(db, environment_name)
+        return await actions.create_api_key(db, environment.id, request, now)
+
+    made = asyncio.run(_change(settings, create))
+    _console.print(f"API key for {environment_name}, shown this once:\n{made.text}", highlight=False, soft_wrap=True)
+
+
+def list_keys(settings: Settings) -> None:
+    async def collect(db: Connection) -> list[tuple[Environment, ApiKey]]:
+        found = await store.list_environments(db)
+        return [(one, key) for one in found for key in await store.list_api_keys(db, one.id)]
+
+    table = Table("Environment", "Key id", "Name", "Ends in", "Scopes", "Expires", "Last used")
+    for environment, key in asyncio.run(_change(settings, collect)):
+        scopes = ", ".join(sorted(key.scopes))
+        table.add_row(
+            environment.name,
+            id_text(key.id),
+            key.name,
+            key.hint,
+            scopes,
+            _when(key.expires_at),
+            _when(key.last_used_at),
+        )
+    _wide().print(table)
+
+
+def revoke_key(settings: Settings, key_text: str) -> None:
+    key_id = find_id(key_text)
+    now = SystemClock().now()
+
+    async def revoke(db: Connection) -> bool:
+        if key_id is None:
+            return False
+        found = await store.list_environments(db)
+        return any([await store.revoke_api_key(db, one.id, ApiKeyId(key_id), now) for one in found])
+
+    if not asyncio.run(_change(settings, revoke)):
+        raise SettingsError(f"There is no API key '{key_text}'; `clarion keys list` shows the ids.")
+    _console.print("Revoked.")
+
+
+def list_environments(settings: Settings) -> None:
+    table = Table("Name", "Id", "Application identifier", "Type")
+    for one in asyncio.run(_change(settings, store.list_environments)):
+        table.add_row(one.name, id_text(one.id), one.identifier, one.kind)
+    _wide().print(table)
+
+
+def rotate_encryption(settings: Settings) -> None:
+    vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
+
+    async def rotate() -> int:
+        async with _ready_store(settings) as database:
+            return await reencrypt_credentials(database, vault) + await reseal_answers(database, vault)
+
+    count = asyncio.run(rotate())
+    _console.print(f"Sealed {count} secrets again with key '{vault.writing_key_id}'.")
+
+
+async def _change(settings: Settings, work: Work[T]) -> T:
+    async with _ready_store(settings) as database:
+        return await database.transaction(work)
+
+
+@asynccontextmanager
+async def _ready_store(settings: Settings) -> AsyncIterator[Database]:
+    await require_current_store(settings)
+    database = await open_store(settings)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+async def _get_environment(db: Connection, name: str) -> Environment:
+    found = await store.list_environments(db)
+    for one in found:
+        if name in (one.name, one.identifier, id_text(one.id)):
+            return one
+    raise SettingsError(
+        f"There is no environment '{name}'; there are {', '.join(one.name for one in found) or 'none'}."
+    )
+
+
+def _parse_scopes(texts: list[str]) -> frozenset[Scope]:
+    known = {scope.value for scope in Scope}
+    unknown = [text for text in texts if text not in known]
+    if unknown:
+        raise SettingsError(f"There is no scope '{unknown[0]}'; there are {', '.join(sorted(known))}.")
+    return frozenset(Scope(text) for text in texts)
+
+
+def _default_text(default: Any) -> str:
+    if default is None or default == ():
+        return "–"
+    return str(default)
+
+
+def _when(moment: Millis | None) -> str:
+    return "–" if moment is None else iso_text(moment)[:16].replace("T", " ")
+
+
+def _wide() -> Console:
+    # Ids must not be broken over lines: people copy them.
+    return Console(width=max(_console.width, 160))

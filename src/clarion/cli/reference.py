@@ -1,0 +1,34 @@
+"""Generated documents: the API description and the README's table of settings (`make docs`)."""
+
+from pathlib import Path
+
+from clarion.app import OPERATIONS
+from clarion.cli.administration import settings_rows
+from clarion.http.openapi import describe_api
+
+_ROOT = Path(__file__).parents[3]
+OPENAPI = _ROOT / "docs" / "reference" / "openapi.json"
+README = _ROOT / "README.md"
+START, END = "<!-- settings: made by `make docs` -->", "<!-- end of settings -->"
+
+
+def settings_table() -> str:
+    rows = "\n".join(f"| `{name}` | `{default}` | {about} |" for name, default, about in settings_rows())
+    return f"| Variable | Default | What it is for |\n|---|---|---|\n{rows}"
+
+
+def with_settings_table(readme: str) -> str:
+    """The README with its table of settings renewed."""
+    before, _, rest = readme.partition(START)
+    _, _, after = rest.partition(END)
+    return f"{before}{START}\n{settings_table()}\n{END}{after}"
+
+
+def write_documents() -> None:
+    OPENAPI.parent.mkdir(parents=True, exist_ok=True)
+    OPENAPI.write_bytes(describe_api(OPERATIONS))
+    README.write_text(with_settings_table(README.read_text()))
+
+
+if __name__ == "__main__":
+    write_documents()

@@ -1,0 +1,35 @@
+"""Error bodies as shapes: what the mapper sends and the API description shows."""
+
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from clarion.http.wire import Wire
+
+
+class FieldErrors(Wire):
+    messages: list[str]
+    value: Any | UnsetType = UNSET
+
+
+class ErrorBody(Wire):
+    """What every refusal looks like; `ctx` is there when there is more to say."""
+
+    status_code: int
+    timestamp: str
+    path: str
+    message: str
+    error: str
+    ctx: dict[str, Any] | UnsetType = UNSET
+
+
+class ValidationErrorBody(ErrorBody):
+    """Every bad field by its path."""
+
+    errors: dict[str, FieldErrors]
+
+
+class UnexpectedErrorBody(ErrorBody):
+    """A defect on our side: quote `errorId`, the log has the rest."""
+
+    error_id: str

@@ -1,0 +1,107 @@
+"""Examples for the API description, made from types and the names of their fields."""
+
+from typing import Any
+
+from msgspec import inspect
+
+from clarion.http.wire import CheckedText
+
+_ID = "019a8a5e-7c00-7000-8000-000000000001"
+_NAMED: dict[str, Any] = {
+    "subscriberId": "ada",
+    "externalSubscriberId": "ada",
+    "subscriberIds": ["ada"],
+    "firstName": "Ada",
+    "lastName": "Lovelace",
+    "email": "ada@example.com",
+    "phone": "+441632960000",
+    "avatar": "https://example.com/ada.png",
+    "locale": "en-GB",
+    "timezone": "Europe/London",
+    "data": {"plan": "pro"},
+    "payload": {"order": 42},
+    "providerId": "fcm",
+    "integrationIdentifier": "fcm-main",
+    "identifier": "main",
+    "deviceTokens": ["a-device-token"],
+    "webhookUrl": "https://hooks.example.com/abc",
+    "topicKey": "release-news",
+    "name": "Example",
+    "key": "release-news",
+    "transactionId": "order-42",
+    "next": None,
+    "previous": None,
+    "totalCount": 1,
+    "totalCountCapped": False,
+    "hasMore": False,
+    "pageSize": 1,
+    "page": 0,
+    "deleted": False,
+    "__v": 0,
+}
+_DEEPEST = 6
+
+
+def example_of(kind: Any) -> Any:
+    """A value that the type accepts and a person recognises."""
+    return _example(inspect.type_info(kind), "", 0)
+
+
+def _example(info: inspect.Type, name: str, depth: int) -> Any:
+    if isinstance(info, inspect.Metadata):
+        return _example(info.type, name, depth)
+    if isinstance(info, inspect.UnionType):
+        return _example(_telling(info), name, depth)
+    if isinstance(info, inspect.StructType):
+        return {
+            field.encode_name: _field_example(field, depth)
+            for field in info.fields
+            if depth < _DEEPEST or field.required
+        }
+    if isinstance(info, inspect.ListType | inspect.VarTupleType):
+        return [_example(info.item_type, name.removesuffix("s"), depth + 1)]
+    return _plain(info, name)
+
+
+def _field_example(field: inspect.Field, depth: int) -> Any:
+    name = field.encode_name
+    info = field.type
+    if name in _NAMED and not _holds_struct(info):
+        return _NAMED[name]
+    return _example(info, name, depth + 1)
+
+
+def _plain(info: inspect.Type, name: str) -> Any:
+    if isinstance(info, inspect.EnumType):
+        return next(iter(info.cls)).value
+    if isinstance(info, inspect.CustomType) and issubclass(info.cls, CheckedText):
+        return info.cls.EXAMPLE
+    if isinstance(info, inspect.IntType):
+        return info.ge or 1
+    if isinstance(info, inspect.StrType):
+        return _text(name)
+    by_kind = {inspect.BoolType: True, inspect.FloatType: 1.0, inspect.DictType: {}, inspect.AnyType: {}}
+    return by_kind.get(type(info))
+
+
+def _text(name: str) -> str:
+    if name.startswith("_"):
+        return _ID
+    if name.endswith(("At", "Date", "timestamp", "Until")):
+        return "2026-01-31T09:30:00.000Z"
+    return name or "text"
+
+
+def _telling(info: inspect.UnionType) -> inspect.Type:
+    """The member that shows most: a structure before a scalar, anything before null."""
+    some = [one for one in info.types if not isinstance(one, inspect.NoneType)]
+    structured = [one for one in some if isinstance(one, inspect.StructType | inspect.ListType)]
+    return (structured or some)[0]
+
+
+def _holds_struct(info: inspect.Type) -> bool:
+    if isinstance(info, inspect.UnionType):
+        return any(map(_holds_struct, info.types))
+    if isinstance(info, inspect.ListType):
+        return _holds_struct(info.item_type)
+    return isinstance(info, inspect.StructType)

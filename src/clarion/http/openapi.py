@@ -1,0 +1,197 @@
+"""OpenAPI 3.1 from the types of the operations: complete, and never out of date."""
+
+import inspect
+import re
+from collections.abc import Iterable, Sequence
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from clarion import __version__
+from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
+from clarion.http.examples import example_of
+from clarion.http.operation import Operation
+from clarion.http.wire import CheckedText, Wire
+
+_ABOUT = """Clarion delivers notifications to people in-app and by email, SMS, chat and push.
+
+Everything is scoped to the environment of the API key, which is sent as `Authorization: ApiKey <key>`.
+Changes may carry an `idempotency-key`: the same request under the same key is done once, and then answered the same
+way again."""
+
+_IDEMPOTENCY_KEY = {
+    "name": "idempotency-key",
+    "in": "header",
+    "required": False,
+    "description": "Makes a change safe to repeat for 24 hours; ignored by GET.",
+    "schema": {"type": "string", "maxLength": 255},
+}
+_MEANINGS = {
+    400: "The request is malformed",
+    401: "No, unknown, revoked or expired API key",
+    403: "The API key lacks the scope",
+    404: "No such thing in this environment",
+    409: "It exists already, or the idempotency key is being worked on",
+    413: "The body is too large",
+    415: "The body is not JSON",
+    422: "Fields are not valid; every one is named",
+    500: "A defect on our side",
+    503: "The store is unreachable or full; try again after `Retry-After` seconds",
+}
+
+
+def describe_api(operations: Sequence[Operation]) -> bytes:
+    """The whole description as JSON."""
+    schemas = _Schemas(operations)
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
+    description = {
+        "openapi": "3.1.0",
+        "info": {"title": "Clarion", "version": __version__, "description": _ABOUT, "license": {"name": "MIT"}},
+        "servers": [{"url": "/"}],
+        "security": [{"ApiKey": []}],
+        "tags": [{"name": tag} for tag in dict.fromkeys(operation.tag for operation in operations)],
+        "paths": paths,
+        "components": {
+            "schemas": schemas.components,
+            "securitySchemes": {
+                "ApiKey": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "Authorization",
+                    "description": "`ApiKey <key>`",
+                }
+            },
+        },
+    }
+    return msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n"
+
+
+class _Schemas:
+    """The schema of each type, shared ones as components; query shapes are taken apart into parameters."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        shapes = [shape for one in operations for shape in (one.body_shape, one.query_shape, one.result)]
+        kinds = {repr(kind): kind for kind in (ErrorBody, ValidationErrorBody, UnexpectedErrorBody, *shapes)}
+        wanted = {name: kind for name, kind in kinds.items() if kind not in (None, type(None))}
+        found, components = msgspec.json.schema_components(
+            wanted.values(), schema_hook=_text_schema, ref_template="#/components/schemas/{name}"
+        )
+        self._found = dict(zip(wanted, found, strict=True))
+        queries = {_component(self.of(one.query_shape)) for one in operations if one.query_shape}
+        self._queries = {name: components[name] for name in queries}
+        self.components = {name: schema for name, schema in components.items() if name not in queries}
+
+    def of(self, kind: Any) -> dict[str, Any]:
+        return self._found[repr(kind)]
+
+    def parameters_of(self, shape: type[Wire]) -> dict[str, Any]:
+        schema: dict[str, Any] = self._queries[_component(self.of(shape))]
+        return schema
+
+
+def _operation(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
+    summary, _, more = (inspect.getdoc(operation.handler) or "").partition("\n")
+    described: dict[str, Any] = {
+        "operationId": operation.handler.__name__,
+        "summary": summary,
+        "tags": [operation.tag],
+        "parameters": list(_parameters(operation, schemas)),
+        "responses": _responses(operation, schemas),
+    }
+    if more.strip():
+        described["description"] = more.strip()
+    if operation.scope is None:
+        described["security"] = []
+    else:
+        described["x-scope"] = operation.scope
+    if operation.body_shape is not None:
+        described["requestBody"] = {
+            "required": True,
+            "content": {"application/json": _content(operation.body_shape, schemas)},
+        }
+    return described
+
+
+def _parameters(operation: Operation, schemas: _Schemas) -> Iterable[dict[str, Any]]:
+    for name, kind in operation.path_kinds:
+        is_id = getattr(kind, "__supertype__", None) is bytes
+        schema = {"type": "string", "format": "uuid"} if is_id else {"type": "string"}
+        yield {"name": name, "in": "path", "required": True, "schema": schema}
+    if operation.query_shape is not None:
+        shape = schemas.parameters_of(operation.query_shape)
+        for name, schema in shape["properties"].items():
+            yield {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
+    if operation.scope is not None:
+        yield _IDEMPOTENCY_KEY
+
+
+def _responses(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
+    responses: dict[str, Any] = {}
+    for status in operation.statuses:
+        responses[str(status)] = {"description": HTTPStatus(status).phrase, "headers": _HEADERS}
+        if status != 204:
+            responses[str(status)]["content"] = {"application/json": _content(operation.result, schemas)}
+    for status in _refusals(operation):
+        shape = {422: ValidationErrorBody, 500: UnexpectedErrorBody}.get(status, ErrorBody)
+        content = _content(shape, schemas) | {"example": _refusal_example(operation, status)}
+        responses[str(status)] = {
+            "description": _MEANINGS[status],
+            "headers": _HEADERS | (_RETRY if status in (409, 503) else {}),
+            "content": {"application/json": content},
+        }
+    return responses
+
+
+_HEADERS: dict[str, Any] = {
+    "X-Request-Id": {"schema": {"type": "string"}, "description": "The request's name in the logs"}
+}
+_RETRY: dict[str, Any] = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait"}}
+
+
+def _refusals(operation: Operation) -> list[int]:
+    found = {500, 503}
+    if operation.scope is not None:
+        found |= {401, 403, 413}
+    if operation.path_kinds:
+        found.add(404)
+    if operation.changes and operation.scope is not None:
+        found |= {409, 422}
+    if operation.query_shape is not None:
+        found |= {400, 422}
+    if operation.body_shape is not None:
+        found |= {400, 404, 413, 415, 422}
+    return sorted(found)
+
+
+def _content(kind: Any, schemas: _Schemas) -> dict[str, Any]:
+    return {"schema": schemas.of(kind), "example": example_of(kind)}
+
+
+def _refusal_example(operation: Operation, status: int) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "statusCode": status,
+        "timestamp": "2026-01-31T09:30:00.000Z",
+        "path": re.sub(r"\{\w+\}", "ada", operation.path),
+        "message": _MEANINGS[status],
+        "error": HTTPStatus(status).phrase,
+    }
+    if status == 422:
+        body["errors"] = {"email": {"messages": ["must be an e-mail address such as ada@example.com"], "value": "ada"}}
+    if status == 500:
+        body["errorId"] = "5f0a4c1e-5d55-4a53-9a53-0a8a5b0f7d11"
+    return body
+
+
+def _text_schema(kind: type) -> dict[str, Any]:
+    """msgspec's hook: how a CheckedText looks in a schema."""
+    if not issubclass(kind, CheckedText):
+        raise NotImplementedError(kind)
+    schema: dict[str, Any] = {"type": "string", "description": kind.RULE, "examples": [kind.EXAMPLE]}
+    return schema | ({"format": kind.FORMAT} if kind.FORMAT else {})
+
+
+def _component(schema: dict[str, Any]) -> str:
+    return str(schema["$ref"]).rpartition("/")[2]

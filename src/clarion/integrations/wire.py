@@ -1,0 +1,148 @@
+"""Shapes of integrations."""
+
+from typing import Annotated, Any, Self
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import iso_text
+from clarion.http.wire import IdText, Wire
+from clarion.ids import OrganizationId, id_text
+from clarion.integrations.model import Integration
+from clarion.vocabulary import Channel, FilterJoin, FilterOperator, FilterSource, FilterType
+
+IntegrationText = Annotated[str, Meta(min_length=1, max_length=100)]
+# Keys and certificates are credentials too, so there is room for a few of them.
+CredentialText = Annotated[str, Meta(max_length=32_768)]
+MaybeText = CredentialText | UnsetType
+MaybeFlag = bool | UnsetType
+
+
+class Credentials(Wire):
+    """What a provider needs to know of the account; which of these, depends on the provider."""
+
+    api_key: MaybeText = UNSET
+    user: MaybeText = UNSET
+    secret_key: MaybeText = UNSET
+    domain: MaybeText = UNSET
+    password: MaybeText = UNSET
+    host: MaybeText = UNSET
+    port: MaybeText = UNSET
+    secure: MaybeFlag = UNSET
+    region: MaybeText = UNSET
+    account_sid: MaybeText = UNSET
+    message_profile_id: MaybeText = UNSET
+    token: MaybeText = UNSET
+    sender: MaybeText = field(name="from", default=UNSET)
+    sender_name: MaybeText = UNSET
+    project_name: MaybeText = UNSET
+    application_id: MaybeText = UNSET
+    client_id: MaybeText = UNSET
+    require_tls: MaybeFlag = UNSET
+    ignore_tls: MaybeFlag = UNSET
+    tls_options: dict[str, Any] | UnsetType = UNSET
+    base_url: MaybeText = UNSET
+    webhook_url: MaybeText = UNSET
+    redirect_url: MaybeText = UNSET
+    hmac: MaybeFlag = UNSET
+    service_account: MaybeText = UNSET
+    ip_pool_name: MaybeText = UNSET
+    api_key_request_header: MaybeText = UNSET
+    secret_key_request_header: MaybeText = UNSET
+    id_path: MaybeText = UNSET
+    date_path: MaybeText = UNSET
+    api_token: MaybeText = UNSET
+    authenticate_by_token: MaybeFlag = UNSET
+    authentication_token_key: MaybeText = UNSET
+    instance_id: MaybeText = UNSET
+    alert_uid: MaybeText = UNSET
+    title: MaybeText = UNSET
+    image_url: MaybeText = UNSET
+    state: MaybeText = UNSET
+    external_link: MaybeText = UNSET
+    channel_id: MaybeText = UNSET
+    phone_number_identification: MaybeText = UNSET
+    access_key: MaybeText = UNSET
+
+
+class FieldFilterPart(Wire):
+    field: str
+    value: str
+    operator: FilterOperator
+    on: FilterSource
+
+
+class StepFilter(Wire):
+    is_negated: bool = False
+    type: FilterType
+    value: FilterJoin
+    children: list[FieldFilterPart]
+
+
+class IntegrationIn(Wire):
+    name: IntegrationText | None = None
+    identifier: IntegrationText | None = None
+    environment_id: IdText | None = field(name="_environmentId", default=None)
+    provider_id: str
+    channel: Channel
+    credentials: Credentials = Credentials()
+    active: bool = False
+    check: bool = False
+    conditions: list[StepFilter] = field(default_factory=list)
+
+
+class IntegrationPatch(Wire):
+    """Omitted fields stay as they are; credentials and conditions are replaced whole."""
+
+    name: IntegrationText | UnsetType = UNSET
+    identifier: IntegrationText | UnsetType = UNSET
+    environment_id: IdText | None = field(name="_environmentId", default=None)
+    credentials: Credentials | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    check: bool | UnsetType = UNSET
+    conditions: list[StepFilter] | UnsetType = UNSET
+
+
+class IntegrationOut(Wire):
+    id: str = field(name="_id")
+    environment_id: str = field(name="_environmentId")
+    organization_id: str = field(name="_organizationId")
+    name: str
+    identifier: str
+    provider_id: str
+    channel: Channel
+    credentials: Credentials
+    active: bool
+    deleted: bool
+    deleted_at: str | UnsetType = UNSET
+    deleted_by: str | UnsetType = UNSET
+    primary: bool
+    priority: int
+    conditions: list[StepFilter]
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(
+        cls, integration: Integration, organization_id: OrganizationId, *, provider_id: str, shows_credentials: bool
+    ) -> Self:
+        deleted_at, deleted_by = integration.deleted_at, integration.deleted_by
+        return cls(
+            id=id_text(integration.id),
+            environment_id=id_text(integration.environment_id),
+            organization_id=id_text(organization_id),
+            name=integration.name,
+            identifier=integration.identifier,
+            provider_id=provider_id,
+            channel=integration.channel,
+            credentials=msgspec.convert(integration.credentials if shows_credentials else {}, Credentials),
+            active=integration.active,
+            deleted=deleted_at is not None,
+            deleted_at=UNSET if deleted_at is None else iso_text(deleted_at),
+            deleted_by=UNSET if deleted_by is None else id_text(deleted_by),
+            primary=integration.is_primary,
+            priority=integration.priority,
+            conditions=msgspec.convert(integration.conditions, list[StepFilter]),
+            created_at=iso_text(integration.created_at),
+            updated_at=iso_text(integration.updated_at),
+        )

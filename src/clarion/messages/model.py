@@ -1,0 +1,86 @@
+"""Messages as records, and what marking one changes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from clarion.clock import Millis
+from clarion.ids import (
+    EnvironmentId,
+    JobId,
+    MessageId,
+    NotificationId,
+    SubscriberId,
+    TransactionKey,
+    TriggerId,
+    WorkflowId,
+    WorkflowKey,
+)
+from clarion.vocabulary import Channel, MarkAs, MessageStatus, Severity
+
+Changes = dict[str, bool | Millis | None]
+"""New values by column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One delivery through one channel."""
+
+    environment_id: EnvironmentId
+    id: MessageId
+    notification_id: NotificationId
+    job_id: JobId
+    trigger_id: TriggerId
+    workflow_id: WorkflowId
+    step_id: bytes
+    subscriber_id: SubscriberId
+    channel: Channel
+    provider_id: str | None
+    status: MessageStatus
+    content: str
+    subject: str | None
+    title: str | None
+    email: str | None
+    phone: str | None
+    webhook_url: str | None
+    device_tokens: list[str] | None
+    cta: dict[str, Any] | None
+    avatar: str | None
+    actor: dict[str, Any] | None
+    data: dict[str, Any] | None
+    severity: Severity
+    seen: bool
+    read: bool
+    archived: bool
+    seen_at: Millis | None
+    read_at: Millis | None
+    archived_at: Millis | None
+    snoozed_until: Millis | None
+    delivered_at: list[Millis] | None
+    error_id: str | None
+    error_text: str | None
+    created_at: Millis
+    updated_at: Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What all messages of one trigger share."""
+
+    transaction_key: TransactionKey
+    payload: dict[str, Any]
+    overrides: dict[str, Any] | None
+    workflow_key: WorkflowKey
+    tags: list[str]
+
+
+def decide_marks(mark_as: MarkAs, now: Millis) -> Changes:
+    """What marking sets: whoever read has seen, and what was not seen was not read."""
+    match mark_as:
+        case MarkAs.READ:
+            return {"seen": True, "seen_at": now, "read": True, "read_at": now}
+        case MarkAs.SEEN:
+            return {"seen": True, "seen_at": now}
+        case MarkAs.UNREAD:
+            return {"read": False, "read_at": None}
+        case MarkAs.UNSEEN:
+            return {"seen": False, "seen_at": None, "read": False, "read_at": None}

@@ -1,0 +1,124 @@
+"""Messages: list, mark, delete, and the in-app feed."""
+
+from collections.abc import Sequence
+
+from clarion.errors import Invalid, Problem
+from clarion.http.operation import Call, operation
+from clarion.http.pages import OffsetPage, count_rows, list_offset_page
+from clarion.http.wire import IdText
+from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
+from clarion.messages import store
+from clarion.messages.feed import filter_feed, read_pattern
+from clarion.messages.model import Message, decide_marks
+from clarion.messages.wire import (
+    CountOut,
+    DeleteMessagesQuery,
+    FeedItemOut,
+    FeedQuery,
+    MarkAllIn,
+    MarkIn,
+    MessageOut,
+    MessageQuery,
+    Told,
+    UnseenQuery,
+)
+from clarion.subscribers.store import get_subscriber
+from clarion.subscribers.wire import DeletedOut
+from clarion.vocabulary import Scope
+
+
+@operation("GET", "/v1/messages", scope=Scope.MESSAGES_READ, scans=True)
+async def list_messages(call: Call, query: MessageQuery) -> OffsetPage[MessageOut]:
+    """List messages of every channel, newest first."""
+    listing = store.filter_messages(call.environment_id, query)
+    page = await list_offset_page(call.db, listing, page=query.page, limit=query.limit, render=store.message_of)
+    recipients = await store.list_recipients(call.db, call.environment_id, [one.subscriber_id for one in page.data])
+    data = [
+        MessageOut.of(told, recipients[told.message.subscriber_id]) for told in await _tell_messages(call, page.data)
+    ]
+    return OffsetPage(
+        total_count=page.total_count, has_more=page.has_more, data=data, page_size=page.page_size, page=page.page
+    )
+
+
+@operation("DELETE", "/v1/messages/{messageId}", scope=Scope.MESSAGES_WRITE)
+async def delete_message(call: Call, message_id: MessageId) -> DeletedOut:
+    """Delete a message."""
+    await store.delete_message(call.db, call.environment_id, message_id)
+    return DeletedOut(acknowledged=True, status="deleted")
+
+
+@operation("DELETE", "/v1/messages/transaction/{transactionId}", scope=Scope.MESSAGES_WRITE, status=204)
+async def delete_messages_of_transaction(
+    call: Call, transaction_key: TransactionKey, query: DeleteMessagesQuery
+) -> None:
+    """Delete the messages of one trigger, of one channel or all of them."""
+    await store.delete_messages_of_transaction(call.db, call.environment_id, transaction_key, query.channel)
+
+
+@operation("POST", "/v1/subscribers/{subscriberId}/messages/mark-as", scope=Scope.MESSAGES_WRITE, status=201)
+async def mark_messages(call: Call, subscriber_key: SubscriberKey, body: MarkIn) -> list[MessageOut]:
+    """Mark messages of a subscriber as seen, read, unseen or unread; ids that name none of theirs are skipped."""
+    message_ids = _read_message_ids(body)
+    subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
+    await store.mark_messages(call.db, subscriber, message_ids, decide_marks(body.mark_as, call.now), call.now)
+    messages = await store.list_messages_by_id(call.db, call.environment_id, subscriber.id, message_ids)
+    return [MessageOut.of(told) for told in await _tell_messages(call, messages)]
+
+
+@operation("POST", "/v1/subscribers/{subscriberId}/messages/mark-all", scope=Scope.MESSAGES_WRITE, status=201)
+async def mark_all_messages(call: Call, subscriber_key: SubscriberKey, body: MarkAllIn) -> int:
+    """Mark every in-app message of a subscriber; the answer is the number of messages that changed."""
+    subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
+    if body.feed_identifier:
+        # No message belongs to a named feed.
+        return 0
+    return await store.mark_all_messages(call.db, subscriber, decide_marks(body.mark_as, call.now), call.now)
+
+
+@operation("GET", "/v1/subscribers/{subscriberId}/notifications/feed", scope=Scope.MESSAGES_READ, scans=True)
+async def list_feed_items(call: Call, subscriber_key: SubscriberKey, query: FeedQuery) -> OffsetPage[FeedItemOut]:
+    """List what a subscriber sees in the in-app feed, newest first."""
+    pattern = read_pattern(query.payload)
+    subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
+    listing = filter_feed(subscriber, call.now, read=query.read, seen=query.seen, pattern=pattern)
+    page = await list_offset_page(call.db, listing, page=query.page, limit=query.limit, render=store.message_of)
+    data = [FeedItemOut.of(told, subscriber) for told in await _tell_messages(call, page.data)]
+    return OffsetPage(
+        total_count=page.total_count, has_more=page.has_more, data=data, page_size=page.page_size, page=page.page
+    )
+
+
+@operation("GET", "/v1/subscribers/{subscriberId}/notifications/unseen", scope=Scope.MESSAGES_READ, scans=True)
+async def count_unseen_messages(call: Call, subscriber_key: SubscriberKey, query: UnseenQuery) -> CountOut:
+    """Count a subscriber's unseen messages in the in-app feed, up to the limit."""
+    subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
+    listing = filter_feed(subscriber, call.now, seen=query.seen)
+    return CountOut(count=await count_rows(call.db, listing, most=query.limit))
+
+
+async def _tell_messages(call: Call, messages: Sequence[Message]) -> list[Told]:
+    origins = await store.list_origins(call.db, call.environment_id, [one.trigger_id for one in messages])
+    return [
+        Told(
+            message=one,
+            origin=origins[one.trigger_id],
+            organization_id=call.organization_id,
+            names=call.services.names,
+        )
+        for one in messages
+    ]
+
+
+def _read_message_ids(body: MarkIn) -> list[MessageId]:
+    """The ids of the body, each once in the order given; one text or several, and every bad one is named."""
+    texts = {"messageId": body.message_id} if isinstance(body.message_id, str) else _numbered(body.message_id)
+    ids = {path: find_id(text) for path, text in texts.items()}
+    problems = {path: [Problem(IdText.RULE, texts[path])] for path, found in ids.items() if found is None}
+    if problems:
+        raise Invalid(problems)
+    return list(dict.fromkeys(MessageId(found) for found in ids.values() if found is not None))
+
+
+def _numbered(texts: Sequence[str]) -> dict[str, str]:
+    return {f"messageId.{number}": text for number, text in enumerate(texts)}

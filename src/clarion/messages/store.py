@@ -1,0 +1,182 @@
+"""SQL of messages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.errors import NotFound
+from clarion.http.pages import Listing
+from clarion.ids import EnvironmentId, MessageId, SubscriberId, TransactionKey, TriggerId, id_text
+from clarion.messages.model import Changes, Message, Origin
+from clarion.messages.wire import MessageQuery
+from clarion.subscribers.model import Subscriber
+from clarion.subscribers.store import COLUMNS as SUBSCRIBER_COLUMNS
+from clarion.subscribers.store import subscriber_of
+from clarion.vocabulary import Channel
+
+COLUMNS = ", ".join(f"t.{name}" for name in Message.__dataclass_fields__)
+_JSON_COLUMNS = ("device_tokens", "cta", "actor", "data", "delivered_at")
+_FLAGS = ("seen", "read", "archived")
+
+LIST_MESSAGES_BY_ID = sql(f"""
+    SELECT {COLUMNS} FROM messages AS t
+    WHERE t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id AND t.id {{any:ids}}
+""")
+LIST_ORIGINS = sql("""
+    SELECT g.id, g.transaction_key, g.payload, g.overrides, w.key AS workflow_key, w.tags
+    FROM triggers AS g
+    JOIN workflows AS w ON w.environment_id = g.environment_id AND w.id = g.workflow_id
+    WHERE g.environment_id = :environment_id AND g.id {any:ids}
+""")
+LIST_RECIPIENTS = sql(f"""
+    SELECT {SUBSCRIBER_COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.id {{any:ids}}
+""")
+DELETE_MESSAGE = sql("DELETE FROM messages WHERE environment_id = :environment_id AND id = :id")
+
+# Ids from a narrow index, then the rows by id: asked for rows in order of id under such a condition, SQLite would
+# walk the environment's messages instead.
+_OF_SUBSCRIBER = """
+    t.id IN (
+        SELECT m.id FROM subscribers AS s
+        JOIN messages AS m ON m.environment_id = s.environment_id AND m.subscriber_id = s.id
+        WHERE s.environment_id = :environment_id AND s.key = :subscriber_key
+    )
+"""
+_OF_TRANSACTIONS = """
+    t.id IN (
+        SELECT m.id FROM triggers AS g
+        JOIN messages AS m ON m.environment_id = g.environment_id AND m.trigger_id = g.id
+        WHERE g.environment_id = :environment_id AND g.transaction_key {any:transaction_keys}
+    )
+"""
+
+
+def filter_messages(environment_id: EnvironmentId, query: MessageQuery) -> Listing:
+    """The messages that fit every given filter; texts that name nothing find nothing."""
+    conditions = ["t.environment_id = :environment_id"]
+    parameters: dict[str, Any] = {"environment_id": environment_id}
+    if query.channel is not None:
+        conditions.append("t.channel = :channel")
+        parameters["channel"] = query.channel
+    if query.subscriber_id:
+        conditions.append(_OF_SUBSCRIBER)
+        parameters["subscriber_key"] = query.subscriber_id
+    if query.transaction_id:
+        conditions.append(_OF_TRANSACTIONS)
+        parameters["transaction_keys"] = list(query.transaction_id)
+    return Listing(columns=COLUMNS, source="messages AS t", where=" AND ".join(conditions), parameters=parameters)
+
+
+async def list_messages_by_id(
+    db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, ids: Sequence[MessageId]
+) -> list[Message]:
+    """Those of the given messages that are the subscriber's, in the given order."""
+    rows = await db.fetch(
+        LIST_MESSAGES_BY_ID, environment_id=environment_id, subscriber_id=subscriber_id, ids=list(ids)
+    )
+    found = {row["id"]: message_of(row) for row in rows}
+    return [found[one] for one in ids if one in found]
+
+
+async def list_origins(
+    db: Connection, environment_id: EnvironmentId, ids: Iterable[TriggerId]
+) -> dict[TriggerId, Origin]:
+    """What the messages of each trigger share, read once however many there are."""
+    rows = await db.fetch(LIST_ORIGINS, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
+    return {row["id"]: _origin(row) for row in rows}
+
+
+async def list_recipients(
+    db: Connection, environment_id: EnvironmentId, ids: Iterable[SubscriberId]
+) -> dict[SubscriberId, Subscriber]:
+    rows = await db.fetch(LIST_RECIPIENTS, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
+    return {row["id"]: subscriber_of(row) for row in rows}
+
+
+async def mark_messages(
+    db: Connection, subscriber: Subscriber, ids: Sequence[MessageId], changes: Changes, now: Millis
+) -> None:
+    """Change the given messages as far as they are the subscriber's."""
+    await db.execute(
+        sql(f"""
+            UPDATE messages SET {_assignments(changes)}, updated_at = :now
+            WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND id {{any:ids}}
+        """),
+        environment_id=subscriber.environment_id,
+        subscriber_id=subscriber.id,
+        ids=list(ids),
+        now=now,
+        **changes,
+    )
+
+
+async def mark_all_messages(db: Connection, subscriber: Subscriber, changes: Changes, now: Millis) -> int:
+    """Change the subscriber's in-app messages that are not in that state yet; tells how many."""
+    differs = " OR ".join(f"{name} <> :{name}" for name in changes if name in _FLAGS)
+    return await db.execute(
+        sql(f"""
+            UPDATE messages SET {_assignments(changes)}, updated_at = :now
+            WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND channel = :channel
+            AND ({differs})
+        """),
+        environment_id=subscriber.environment_id,
+        subscriber_id=subscriber.id,
+        channel=Channel.IN_APP,
+        now=now,
+        **changes,
+    )
+
+
+async def delete_message(db: Connection, environment_id: EnvironmentId, message_id: MessageId) -> None:
+    if not await db.execute(DELETE_MESSAGE, environment_id=environment_id, id=message_id):
+        raise NotFound("Message", id_text(message_id))
+
+
+async def delete_messages_of_transaction(
+    db: Connection, environment_id: EnvironmentId, transaction_key: TransactionKey, channel: Channel | None
+) -> None:
+    """Remove the messages of one trigger, of one channel or all."""
+    of_channel = {} if channel is None else {"channel": channel}
+    removed = await db.execute(
+        sql(f"""
+            DELETE FROM messages AS t
+            WHERE t.environment_id = :environment_id AND {_OF_TRANSACTIONS}
+            {"AND t.channel = :channel" if of_channel else ""}
+        """),
+        environment_id=environment_id,
+        transaction_keys=[transaction_key],
+        **of_channel,
+    )
+    if not removed:
+        raise NotFound("A message of transaction", transaction_key)
+
+
+def message_of(row: Row) -> Message:
+    values = dict(row)
+    for name in _JSON_COLUMNS:
+        values[name] = _decoded(values[name])
+    for name in _FLAGS:
+        values[name] = bool(values[name])
+    return Message(**values)
+
+
+def _origin(row: Row) -> Origin:
+    return Origin(
+        transaction_key=row["transaction_key"],
+        payload=_decoded(row["payload"]),
+        overrides=_decoded(row["overrides"]),
+        workflow_key=row["workflow_key"],
+        tags=_decoded(row["tags"]),
+    )
+
+
+def _decoded(text: str | None) -> Any:
+    return None if text is None else msgspec.json.decode(text)
+
+
+def _assignments(changes: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = :{name}" for name in changes)

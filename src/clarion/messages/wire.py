@@ -1,0 +1,211 @@
+"""Shapes of messages and of the in-app feed."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import Millis, iso_text
+from clarion.http.pages import PageNumber
+from clarion.http.wire import Wire, given
+from clarion.ids import OrganizationId, id_text
+from clarion.messages.model import Message, Origin
+from clarion.providers.names import BuiltinNames
+from clarion.subscribers.model import Subscriber
+from clarion.subscribers.wire import SubscriberV1Out
+from clarion.vocabulary import Channel, MarkAs
+
+MOST_MARKED = 1000
+# Clients reach into the action without asking whether there is one.
+_NO_ACTION: dict[str, Any] = {"action": {"buttons": []}}
+
+
+class MessageQuery(Wire):
+    channel: Channel | None = None
+    subscriber_id: str | None = None
+    transaction_id: tuple[str, ...] = ()
+    page: PageNumber = 0
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 10
+
+
+class DeleteMessagesQuery(Wire):
+    channel: Channel | None = None
+
+
+class FeedQuery(Wire):
+    page: PageNumber = 0
+    limit: Annotated[int, Meta(ge=1, le=100)] = 10
+    read: bool | None = None
+    seen: bool | None = None
+    payload: str | None = None
+
+
+class UnseenQuery(Wire):
+    seen: bool = False
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100
+
+
+class MarkIn(Wire):
+    message_id: str | Annotated[list[str], Meta(min_length=1, max_length=MOST_MARKED)]
+    mark_as: MarkAs
+
+
+class MarkAllIn(Wire):
+    mark_as: MarkAs
+    feed_identifier: str | list[str] | None = None
+
+
+class CountOut(Wire):
+    count: int
+
+
+class ActorOut(Wire):
+    type: str
+    data: str | None
+
+
+class FeedSubscriberOut(Wire):
+    id: str = field(name="_id")
+    subscriber_id: str
+    first_name: str | UnsetType = UNSET
+    last_name: str | UnsetType = UNSET
+    avatar: str | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, subscriber: Subscriber) -> Self:
+        return cls(
+            id=id_text(subscriber.id),
+            subscriber_id=subscriber.key,
+            first_name=given(subscriber.first_name),
+            last_name=given(subscriber.last_name),
+            avatar=given(subscriber.avatar),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A message together with what its shapes tell beside it."""
+
+    message: Message
+    origin: Origin
+    organization_id: OrganizationId
+    names: BuiltinNames
+
+
+class _Delivery(Wire):
+    """What a message and a feed item have in common."""
+
+    id: str = field(name="_id")
+    template_id: str = field(name="_templateId")
+    environment_id: str = field(name="_environmentId")
+    message_template_id: str = field(name="_messageTemplateId")
+    organization_id: str = field(name="_organizationId")
+    notification_id: str = field(name="_notificationId")
+    subscriber_id: str = field(name="_subscriberId")
+    job_id: str = field(name="_jobId")
+    feed_id: str | None = field(name="_feedId")
+    template_identifier: str
+    transaction_id: str
+    channel: Channel
+    provider_id: str | UnsetType = UNSET
+    subject: str | UnsetType = UNSET
+    content: str
+    cta: dict[str, Any]
+    device_tokens: list[str] | UnsetType = UNSET
+    payload: dict[str, Any]
+    overrides: dict[str, Any] | UnsetType = UNSET
+    data: dict[str, Any] | UnsetType = UNSET
+    tags: list[str]
+    severity: str
+    status: str
+    seen: bool
+    read: bool
+    archived: bool
+    last_seen_date: str | UnsetType = UNSET
+    last_read_date: str | UnsetType = UNSET
+    archived_at: str | UnsetType = UNSET
+    snoozed_until: str | UnsetType = UNSET
+    delivered_at: list[str] | UnsetType = UNSET
+    created_at: str
+    updated_at: str
+
+
+class MessageOut(_Delivery):
+    title: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
+    phone: str | UnsetType = UNSET
+    direct_webhook_url: str | UnsetType = UNSET
+    error_id: str | UnsetType = UNSET
+    error_text: str | UnsetType = UNSET
+    subscriber: SubscriberV1Out | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, told: Told, subscriber: Subscriber | None = None) -> Self:
+        message = told.message
+        return cls(
+            **_delivery(told),
+            title=given(message.title),
+            email=given(message.email),
+            phone=given(message.phone),
+            direct_webhook_url=given(message.webhook_url),
+            error_id=given(message.error_id),
+            error_text=given(message.error_text),
+            subscriber=UNSET if subscriber is None else SubscriberV1Out.of(subscriber, (), told.organization_id),
+        )
+
+
+class FeedItemOut(_Delivery):
+    actor: ActorOut | UnsetType = UNSET
+    subscriber: FeedSubscriberOut
+
+    @classmethod
+    def of(cls, told: Told, subscriber: Subscriber) -> Self:
+        actor = told.message.actor
+        return cls(
+            **_delivery(told),
+            actor=UNSET if actor is None else ActorOut(type=actor["type"], data=actor.get("data")),
+            subscriber=FeedSubscriberOut.of(subscriber),
+        )
+
+
+def _delivery(told: Told) -> dict[str, Any]:
+    message, origin = told.message, told.origin
+    return {
+        "id": id_text(message.id),
+        "template_id": id_text(message.workflow_id),
+        "environment_id": id_text(message.environment_id),
+        "message_template_id": id_text(message.step_id),
+        "organization_id": id_text(told.organization_id),
+        "notification_id": id_text(message.notification_id),
+        "subscriber_id": id_text(message.subscriber_id),
+        "job_id": id_text(message.job_id),
+        "feed_id": None,
+        "template_identifier": origin.workflow_key,
+        "transaction_id": origin.transaction_key,
+        "channel": message.channel,
+        "provider_id": UNSET if message.provider_id is None else told.names.to_wire(message.provider_id),
+        "subject": given(message.subject),
+        "content": message.content,
+        "cta": _NO_ACTION if message.cta is None else message.cta,
+        "device_tokens": given(message.device_tokens),
+        "payload": origin.payload,
+        "overrides": given(origin.overrides),
+        "data": given(message.data),
+        "tags": origin.tags,
+        "severity": message.severity,
+        "status": message.status,
+        "seen": message.seen,
+        "read": message.read,
+        "archived": message.archived,
+        "last_seen_date": _time(message.seen_at),
+        "last_read_date": _time(message.read_at),
+        "archived_at": _time(message.archived_at),
+        "snoozed_until": _time(message.snoozed_until),
+        "delivered_at": UNSET if message.delivered_at is None else [iso_text(one) for one in message.delivered_at],
+        "created_at": iso_text(message.created_at),
+        "updated_at": iso_text(message.updated_at),
+    }
+
+
+def _time(moment: Millis | None) -> str | UnsetType:
+    return UNSET if moment is None else iso_text(moment)

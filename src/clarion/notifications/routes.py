@@ -1,0 +1,27 @@
+"""Triggered events: what became of every trigger, for each subscriber."""
+
+from clarion.http.operation import Call, operation
+from clarion.ids import NotificationId
+from clarion.notifications import store
+from clarion.notifications.filters import filter_events
+from clarion.notifications.wire import EventOut, EventPage, EventQuery
+from clarion.vocabulary import Scope
+
+
+@operation("GET", "/v1/notifications", scope=Scope.EVENTS_READ, scans=True)
+async def list_events(call: Call, query: EventQuery) -> EventPage:
+    """List triggered events with their jobs and execution details, newest first."""
+    listing = filter_events(call.db.dialect, call.environment_id, query)
+    notifications, more = await store.list_notifications(call.db, listing, page=query.page, limit=query.limit)
+    events = await store.list_events(call.db, call.environment_id, notifications)
+    data = [EventOut.of(one, call.organization_id, call.services.names) for one in events]
+    return EventPage(has_more=more, data=data, page_size=len(data), page=query.page)
+
+
+# A scan for its one snapshot: the parts of an event are read one after the other.
+@operation("GET", "/v1/notifications/{notificationId}", scope=Scope.EVENTS_READ, scans=True)
+async def get_event(call: Call, notification_id: NotificationId) -> EventOut:
+    """Retrieve a triggered event with its jobs and execution details."""
+    notification = await store.get_notification(call.db, call.environment_id, notification_id)
+    (event,) = await store.list_events(call.db, call.environment_id, [notification])
+    return EventOut.of(event, call.organization_id, call.services.names)

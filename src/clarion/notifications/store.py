@@ -1,0 +1,135 @@
+"""SQL of triggered events."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.errors import NotFound
+from clarion.http.pages import Listing
+from clarion.ids import EnvironmentId, NotificationId, SubscriberId, TriggerId, id_text
+from clarion.notifications.filters import COLUMNS
+from clarion.notifications.model import Event, Job, Notification, Origin, decode_details, in_time_order
+from clarion.subscribers.model import Subscriber
+from clarion.subscribers.store import COLUMNS as SUBSCRIBER_COLUMNS
+from clarion.subscribers.store import subscriber_of
+from clarion.vocabulary import JobStatus, StepType
+from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
+
+GET_NOTIFICATION = sql(f"""
+    SELECT {COLUMNS} FROM notifications AS t WHERE t.environment_id = :environment_id AND t.id = :id
+""")
+LIST_ORIGINS = sql("""
+    SELECT id, transaction_key, payload, overrides FROM triggers
+    WHERE environment_id = :environment_id AND id {any:ids}
+""")
+LIST_RECIPIENTS = sql(f"""
+    SELECT {SUBSCRIBER_COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.id {{any:ids}}
+""")
+# The job that stands for the trigger itself is no step of the workflow.
+LIST_JOBS = sql("""
+    SELECT id, notification_id, step, type, status, provider_id, digest, details, updated_at FROM jobs
+    WHERE environment_id = :environment_id AND notification_id {any:ids} AND type <> 'trigger'
+    ORDER BY notification_id, step
+""")
+
+
+async def get_notification(
+    db: Connection, environment_id: EnvironmentId, notification_id: NotificationId
+) -> Notification:
+    row = await db.fetch_one(GET_NOTIFICATION, environment_id=environment_id, id=notification_id)
+    if row is None:
+        raise NotFound("Notification", id_text(notification_id))
+    return _notification(row)
+
+
+async def list_notifications(
+    db: Connection, listing: Listing, *, page: int, limit: int
+) -> tuple[list[Notification], bool]:
+    """One page, newest first, and whether there are more: nothing is counted."""
+    query = sql(
+        f"SELECT {listing.columns} FROM {listing.source} WHERE {listing.where} "
+        "ORDER BY t.id DESC LIMIT :page_limit OFFSET :page_offset"
+    )
+    rows = await db.fetch(query, **listing.parameters, page_limit=limit + 1, page_offset=page * limit)
+    return [_notification(row) for row in rows[:limit]], len(rows) > limit
+
+
+async def list_events(
+    db: Connection, environment_id: EnvironmentId, notifications: Sequence[Notification]
+) -> list[Event]:
+    """The given runs with all that belongs to them, in one query for each kind of thing."""
+    if not notifications:
+        return []
+    origins = await _list_origins(db, environment_id, [one.trigger_id for one in notifications])
+    recipients = await _list_recipients(db, environment_id, [one.subscriber_id for one in notifications])
+    workflows = await list_workflows_by_id(db, environment_id, [one.workflow_id for one in notifications])
+    versions = await list_versions_by_id(db, environment_id, [one.version_id for one in notifications])
+    jobs = await _list_jobs(db, environment_id, [one.id for one in notifications])
+    return [
+        Event(
+            notification=one,
+            origin=origins[one.trigger_id],
+            subscriber=recipients[one.subscriber_id],
+            workflow=workflows[one.workflow_id],
+            version=versions[one.version_id],
+            jobs=jobs.get(one.id, []),
+        )
+        for one in notifications
+    ]
+
+
+async def _list_origins(
+    db: Connection, environment_id: EnvironmentId, ids: Iterable[TriggerId]
+) -> dict[TriggerId, Origin]:
+    rows = await db.fetch(LIST_ORIGINS, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
+    return {
+        row["id"]: Origin(
+            transaction_key=row["transaction_key"],
+            payload=_decoded(row["payload"]),
+            overrides=_decoded(row["overrides"]),
+        )
+        for row in rows
+    }
+
+
+async def _list_recipients(
+    db: Connection, environment_id: EnvironmentId, ids: Iterable[SubscriberId]
+) -> dict[SubscriberId, Subscriber]:
+    rows = await db.fetch(LIST_RECIPIENTS, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
+    return {row["id"]: subscriber_of(row) for row in rows}
+
+
+async def _list_jobs(
+    db: Connection, environment_id: EnvironmentId, ids: Sequence[NotificationId]
+) -> dict[NotificationId, list[Job]]:
+    """The jobs of each run in step order."""
+    found: dict[NotificationId, list[Job]] = {}
+    for row in await db.fetch(LIST_JOBS, environment_id=environment_id, ids=list(ids)):
+        found.setdefault(row["notification_id"], []).append(_job(row))
+    return found
+
+
+def _notification(row: Row) -> Notification:
+    values = dict(row)
+    values["recipient"] = _decoded(values["recipient"])
+    values["topics"] = _decoded(values["topics"]) or []
+    return Notification(**values)
+
+
+def _job(row: Row) -> Job:
+    return Job(
+        **{
+            **dict(row),
+            "type": StepType(row["type"]),
+            "status": JobStatus(row["status"]),
+            "digest": _decoded(row["digest"]),
+            "details": in_time_order(decode_details(row["details"])),
+        }
+    )
+
+
+def _decoded(text: str | None) -> Any:
+    return None if text is None else msgspec.json.decode(text)

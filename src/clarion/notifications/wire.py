@@ -1,0 +1,226 @@
+"""Shapes of triggered events."""
+
+from typing import Annotated, Any, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import iso_text
+from clarion.http.pages import PageNumber
+from clarion.http.wire import MomentText, Wire, given, json_text
+from clarion.ids import OrganizationId, id_text
+from clarion.notifications.model import Event, EventChannel, ExecutionDetail, Job, shown_channel, step_types
+from clarion.providers.names import BuiltinNames
+from clarion.subscribers.model import Subscriber
+from clarion.workflows.model import Step, Workflow, WorkflowVersion
+
+_NO_PROVIDER = "svc"
+
+
+class EventQuery(Wire):
+    channels: tuple[EventChannel, ...] = ()
+    templates: tuple[str, ...] = ()
+    emails: tuple[str, ...] = ()
+    search: str | None = None
+    subscriber_ids: tuple[str, ...] = ()
+    page: PageNumber = 0
+    limit: Annotated[int, Meta(ge=1, le=50)] = 10
+    transaction_id: tuple[str, ...] = ()
+    topic_key: str | None = None
+    after: MomentText | None = None
+    before: MomentText | None = None
+
+
+class ExecutionDetailOut(Wire):
+    id: str = field(name="_id")
+    created_at: str
+    status: str
+    detail: str
+    is_retry: bool
+    is_test: bool
+    provider_id: str
+    raw: str | UnsetType = UNSET
+    source: str
+
+    @classmethod
+    def of(cls, detail: ExecutionDetail, names: BuiltinNames) -> Self:
+        return cls(
+            id=detail.id,
+            created_at=iso_text(detail.at),
+            status=detail.status,
+            detail=detail.detail,
+            is_retry=detail.is_retry,
+            is_test=detail.is_test,
+            provider_id=names.to_wire(detail.provider_id or _NO_PROVIDER),
+            raw=UNSET if detail.raw is None else json_text(detail.raw),
+            source=detail.source,
+        )
+
+
+class StepTemplateOut(Wire):
+    type: str
+    name: str
+    content: str
+
+
+class StepOut(Wire):
+    """A step as the run's version of the workflow has it."""
+
+    id: str = field(name="_id")
+    template_id: str = field(name="_templateId")
+    parent_id: str | None = field(name="_parentId")
+    step_id: str
+    name: str
+    active: bool
+    filters: list[dict[str, Any]]
+    template: StepTemplateOut
+    control_variables: dict[str, Any]
+
+    @classmethod
+    def of(cls, step: Step, previous: Step | None) -> Self:
+        body = step.controls.get("body")
+        return cls(
+            id=step.id,
+            template_id=step.id,
+            parent_id=None if previous is None else previous.id,
+            step_id=step.step_id,
+            name=step.name,
+            active=step.active,
+            filters=[],
+            template=StepTemplateOut(type=step.type, name=step.name, content=body if isinstance(body, str) else ""),
+            control_variables=step.controls,
+        )
+
+
+class JobOut(Wire):
+    id: str = field(name="_id")
+    type: EventChannel
+    digest: dict[str, Any] | UnsetType = UNSET
+    execution_details: list[ExecutionDetailOut]
+    step: StepOut
+    overrides: dict[str, Any] | UnsetType = UNSET
+    payload: dict[str, Any]
+    provider_id: str
+    status: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, job: Job, event: Event, names: BuiltinNames) -> Self:
+        return cls(
+            id=id_text(job.id),
+            type=shown_channel(job.type),
+            digest=given(job.digest),
+            execution_details=[ExecutionDetailOut.of(one, names) for one in job.details],
+            step=_step(event.version, job.step),
+            overrides=given(event.origin.overrides),
+            payload=event.origin.payload,
+            provider_id=names.to_wire(job.provider_id or _NO_PROVIDER),
+            status=job.status,
+            updated_at=iso_text(job.updated_at),
+        )
+
+
+class EventSubscriberOut(Wire):
+    id: str = field(name="_id")
+    subscriber_id: str
+    first_name: str | UnsetType = UNSET
+    last_name: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
+    phone: str | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, subscriber: Subscriber) -> Self:
+        return cls(
+            id=id_text(subscriber.id),
+            subscriber_id=subscriber.key,
+            first_name=given(subscriber.first_name),
+            last_name=given(subscriber.last_name),
+            email=given(subscriber.email),
+            phone=given(subscriber.phone),
+        )
+
+
+class EventTriggerOut(Wire):
+    type: str
+    identifier: str
+    variables: list[dict[str, Any]]
+
+
+class EventTemplateOut(Wire):
+    id: str = field(name="_id")
+    name: str
+    origin: str
+    triggers: list[EventTriggerOut]
+
+    @classmethod
+    def of(cls, workflow: Workflow, names: BuiltinNames) -> Self:
+        return cls(
+            id=id_text(workflow.id),
+            name=workflow.name,
+            origin=names.origin,
+            triggers=[EventTriggerOut(type="event", identifier=workflow.key, variables=[])],
+        )
+
+
+class EventTopicOut(Wire):
+    topic_id: str = field(name="_topicId")
+    topic_key: str
+
+
+class EventOut(Wire):
+    id: str = field(name="_id")
+    environment_id: str = field(name="_environmentId")
+    organization_id: str = field(name="_organizationId")
+    subscriber_id: str = field(name="_subscriberId")
+    template_id: str = field(name="_templateId")
+    digested_notification_id: str | UnsetType = field(name="_digestedNotificationId", default=UNSET)
+    transaction_id: str
+    channels: list[EventChannel]
+    subscriber: EventSubscriberOut
+    template: EventTemplateOut
+    jobs: list[JobOut]
+    payload: dict[str, Any]
+    to: dict[str, Any]
+    tags: list[str]
+    topics: list[EventTopicOut]
+    severity: str
+    critical: bool
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, event: Event, organization_id: OrganizationId, names: BuiltinNames) -> Self:
+        run, workflow = event.notification, event.workflow
+        return cls(
+            id=id_text(run.id),
+            environment_id=id_text(run.environment_id),
+            organization_id=id_text(organization_id),
+            subscriber_id=id_text(run.subscriber_id),
+            template_id=id_text(run.workflow_id),
+            digested_notification_id=UNSET if run.digested_into is None else id_text(run.digested_into),
+            transaction_id=event.origin.transaction_key,
+            channels=list(dict.fromkeys(shown_channel(kind) for kind in step_types(run.step_types))),
+            subscriber=EventSubscriberOut.of(event.subscriber),
+            template=EventTemplateOut.of(workflow, names),
+            jobs=[JobOut.of(job, event, names) for job in event.jobs],
+            payload=event.origin.payload,
+            to=run.recipient if isinstance(run.recipient, dict) else {"subscriberId": event.subscriber.key},
+            tags=workflow.tags,
+            topics=[EventTopicOut(topic_id=one["_topicId"], topic_key=one["topicKey"]) for one in run.topics],
+            severity=workflow.severity,
+            critical=workflow.is_critical,
+            created_at=iso_text(run.created_at),
+            updated_at=iso_text(run.updated_at),
+        )
+
+
+class EventPage(Wire):
+    """A page of events: nothing is counted, and `pageSize` is the number returned."""
+
+    has_more: bool
+    data: list[EventOut]
+    page_size: int
+    page: int
+
+
+def _step(version: WorkflowVersion, position: int) -> StepOut:
+    return StepOut.of(version.steps[position], version.steps[position - 1] if position else None)

@@ -1,0 +1,132 @@
+"""Preferences: read and change what a person wants to receive."""
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import UnsetType
+
+from clarion.errors import Invalid, NotFound
+from clarion.http.operation import Call, operation
+from clarion.http.wire import parse_checked, plain_of
+from clarion.ids import SubscriberKey, WorkflowId
+from clarion.preferences import store
+from clarion.preferences.model import Decision, Layer, decide_preference, layers_of
+from clarion.preferences.wire import (
+    BulkPreferencesPatch,
+    ChangedPreferenceOut,
+    GlobalPreferenceOut,
+    PreferencesOut,
+    PreferencesPatch,
+    PreferencesQuery,
+    Schedule,
+    WorkflowPreferenceOut,
+    channels_out,
+)
+from clarion.subscribers.model import Subscriber
+from clarion.subscribers.store import get_subscriber, update_subscriber
+from clarion.vocabulary import Channel, Criticality, Scope
+from clarion.workflows.model import PreferenceLayer, Workflow, WorkflowVersion
+from clarion.workflows.store import find_workflow, list_active_workflows, list_versions_by_id
+
+
+@operation("GET", "/v2/subscribers/{subscriberId}/preferences", scope=Scope.PREFERENCES_READ, scans=True)
+async def get_preferences(call: Call, subscriber_key: SubscriberKey, query: PreferencesQuery) -> PreferencesOut:
+    """Retrieve what a subscriber wants to receive: globally, and for each active workflow."""
+    subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
+    return await _preferences(call, subscriber, query.criticality)
+
+
+@operation("PATCH", "/v2/subscribers/{subscriberId}/preferences", scope=Scope.PREFERENCES_WRITE)
+async def update_preferences(call: Call, subscriber_key: SubscriberKey, body: PreferencesPatch) -> PreferencesOut:
+    """Switch channels on or off, for one workflow or, without `workflowId`, for all of them."""
+    subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
+    workflow_id = store.GLOBAL
+    if not isinstance(body.workflow_id, UnsetType):
+        workflow_id = (await _get_changeable(call, body.workflow_id, "workflowId")).id
+    if not isinstance(body.channels, UnsetType):
+        await _switch(call, subscriber, workflow_id, body.channels.given())
+    if not isinstance(body.schedule, UnsetType):
+        if workflow_id != store.GLOBAL:
+            raise Invalid.field("schedule", "belongs to the global preference; leave out workflowId")
+        schedule = plain_of(body.schedule)
+        subscriber = await update_subscriber(call.db, subscriber, {"schedule": schedule}, call.now)
+    return await _preferences(call, subscriber, Criticality.NON_CRITICAL)
+
+
+@operation("PATCH", "/v2/subscribers/{subscriberId}/preferences/bulk", scope=Scope.PREFERENCES_WRITE)
+async def update_preferences_in_bulk(
+    call: Call, subscriber_key: SubscriberKey, body: BulkPreferencesPatch
+) -> list[ChangedPreferenceOut]:
+    """Switch channels of up to 100 workflows: all of them, or none when one cannot be changed."""
+    subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
+    workflows = [
+        await _get_changeable(call, item.workflow_id, f"preferences.{number}.workflowId")
+        for number, item in enumerate(body.preferences)
+    ]
+    for workflow, item in zip(workflows, body.preferences, strict=True):
+        await _switch(call, subscriber, workflow.id, item.channels.given())
+    own = await store.list_preferences(call.db, call.environment_id, subscriber.id)
+    versions = await _versions(call, workflows)
+    return [ChangedPreferenceOut.of(one, _decide(one, versions[one.id], own)) for one in workflows]
+
+
+async def _preferences(call: Call, subscriber: Subscriber, criticality: Criticality) -> PreferencesOut:
+    own = await store.list_preferences(call.db, call.environment_id, subscriber.id)
+    workflows = await list_active_workflows(call.db, call.environment_id)
+    versions = await _versions(call, workflows)
+    return PreferencesOut(
+        global_preference=_global(subscriber, own.get(store.GLOBAL), versions),
+        workflows=[
+            WorkflowPreferenceOut.of(one, _decide(one, versions[one.id], own))
+            for one in workflows
+            if criticality is Criticality.ALL or one.is_critical is (criticality is Criticality.CRITICAL)
+        ],
+    )
+
+
+def _global(
+    subscriber: Subscriber, layer: PreferenceLayer | None, versions: Mapping[WorkflowId, WorkflowVersion]
+) -> GlobalPreferenceOut:
+    """The channels that some active workflow uses, and those that the person has set."""
+    used = {channel for version in versions.values() for channel in version.channels}
+    used |= set(layer.channels) if layer else set()
+    decision = decide_preference(
+        [(Layer.SUBSCRIBER_GLOBAL, layer)], [channel for channel in Channel if channel in used]
+    )
+    preference = GlobalPreferenceOut(enabled=decision.enabled, channels=channels_out(decision))
+    if subscriber.schedule is None:
+        return preference
+    return msgspec.structs.replace(
+        preference, schedule=msgspec.convert(subscriber.schedule, Schedule, dec_hook=parse_checked)
+    )
+
+
+def _decide(workflow: Workflow, version: WorkflowVersion, own: Mapping[WorkflowId, PreferenceLayer]) -> Decision:
+    return decide_preference(layers_of(workflow, own.get(store.GLOBAL), own.get(workflow.id)), version.channels)
+
+
+async def _versions(call: Call, workflows: list[Workflow]) -> dict[WorkflowId, WorkflowVersion]:
+    found = await list_versions_by_id(call.db, call.environment_id, [one.version_id for one in workflows])
+    return {one.id: found[one.version_id] for one in workflows}
+
+
+async def _get_changeable(call: Call, reference: str, path: str) -> Workflow:
+    workflow = await find_workflow(call.db, call.environment_id, reference)
+    if workflow is None:
+        raise NotFound("Workflow", reference)
+    if workflow.is_critical:
+        raise Invalid.field(path, "names a critical workflow; its preferences cannot be changed", reference)
+    return workflow
+
+
+async def _switch(
+    call: Call, subscriber: Subscriber, workflow_id: WorkflowId, channels: Mapping[Channel, bool]
+) -> None:
+    await store.update_preferences(
+        call.db,
+        call.environment_id,
+        subscriber.id,
+        workflow_id=workflow_id,
+        channels=channels,
+        now=call.now,
+    )

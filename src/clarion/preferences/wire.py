@@ -1,0 +1,176 @@
+"""Shapes of preferences."""
+
+import re
+from typing import Annotated, ClassVar, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import iso_text
+from clarion.http.wire import CheckedText, Wire
+from clarion.ids import id_text
+from clarion.preferences.model import SOURCES, Decision, Source
+from clarion.vocabulary import Channel, Criticality, Severity
+from clarion.workflows.model import Workflow
+
+
+class PreferenceChannels(Wire):
+    email: bool | UnsetType = UNSET
+    sms: bool | UnsetType = UNSET
+    in_app: bool | UnsetType = field(name="in_app", default=UNSET)
+    chat: bool | UnsetType = UNSET
+    push: bool | UnsetType = UNSET
+
+    def given(self) -> dict[Channel, bool]:
+        values = {channel: getattr(self, channel.value) for channel in Channel}
+        return {channel: value for channel, value in values.items() if value is not UNSET}
+
+
+class TimeText(CheckedText):
+    __slots__ = ()
+    RULE = "must be a time of day such as 09:00 AM"
+    EXAMPLE = "09:00 AM"
+    _PATTERN: ClassVar[re.Pattern[str]] = re.compile(r"(0[1-9]|1[0-2]):[0-5][0-9] (AM|PM)")
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return cls._PATTERN.fullmatch(text) is not None
+
+
+class TimeRange(Wire):
+    start: TimeText
+    end: TimeText
+
+
+class DaySchedule(Wire):
+    is_enabled: bool
+    hours: Annotated[list[TimeRange], Meta(max_length=24)] | UnsetType = UNSET
+
+
+class WeeklySchedule(Wire):
+    monday: DaySchedule | UnsetType = UNSET
+    tuesday: DaySchedule | UnsetType = UNSET
+    wednesday: DaySchedule | UnsetType = UNSET
+    thursday: DaySchedule | UnsetType = UNSET
+    friday: DaySchedule | UnsetType = UNSET
+    saturday: DaySchedule | UnsetType = UNSET
+    sunday: DaySchedule | UnsetType = UNSET
+
+
+class Schedule(Wire):
+    """When a person wants to hear from us, in their own time zone."""
+
+    is_enabled: bool
+    weekly_schedule: WeeklySchedule | UnsetType = UNSET
+
+
+class PreferencesQuery(Wire):
+    criticality: Criticality = Criticality.NON_CRITICAL
+
+
+class PreferencesPatch(Wire):
+    """With `workflowId` for that workflow, else for all of them."""
+
+    channels: PreferenceChannels | UnsetType = UNSET
+    workflow_id: Annotated[str, Meta(min_length=1, max_length=512)] | UnsetType = UNSET
+    schedule: Schedule | UnsetType = UNSET
+
+
+class WorkflowPreferencePatch(Wire):
+    workflow_id: Annotated[str, Meta(min_length=1, max_length=512)]
+    channels: PreferenceChannels
+
+
+class BulkPreferencesPatch(Wire):
+    preferences: Annotated[list[WorkflowPreferencePatch], Meta(min_length=1, max_length=100)]
+
+
+class OverrideOut(Wire):
+    channel: Channel
+    source: Source
+
+
+class WorkflowInfo(Wire):
+    slug: str
+    identifier: str
+    name: str
+    updated_at: str
+
+
+class GlobalPreferenceOut(Wire):
+    enabled: bool
+    channels: PreferenceChannels
+    schedule: Schedule | UnsetType = UNSET
+
+
+class WorkflowPreferenceOut(Wire):
+    enabled: bool
+    channels: PreferenceChannels
+    overrides: list[OverrideOut]
+    workflow: WorkflowInfo
+
+    @classmethod
+    def of(cls, workflow: Workflow, decision: Decision) -> Self:
+        return cls(
+            enabled=decision.enabled,
+            channels=channels_out(decision),
+            overrides=overrides_out(decision),
+            workflow=WorkflowInfo(
+                slug=workflow.slug,
+                identifier=workflow.key,
+                name=workflow.name,
+                updated_at=iso_text(workflow.updated_at),
+            ),
+        )
+
+
+class PreferencesOut(Wire):
+    global_preference: GlobalPreferenceOut = field(name="global")
+    workflows: list[WorkflowPreferenceOut]
+
+
+class PreferenceWorkflow(Wire):
+    id: str
+    identifier: str
+    name: str
+    critical: bool
+    tags: list[str]
+    severity: Severity
+
+
+class ChangedPreferenceOut(Wire):
+    """A workflow's preference after a bulk change."""
+
+    level: str
+    enabled: bool
+    channels: PreferenceChannels
+    overrides: list[OverrideOut]
+    workflow: PreferenceWorkflow
+
+    @classmethod
+    def of(cls, workflow: Workflow, decision: Decision) -> Self:
+        return cls(
+            level="template",
+            enabled=decision.enabled,
+            channels=channels_out(decision),
+            overrides=overrides_out(decision),
+            workflow=PreferenceWorkflow(
+                id=id_text(workflow.id),
+                identifier=workflow.key,
+                name=workflow.name,
+                critical=workflow.is_critical,
+                tags=workflow.tags,
+                severity=workflow.severity,
+            ),
+        )
+
+
+def channels_out(decision: Decision) -> PreferenceChannels:
+    return PreferenceChannels(**{channel.value: verdict.enabled for channel, verdict in decision.channels.items()})
+
+
+def overrides_out(decision: Decision) -> list[OverrideOut]:
+    return [
+        OverrideOut(channel=channel, source=SOURCES[verdict.layer])
+        for channel, verdict in decision.channels.items()
+        if verdict.layer is not None
+    ]

@@ -1,0 +1,34 @@
+"""Subscribing people to a topic and unsubscribing them, many at a time."""
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.ids import SubscriberKey
+from clarion.topics import subscriptions
+from clarion.topics.model import Outcome, Subscription, Topic
+
+
+async def subscribe(db: Connection, topic: Topic, keys: list[SubscriberKey], now: Millis) -> Outcome:
+    """Subscribe those who exist; who is in the topic already keeps their subscription.
+
+    The caller holds the topic's row.
+    """
+    known = await subscriptions.lock_subscribers(db, topic.environment_id, keys)
+    await subscriptions.insert_subscriptions(db, topic, [known[key] for key in keys if key in known], now)
+    ids = await subscriptions.list_subscription_ids(db, topic, known.values())
+    return _outcome(keys, await subscriptions.list_subscriptions_by_id(db, topic.environment_id, ids))
+
+
+async def unsubscribe(db: Connection, topic: Topic, keys: list[SubscriberKey]) -> Outcome:
+    """Take people out of the topic and tell what was removed; the caller holds the topic's row."""
+    known = await subscriptions.lock_subscribers(db, topic.environment_id, keys)
+    ids = await subscriptions.list_subscription_ids(db, topic, known.values())
+    removed = await subscriptions.list_subscriptions_by_id(db, topic.environment_id, ids)
+    await subscriptions.delete_subscriptions(db, topic.environment_id, ids)
+    return _outcome(keys, removed)
+
+
+def _outcome(keys: list[SubscriberKey], done: list[Subscription]) -> Outcome:
+    by_key = {one.member.key: one for one in done}
+    return Outcome(
+        done=[by_key[key] for key in keys if key in by_key], missing=[key for key in keys if key not in by_key]
+    )

@@ -1,0 +1,159 @@
+"""Topics: create, read, change, list, delete, and who is subscribed to them."""
+
+import msgspec
+
+from clarion.errors import AlreadyExists, Invalid, NotFound
+from clarion.http.operation import Call, Reply, operation
+from clarion.http.pages import CursorPage, CursorQuery, Listing, OrderBy, list_cursor_page
+from clarion.http.wire import TopicKeyText, changes_of
+from clarion.ids import SubscriberKey, TopicKey
+from clarion.subscribers.store import get_subscriber
+from clarion.topics import actions, store, subscriptions
+from clarion.topics.model import MOST_SUBSCRIPTIONS_A_CALL, subscription_identifier
+from clarion.topics.wire import (
+    CreateTopicQuery,
+    MembersIn,
+    SubscriberSubscriptionQuery,
+    SubscriptionErrorOut,
+    SubscriptionOut,
+    SubscriptionsIn,
+    SubscriptionsOut,
+    TopicDeletedOut,
+    TopicIn,
+    TopicMemberOut,
+    TopicOut,
+    TopicPatch,
+    TopicQuery,
+    TopicSubscriptionQuery,
+)
+from clarion.vocabulary import Scope
+
+
+@operation("POST", "/v2/topics", scope=Scope.TOPICS_WRITE, status=(201, 200))
+async def create_topic(call: Call, query: CreateTopicQuery, body: TopicIn) -> Reply[TopicOut]:
+    """Create a topic (201), or change the name of the existing one (200)."""
+    topic, created = await store.upsert_topic(
+        call.db, call.environment_id, TopicKey(body.key), changes_of(body, "name"), call.now
+    )
+    if query.fail_if_exists and not created:
+        raise AlreadyExists(f"Topic '{topic.key}' exists already; leave out failIfExists to update it")
+    return Reply(201 if created else 200, TopicOut.of(topic))
+
+
+@operation("GET", "/v2/topics", scope=Scope.TOPICS_READ, scans=True)
+async def list_topics(call: Call, query: TopicQuery) -> CursorPage[TopicOut]:
+    """List topics; `key` is matched whole, `name` contains the text, case sensitively."""
+    listing = store.topics_listing(call.db, call.environment_id, key=query.key, name=query.name)
+    return await list_cursor_page(call.db, listing, query, lambda row: TopicOut.of(store.topic_of(row)))
+
+
+@operation("GET", "/v2/topics/{topicKey}", scope=Scope.TOPICS_READ)
+async def get_topic(call: Call, topic_key: TopicKey) -> TopicOut:
+    """Retrieve a topic."""
+    return TopicOut.of(await store.get_topic(call.db, call.environment_id, topic_key))
+
+
+@operation("PATCH", "/v2/topics/{topicKey}", scope=Scope.TOPICS_WRITE)
+async def update_topic(call: Call, topic_key: TopicKey, body: TopicPatch) -> TopicOut:
+    """Change the name of a topic; null clears it."""
+    found = await store.get_topic(call.db, call.environment_id, topic_key, for_update=True)
+    return TopicOut.of(await store.update_topic(call.db, found, changes_of(body, "name"), call.now))
+
+
+@operation("DELETE", "/v2/topics/{topicKey}", scope=Scope.TOPICS_WRITE)
+async def delete_topic(call: Call, topic_key: TopicKey) -> TopicDeletedOut:
+    """Delete a topic and its subscriptions; the subscribers stay."""
+    found = await store.get_topic(call.db, call.environment_id, topic_key, for_update=True)
+    await store.delete_topic(call.db, call.environment_id, found.id)
+    return TopicDeletedOut(acknowledged=True)
+
+
+@operation("POST", "/v2/topics/{topicKey}/subscriptions", scope=Scope.TOPICS_WRITE, status=201)
+async def create_subscriptions(call: Call, topic_key: TopicKey, body: SubscriptionsIn) -> SubscriptionsOut:
+    """Subscribe up to 100 people to a topic, which is created if need be; unknown ones are reported, not created."""
+    keys = _wanted(body)
+    if not TopicKeyText.accepts(topic_key):
+        raise Invalid.field("topicKey", TopicKeyText.RULE, topic_key)
+    topic, _ = await store.upsert_topic(call.db, call.environment_id, topic_key, changes_of(body, "name"), call.now)
+    outcome = await actions.subscribe(call.db, topic, keys, call.now)
+    return SubscriptionsOut.of(outcome, [_unknown_subscriber(key) for key in outcome.missing])
+
+
+@operation("DELETE", "/v2/topics/{topicKey}/subscriptions", scope=Scope.TOPICS_WRITE)
+async def delete_subscriptions(call: Call, topic_key: TopicKey, body: MembersIn) -> SubscriptionsOut:
+    """Take up to 100 people out of a topic; those who are not in it are reported."""
+    keys = _wanted(body)
+    topic = await store.get_topic(call.db, call.environment_id, topic_key, for_update=True)
+    outcome = await actions.unsubscribe(call.db, topic, keys)
+    return SubscriptionsOut.of(outcome, [_not_subscribed(key, topic_key) for key in outcome.missing])
+
+
+@operation("GET", "/v2/topics/{topicKey}/subscriptions", scope=Scope.TOPICS_READ, scans=True)
+async def list_topic_subscriptions(
+    call: Call, topic_key: TopicKey, query: TopicSubscriptionQuery
+) -> CursorPage[SubscriptionOut]:
+    """List who is subscribed to a topic."""
+    topic = await store.get_topic(call.db, call.environment_id, topic_key)
+    listing = subscriptions.members_listing(call.environment_id, topic.id, subscriber_key=query.subscriber_id)
+    return await _subscriptions_page(call, listing, query)
+
+
+@operation("GET", "/v2/subscribers/{subscriberId}/subscriptions", scope=Scope.TOPICS_READ, scans=True)
+async def list_subscriber_subscriptions(
+    call: Call, subscriber_key: SubscriberKey, query: SubscriberSubscriptionQuery
+) -> CursorPage[SubscriptionOut]:
+    """List the topics that a subscriber is subscribed to."""
+    subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
+    listing = subscriptions.memberships_listing(call.environment_id, subscriber.id, topic_key=query.key)
+    return await _subscriptions_page(call, listing, query)
+
+
+@operation("GET", "/v1/topics/{topicKey}/subscribers/{externalSubscriberId}", scope=Scope.TOPICS_READ)
+async def get_topic_member(call: Call, topic_key: TopicKey, subscriber_key: SubscriberKey) -> TopicMemberOut:
+    """Tell whether a subscriber is in a topic: 404 if not."""
+    topic = await store.get_topic(call.db, call.environment_id, topic_key)
+    subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
+    if not await subscriptions.list_subscription_ids(call.db, topic, [subscriber.id]):
+        raise NotFound("Subscription", subscription_identifier(topic.key, subscriber.key))
+    return TopicMemberOut.of(topic, subscriber.id, subscriber.key, call.organization_id)
+
+
+def _wanted(body: MembersIn) -> list[SubscriberKey]:
+    keys = body.keys
+    if not keys:
+        raise Invalid.field("subscriberIds", "is required, or 'subscriptions' in its place")
+    if len(keys) > MOST_SUBSCRIPTIONS_A_CALL:
+        raise Invalid.field(
+            "subscriptions", f"would make {len(keys)} people in one call; the most is {MOST_SUBSCRIPTIONS_A_CALL}"
+        )
+    return keys
+
+
+def _unknown_subscriber(key: SubscriberKey) -> SubscriptionErrorOut:
+    return SubscriptionErrorOut(
+        subscriber_id=key,
+        code="SUBSCRIBER_NOT_FOUND",
+        message=f"Subscriber '{key}' does not exist in this environment; create it first",
+    )
+
+
+def _not_subscribed(key: SubscriberKey, topic_key: TopicKey) -> SubscriptionErrorOut:
+    return SubscriptionErrorOut(
+        subscriber_id=key,
+        code="SUBSCRIPTION_NOT_FOUND",
+        message=f"Subscriber '{key}' is not subscribed to topic '{topic_key}'",
+    )
+
+
+async def _subscriptions_page(call: Call, listing: Listing, query: CursorQuery) -> CursorPage[SubscriptionOut]:
+    # A subscription never changes: the order of its last update is the order of creation.
+    by_creation = msgspec.structs.replace(query, order_by=OrderBy.ID)
+    page = await list_cursor_page(call.db, listing, by_creation, lambda row: row["id"])
+    found = await subscriptions.list_subscriptions_by_id(call.db, call.environment_id, page.data)
+    return CursorPage(
+        data=[SubscriptionOut.of(one) for one in found],
+        next=page.next,
+        previous=page.previous,
+        total_count=page.total_count,
+        total_count_capped=page.total_count_capped,
+    )

@@ -1,0 +1,102 @@
+"""SQL of topics."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Dialect, Row
+from clarion.db.query import sql
+from clarion.errors import NotFound, StoreUnavailable
+from clarion.http.pages import Listing
+from clarion.ids import EnvironmentId, TopicId, TopicKey, new_id
+from clarion.topics.model import Topic
+
+_COLUMNS = "t.environment_id, t.id, t.key, t.name, t.created_at, t.updated_at"
+_POSITION = {Dialect.SQLITE: "instr", Dialect.POSTGRES: "strpos"}
+
+FIND_TOPIC = sql(f"""
+    SELECT {_COLUMNS} FROM topics AS t WHERE t.environment_id = :environment_id AND t.key = :key
+""")
+FIND_TOPIC_FOR_UPDATE = sql(f"""
+    SELECT {_COLUMNS} FROM topics AS t WHERE t.environment_id = :environment_id AND t.key = :key {{for_update}}
+""")
+INSERT_TOPIC = sql("""
+    INSERT INTO topics (environment_id, id, key, name, created_at, updated_at)
+    VALUES (:environment_id, :id, :key, :name, :now, :now)
+    ON CONFLICT (environment_id, key) DO NOTHING
+    RETURNING environment_id, id, key, name, created_at, updated_at
+""")
+UPDATE_TOPIC = sql("""
+    UPDATE topics SET name = :name, updated_at = :now WHERE environment_id = :environment_id AND id = :id
+""")
+DELETE_SUBSCRIPTIONS_OF_TOPIC = sql("""
+    DELETE FROM topic_subscriptions WHERE environment_id = :environment_id AND topic_id = :topic_id
+""")
+DELETE_TOPIC = sql("DELETE FROM topics WHERE environment_id = :environment_id AND id = :topic_id")
+
+
+async def find_topic(
+    db: Connection, environment_id: EnvironmentId, key: TopicKey, *, for_update: bool = False
+) -> Topic | None:
+    query = FIND_TOPIC_FOR_UPDATE if for_update else FIND_TOPIC
+    row = await db.fetch_one(query, environment_id=environment_id, key=key)
+    return None if row is None else topic_of(row)
+
+
+async def get_topic(db: Connection, environment_id: EnvironmentId, key: TopicKey, *, for_update: bool = False) -> Topic:
+    topic = await find_topic(db, environment_id, key, for_update=for_update)
+    if topic is None:
+        raise NotFound("Topic", key)
+    return topic
+
+
+async def upsert_topic(
+    db: Connection, environment_id: EnvironmentId, key: TopicKey, fields: Mapping[str, Any], now: Millis
+) -> tuple[Topic, bool]:
+    """Create the topic or change its name where one is given; tells whether it was created.
+
+    Its row stays locked, so that it cannot be deleted while people are being subscribed.
+    """
+    for _ in range(3):
+        found = await find_topic(db, environment_id, key, for_update=True)
+        if found is not None:
+            return await update_topic(db, found, fields, now), False
+        row = await db.fetch_one(
+            INSERT_TOPIC, environment_id=environment_id, id=new_id(now), key=key, name=fields.get("name"), now=now
+        )
+        if row is not None:
+            return topic_of(row), True
+    raise StoreUnavailable(f"Topic '{key}' keeps being created and deleted")
+
+
+async def update_topic(db: Connection, topic: Topic, fields: Mapping[str, Any], now: Millis) -> Topic:
+    """Write the name if it differs; otherwise nothing moves."""
+    name = fields.get("name", topic.name)
+    if name == topic.name:
+        return topic
+    await db.execute(UPDATE_TOPIC, environment_id=topic.environment_id, id=topic.id, name=name, now=now)
+    return replace(topic, name=name, updated_at=now)
+
+
+async def delete_topic(db: Connection, environment_id: EnvironmentId, topic_id: TopicId) -> None:
+    """Remove a topic with its subscriptions."""
+    for query in (DELETE_SUBSCRIPTIONS_OF_TOPIC, DELETE_TOPIC):
+        await db.execute(query, environment_id=environment_id, topic_id=topic_id)
+
+
+def topics_listing(db: Connection, environment_id: EnvironmentId, *, key: str | None, name: str | None) -> Listing:
+    """The topics with this key whose name holds this text, case and all."""
+    conditions = ["t.environment_id = :environment_id"]
+    parameters: dict[str, Any] = {"environment_id": environment_id}
+    if key:
+        conditions.append("t.key = :key")
+        parameters["key"] = key
+    if name:
+        conditions.append(f"{_POSITION[db.dialect]}(t.name, :name) > 0")
+        parameters["name"] = name
+    return Listing(columns=_COLUMNS, source="topics AS t", where=" AND ".join(conditions), parameters=parameters)
+
+
+def topic_of(row: Row) -> Topic:
+    return Topic(**dict(row))

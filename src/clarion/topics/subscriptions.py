@@ -1,0 +1,130 @@
+"""SQL of subscriptions: who is in which topic."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.http.pages import Listing
+from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey, new_id
+from clarion.topics.model import Member, Subscription, Topic
+
+_SUBSCRIPTIONS = """
+    SELECT
+        t.id, t.created_at, t.environment_id, t.topic_id, topic.key AS topic_key, topic.name AS topic_name,
+        topic.created_at AS topic_created_at, topic.updated_at AS topic_updated_at,
+        t.subscriber_id, member.key AS member_key, member.first_name, member.last_name, member.email, member.avatar
+    FROM topic_subscriptions AS t
+    JOIN topics AS topic ON topic.environment_id = t.environment_id AND topic.id = t.topic_id
+    JOIN subscribers AS member ON member.environment_id = t.environment_id AND member.id = t.subscriber_id
+    WHERE t.environment_id = :environment_id
+"""
+LIST_SUBSCRIPTIONS_BY_ID = sql(f"{_SUBSCRIPTIONS} AND t.id {{any:ids}}")
+LIST_SUBSCRIPTION_IDS = sql("""
+    SELECT id FROM topic_subscriptions
+    WHERE environment_id = :environment_id AND topic_id = :topic_id AND subscriber_id {any:subscriber_ids}
+""")
+# In the order of their keys, so that two calls cannot wait for each other's rows.
+LOCK_SUBSCRIBERS = sql("""
+    SELECT id, key FROM subscribers WHERE environment_id = :environment_id AND key {any:keys}
+    ORDER BY key {for_update}
+""")
+INSERT_SUBSCRIPTION = sql("""
+    INSERT INTO topic_subscriptions (environment_id, id, topic_id, subscriber_id, created_at)
+    VALUES (:environment_id, :id, :topic_id, :subscriber_id, :now)
+    ON CONFLICT (environment_id, topic_id, subscriber_id) DO NOTHING
+""")
+DELETE_SUBSCRIPTIONS = sql("DELETE FROM topic_subscriptions WHERE environment_id = :environment_id AND id {any:ids}")
+
+# Pages are taken of bare ids, which an index holds with page and total; topic and person are read for one page only.
+_ID_OF_SUBSCRIBER = "SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :key"
+_ID_OF_TOPIC = "SELECT id FROM topics WHERE environment_id = :environment_id AND key = :key"
+
+
+async def lock_subscribers(
+    db: Connection, environment_id: EnvironmentId, keys: list[SubscriberKey]
+) -> dict[SubscriberKey, SubscriberId]:
+    """Those of the keys that exist; nobody can delete them before the end of this unit of work."""
+    rows = await db.fetch(LOCK_SUBSCRIBERS, environment_id=environment_id, keys=keys)
+    return {row["key"]: row["id"] for row in rows}
+
+
+async def insert_subscriptions(
+    db: Connection, topic: Topic, subscriber_ids: Iterable[SubscriberId], now: Millis
+) -> None:
+    """Subscribe people; those who are in the topic already stay as they are."""
+    common = {"environment_id": topic.environment_id, "topic_id": topic.id, "now": now}
+    rows = [{**common, "id": new_id(now), "subscriber_id": subscriber_id} for subscriber_id in subscriber_ids]
+    await db.execute_many(INSERT_SUBSCRIPTION, rows)
+
+
+async def delete_subscriptions(db: Connection, environment_id: EnvironmentId, ids: Iterable[SubscriptionId]) -> None:
+    await db.execute(DELETE_SUBSCRIPTIONS, environment_id=environment_id, ids=list(ids))
+
+
+async def list_subscriptions_by_id(
+    db: Connection, environment_id: EnvironmentId, ids: list[SubscriptionId]
+) -> list[Subscription]:
+    """The given subscriptions with topic and person, in the order of `ids`."""
+    rows = await db.fetch(LIST_SUBSCRIPTIONS_BY_ID, environment_id=environment_id, ids=ids) if ids else ()
+    found = {row["id"]: subscription_of(row) for row in rows}
+    return [found[one] for one in ids if one in found]
+
+
+async def list_subscription_ids(
+    db: Connection, topic: Topic, subscriber_ids: Iterable[SubscriberId]
+) -> list[SubscriptionId]:
+    """The subscriptions of those of the given people who are in the topic."""
+    rows = await db.fetch(
+        LIST_SUBSCRIPTION_IDS,
+        environment_id=topic.environment_id,
+        topic_id=topic.id,
+        subscriber_ids=list(subscriber_ids),
+    )
+    return [row["id"] for row in rows]
+
+
+def members_listing(environment_id: EnvironmentId, topic_id: TopicId, *, subscriber_key: str | None) -> Listing:
+    """The subscriptions of a topic, or the one of a given person."""
+    where = "t.environment_id = :environment_id AND t.topic_id = :topic_id"
+    parameters: dict[str, Any] = {"environment_id": environment_id, "topic_id": topic_id}
+    if subscriber_key:
+        where += f" AND t.subscriber_id = ({_ID_OF_SUBSCRIBER})"
+        parameters["key"] = subscriber_key
+    return Listing(columns="t.id", source="topic_subscriptions AS t", where=where, parameters=parameters)
+
+
+def memberships_listing(
+    environment_id: EnvironmentId, subscriber_id: SubscriberId, *, topic_key: str | None
+) -> Listing:
+    """The subscriptions of a person, or the one to a given topic."""
+    where = "t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id"
+    parameters: dict[str, Any] = {"environment_id": environment_id, "subscriber_id": subscriber_id}
+    if topic_key:
+        where += f" AND t.topic_id = ({_ID_OF_TOPIC})"
+        parameters["key"] = topic_key
+    return Listing(columns="t.id", source="topic_subscriptions AS t", where=where, parameters=parameters)
+
+
+def subscription_of(row: Row) -> Subscription:
+    return Subscription(
+        id=row["id"],
+        created_at=row["created_at"],
+        topic=Topic(
+            environment_id=row["environment_id"],
+            id=row["topic_id"],
+            key=TopicKey(row["topic_key"]),
+            name=row["topic_name"],
+            created_at=row["topic_created_at"],
+            updated_at=row["topic_updated_at"],
+        ),
+        member=Member(
+            id=row["subscriber_id"],
+            key=SubscriberKey(row["member_key"]),
+            first_name=row["first_name"],
+            last_name=row["last_name"],
+            email=row["email"],
+            avatar=row["avatar"],
+        ),
+    )

@@ -1,0 +1,179 @@
+"""Shapes of topics and subscriptions."""
+
+from collections.abc import Iterable
+from typing import Annotated, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import iso_text
+from clarion.http.pages import CursorQuery
+from clarion.http.wire import TopicKeyText, Wire, given
+from clarion.ids import OrganizationId, SubscriberId, SubscriberKey, id_text
+from clarion.topics.model import MOST_SUBSCRIPTIONS_A_CALL, Member, Outcome, Subscription, Topic
+
+TopicName = Annotated[str, Meta(max_length=255)]
+
+
+class TopicPatch(Wire):
+    """Omitted stays as it is, null clears."""
+
+    name: TopicName | UnsetType | None = UNSET
+
+
+class TopicIn(TopicPatch):
+    key: TopicKeyText
+
+
+class CreateTopicQuery(Wire):
+    fail_if_exists: bool = False
+
+
+class TopicQuery(CursorQuery):
+    key: str | None = None
+    name: str | None = None
+
+
+class TopicSubscriptionQuery(CursorQuery):
+    subscriber_id: str | None = None
+
+
+class SubscriberSubscriptionQuery(CursorQuery):
+    key: str | None = None
+
+
+class MemberIn(Wire):
+    subscriber_id: str
+
+
+class MembersIn(Wire):
+    """The people meant, in either list; together they are 1 to 100."""
+
+    subscriber_ids: Annotated[list[str], Meta(min_length=1, max_length=MOST_SUBSCRIPTIONS_A_CALL)] | None = None
+    subscriptions: Annotated[list[str | MemberIn], Meta(min_length=1, max_length=MOST_SUBSCRIPTIONS_A_CALL)] | None = (
+        None
+    )
+
+    @property
+    def keys(self) -> list[SubscriberKey]:
+        """Every person once, in the order of the call."""
+        listed = (one.subscriber_id if isinstance(one, MemberIn) else one for one in self.subscriptions or ())
+        return [SubscriberKey(key) for key in dict.fromkeys([*(self.subscriber_ids or ()), *listed])]
+
+
+class SubscriptionsIn(MembersIn):
+    """Also the name that the topic gets, where one is given."""
+
+    name: TopicName | UnsetType | None = UNSET
+
+
+class TopicOut(Wire):
+    id: str = field(name="_id")
+    key: str
+    name: str | UnsetType = UNSET
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, topic: Topic) -> Self:
+        return cls(
+            id=id_text(topic.id),
+            key=topic.key,
+            name=given(topic.name),
+            created_at=iso_text(topic.created_at),
+            updated_at=iso_text(topic.updated_at),
+        )
+
+
+class MemberOut(Wire):
+    id: str = field(name="_id")
+    subscriber_id: str
+    avatar: str | None
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+
+    @classmethod
+    def of(cls, member: Member) -> Self:
+        return cls(
+            id=id_text(member.id),
+            subscriber_id=member.key,
+            avatar=member.avatar,
+            first_name=member.first_name,
+            last_name=member.last_name,
+            email=member.email,
+        )
+
+
+class SubscriptionOut(Wire):
+    id: str = field(name="_id")
+    identifier: str
+    topic: TopicOut
+    subscriber: MemberOut
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, subscription: Subscription) -> Self:
+        return cls(
+            id=id_text(subscription.id),
+            identifier=subscription.identifier,
+            topic=TopicOut.of(subscription.topic),
+            subscriber=MemberOut.of(subscription.member),
+            created_at=iso_text(subscription.created_at),
+            updated_at=iso_text(subscription.created_at),
+        )
+
+
+class SubscriptionErrorOut(Wire):
+    subscriber_id: str
+    code: str
+    message: str
+
+
+class SubscriptionsMeta(Wire):
+    total_count: int
+    successful: int
+    failed: int
+
+
+class SubscriptionsOut(Wire):
+    """What became of each person of a call; `errors` is absent when there is none."""
+
+    data: list[SubscriptionOut]
+    meta: SubscriptionsMeta
+    errors: list[SubscriptionErrorOut] | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, outcome: Outcome, errors: Iterable[SubscriptionErrorOut]) -> Self:
+        done, missing = len(outcome.done), len(outcome.missing)
+        return cls(
+            data=[SubscriptionOut.of(one) for one in outcome.done],
+            meta=SubscriptionsMeta(total_count=done + missing, successful=done, failed=missing),
+            errors=list(errors) or UNSET,
+        )
+
+
+class TopicMemberOut(Wire):
+    """That a person is in a topic, as v1 tells it."""
+
+    organization_id: str = field(name="_organizationId")
+    environment_id: str = field(name="_environmentId")
+    subscriber_id: str = field(name="_subscriberId")
+    topic_id: str = field(name="_topicId")
+    topic_key: str
+    external_subscriber_id: str
+
+    @classmethod
+    def of(cls, topic: Topic, subscriber_id: SubscriberId, key: SubscriberKey, organization_id: OrganizationId) -> Self:
+        return cls(
+            organization_id=id_text(organization_id),
+            environment_id=id_text(topic.environment_id),
+            subscriber_id=id_text(subscriber_id),
+            topic_id=id_text(topic.id),
+            topic_key=topic.key,
+            external_subscriber_id=key,
+        )
+
+
+class TopicDeletedOut(Wire):
+    acknowledged: bool

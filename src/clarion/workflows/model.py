@@ -1,0 +1,111 @@
+"""Workflows as records: what is edited, the immutable versions that runs keep, and who may switch what off."""
+
+import re
+import unicodedata
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, base62_id, find_id, id_base62
+from clarion.vocabulary import Channel, Severity, StepType
+
+_SLUG_MARK = "_wf_"
+_CHANNELS = {StepType(channel.value): channel for channel in Channel}
+
+
+class Step(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One step of a version, as it is kept in the version's JSON."""
+
+    id: str
+    step_id: str
+    name: str
+    type: StepType
+    active: bool = True
+    controls: dict[str, Any] = {}
+
+    @property
+    def channel(self) -> Channel | None:
+        return _CHANNELS.get(self.type)
+
+
+class Switch(Struct, frozen=True):
+    enabled: bool
+
+
+class MainSwitch(Struct, frozen=True, rename="camel"):
+    """For all channels at once; `read_only` makes the workflow critical: people cannot switch it off."""
+
+    enabled: bool | None = None
+    read_only: bool = False
+
+
+class PreferenceLayer(Struct, frozen=True):
+    """What one side set; whatever is absent is left to the layer below."""
+
+    all: MainSwitch = MainSwitch()
+    channels: dict[Channel, Switch] = {}
+
+
+class Workflow(Struct, frozen=True, kw_only=True):
+    environment_id: EnvironmentId
+    id: WorkflowId
+    key: WorkflowKey
+    name: str
+    description: str | None
+    active: bool
+    tags: list[str]
+    severity: Severity
+    default_preference: PreferenceLayer | None
+    user_preference: PreferenceLayer | None
+    version_id: WorkflowVersionId
+    created_at: Millis
+    updated_at: Millis
+    deleted_at: Millis | None = None
+
+    @property
+    def is_critical(self) -> bool:
+        layers = (self.default_preference, self.user_preference)
+        return any(layer.all.read_only for layer in layers if layer is not None)
+
+    @property
+    def slug(self) -> str:
+        return f"{kebab(self.name)}{_SLUG_MARK}{id_base62(self.id)}"
+
+
+class WorkflowVersion(Struct, frozen=True, kw_only=True):
+    environment_id: EnvironmentId
+    id: WorkflowVersionId
+    workflow_id: WorkflowId
+    number: int
+    steps: list[Step]
+    payload_schema: dict[str, Any] | None
+    validate_payload: bool
+    created_at: Millis
+
+    @property
+    def channels(self) -> list[Channel]:
+        """The channels of active steps, each once, in step order."""
+        found = [step.channel for step in self.steps if step.active]
+        return list(dict.fromkeys(channel for channel in found if channel is not None))
+
+
+def find_workflow_id(reference: str) -> WorkflowId | None:
+    """The id in an `_id` or a slug, or None where the reference can only be an identifier."""
+    plain = find_id(reference)
+    if plain is None:
+        _, mark, encoded = reference.rpartition(_SLUG_MARK)
+        plain = base62_id(encoded) if mark else None
+    return None if plain is None else WorkflowId(plain)
+
+
+def kebab(text: str) -> str:
+    """Lower-case words joined by hyphens."""
+    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", ascii_text)
+    return "-".join(re.findall(r"[a-z0-9]+", spaced.lower()))
+
+
+decode_steps = msgspec.json.Decoder(list[Step]).decode
+decode_layer = msgspec.json.Decoder(PreferenceLayer).decode

@@ -1,0 +1,180 @@
+"""The store's promises, on both databases."""
+
+import asyncio
+import sqlite3
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clarion.clock import Millis
+from clarion.db.jsonmatch import json_matches
+from clarion.db.migrate import migrate_sqlite
+from clarion.db.port import Connection, Database
+from clarion.db.query import sql
+from clarion.db.sqlite import SqliteDatabase
+from clarion.errors import StoreUnavailable
+from clarion.ids import new_id
+
+INSERT = sql("INSERT INTO organizations (id, name, created_at) VALUES (:id, :name, 0)")
+FIND = sql("SELECT name FROM organizations WHERE id = :id")
+COUNT = sql("SELECT count(*) AS n FROM organizations WHERE name = :name")
+
+
+async def insert(db: Connection, id_: bytes, name: str) -> None:
+    await db.execute(INSERT, id=id_, name=name)
+
+
+async def count(database: Database, name: str) -> int:
+    row = await database.read(lambda db: db.fetch_one(COUNT, name=name))
+    return 0 if row is None else int(row["n"])
+
+
+def unique() -> bytes:
+    return new_id(Millis(1))
+
+
+async def test_a_failed_unit_leaves_nothing_and_harms_no_neighbour(database: Database) -> None:
+    name = unique().hex()
+
+    async def fail(db: Connection) -> None:
+        await insert(db, unique(), name)
+        raise KeyError(name)
+
+    units: list[Any] = [database.transaction(lambda db: insert(db, unique(), name)) for _ in range(20)]
+    units[7:7] = [database.transaction(fail), database.transaction(fail)]
+    results = await asyncio.gather(*units, return_exceptions=True)
+
+    assert [type(one) for one in results if one is not None] == [KeyError, KeyError]
+    assert await count(database, name) == 20
+
+
+async def test_what_is_committed_is_seen_by_every_reader(database: Database) -> None:
+    id_ = unique()
+    await database.transaction(lambda db: insert(db, id_, "seen"))
+
+    near = await database.read(lambda db: db.fetch_one(FIND, id=id_))
+    far = await database.scan(lambda db: db.fetch_one(FIND, id=id_))
+
+    assert near is not None
+    assert near["name"] == "seen"
+    assert far is not None
+
+
+async def test_a_scan_sees_one_moment(database: Database) -> None:
+    name = unique().hex()
+
+    async def twice(db: Connection) -> list[Any]:
+        return [await db.fetch_one(COUNT, name=name) for _ in range(2)]
+
+    first, second = await database.scan(twice)
+
+    assert first["n"] == second["n"] == 0
+
+
+async def test_lists_find_what_is_among_them(database: Database) -> None:
+    ids = [unique() for _ in range(5)]
+    await asyncio.gather(*(database.transaction(partial(insert, id_=id_, name="listed")) for id_ in ids[:3]))
+    query = sql("SELECT id FROM organizations WHERE id {any:ids}")
+
+    found = await database.read(lambda db: db.fetch(query, ids=ids))
+
+    assert sorted(row["id"] for row in found) == sorted(ids[:3])
+    assert await database.read(lambda db: db.fetch(query, ids=[])) == []
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-10, 10)
+    | st.sampled_from([0.5, 1.0, -2.5])
+    | st.sampled_from(["", "a", "1"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(document=st.dictionaries(st.sampled_from("abc"), json_values, max_size=3), pattern=json_values)
+async def test_json_matches_alike_in_both_databases(database: Database, document: Any, pattern: Any) -> None:
+    texts = {"document": msgspec.json.encode(document).decode(), "pattern": msgspec.json.encode(pattern).decode()}
+    query = sql("SELECT json_matches(:document, :pattern) AS found")
+
+    row = await database.read(lambda db: db.fetch_one(query, **texts))
+
+    assert row is not None
+    assert bool(row["found"]) is json_matches(**texts)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ({}, True),
+        ({"a": {"b": 1}}, True),
+        ({"a": {"b": 1.0}}, True),
+        ({"a": {"b": True}}, False),
+        ({"list": [1, 2]}, True),
+        ({"list": [1]}, False),
+        ({"missing": None}, False),
+        ({"nothing": None}, True),
+    ],
+)
+def test_objects_match_by_containment_and_the_rest_by_equality(pattern: Any, found: bool) -> None:
+    document = {"a": {"b": 1, "c": 2}, "list": [1, 2], "nothing": None}
+
+    assert json_matches(msgspec.json.encode(document).decode(), msgspec.json.encode(pattern).decode()) is found
+
+
+async def test_sqlite_units_that_arrive_together_share_commits(tmp_path: Path) -> None:
+    path = tmp_path / "clarion.db"
+    migrate_sqlite(path)
+    database = SqliteDatabase(path)
+    commits: list[str] = []
+    database._write.set_trace_callback(lambda text: commits.append(text) if text == "COMMIT" else None)
+
+    await asyncio.gather(*(database.transaction(lambda db: insert(db, unique(), "x")) for _ in range(500)))
+    await database.close()
+
+    assert 0 < len(commits) < 50
+
+
+async def test_a_full_disk_is_told_as_unavailable_and_nothing_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "clarion.db"
+    migrate_sqlite(path)
+    database = SqliteDatabase(path)
+    await database.transaction(lambda db: insert(db, b"1" * 16, "kept"))
+    pages = database._write.execute("PRAGMA page_count").fetchone()[0]
+    database._write.execute(f"PRAGMA max_page_count = {pages}")
+
+    with pytest.raises(StoreUnavailable):
+        await database.transaction(lambda db: insert(db, b"2" * 16, "x" * 1_000_000))
+
+    assert await count(database, "kept") == 1
+    await database.close()
+
+
+async def test_a_unit_that_awaits_anything_else_is_a_programming_error(tmp_path: Path) -> None:
+    path = tmp_path / "clarion.db"
+    migrate_sqlite(path)
+    database = SqliteDatabase(path)
+
+    async def wait(_db: Connection) -> None:
+        await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="awaited something other"):
+        await database.transaction(wait)
+    await database.close()
+
+
+def test_the_embedded_store_survives_power_loss_by_its_settings(tmp_path: Path) -> None:
+    from clarion.db.sqlite import connect
+
+    connection = connect(tmp_path / "x.db")
+    assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
+    connection.close()
+    assert sqlite3.sqlite_version_info >= (3, 38)

@@ -1,0 +1,34 @@
+"""One SQL text for two databases."""
+
+from clarion.db.query import sql
+
+
+def test_names_become_numbers_for_postgresql_each_name_once() -> None:
+    query = sql("SELECT :a, :b, :a::text")
+
+    assert query.postgres == "SELECT $1, $2, $1::text"
+    assert query.postgres_arguments({"b": 2, "a": 1}) == [1, 2]
+
+
+def test_locks_are_for_postgresql_alone() -> None:
+    query = sql("SELECT 1 FROM t {for_update}")
+
+    assert query.postgres.endswith("FOR UPDATE")
+    assert "UPDATE" not in query.sqlite
+
+
+def test_lists_are_spread_for_sqlite_in_few_sizes() -> None:
+    query = sql("SELECT 1 FROM t WHERE id {any:ids} AND x = :x")
+
+    text, parameters = query.sqlite_call({"ids": [1, 2, 3], "x": 9})
+
+    assert query.postgres == "SELECT 1 FROM t WHERE id = ANY($1) AND x = $2"
+    assert "IN (:ids_0, :ids_1, :ids_2, :ids_3)" in text
+    assert parameters == {"x": 9, "ids_0": 1, "ids_1": 2, "ids_2": 3, "ids_3": 3}
+
+
+def test_an_empty_list_matches_nothing() -> None:
+    text, parameters = sql("SELECT 1 FROM t WHERE id {any:ids}").sqlite_call({"ids": []})
+
+    assert "IN (:ids_0)" in text
+    assert parameters == {"ids_0": None}

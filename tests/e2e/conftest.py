@@ -1,0 +1,126 @@
+"""Real processes: `clarion` started, spoken to, stopped and killed."""
+
+import os
+import re
+import secrets
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import asyncpg
+import httpx
+import pytest
+
+COMMAND = [sys.executable, "-m", "clarion"]
+FIRST_LINES = 12
+
+
+class Process:
+    """A running `clarion serve` or `clarion api`, and what it said at its start."""
+
+    def __init__(self, arguments: list[str], environ: dict[str, str]) -> None:
+        self.popen = subprocess.Popen(
+            [*COMMAND, *arguments],
+            env=os.environ | environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.said = self._read_start()
+        found = re.search(r"http://[\d.]+:\d+", self.said)
+        assert found, f"no address in: {self.said!r}"
+        self.address = found[0]
+
+    @property
+    def keys(self) -> dict[str, str]:
+        return dict(re.findall(r"^ +(Development|Production) +(\S+)$", self.said, re.MULTILINE))
+
+    @property
+    def curl_line(self) -> list[str]:
+        (line,) = [line for line in self.said.splitlines() if "curl" in line and "Authorization" in line]
+        return shlex.split(line)
+
+    def client(self, key: str) -> httpx.AsyncClient:
+        return httpx.AsyncClient(base_url=self.address, headers={"Authorization": f"ApiKey {key}"}, timeout=30)
+
+    def kill(self) -> None:
+        self.popen.kill()
+        self.popen.wait()
+
+    def stop(self) -> int:
+        self.popen.send_signal(signal.SIGTERM)
+        return self.popen.wait(timeout=30)
+
+    def close(self) -> None:
+        if self.popen.poll() is None:
+            self.kill()
+        assert self.popen.stdout is not None
+        self.popen.stdout.close()
+
+    def _read_start(self) -> str:
+        assert self.popen.stdout is not None
+        lines = []
+        for _ in range(FIRST_LINES):
+            line = self.popen.stdout.readline()
+            lines.append(line)
+            if not line or "API reference" in line:
+                break
+        return "".join(lines)
+
+
+Start = Callable[..., Process]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start `clarion` with arguments on a free port; whatever still runs at the end of the test is killed."""
+    running: list[Process] = []
+
+    def run(*arguments: str, **environ: str) -> Process:
+        process = Process([*arguments, "--port", "0"], environ)
+        running.append(process)
+        return process
+
+    yield run
+    for process in running:
+        process.close()
+
+
+@pytest.fixture
+def run_command() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a `clarion` command to its end."""
+
+    def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, *arguments], env=os.environ | environ, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    return run
+
+
+@pytest.fixture
+async def fresh_postgres_url(postgres_url: str) -> AsyncIterator[str]:
+    """An empty database of its own."""
+    name = f"clarion_{secrets.token_hex(6)}"
+    connection = await asyncpg.connect(postgres_url)
+    await connection.execute(f"CREATE DATABASE {name}")
+    yield _with_database(postgres_url, name)
+    await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    await connection.close()
+
+
+def _with_database(url: str, name: str) -> str:
+    base, mark, query = url.partition("?")
+    return f"{base.rpartition('/')[0]}/{name}{mark}{query}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+    """Options that name an empty store."""
+    options = ["--data-dir", str(tmp_path / "data")]
+    if request.param == "postgresql":
+        options += ["--database-url", request.getfixturevalue("fresh_postgres_url")]
+    return options

@@ -1,0 +1,118 @@
+"""Environments and keys through HTTP, on both databases."""
+
+import pytest
+
+from clarion.app import Application
+from clarion.bus import Bus
+from clarion.clock import SECOND, ManualClock
+from clarion.db.port import Database
+from clarion.db.query import sql
+from clarion.environments.authentication import Authenticator
+from clarion.errors import Unauthenticated
+from clarion.vocabulary import Scope
+from tests.support import Api, MakeApi, Site
+
+
+async def test_the_keys_environment_and_its_siblings_are_told(api: Api, site: Site) -> None:
+    me = (await api.get("/v1/environments/me")).json()
+    everyone = (await api.get("/v1/environments")).json()
+
+    assert me["name"] == "Development"
+    assert me["identifier"] == site.development.identifier
+    assert [one["name"] for one in everyone] == ["Development", "Production"]
+    assert everyone[1]["_parentId"] == me["_id"]
+    assert "_parentId" not in me
+
+
+async def test_a_new_key_works_and_its_secret_is_shown_once(api: Api, database: Database) -> None:
+    made = await api.post("/v1/environments/api-keys", json={"name": "CI", "scopes": ["subscribers:read"]})
+    secret = made.json()["key"]
+    listed = (await api.get("/v1/environments/api-keys")).text
+    rows = await database.read(
+        lambda db: db.fetch(
+            sql("SELECT hash, name, hint FROM api_keys WHERE environment_id = :environment_id"),
+            environment_id=api.environment.id,
+        )
+    )
+
+    assert made.status_code == 201
+    assert (await api.get("/v2/subscribers", headers={"Authorization": f"ApiKey {secret}"})).status_code == 200
+    assert secret not in listed
+    assert made.json()["apiKey"]["hint"] == secret[-4:]
+    assert secret.encode() not in b"".join(bytes(row["hash"]) + row["name"].encode() for row in rows)
+
+
+async def test_a_key_hands_on_only_what_it_has(make_api: MakeApi) -> None:
+    api = await make_api(scopes=frozenset({Scope.ENVIRONMENTS_WRITE, Scope.TOPICS_READ}))
+
+    less = await api.post("/v1/environments/api-keys", json={"name": "less", "scopes": ["topics:read"]})
+    more = await api.post("/v1/environments/api-keys", json={"name": "more", "scopes": ["topics:write"]})
+    everything = await api.post("/v1/environments/api-keys", json={"name": "all"})
+
+    assert [one.status_code for one in (less, more, everything)] == [201, 403, 403]
+
+
+async def test_a_revoked_key_is_refused_at_once_and_within_two_seconds_elsewhere(
+    api: Api, application: Application, database: Database, clock: ManualClock
+) -> None:
+    made = (await api.post("/v1/environments/api-keys", json={"name": "gone"})).json()
+    header = f"ApiKey {made['key']}"
+    elsewhere = Authenticator(database, clock, Bus())
+    await elsewhere(header)
+    assert (await api.get("/v1/environments/me", headers={"Authorization": header})).status_code == 200
+
+    revoked = await api.delete(f"/v1/environments/api-keys/{made['apiKey']['_id']}")
+    here = await api.get("/v1/environments/me", headers={"Authorization": header})
+    clock.move(2 * SECOND)
+
+    assert revoked.status_code == 204
+    assert here.status_code == 401
+    with pytest.raises(Unauthenticated, match="revoked"):
+        await elsewhere(header)
+
+
+async def test_an_old_key_and_a_new_one_overlap_until_the_old_one_expires(api: Api, clock: ManualClock) -> None:
+    old = (await api.post("/v1/environments/api-keys", json={"name": "old"})).json()
+    new = (await api.post("/v1/environments/api-keys", json={"name": "new"})).json()
+    path = f"/v1/environments/api-keys/{old['apiKey']['_id']}"
+
+    changed = await api.patch(path, json={"expiresAt": "2026-01-01T01:00:00.000Z"})
+    statuses = []
+    for _ in range(2):
+        for made in (old, new):
+            headers = {"Authorization": f"ApiKey {made['key']}"}
+            statuses.append((await api.get("/v1/environments/me", headers=headers)).status_code)
+        clock.move(3600 * SECOND)
+
+    assert changed.json()["expiresAt"] == "2026-01-01T01:00:00.000Z"
+    assert statuses == [200, 200, 401, 200]
+
+
+async def test_keys_of_another_environment_are_not_found(api: Api, other_api: Api) -> None:
+    made = (await other_api.post("/v1/environments/api-keys", json={"name": "theirs"})).json()
+    path = f"/v1/environments/api-keys/{made['apiKey']['_id']}"
+
+    assert (await api.patch(path, json={"name": "mine"})).status_code == 404
+    assert (await api.delete(path)).status_code == 404
+    assert (await api.delete("/v1/environments/api-keys/nonsense")).status_code == 404
+
+
+async def test_last_use_is_written_down_now_and_then(api: Api, application: Application, clock: ManualClock) -> None:
+    await api.get("/v1/environments/me")
+    clock.move(5 * SECOND)
+    await api.get("/v1/environments/me")
+
+    await application.authenticator.record_use()
+
+    (key,) = (await api.get("/v1/environments/api-keys")).json()
+    assert key["lastUsedAt"] == "2026-01-01T00:00:05.000Z"
+
+
+async def test_bad_keys_are_refused_by_field(api: Api) -> None:
+    response = await api.post(
+        "/v1/environments/api-keys", json={"name": "", "scopes": ["everything"], "expiresAt": "tomorrow"}
+    )
+    past = await api.post("/v1/environments/api-keys", json={"name": "x", "expiresAt": "2020-01-01"})
+
+    assert set(response.json()["errors"]) == {"name", "scopes.0", "expiresAt"}
+    assert list(past.json()["errors"]) == ["expiresAt"]

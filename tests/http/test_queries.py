@@ -1,0 +1,73 @@
+"""Query strings."""
+
+from typing import Annotated
+
+import pytest
+from msgspec import Meta, field
+
+from clarion.errors import Invalid, Malformed
+from clarion.http.queries import query_reader
+from clarion.http.wire import Wire
+from clarion.vocabulary import Channel
+
+
+class Filter(Wire):
+    limit: Annotated[int, Meta(ge=1, le=100)] = 10
+    include_cursor: bool = False
+    read: bool | None = None
+    name: str | None = None
+    channel: Channel | None = None
+    transaction_id: list[str] = field(default_factory=list)
+
+
+read = query_reader(Filter)
+
+
+def test_nothing_gives_the_defaults() -> None:
+    assert read(b"") == Filter()
+
+
+def test_numbers_may_come_as_floats_and_lists_in_three_ways() -> None:
+    assert read(b"limit=3.0").limit == 3
+    assert read(b"transactionId=a").transaction_id == ["a"]
+    assert read(b"transactionId=a&transactionId=b").transaction_id == ["a", "b"]
+    assert read(b"transactionId[]=a&transactionId%5B%5D=b").transaction_id == ["a", "b"]
+
+
+def test_texts_are_decoded_and_unknown_names_ignored() -> None:
+    query = read(b"name=Ada+L%C3%B6we%20%26&other=1&read=false&includeCursor=true")
+
+    assert (query.name, query.read, query.include_cursor) == ("Ada Löwe &", False, True)
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        (b"limit=many", "limit"),
+        (b"limit=0", "limit"),
+        (b"limit=101", "limit"),
+        (b"limit=1.5", "limit"),
+        (b"limit=99999999999999999999", "limit"),
+        (b"includeCursor=yes", "includeCursor"),
+        (b"includeCursor=1", "includeCursor"),
+        (b"channel=pigeon", "channel"),
+    ],
+)
+def test_a_bad_value_is_refused_by_name(raw: bytes, name: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        read(raw)
+
+    assert list(refusal.value.problems) == [name]
+
+
+def test_all_bad_values_are_named_together() -> None:
+    with pytest.raises(Invalid) as refusal:
+        read(b"limit=x&read=maybe&channel=y")
+
+    assert set(refusal.value.problems) == {"limit", "read", "channel"}
+
+
+@pytest.mark.parametrize("raw", [b"name=%ff", b"name=%00", b"%c3=1"])
+def test_what_is_no_text_is_malformed(raw: bytes) -> None:
+    with pytest.raises(Malformed):
+        read(raw)

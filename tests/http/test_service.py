@@ -1,0 +1,218 @@
+"""What every operation has in common, through HTTP."""
+
+import gzip
+from typing import Any
+
+import httpx
+import pytest
+
+from clarion.app import OPERATIONS, Application, build_application
+from clarion.clock import DAY, SECOND, ManualClock
+from clarion.db.port import Database
+from clarion.settings import Settings
+from clarion.vault import Vault
+from clarion.vocabulary import Scope
+from tests.support import Api, MakeApi
+
+JSON = {"Content-Type": "application/json"}
+
+
+def shape(body: dict[str, Any]) -> set[str]:
+    return set(body) - {"ctx"}
+
+
+async def test_an_error_has_the_one_shape(api: Api) -> None:
+    response = await api.get("/v2/subscribers/nobody?x=1")
+
+    assert response.status_code == 404
+    assert response.json() == {
+        "statusCode": 404,
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "path": "/v2/subscribers/nobody?x=1",
+        "message": "Subscriber 'nobody' does not exist in this environment",
+        "error": "Not Found",
+    }
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        "ApiKey",
+        "ApiKey ",
+        "ApiKey wrong",
+        "Bearer {key}",
+        "apikey {key}",
+        "{key}",
+        "ApiKey {key}x",
+        "ApiKey \xff",
+    ],
+)
+async def test_without_a_valid_key_nothing_is_done(api: Api, header: str | None) -> None:
+    headers = {} if header is None else {b"Authorization": header.format(key=api.key).encode("latin-1")}
+    request = httpx.Request("GET", "http://clarion.test/v2/subscribers", headers=headers)
+
+    response = await api.send(request)
+
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"] == "ApiKey"
+    assert shape(response.json()) == {"statusCode", "timestamp", "path", "message", "error"}
+
+
+async def test_every_operation_but_health_needs_a_key(application: Application) -> None:
+    transport = httpx.ASGITransport(app=application.asgi)
+    async with httpx.AsyncClient(transport=transport, base_url="http://clarion.test") as client:
+        answers = {
+            (one.method, one.path): (await client.request(one.method, one.path)).status_code for one in OPERATIONS
+        }
+
+    assert {route for route, status in answers.items() if status != 401} == {("GET", "/v1/health-check")}
+
+
+async def test_a_key_without_the_scope_is_refused_on_every_operation(make_api: MakeApi) -> None:
+    for operation in OPERATIONS:
+        if operation.scope is None:
+            continue
+        others = frozenset(Scope) - {operation.scope, Scope.ALL}
+        api = await make_api(scopes=others)
+
+        response = await api.request(operation.method, operation.path)
+
+        assert response.status_code == 403, operation.path
+        assert operation.scope in response.json()["message"]
+
+
+async def test_the_right_scope_is_enough(make_api: MakeApi) -> None:
+    api = await make_api(scopes=frozenset({Scope.SUBSCRIBERS_READ}))
+
+    assert (await api.get("/v2/subscribers")).status_code == 200
+    assert (await api.post("/v2/subscribers", json={"subscriberId": "x"})).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "status"),
+    [
+        (b"{", JSON, 400),
+        (b"", JSON, 400),
+        (b"\xff\xff", JSON, 400),
+        (b'{"subscriberId": "\xff"}', JSON, 400),
+        (b"[" * 5000, JSON, 400),
+        (b'{"subscriberId": "x", "data": ' + b'{"a":' * 70 + b"1" + b"}" * 71, JSON, 400),
+        (b"null", JSON, 422),
+        (b"[]", JSON, 422),
+        (b'"text"', JSON, 422),
+        (b'{"subscriberId": "x", "data": {"n": 1e999}}', JSON, 422),
+        (b'{"subscriberId": "\\u0000"}', JSON, 422),
+        (b'{"subscriberId": "\\ud800"}', JSON, 400),
+        (b"subscriberId=x", {"Content-Type": "application/x-www-form-urlencoded"}, 415),
+        (b'{"subscriberId": "x"}', {"Content-Type": "text/plain"}, 415),
+        (b'{"subscriberId": "x", "data": {"a": "' + b"x" * (1024 * 1024) + b'"}}', JSON, 413),
+    ],
+)
+async def test_bad_bodies_get_their_status_and_change_nothing(
+    api: Api, content: bytes, headers: dict[str, str], status: int
+) -> None:
+    response = await api.post("/v2/subscribers", content=content, headers=headers)
+
+    assert response.status_code == status
+    assert response.json()["statusCode"] == status
+    assert (await api.get("/v2/subscribers")).json()["totalCount"] == 0
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/json", "application/json; charset=utf-8", "application/vnd.x+json"]
+)
+async def test_json_may_be_declared_in_its_usual_ways(api: Api, content_type: str) -> None:
+    response = await api.post(
+        "/v2/subscribers", content=b'{"subscriberId": "x"}', headers={"Content-Type": content_type}
+    )
+
+    assert response.status_code == 201
+
+
+async def test_a_body_that_arrives_in_pieces_is_limited_too(api: Api) -> None:
+    async def pieces() -> Any:
+        for _ in range(40):
+            yield b" " * 64 * 1024
+
+    response = await api.post("/v2/subscribers", content=pieces(), headers=JSON)
+
+    assert response.status_code == 413
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/v3/subscribers", "/v2/subscribers/", "/v2//subscribers", "/v2/subscribers/%ff"]
+)
+async def test_unknown_paths_are_not_found(api: Api, path: str) -> None:
+    assert (await api.get(path)).status_code == 404
+
+
+async def test_another_method_names_those_that_are_allowed(api: Api) -> None:
+    response = await api.delete("/v2/subscribers")
+
+    assert response.status_code == 405
+    assert response.headers["allow"] == "GET, POST"
+
+
+async def test_an_encoded_slash_belongs_to_the_name(api: Api) -> None:
+    await api.post("/v2/subscribers", json={"subscriberId": "team/ada"})
+
+    assert (await api.get("/v2/subscribers/team%2Fada")).json()["subscriberId"] == "team/ada"
+
+
+async def test_requests_have_ids_that_callers_may_choose(api: Api) -> None:
+    own = await api.get("/v2/subscribers", headers={"X-Request-Id": "trace-1.2:3"})
+    made = await api.get("/v2/subscribers", headers={"X-Request-Id": "not ok\t"})
+
+    assert own.headers["x-request-id"] == "trace-1.2:3"
+    assert made.headers["x-request-id"].startswith("req_")
+
+
+async def test_large_answers_are_compressed_where_the_client_can_read_it(api: Api) -> None:
+    await api.post("/v2/subscribers", json={"subscriberId": "x", "data": {"text": "a" * 5000}})
+
+    async with api.stream("GET", "/v2/subscribers/x", headers={"Accept-Encoding": "gzip"}) as response:
+        raw = b"".join([part async for part in response.aiter_raw()])
+
+    assert response.headers["content-encoding"] == "gzip"
+    assert b"aaaa" in gzip.decompress(raw)
+
+
+async def test_browsers_of_configured_origins_may_call(
+    database: Database, vault: Vault, clock: ManualClock, settings: Settings
+) -> None:
+    settings = Settings(data_dir=settings.data_dir, cors_origins=("https://app.example.com",))
+    application = build_application(settings, database, vault, clock=clock)
+    headers = {"Origin": "https://app.example.com", "Access-Control-Request-Method": "PATCH"}
+    transport = httpx.ASGITransport(app=application.asgi)
+    async with httpx.AsyncClient(transport=transport, base_url="http://clarion.test") as client:
+        allowed = await client.options("/v2/subscribers/x", headers=headers)
+        refused = await client.options("/v2/subscribers/x", headers=headers | {"Origin": "https://evil.example"})
+
+    assert allowed.headers["access-control-allow-origin"] == "https://app.example.com"
+    assert "access-control-allow-origin" not in refused.headers
+
+
+async def test_health_is_open_and_tells_the_version(application: Application) -> None:
+    transport = httpx.ASGITransport(app=application.asgi)
+    async with httpx.AsyncClient(transport=transport, base_url="http://clarion.test") as client:
+        response = await client.get("/v1/health-check")
+
+    assert response.status_code == 200
+    assert response.json()["status"] == "ok"
+    assert response.json()["info"]["db"] == {"status": "up"}
+
+
+async def test_an_expired_key_is_refused_at_its_moment(api: Api, clock: ManualClock) -> None:
+    body = {"name": "short", "expiresAt": "2026-01-02T00:00:00.000Z"}
+    made = (await api.post("/v1/environments/api-keys", json=body)).json()
+    headers = {"Authorization": f"ApiKey {made['key']}"}
+
+    before = await api.get("/v1/environments/me", headers=headers)
+    clock.move(DAY - 1 * SECOND)
+    still = await api.get("/v1/environments/me", headers=headers)
+    clock.move(1 * SECOND)
+    after = await api.get("/v1/environments/me", headers=headers)
+
+    assert (before.status_code, still.status_code, after.status_code) == (200, 200, 401)

@@ -1,0 +1,101 @@
+"""Typed input: every bad field is named, in words that tell the way out."""
+
+from typing import Annotated, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET, Meta, UnsetType
+
+from clarion.errors import Invalid, Malformed
+from clarion.http.validation import body_reader
+from clarion.http.wire import Email, Locale, SubscriberKeyText, Timezone, Wire
+from clarion.vocabulary import Channel
+
+
+class Person(Wire):
+    name: Annotated[str, Meta(max_length=5)]
+    email: Email | UnsetType | None = UNSET
+    zone: Timezone | None = None
+    channel: Channel = Channel.EMAIL
+    friends: Annotated[list["Person"], Meta(max_length=2)] | UnsetType = UNSET
+    data: dict[str, Any] | UnsetType | None = UNSET
+
+
+read = body_reader(Person)
+
+
+def problems(content: bytes) -> dict[str, str]:
+    with pytest.raises(Invalid) as refusal:
+        read(content)
+    return {path: found[0].message for path, found in refusal.value.problems.items()}
+
+
+def test_every_bad_field_is_named_at_once_at_any_depth() -> None:
+    found = problems(
+        b'{"name": 5, "email": "nobody", "zone": "Mars/Base", "channel": "pigeon", '
+        b'"friends": [{"name": "ok"}, {"email": 7}]}'
+    )
+
+    assert found == {
+        "name": "must be a string, not a whole number",
+        "email": "must be an e-mail address such as ada@example.com",
+        "zone": "must be an IANA time zone such as Europe/Athens",
+        "channel": "must be one of in_app, email, sms, chat, push",
+        "friends.1.name": "is required",
+        "friends.1.email": "must be an e-mail address such as ada@example.com",
+    }
+
+
+def test_lengths_and_shapes_are_told() -> None:
+    assert problems(b'{"name": "too long"}') == {"name": "must be a string of length <= 5"}
+    assert problems(b'{"name": "a", "data": []}') == {"data": "must be an object or null, not an array"}
+    assert "friends" in problems(b'{"name": "a", "friends": [{"name":"a"},{"name":"a"},{"name":"a"}]}')
+    assert problems(b"[]") == {"body": "must be an object, not an array"}
+
+
+def test_unknown_members_are_ignored_and_null_is_kept_apart_from_absent() -> None:
+    person = read(b'{"name": "a", "email": null, "whatever": {"deep": [1]}}')
+
+    assert person.email is None
+    assert person.data is UNSET
+
+
+@pytest.mark.parametrize("content", [b"{", b"", b"\xff\xfe", b'{"name": "\xff"}', b"{'name': 1}", b'{"name": "a"} x'])
+def test_what_is_no_json_is_malformed(content: bytes) -> None:
+    with pytest.raises(Malformed, match="not valid JSON"):
+        read(content)
+
+
+def test_the_character_that_postgresql_cannot_keep_is_refused() -> None:
+    assert problems(b'{"name": "a\\u0000"}') == {"name": "must not contain the character U+0000"}
+    assert problems(b'{"name": "a", "data": {"x": ["\\u0000"]}}') == {
+        "data.x.0": "must not contain the character U+0000"
+    }
+    assert read(b'{"name": "\\\\u00"}').name == "\\u00"
+
+
+def test_numbers_beyond_what_can_be_kept_are_refused() -> None:
+    assert "body" in problems(b'{"name": "a", "data": {"n": 1' + b"0" * 5000 + b"}}")
+
+
+@given(st.binary(max_size=60))
+def test_no_bytes_whatever_escape_the_two_refusals(content: bytes) -> None:
+    try:
+        read(content)
+    except (Invalid, Malformed):
+        return
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad"),
+    [
+        (Email, ["ada@example.com", "a+b@sub.example.co.uk", "ada@test"], ["ada", "a@", "@b", "a b@c.de", ""]),
+        (Timezone, ["Europe/Athens", "UTC", "America/Argentina/Ushuaia"], ["Europe", "GMT+25", "", "../etc/passwd"]),
+        (Locale, ["en", "en-US", "en_US", "zh-Hant-TW", "de-CH-1996", "es-419"], ["", "e", "english!", "en-", "12"]),
+        (SubscriberKeyText, ["ada", "a:b.c-d@e", "日本", "a b"], ["", " a", "a ", "a\nb", "x" * 256]),
+    ],
+)
+def test_texts_that_check_themselves(kind: Any, good: list[str], bad: list[str]) -> None:
+    assert [text for text in good if not kind.accepts(text)] == []
+    assert [text for text in bad if kind.accepts(text)] == []

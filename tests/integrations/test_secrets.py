@@ -1,0 +1,153 @@
+"""Credentials: who sees them, how they are kept, and how keys are rotated."""
+
+import base64
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from clarion.clock import ManualClock
+from clarion.db.port import Connection, Database
+from clarion.db.query import sql
+from clarion.ids import IntegrationId, find_id
+from clarion.integrations import actions, store
+from clarion.vault import Vault
+from clarion.vocabulary import Channel, Scope
+from tests.integrations.support import PATH, SENDGRID, make_integration
+from tests.support import Api, MakeApi, Site
+
+SECRET = "SG.s3cret"
+READ_ROW = sql("SELECT * FROM integrations WHERE environment_id = :environment_id AND id = :id")
+
+
+async def read_row(database: Database, site: Site, made: dict[str, Any]) -> dict[str, Any]:
+    """An integration as it lies in the store."""
+
+    async def read(db: Connection) -> dict[str, Any]:
+        row = await db.fetch_one(READ_ROW, environment_id=site.development.id, id=find_id(made["_id"]))
+        assert row is not None
+        return dict(row)
+
+    return await database.read(read)
+
+
+async def test_the_store_does_not_hold_credentials_in_clear_text(api: Api, database: Database, site: Site) -> None:
+    made = await make_integration(api, credentials=SENDGRID)
+
+    row = await read_row(database, site, made)
+
+    assert SECRET not in repr(row)
+    assert row["credentials"].startswith("v1.test.")
+
+
+async def test_a_deleted_integration_tells_when_and_by_which_key(
+    api: Api, database: Database, site: Site, clock: ManualClock
+) -> None:
+    made = await make_integration(api)
+    clock.move(1000)
+    await api.delete(f"{PATH}/{made['_id']}")
+
+    row = await read_row(database, site, made)
+
+    assert row["deleted_at"] == clock.now()
+    assert row["deleted_by"] in await list_key_ids(database, site)
+    assert not row["is_primary"]
+
+
+async def list_key_ids(database: Database, site: Site) -> list[bytes]:
+    query = sql("SELECT id FROM api_keys WHERE environment_id = :environment_id")
+
+    async def read(db: Connection) -> list[bytes]:
+        return [row["id"] for row in await db.fetch(query, environment_id=site.development.id)]
+
+    return await database.read(read)
+
+
+async def test_a_key_that_may_only_write_sees_no_credentials(make_api: MakeApi, api: Api) -> None:
+    writer = await make_api(scopes=frozenset({Scope.INTEGRATIONS_WRITE}))
+
+    made = await make_integration(writer)
+    changed = await writer.put(f"{PATH}/{made['_id']}", json={"name": "News"})
+    promoted = await writer.post(f"{PATH}/{made['_id']}/set-primary")
+    left = await writer.delete(f"{PATH}/{(await make_integration(writer))['_id']}")
+
+    shown = [made, changed.json(), promoted.json(), *left.json()]
+    assert all(one["credentials"] == {} for one in shown)
+    assert [one["credentials"] for one in (await api.get(PATH)).json() if one["_id"] == made["_id"]] == [SENDGRID]
+
+
+async def test_each_operation_needs_its_scope(make_api: MakeApi) -> None:
+    reader = await make_api(scopes=frozenset({Scope.INTEGRATIONS_READ}))
+    writer = await make_api(scopes=frozenset({Scope.INTEGRATIONS_WRITE}))
+    made = await make_integration(writer)
+    body = {"providerId": "discord", "channel": "chat"}
+
+    assert (await writer.get(PATH)).status_code == 403
+    assert (await writer.get(f"{PATH}/active")).status_code == 403
+    assert (await reader.get(PATH)).status_code == 200
+    assert (await reader.post(PATH, json=body)).status_code == 403
+    assert (await reader.put(f"{PATH}/{made['_id']}", json={"name": "x"})).status_code == 403
+    assert (await reader.post(f"{PATH}/{made['_id']}/set-primary")).status_code == 403
+    assert (await reader.delete(f"{PATH}/{made['_id']}")).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("body", "bad"),
+    [
+        ({"credentials": {"apiKey": [SECRET]}}, {"credentials.apiKey"}),
+        ({"credentials": {"apiKey": {"x": SECRET}, "secure": SECRET, "tlsOptions": SECRET}}, None),
+        ({"credentials": SECRET}, {"credentials"}),
+        ({"credentials": {"from": SECRET}, "active": True}, {"credentials.apiKey", "credentials.from"}),
+        ([{"credentials": {"apiKey": SECRET}}], {"body"}),
+    ],
+)
+async def test_a_refusal_does_not_repeat_credentials(api: Api, body: Any, bad: set[str] | None) -> None:
+    whole = {"providerId": "sendgrid", "channel": "email", **body} if isinstance(body, dict) else body
+
+    answer = await api.post(PATH, json=whole)
+
+    expected = bad or {"credentials.apiKey", "credentials.secure", "credentials.tlsOptions"}
+    assert answer.status_code == 422
+    assert set(answer.json()["errors"]) == expected
+    assert SECRET not in answer.text
+
+
+# The key of the `vault` fixture, which everything in the shared store is sealed with, and one to change to.
+OLD_KEY = f"test:{base64.b64encode(bytes(range(32))).decode()}"
+NEW_KEY = f"new_key:{base64.b64encode(bytes(32)).decode()}"
+
+
+async def make_sealed(database: Database, site: Site, vault: Vault, *, count: int) -> None:
+    async def insert(db: Connection) -> None:
+        inbox = (await store.list_integrations(db, site.development.id, vault))[0]
+        for number in range(count):
+            made = replace(
+                inbox,
+                id=IntegrationId(number.to_bytes(16)),
+                identifier=f"sealed-{number}",
+                credentials={"token": f"secret {number}"},
+                channel=Channel.CHAT,
+            )
+            assert await store.insert_integration(db, made, vault)
+
+    await database.transaction(insert)
+
+
+async def test_rotation_seals_everything_with_the_new_key_and_then_finds_nothing_to_do(
+    database: Database, site: Site, vault: Vault
+) -> None:
+    await make_sealed(database, site, vault, count=230)
+    rotating, only_new = Vault.parse(f"{NEW_KEY},{OLD_KEY}"), Vault.parse(NEW_KEY)
+
+    first = await actions.reencrypt_credentials(database, rotating)
+    second = await actions.reencrypt_credentials(database, rotating)
+    keys = await database.read(store.list_sealing_keys)
+    opened = await database.read(lambda db: store.list_integrations(db, site.development.id, only_new))
+    back = await actions.reencrypt_credentials(database, Vault.parse(f"{OLD_KEY},{NEW_KEY}"))
+
+    assert first >= 230
+    assert (second, back) == (0, first)
+    assert keys == {"new_key"}
+    tokens = {one.credentials["token"] for one in opened if one.credentials}
+    assert tokens == {f"secret {number}" for number in range(230)}
+    assert await database.read(store.list_sealing_keys) == {"test"}

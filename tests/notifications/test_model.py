@@ -1,0 +1,56 @@
+"""Rules of triggered events."""
+
+import msgspec
+import pytest
+
+from clarion.clock import Millis
+from clarion.notifications.model import (
+    DetailStatus,
+    EventChannel,
+    ExecutionDetail,
+    decode_details,
+    hidden_types,
+    in_time_order,
+    shown_channel,
+    step_mask,
+    step_types,
+)
+from clarion.vocabulary import StepType
+
+
+@pytest.mark.parametrize(
+    "kinds", [[], [StepType.IN_APP], [StepType.EMAIL, StepType.DIGEST, StepType.CUSTOM], list(StepType)]
+)
+def test_a_mask_holds_step_types_in_the_order_of_the_vocabulary(kinds: list[StepType]) -> None:
+    assert step_types(step_mask(reversed(kinds))) == kinds
+
+
+def test_a_step_type_counts_once() -> None:
+    assert step_mask([StepType.SMS, StepType.SMS]) == step_mask([StepType.SMS])
+
+
+def test_each_step_type_has_its_own_bit_that_never_moves() -> None:
+    assert [step_mask([kind]) for kind in StepType] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+
+
+def test_every_step_type_is_shown_and_throttling_as_a_custom_step() -> None:
+    assert {shown_channel(kind) for kind in StepType} == set(EventChannel)
+    assert shown_channel(StepType.THROTTLE) is EventChannel.CUSTOM
+    assert hidden_types(EventChannel.CUSTOM) == [StepType.THROTTLE, StepType.CUSTOM]
+    assert hidden_types(EventChannel.EMAIL) == [StepType.EMAIL]
+
+
+def make_detail(at: int, text: str) -> ExecutionDetail:
+    return ExecutionDetail(id="1", at=Millis(at), status=DetailStatus.SUCCESS, detail=text)
+
+
+def test_details_are_told_by_their_moment_and_then_as_they_were_written() -> None:
+    written = [make_detail(2, "c"), make_detail(1, "a"), make_detail(1, "b")]
+
+    assert [one.detail for one in in_time_order(written)] == ["a", "b", "c"]
+
+
+def test_details_survive_the_store() -> None:
+    written = [make_detail(1, "Step queued"), msgspec.structs.replace(make_detail(2, "x"), raw={"a": 1}, is_retry=True)]
+
+    assert decode_details(msgspec.json.encode(written).decode()) == written

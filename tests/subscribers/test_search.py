@@ -1,0 +1,120 @@
+"""Search in subscribers: contains, case sensitive, all conditions together."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clarion.subscribers import search
+from tests.support import Api
+
+PEOPLE: list[dict[str, Any]] = [
+    {"subscriberId": "u1", "firstName": "Ada", "lastName": "Lovelace", "email": "ada@example.com", "phone": "+4412345"},
+    {"subscriberId": "u2", "firstName": "Alan", "lastName": "Turing", "email": "alan@example.com", "phone": "+4498765"},
+    {"subscriberId": "u3", "firstName": "Grace", "email": "GRACE@navy.mil"},
+    {"subscriberId": "u4", "lastName": 'O"Brien %_\\', "phone": "12"},
+    {"subscriberId": "u5"},
+]
+
+
+@pytest.fixture
+async def people(api: Api) -> None:
+    await api.post("/v1/subscribers/bulk", json={"subscribers": PEOPLE})
+
+
+async def found(api: Api, **query: str) -> list[str]:
+    response = await api.get("/v2/subscribers", params={**query, "orderDirection": "ASC", "limit": "1000"})
+    assert response.status_code == 200
+    body = response.json()
+    assert body["totalCount"] == len(body["data"])
+    return sorted(one["subscriberId"] for one in body["data"])
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, ["u1", "u2", "u3", "u4", "u5"]),
+        ({"email": "example.com"}, ["u1", "u2"]),
+        ({"email": "ada@"}, ["u1"]),
+        ({"email": "grace"}, []),
+        ({"email": "GRACE"}, ["u3"]),
+        ({"email": "@"}, ["u1", "u2", "u3"]),
+        ({"phone": "+44"}, ["u1", "u2"]),
+        ({"phone": "12"}, ["u1", "u4"]),
+        ({"name": "Ada Lovelace"}, ["u1"]),
+        ({"name": "a L"}, ["u1"]),
+        ({"name": "Grace"}, ["u3"]),
+        ({"name": "grace"}, []),
+        ({"name": " Grace "}, ["u3"]),
+        ({"name": 'O"Brien %_'}, ["u4"]),
+        ({"name": "%"}, ["u4"]),
+        ({"subscriberId": "u1"}, ["u1"]),
+        ({"subscriberId": "u"}, []),
+        ({"subscriberId": "U1"}, []),
+        ({"email": "example", "name": "Alan"}, ["u2"]),
+        ({"email": "example", "subscriberId": "u3"}, []),
+        ({"email": "", "name": ""}, ["u1", "u2", "u3", "u4", "u5"]),
+        ({"name": 'x" OR full_name : "Ada'}, []),
+    ],
+)
+async def test_texts_are_found_where_they_stand(api: Api, query: dict[str, str], expected: list[str]) -> None:
+    assert await found(api, **query) == expected
+
+
+@pytest.mark.usefixtures("people")
+async def test_the_index_follows_changes(api: Api) -> None:
+    await api.patch("/v2/subscribers/u1", json={"firstName": "Augusta", "email": None})
+    await api.delete("/v2/subscribers/u2")
+
+    assert await found(api, name="Augusta") == ["u1"]
+    assert await found(api, name="Ada") == []
+    assert await found(api, email="example") == []
+
+
+@pytest.mark.usefixtures("people")
+async def test_common_texts_are_found_by_walking_just_as_well(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_FEW", 1)
+
+    assert await found(api, email="example.com") == ["u1", "u2"]
+    assert await found(api, email="ada@example") == ["u1"]
+
+
+@pytest.mark.usefixtures("people")
+async def test_other_environments_are_not_searched(other_api: Api) -> None:
+    assert await found(other_api, email="example.com") == []
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12), data=st.data())
+async def test_every_part_of_a_name_finds_it(api: Api, name: str, data: st.DataObject) -> None:
+    await api.post("/v2/subscribers", json={"subscriberId": "any", "firstName": None, "lastName": name})
+    shown = name.strip(" ")
+    start = data.draw(st.integers(0, len(shown)))
+    part = shown[start : data.draw(st.integers(start, len(shown)))]
+
+    assert "any" in await found(api, name=part)
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("limit=0", ["limit"]),
+        ("limit=1001", ["limit"]),
+        ("orderBy=email", ["orderBy"]),
+        ("orderDirection=SIDEWAYS", ["orderDirection"]),
+        ("after=not-a-cursor", ["after"]),
+        ("before=%20", ["before"]),
+        ("includeCursor=maybe", ["includeCursor"]),
+    ],
+)
+async def test_bad_parameters_are_refused_by_name(api: Api, query: str, names: list[str]) -> None:
+    response = await api.get(f"/v2/subscribers?{query}")
+
+    assert response.status_code == 422
+    assert list(response.json()["errors"]) == names
+
+
+async def test_both_cursors_are_malformed(api: Api) -> None:
+    assert (await api.get("/v2/subscribers?after=x&before=y")).status_code == 400

@@ -1,0 +1,31 @@
+"""Moments on the wire."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clarion.clock import Millis, find_moment, iso_text
+
+
+@given(st.integers(min_value=0, max_value=253_402_300_799_999))
+def test_a_moment_survives_its_text(value: int) -> None:
+    assert find_moment(iso_text(Millis(value))) == value
+
+
+def test_moments_are_written_in_utc_with_milliseconds() -> None:
+    assert iso_text(Millis(1_767_225_600_007)) == "2026-01-01T00:00:00.007Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-01-01", 1_767_225_600_000),
+        ("2026-01-01T00:00:00", 1_767_225_600_000),
+        ("2026-01-01T02:00:00+02:00", 1_767_225_600_000),
+        ("yesterday", None),
+        ("", None),
+        ("0001-01-01T00:00:00+23:59", -62_135_683_140_000),
+    ],
+)
+def test_texts_are_read_leniently_or_not_at_all(text: str, expected: int | None) -> None:
+    assert find_moment(text) == expected

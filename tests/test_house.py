@@ -1,0 +1,90 @@
+"""The house rules that no other tool guards."""
+
+import ast
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import clarion
+from clarion.app import OPERATIONS
+from clarion.cli import reference
+from clarion.db.query import Query
+from clarion.http.openapi import describe_api
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+LONGEST_FILE = 400
+FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
+
+# Statements that are not about one environment: who is calling, the first start, keys that expire, all envelopes.
+UNSCOPED = {
+    "clarion.environments.store",
+    "clarion.http.idempotency.LOCK_KEY",
+    "clarion.http.idempotency.DELETE_EXPIRED",
+    "clarion.http.idempotency.LIST_ANSWERS",
+    "clarion.http.idempotency.UPDATE_BODY",
+    "clarion.integrations.store.LIST_ENVELOPES",
+    "clarion.subscribers.search.COUNT_MATCHES",
+}
+
+
+def modules() -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(clarion.__path__, "clarion."):
+        if ".migrations" not in found.name and not found.name.endswith("__main__"):
+            yield importlib.import_module(found.name)
+
+
+def test_no_file_is_longer_than_it_may_be() -> None:
+    files = [*SOURCES, *(ROOT / "tests").rglob("*.py")]
+    long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files}
+
+    assert {name: lines for name, lines in long.items() if lines > LONGEST_FILE} == {}
+
+
+def test_every_module_opens_with_what_it_is() -> None:
+    silent = [str(path.relative_to(ROOT)) for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text()))]
+
+    assert silent == []
+
+
+def test_no_module_is_a_drawer_for_everything() -> None:
+    assert [path.name for path in SOURCES if path.stem in FORBIDDEN_NAMES] == []
+
+
+def test_every_query_is_scoped_to_an_environment() -> None:
+    unscoped = []
+    for module in modules():
+        for name, value in vars(module).items():
+            queries = value if isinstance(value, tuple) else (value,)
+            full = f"{module.__name__}.{name}"
+            for query in queries:
+                if not isinstance(query, Query) or module.__name__ in UNSCOPED or full in UNSCOPED:
+                    continue
+                if "environment_id" not in query.sqlite:
+                    unscoped.append(full)
+
+    assert unscoped == []
+
+
+def test_routes_are_imported_by_the_composition_root_alone() -> None:
+    importers = [
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if path.name != "app.py" and ".routes" in path.read_text() and "import" in path.read_text()
+    ]
+
+    assert importers == []
+
+
+def test_every_operation_says_what_it_does_and_has_its_own_name() -> None:
+    assert [one.path for one in OPERATIONS if not one.summary] == []
+    assert len({one.handler.__name__ for one in OPERATIONS}) == len(OPERATIONS)
+
+
+def test_generated_documents_are_current() -> None:
+    assert reference.OPENAPI.read_bytes() == describe_api(OPERATIONS), "run `make docs`"
+    assert reference.README.read_text() == reference.with_settings_table(reference.README.read_text()), (
+        "run `make docs`"
+    )

@@ -1,0 +1,59 @@
+"""Ids sort by creation, and their texts come back as they went."""
+
+import uuid
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clarion.clock import Millis
+from clarion.ids import base62_id, find_id, id_base62, id_millis, id_text, new_id
+
+NOW = Millis(1_767_225_600_000)
+
+
+def test_ids_are_uuids_of_version_seven_that_carry_their_moment() -> None:
+    made = new_id(NOW)
+    parsed = uuid.UUID(bytes=made)
+
+    assert parsed.version == 7
+    assert parsed.variant == uuid.RFC_4122
+    assert id_millis(made) == NOW
+
+
+def test_ids_of_one_moment_rise_strictly_even_beyond_what_a_millisecond_holds() -> None:
+    later = Millis(NOW + 10_000)
+    made = [new_id(later) for _ in range(10_000)]
+
+    assert made == sorted(set(made))
+
+
+def test_a_clock_that_goes_back_a_little_does_not_break_the_order() -> None:
+    first = new_id(Millis(NOW + 50_000))
+    second = new_id(Millis(NOW + 49_500))
+
+    assert first < second
+
+
+@given(st.binary(min_size=16, max_size=16))
+def test_texts_of_an_id_lead_back_to_it(value: bytes) -> None:
+    assert find_id(id_text(value)) == value
+    assert find_id(id_text(value).upper()) == value
+    assert base62_id(id_base62(value)) == value
+    assert id_text(value) == str(uuid.UUID(bytes=value))
+
+
+@given(st.text(max_size=40))
+def test_any_other_text_names_no_id(text: str) -> None:
+    found = find_id(text)
+
+    assert found is None or id_text(found) == text.lower()
+
+
+def test_spellings_that_look_like_ids_are_none() -> None:
+    text = id_text(new_id(NOW))
+
+    assert find_id(text.replace("-", "")) is None
+    assert find_id(f"{{{text}}}") is None
+    assert find_id(text[:-1] + "g") is None
+    assert find_id(" " + text[1:]) is None
+    assert base62_id("z" * 22) is None

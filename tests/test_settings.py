@@ -1,0 +1,63 @@
+"""Settings: defaults that work, and one clear sentence for what does not."""
+
+from pathlib import Path
+
+import pytest
+
+from clarion.errors import SettingsError
+from clarion.settings import Settings
+
+
+def test_defaults_serve_on_a_laptop() -> None:
+    settings = Settings.load({})
+
+    assert (settings.host, settings.port) == ("127.0.0.1", 3000)
+    assert settings.data_dir == Path("clarion-data")
+    assert settings.database_url is None
+
+
+def test_variables_are_read_and_options_win() -> None:
+    environ = {"CLARION_PORT": "4000", "CLARION_HOST": "0.0.0.0", "CLARION_CORS_ORIGINS": "https://a.example, *"}
+    settings = Settings.load(environ, port="5000", data_dir=None)
+
+    assert (settings.host, settings.port) == ("0.0.0.0", 5000)
+    assert settings.cors_origins == ("https://a.example", "*")
+
+
+def test_an_empty_variable_is_an_unset_one() -> None:
+    assert Settings.load({"CLARION_PORT": "", "CLARION_DATABASE_URL": ""}).database_url is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CLARION_PORT", "http"),
+        ("CLARION_PORT", "70000"),
+        ("CLARION_PORT", "-1"),
+        ("CLARION_HOST", "not a host"),
+        ("CLARION_DATABASE_URL", "mysql://localhost/x"),
+        ("CLARION_DATABASE_URL", "postgresql://localhost:port/x"),
+        ("CLARION_DATABASE_POOL_SIZE", "0"),
+        ("CLARION_BUILTIN_NAME", "Has Spaces"),
+        ("CLARION_LOG_LEVEL", "loud"),
+        ("CLARION_LOG_FORMAT", "xml"),
+        ("CLARION_DEVELOPMENT_API_KEY", "short"),
+        ("CLARION_PRODUCTION_APP_ID", "has space"),
+        ("CLARION_CORS_ORIGINS", "example.com"),
+    ],
+)
+def test_a_wrong_setting_is_refused_with_a_sentence_that_names_it(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=name) as refusal:
+        Settings.load({name: value})
+
+    assert str(refusal.value).endswith(".")
+
+
+def test_secrets_do_not_print_themselves() -> None:
+    settings = Settings.load({"CLARION_DATABASE_URL": "postgresql://u:hunter2@localhost/x"})
+
+    assert "hunter2" not in repr(settings)
+    assert "hunter2" not in str(settings.database_url)
+    with pytest.raises(SettingsError) as refusal:
+        Settings.load({"CLARION_DATABASE_URL": "mysql://u:hunter2@localhost/x"})
+    assert "hunter2" not in str(refusal.value)
