@@ -9,7 +9,6 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.environments.model import Environment
-from clarion.http.wire import json_text
 from clarion.ids import (
     JobId,
     MessageId,
@@ -23,6 +22,7 @@ from clarion.ids import (
     id_text,
     new_id,
 )
+from clarion.jsontext import json_text
 from clarion.notifications.model import ExecutionDetail, step_mask
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import upsert_subscriber

@@ -7,8 +7,8 @@ import pytest
 
 from clarion.clock import ManualClock, iso_text
 from clarion.db.port import Database
-from clarion.http.wire import json_text
 from clarion.ids import id_text
+from clarion.jsontext import json_text
 from clarion.vocabulary import Channel
 from tests.records import NOW, make_message, make_subscriber
 from tests.support import Api

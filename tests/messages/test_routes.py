@@ -4,8 +4,8 @@ import pytest
 
 from clarion.clock import Millis, iso_text
 from clarion.db.port import Database
-from clarion.http.wire import json_text
 from clarion.ids import id_text
+from clarion.jsontext import json_text
 from clarion.vocabulary import Channel, MessageStatus, Scope
 from tests.records import (
     NOW,

@@ -6,8 +6,8 @@ from typing import Any
 from clarion.clock import Millis, iso_text
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.http.wire import json_text
 from clarion.ids import id_text, new_id
+from clarion.jsontext import json_text
 from clarion.notifications.model import DetailSource, DetailStatus, ExecutionDetail
 from clarion.vocabulary import JobStatus, Scope, StepType
 from clarion.workflows.model import MainSwitch, PreferenceLayer

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from clarion import errors
 from clarion.clock import Millis, iso_text
 from clarion.http.bodies import ErrorBody, FieldErrors, UnexpectedErrorBody, ValidationErrorBody
-from clarion.http.wire import json_bytes
+from clarion.jsontext import encode_json
 
 STATUS: dict[type[errors.ClarionError], int] = {
     errors.Malformed: 400,
@@ -42,13 +42,13 @@ def error_body(error: errors.RequestError | errors.StoreUnavailable, *, path: st
         common["ctx"] = dict(error.ctx)
     if isinstance(error, errors.Invalid):
         fields = {name: _field(problems) for name, problems in error.problems.items()}
-        return json_bytes(ValidationErrorBody(**common, errors=fields))
-    return json_bytes(ErrorBody(**common))
+        return encode_json(ValidationErrorBody(**common, errors=fields))
+    return encode_json(ErrorBody(**common))
 
 
 def unexpected_body(error_id: str, *, path: str, now: Millis) -> bytes:
     """What a defect looks like from outside: an id to quote, and nothing else."""
-    return json_bytes(UnexpectedErrorBody(**_common(500, _UNEXPECTED, path, now), error_id=error_id))
+    return encode_json(UnexpectedErrorBody(**_common(500, _UNEXPECTED, path, now), error_id=error_id))
 
 
 def error_headers(error: errors.RequestError | errors.StoreUnavailable) -> list[tuple[bytes, bytes]]:
@@ -79,5 +79,5 @@ def _field(problems: list[errors.Problem]) -> FieldErrors:
 
 
 def _shortened(value: Any) -> Any:
-    text = json_bytes(value).decode()
+    text = encode_json(value).decode()
     return value if len(text) <= _MOST_OF_A_VALUE else text[:_MOST_OF_A_VALUE] + "…"

@@ -18,6 +18,7 @@ from clarion.ids import find_id, id_millis
 from clarion.vocabulary import OrderDirection
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 COUNTED = 50_000
 """Totals of cursor pages are exact up to here, then capped."""
@@ -46,6 +47,10 @@ class CursorPage(Wire, Generic[T]):
     total_count: int
     total_count_capped: bool
 
+    def with_data(self, data: "list[U]") -> "CursorPage[U]":
+        """The same page, told in other words."""
+        return CursorPage(**{name: getattr(self, name) for name in self.__struct_fields__} | {"data": data})
+
 
 class OffsetPage(Wire, Generic[T]):
     """A page of a v1 list: `pageSize` is the number returned."""
@@ -55,6 +60,10 @@ class OffsetPage(Wire, Generic[T]):
     data: list[T]
     page_size: int
     page: int
+
+    def with_data(self, data: "list[U]") -> "OffsetPage[U]":
+        """The same page, told in other words."""
+        return OffsetPage(**{name: getattr(self, name) for name in self.__struct_fields__} | {"data": data})
 
 
 PageNumber = Annotated[int, Meta(ge=0, le=1_000_000_000)]

@@ -18,8 +18,8 @@ from clarion.http.idempotency import Answer
 from clarion.http.limits import check_nesting, check_size
 from clarion.http.operation import NOBODY, Call, Caller, Operation, Reply, Services
 from clarion.http.router import Router
-from clarion.http.wire import json_bytes
 from clarion.ids import id_text
+from clarion.jsontext import encode_json
 
 Authenticate = Callable[[str | None], Awaitable[Caller]]
 Headers = Mapping[bytes, bytes]
@@ -176,7 +176,7 @@ class Service:
         call = Call(caller, db, self._services.clock.now(), self._services)
         result = await operation.handler(call, *arguments["path"], **arguments["named"])
         status, body = (result.status, result.body) if isinstance(result, Reply) else (operation.statuses[0], result)
-        return Answer(status, b"" if status == 204 else json_bytes(body)), call
+        return Answer(status, b"" if status == 204 else encode_json(body)), call
 
 
 def _settled(answer: Answer, call: Call | None) -> Answer:

@@ -5,7 +5,6 @@ import re
 import zoneinfo
 from typing import Any, ClassVar, Self, dataclass_transform
 
-import msgspec
 from email_validator import EmailNotValidError, validate_email
 from msgspec import UNSET, Struct, StructMeta, UnsetType, field
 
@@ -148,30 +147,6 @@ def changes_of(body: Wire, *names: str) -> dict[str, Any]:
     """The fields among `names` that the caller sent, null included."""
     found = ((name, getattr(body, name)) for name in names)
     return {name: value for name, value in found if not isinstance(value, UnsetType)}
-
-
-def json_bytes(value: Any) -> bytes:
-    """JSON as it goes over the wire."""
-    return _encoder.encode(value)
-
-
-def json_text(value: Any) -> str:
-    """JSON as it is kept in the store."""
-    return _encoder.encode(value).decode()
-
-
-def plain_of(body: Wire) -> Any:
-    """A shape as plain dictionaries and lists under its wire names, without what is absent."""
-    return msgspec.to_builtins(body, enc_hook=_plain_text)
-
-
-def _plain_text(value: Any) -> str:
-    if isinstance(value, CheckedText):
-        return str(value)
-    raise NotImplementedError(type(value))
-
-
-_encoder = msgspec.json.Encoder(enc_hook=_plain_text)
 
 
 @functools.cache

@@ -1,7 +1,5 @@
 """Integrations: create, list, change, delete."""
 
-import msgspec
-
 from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, operation
 from clarion.http.wire import IdText, changes_of
@@ -9,6 +7,7 @@ from clarion.ids import IntegrationId
 from clarion.integrations import actions, store
 from clarion.integrations.model import Integration
 from clarion.integrations.wire import IntegrationIn, IntegrationOut, IntegrationPatch
+from clarion.jsontext import plain_value
 from clarion.providers.base import Provider
 from clarion.providers.registry import find_provider
 from clarion.vocabulary import Scope
@@ -26,8 +25,8 @@ async def create_integration(call: Call, body: IntegrationIn) -> IntegrationOut:
         channel=body.channel,
         name=body.name,
         identifier=body.identifier,
-        credentials=msgspec.to_builtins(body.credentials),
-        conditions=msgspec.to_builtins(body.conditions),
+        credentials=plain_value(body.credentials),
+        conditions=plain_value(body.conditions),
         active=body.active,
         check=body.check,
     )
@@ -58,7 +57,7 @@ async def update_integration(call: Call, integration_id: IntegrationId, body: In
     if not changes_of(body, *_FIELDS, "check"):
         raise Invalid.field("body", f"must have at least one of {', '.join(_FIELDS)}")
     changes = actions.Changes(
-        fields=msgspec.to_builtins(changes_of(body, *_FIELDS)),
+        fields=plain_value(changes_of(body, *_FIELDS)),
         check=body.check is True,
     )
     changed = await actions.update_integration(

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import msgspec
-
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.http.wire import json_text
 from clarion.ids import EnvironmentId
 from clarion.integrations.model import Integration
+from clarion.jsontext import json_text, json_value
 from clarion.vault import Vault, sealing_key_id
 from clarion.vocabulary import Channel
 
@@ -98,10 +96,8 @@ def integration_of(row: Row, vault: Vault) -> Integration:
         **{
             **dict(row),
             "channel": Channel(row["channel"]),
-            "credentials": msgspec.json.decode(
-                vault.open(row["credentials"], context=row["environment_id"] + row["id"])
-            ),
-            "conditions": msgspec.json.decode(row["conditions"]),
+            "credentials": json_value(vault.open(row["credentials"], context=row["environment_id"] + row["id"])),
+            "conditions": json_value(row["conditions"]),
             "active": bool(row["active"]),
             "is_primary": bool(row["is_primary"]),
         }

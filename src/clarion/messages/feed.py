@@ -11,7 +11,7 @@ from clarion.clock import Millis
 from clarion.errors import Malformed
 from clarion.http.limits import check_nesting
 from clarion.http.pages import Listing
-from clarion.http.wire import json_text
+from clarion.jsontext import json_text
 from clarion.messages.store import COLUMNS
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel

@@ -22,7 +22,7 @@ from clarion.messages.wire import (
     Told,
     UnseenQuery,
 )
-from clarion.subscribers.store import get_subscriber
+from clarion.subscribers.store import get_subscriber, list_subscribers_by_id
 from clarion.subscribers.wire import DeletedOut
 from clarion.vocabulary import Scope
 
@@ -32,13 +32,11 @@ async def list_messages(call: Call, query: MessageQuery) -> OffsetPage[MessageOu
     """List messages of every channel, newest first."""
     listing = store.filter_messages(call.environment_id, query)
     page = await list_offset_page(call.db, listing, page=query.page, limit=query.limit, render=store.message_of)
-    recipients = await store.list_recipients(call.db, call.environment_id, [one.subscriber_id for one in page.data])
+    recipients = await list_subscribers_by_id(call.db, call.environment_id, [one.subscriber_id for one in page.data])
     data = [
         MessageOut.of(told, recipients[told.message.subscriber_id]) for told in await _tell_messages(call, page.data)
     ]
-    return OffsetPage(
-        total_count=page.total_count, has_more=page.has_more, data=data, page_size=page.page_size, page=page.page
-    )
+    return page.with_data(data)
 
 
 @operation("DELETE", "/v1/messages/{messageId}", scope=Scope.MESSAGES_WRITE)
@@ -84,9 +82,7 @@ async def list_feed_items(call: Call, subscriber_key: SubscriberKey, query: Feed
     listing = filter_feed(subscriber, call.now, read=query.read, seen=query.seen, pattern=pattern)
     page = await list_offset_page(call.db, listing, page=query.page, limit=query.limit, render=store.message_of)
     data = [FeedItemOut.of(told, subscriber) for told in await _tell_messages(call, page.data)]
-    return OffsetPage(
-        total_count=page.total_count, has_more=page.has_more, data=data, page_size=page.page_size, page=page.page
-    )
+    return page.with_data(data)
 
 
 @operation("GET", "/v1/subscribers/{subscriberId}/notifications/unseen", scope=Scope.MESSAGES_READ, scans=True)

@@ -3,19 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.http.pages import Listing
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, TransactionKey, TriggerId, id_text
+from clarion.jsontext import json_value
 from clarion.messages.model import Changes, Message, Origin
 from clarion.messages.wire import MessageQuery
 from clarion.subscribers.model import Subscriber
-from clarion.subscribers.store import COLUMNS as SUBSCRIBER_COLUMNS
-from clarion.subscribers.store import subscriber_of
 from clarion.vocabulary import Channel
 
 COLUMNS = ", ".join(f"t.{name}" for name in Message.__dataclass_fields__)
@@ -31,9 +28,6 @@ LIST_ORIGINS = sql("""
     FROM triggers AS g
     JOIN workflows AS w ON w.environment_id = g.environment_id AND w.id = g.workflow_id
     WHERE g.environment_id = :environment_id AND g.id {any:ids}
-""")
-LIST_RECIPIENTS = sql(f"""
-    SELECT {SUBSCRIBER_COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.id {{any:ids}}
 """)
 DELETE_MESSAGE = sql("DELETE FROM messages WHERE environment_id = :environment_id AND id = :id")
 
@@ -88,13 +82,6 @@ async def list_origins(
     """What the messages of each trigger share, read once however many there are."""
     rows = await db.fetch(LIST_ORIGINS, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
     return {row["id"]: _origin(row) for row in rows}
-
-
-async def list_recipients(
-    db: Connection, environment_id: EnvironmentId, ids: Iterable[SubscriberId]
-) -> dict[SubscriberId, Subscriber]:
-    rows = await db.fetch(LIST_RECIPIENTS, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
-    return {row["id"]: subscriber_of(row) for row in rows}
 
 
 async def mark_messages(
@@ -158,7 +145,7 @@ async def delete_messages_of_transaction(
 def message_of(row: Row) -> Message:
     values = dict(row)
     for name in _JSON_COLUMNS:
-        values[name] = _decoded(values[name])
+        values[name] = json_value(values[name])
     for name in _FLAGS:
         values[name] = bool(values[name])
     return Message(**values)
@@ -167,15 +154,11 @@ def message_of(row: Row) -> Message:
 def _origin(row: Row) -> Origin:
     return Origin(
         transaction_key=row["transaction_key"],
-        payload=_decoded(row["payload"]),
-        overrides=_decoded(row["overrides"]),
+        payload=json_value(row["payload"]),
+        overrides=json_value(row["overrides"]),
         workflow_key=row["workflow_key"],
-        tags=_decoded(row["tags"]),
+        tags=json_value(row["tags"]),
     )
-
-
-def _decoded(text: str | None) -> Any:
-    return None if text is None else msgspec.json.decode(text)
 
 
 def _assignments(changes: Mapping[str, Any]) -> str:

@@ -6,8 +6,8 @@ from clarion.clock import SECOND, Millis
 from clarion.db.port import Dialect
 from clarion.errors import Invalid
 from clarion.http.pages import Listing
-from clarion.http.wire import json_text
 from clarion.ids import EnvironmentId, find_id
+from clarion.jsontext import json_text
 from clarion.notifications.model import Notification, hidden_types, step_mask
 from clarion.notifications.wire import EventQuery
 

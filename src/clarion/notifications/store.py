@@ -1,20 +1,16 @@
 """SQL of triggered events."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-import msgspec
 
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.http.pages import Listing
-from clarion.ids import EnvironmentId, NotificationId, SubscriberId, TriggerId, id_text
+from clarion.ids import EnvironmentId, NotificationId, TriggerId, id_text
+from clarion.jsontext import json_value
 from clarion.notifications.filters import COLUMNS
 from clarion.notifications.model import Event, Job, Notification, Origin, decode_details, in_time_order
-from clarion.subscribers.model import Subscriber
-from clarion.subscribers.store import COLUMNS as SUBSCRIBER_COLUMNS
-from clarion.subscribers.store import subscriber_of
+from clarion.subscribers.store import list_subscribers_by_id
 from clarion.vocabulary import JobStatus, StepType
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 
@@ -24,9 +20,6 @@ GET_NOTIFICATION = sql(f"""
 LIST_ORIGINS = sql("""
     SELECT id, transaction_key, payload, overrides FROM triggers
     WHERE environment_id = :environment_id AND id {any:ids}
-""")
-LIST_RECIPIENTS = sql(f"""
-    SELECT {SUBSCRIBER_COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.id {{any:ids}}
 """)
 # The job that stands for the trigger itself is no step of the workflow.
 LIST_JOBS = sql("""
@@ -64,7 +57,7 @@ async def list_events(
     if not notifications:
         return []
     origins = await _list_origins(db, environment_id, [one.trigger_id for one in notifications])
-    recipients = await _list_recipients(db, environment_id, [one.subscriber_id for one in notifications])
+    recipients = await list_subscribers_by_id(db, environment_id, [one.subscriber_id for one in notifications])
     workflows = await list_workflows_by_id(db, environment_id, [one.workflow_id for one in notifications])
     versions = await list_versions_by_id(db, environment_id, [one.version_id for one in notifications])
     jobs = await _list_jobs(db, environment_id, [one.id for one in notifications])
@@ -88,18 +81,11 @@ async def _list_origins(
     return {
         row["id"]: Origin(
             transaction_key=row["transaction_key"],
-            payload=_decoded(row["payload"]),
-            overrides=_decoded(row["overrides"]),
+            payload=json_value(row["payload"]),
+            overrides=json_value(row["overrides"]),
         )
         for row in rows
     }
-
-
-async def _list_recipients(
-    db: Connection, environment_id: EnvironmentId, ids: Iterable[SubscriberId]
-) -> dict[SubscriberId, Subscriber]:
-    rows = await db.fetch(LIST_RECIPIENTS, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
-    return {row["id"]: subscriber_of(row) for row in rows}
 
 
 async def _list_jobs(
@@ -114,8 +100,8 @@ async def _list_jobs(
 
 def _notification(row: Row) -> Notification:
     values = dict(row)
-    values["recipient"] = _decoded(values["recipient"])
-    values["topics"] = _decoded(values["topics"]) or []
+    values["recipient"] = json_value(values["recipient"])
+    values["topics"] = json_value(values["topics"]) or []
     return Notification(**values)
 
 
@@ -125,11 +111,7 @@ def _job(row: Row) -> Job:
             **dict(row),
             "type": StepType(row["type"]),
             "status": JobStatus(row["status"]),
-            "digest": _decoded(row["digest"]),
+            "digest": json_value(row["digest"]),
             "details": in_time_order(decode_details(row["details"])),
         }
     )
-
-
-def _decoded(text: str | None) -> Any:
-    return None if text is None else msgspec.json.decode(text)

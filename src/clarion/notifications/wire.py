@@ -6,8 +6,9 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.http.pages import PageNumber
-from clarion.http.wire import MomentText, Wire, given, json_text
+from clarion.http.wire import MomentText, Wire, given
 from clarion.ids import OrganizationId, id_text
+from clarion.jsontext import json_text
 from clarion.notifications.model import Event, EventChannel, ExecutionDetail, Job, shown_channel, step_types
 from clarion.providers.names import BuiltinNames
 from clarion.subscribers.model import Subscriber

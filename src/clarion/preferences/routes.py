@@ -7,8 +7,9 @@ from msgspec import UnsetType
 
 from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, operation
-from clarion.http.wire import parse_checked, plain_of
+from clarion.http.wire import parse_checked
 from clarion.ids import SubscriberKey, WorkflowId
+from clarion.jsontext import plain_value
 from clarion.preferences import store
 from clarion.preferences.model import Decision, Layer, decide_preference, layers_of
 from clarion.preferences.wire import (
@@ -48,7 +49,7 @@ async def update_preferences(call: Call, subscriber_key: SubscriberKey, body: Pr
     if not isinstance(body.schedule, UnsetType):
         if workflow_id != store.GLOBAL:
             raise Invalid.field("schedule", "belongs to the global preference; leave out workflowId")
-        schedule = plain_of(body.schedule)
+        schedule = plain_value(body.schedule)
         subscriber = await update_subscriber(call.db, subscriber, {"schedule": schedule}, call.now)
     return await _preferences(call, subscriber, Criticality.NON_CRITICAL)
 

@@ -4,14 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import Invalid
-from clarion.http.wire import json_text
 from clarion.ids import EnvironmentId, IntegrationId, SubscriberId
+from clarion.jsontext import json_text, json_value
 from clarion.subscribers.model import MOST_DEVICE_TOKENS, Channel, Subscriber
 
 Merge = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
@@ -85,7 +83,7 @@ async def merge_credentials(
         "integration_id": integration_id,
     }
     row = await db.fetch_one(FIND_CREDENTIALS, **scope)
-    stored = msgspec.json.decode(row["credentials"]) if row else {}
+    stored = json_value(row["credentials"]) if row else {}
     merged = merge(stored, supplied)
     if len(merged.get("deviceTokens", ())) > MOST_DEVICE_TOKENS:
         raise Invalid.field(
@@ -144,5 +142,5 @@ def _channel(row: Row) -> Channel:
         provider_id=row["provider_id"],
         integration_id=row["integration_id"],
         integration_identifier=row["integration_identifier"],
-        credentials=msgspec.json.decode(row["credentials"]),
+        credentials=json_value(row["credentials"]),
     )

@@ -3,8 +3,9 @@
 from clarion.errors import AlreadyExists
 from clarion.http.operation import Call, operation
 from clarion.http.pages import CursorPage, list_cursor_page
-from clarion.http.wire import changes_of, plain_of
+from clarion.http.wire import changes_of
 from clarion.ids import SubscriberKey
+from clarion.jsontext import plain_value
 from clarion.subscribers import channels, store
 from clarion.subscribers.model import CONTACT_FIELDS, Subscriber, append_credentials, replace_credentials
 from clarion.subscribers.search import search_subscribers
@@ -64,14 +65,7 @@ async def list_subscribers(call: Call, query: SubscriberQuery) -> CursorPage[Sub
     listing = await search_subscribers(call.db, call.environment_id, query)
     page = await list_cursor_page(call.db, listing, query, store.subscriber_of)
     found = await channels.list_channels(call.db, call.environment_id, [one.id for one in page.data])
-    data = [SubscriberOut.of(one, found.get(one.id, ()), call.organization_id) for one in page.data]
-    return CursorPage(
-        data=data,
-        next=page.next,
-        previous=page.previous,
-        total_count=page.total_count,
-        total_count_capped=page.total_count_capped,
-    )
+    return page.with_data([SubscriberOut.of(one, found.get(one.id, ()), call.organization_id) for one in page.data])
 
 
 @operation("GET", "/v2/subscribers/{subscriberId}", scope=Scope.SUBSCRIBERS_READ)
@@ -137,7 +131,7 @@ async def _merge_credentials(
         call.db,
         found,
         channels.Account(body.provider_id, body.integration_identifier),
-        plain_of(body.credentials),
+        plain_value(body.credentials),
         merge=merge,
         now=call.now,
     )

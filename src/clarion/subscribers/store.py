@@ -1,16 +1,14 @@
 """SQL of subscribers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-import msgspec
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound, StoreUnavailable
-from clarion.http.wire import json_text
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, new_id
+from clarion.jsontext import json_text, json_value
 from clarion.subscribers.model import CONTACT_FIELDS, Subscriber, changed_fields
 
 COLUMNS = """
@@ -25,8 +23,8 @@ FIND_SUBSCRIBER = sql(f"""
 FIND_SUBSCRIBER_FOR_UPDATE = sql(f"""
     SELECT {COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.key = :key {{for_update}}
 """)
-LIST_SUBSCRIBERS_BY_KEY = sql(f"""
-    SELECT {COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.key {{any:keys}}
+LIST_SUBSCRIBERS_BY_ID = sql(f"""
+    SELECT {COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.id {{any:ids}}
 """)
 INSERT_SUBSCRIBER = sql("""
     INSERT INTO subscribers (
@@ -76,12 +74,12 @@ async def get_subscriber(
     return subscriber
 
 
-async def list_subscribers_by_key(
-    db: Connection, environment_id: EnvironmentId, keys: list[SubscriberKey]
-) -> dict[SubscriberKey, Subscriber]:
-    """Those of the given keys that exist."""
-    rows = await db.fetch(LIST_SUBSCRIBERS_BY_KEY, environment_id=environment_id, keys=keys)
-    return {row["key"]: subscriber_of(row) for row in rows}
+async def list_subscribers_by_id(
+    db: Connection, environment_id: EnvironmentId, ids: Iterable[SubscriberId]
+) -> dict[SubscriberId, Subscriber]:
+    """Those of the given people who exist."""
+    rows = await db.fetch(LIST_SUBSCRIBERS_BY_ID, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
+    return {row["id"]: subscriber_of(row) for row in rows}
 
 
 async def upsert_subscriber(
@@ -130,7 +128,7 @@ async def delete_subscriber(db: Connection, environment_id: EnvironmentId, subsc
 def subscriber_of(row: Row) -> Subscriber:
     values = dict(row)
     for name in _JSON_COLUMNS:
-        values[name] = None if values[name] is None else msgspec.json.decode(values[name])
+        values[name] = json_value(values[name])
     values["is_online"] = None if values["is_online"] is None else bool(values["is_online"])
     return Subscriber(**values)
 

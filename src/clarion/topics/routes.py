@@ -150,10 +150,4 @@ async def _subscriptions_page(call: Call, listing: Listing, query: CursorQuery) 
     by_creation = msgspec.structs.replace(query, order_by=OrderBy.ID)
     page = await list_cursor_page(call.db, listing, by_creation, lambda row: row["id"])
     found = await subscriptions.list_subscriptions_by_id(call.db, call.environment_id, page.data)
-    return CursorPage(
-        data=[SubscriptionOut.of(one) for one in found],
-        next=page.next,
-        previous=page.previous,
-        total_count=page.total_count,
-        total_count_capped=page.total_count_capped,
-    )
+    return page.with_data([SubscriptionOut.of(one) for one in found])

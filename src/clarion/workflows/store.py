@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable
 
-import msgspec
-
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.http.wire import json_text
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowVersionId
+from clarion.jsontext import json_text, json_value
 from clarion.workflows.model import (
     PreferenceLayer,
     Workflow,
@@ -120,7 +118,7 @@ def workflow_of(row: Row) -> Workflow:
         **{
             **dict(row),
             "active": bool(row["active"]),
-            "tags": msgspec.json.decode(row["tags"]),
+            "tags": json_value(row["tags"]),
             "default_preference": _layer(row["default_preference"]),
             "user_preference": _layer(row["user_preference"]),
         }
@@ -128,12 +126,11 @@ def workflow_of(row: Row) -> Workflow:
 
 
 def version_of(row: Row) -> WorkflowVersion:
-    schema = row["payload_schema"]
     return WorkflowVersion(
         **{
             **dict(row),
             "steps": decode_steps(row["steps"]),
-            "payload_schema": None if schema is None else msgspec.json.decode(schema),
+            "payload_schema": json_value(row["payload_schema"]),
             "validate_payload": bool(row["validate_payload"]),
         }
     )
