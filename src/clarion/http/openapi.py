@@ -11,6 +11,7 @@ import msgspec
 from clarion import __version__
 from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
 from clarion.http.examples import example_of
+from clarion.http.idempotency import LONGEST
 from clarion.http.operation import Operation
 from clarion.http.wire import CheckedText, Wire
 
@@ -24,9 +25,10 @@ _IDEMPOTENCY_KEY = {
     "name": "idempotency-key",
     "in": "header",
     "required": False,
-    "description": "Makes a change safe to repeat for 24 hours; ignored by GET.",
-    "schema": {"type": "string", "maxLength": 255},
+    "description": "Makes a change safe to repeat for 24 hours.",
+    "schema": {"type": "string", "maxLength": LONGEST},
 }
+_IGNORED_KEY = _IDEMPOTENCY_KEY | {"description": "Ignored: reading is safe to repeat.", "schema": {"type": "string"}}
 _MEANINGS = {
     400: "The request is malformed",
     401: "No, unknown, revoked or expired API key",
@@ -125,7 +127,7 @@ def _parameters(operation: Operation, schemas: _Schemas) -> Iterable[dict[str, A
         for name, schema in shape["properties"].items():
             yield {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
     if operation.scope is not None:
-        yield _IDEMPOTENCY_KEY
+        yield _IDEMPOTENCY_KEY if operation.changes else _IGNORED_KEY
 
 
 def _responses(operation: Operation, schemas: _Schemas) -> dict[str, Any]:

@@ -1,0 +1,84 @@
+"""No input whatever gives a 500: requests made from the API description, and then broken."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from clarion.app import OPERATIONS
+from clarion.http.openapi import describe_api
+from clarion.http.operation import Operation
+from tests.support import Api
+
+DESCRIPTION = json.loads(describe_api(OPERATIONS))
+ODD_TEXTS = [
+    "",
+    " ",
+    "\x00",
+    "\ud7ff",
+    "019b76da-a800-7001-949c-836c491b4f94",
+    "%",
+    "%00",
+    "%ff",
+    "/",
+    "..",
+    "'",
+    '"',
+    "🦊" * 300,
+    "null",
+    "-1",
+    "1e400",
+    "ada",
+]
+
+texts = st.sampled_from(ODD_TEXTS) | st.text(max_size=20)
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4), max_leaves=12
+)
+
+
+def names_of(operation: Operation) -> tuple[list[str], list[str]]:
+    """The query parameters and the members of the body that the operation knows."""
+    described = DESCRIPTION["paths"][operation.path][operation.method.lower()]
+    query = [one["name"] for one in described["parameters"] if one["in"] == "query"]
+    if "requestBody" not in described:
+        return query, []
+    schema = described["requestBody"]["content"]["application/json"]["schema"]
+    shape = DESCRIPTION["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return query, list(shape.get("properties", ()))
+
+
+@st.composite
+def requests(draw: st.DrawFn, operation: Operation) -> dict[str, Any]:
+    query_names, body_names = names_of(operation)
+    path = re.sub(r"\{\w+\}", lambda _: quote(draw(texts), safe=""), operation.path)
+    query = draw(st.lists(st.tuples(st.sampled_from(query_names), texts), max_size=4)) if query_names else []
+    example = DESCRIPTION["paths"][operation.path][operation.method.lower()].get("requestBody")
+    body = example["content"]["application/json"]["example"] if example else {}
+    if body_names:
+        body = body | draw(st.dictionaries(st.sampled_from(body_names), values, max_size=3))
+    return {"url": path, "params": query, "json": draw(st.just(body) | values)}
+
+
+@settings(max_examples=15, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: f"{one.method} {one.path}")
+async def test_any_request_is_answered_with_a_documented_status(
+    api: Api, operation: Operation, data: st.DataObject
+) -> None:
+    documented = set(DESCRIPTION["paths"][operation.path][operation.method.lower()]["responses"]) - {"500", "503"}
+    await api.post("/v2/subscribers", json={"subscriberId": "ada"})
+    request = data.draw(requests(operation))
+    content = json.dumps(request.pop("json"))
+
+    response = await api.request(
+        operation.method, **request, content=content, headers={"Content-Type": "application/json"}
+    )
+
+    # A segment that is empty or no text makes another path.
+    assert str(response.status_code) in documented | {"404", "405"}, (request, content, response.text)

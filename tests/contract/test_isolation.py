@@ -1,0 +1,163 @@
+"""Another environment's things: never readable, changeable or distinguishable from missing ones, on any route."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from clarion.app import OPERATIONS
+from clarion.db.port import Database
+from clarion.http.operation import Operation
+from clarion.vocabulary import Channel
+from tests.records import make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
+from tests.support import Api
+
+MISSING = {
+    "subscriberId": "missing",
+    "externalSubscriberId": "missing",
+    "topicKey": "missing",
+    "transactionId": "missing",
+    "providerId": "fcm",
+    "integrationId": "01a1df28-0000-7000-8000-000000000000",
+    "messageId": "01a1df28-0000-7000-8000-000000000000",
+    "notificationId": "01a1df28-0000-7000-8000-000000000000",
+    "apiKeyId": "01a1df28-0000-7000-8000-000000000000",
+}
+MALFORMED = dict.fromkeys(("integrationId", "messageId", "notificationId", "apiKeyId"), "not-an-id")
+
+BODIES: dict[tuple[str, str], Any] = {
+    ("PATCH", "/v2/subscribers/{subscriberId}"): {"firstName": "Taken over"},
+    ("PATCH", "/v1/subscribers/{subscriberId}/online-status"): {"isOnline": True},
+    ("PATCH", "/v1/subscribers/{subscriberId}/credentials"): {"providerId": "fcm", "credentials": {}},
+    ("PUT", "/v1/subscribers/{subscriberId}/credentials"): {"providerId": "fcm", "credentials": {}},
+    ("PATCH", "/v2/subscribers/{subscriberId}/preferences"): {"channels": {"email": False}},
+    ("PATCH", "/v2/subscribers/{subscriberId}/preferences/bulk"): {
+        "preferences": [{"workflowId": "w", "channels": {}}]
+    },
+    ("POST", "/v1/subscribers/{subscriberId}/messages/mark-as"): {"messageId": MISSING["messageId"], "markAs": "read"},
+    ("POST", "/v1/subscribers/{subscriberId}/messages/mark-all"): {"markAs": "read"},
+    ("PATCH", "/v2/topics/{topicKey}"): {"name": "Taken over"},
+    ("DELETE", "/v2/topics/{topicKey}/subscriptions"): {"subscriberIds": ["ada"]},
+    ("PUT", "/v1/integrations/{integrationId}"): {"name": "Taken over"},
+    ("PATCH", "/v1/environments/api-keys/{apiKeyId}"): {"name": "Taken over"},
+}
+# Creates the topic of its path in the caller's own environment, so it finds nothing missing.
+CREATES = ("POST", "/v2/topics/{topicKey}/subscriptions")
+
+
+def addressed() -> Iterator[Operation]:
+    for operation in OPERATIONS:
+        if operation.path_kinds and (operation.method, operation.path) != CREATES:
+            yield operation
+
+
+def fill(path: str, values: dict[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda match: values[match[1]], path)
+
+
+@pytest.fixture
+async def theirs(database: Database, other_api: Api) -> dict[str, str]:
+    """One of everything in the other environment, by the name of the path parameter it goes into."""
+    environment = other_api.environment
+    subscriber = await make_subscriber(database, environment, "ada")
+    workflow = await make_workflow(database, environment, key="welcome")
+    trigger = await make_trigger(database, environment, workflow=workflow, transaction="tx-theirs")
+    notification = await make_notification(database, environment, trigger=trigger, subscriber=subscriber)
+    job = await make_job(database, environment, notification=notification)
+    message = await make_message(database, environment, job=job, channel=Channel.IN_APP)
+    body = {"providerId": "fcm", "channel": "push", "active": True, "credentials": {"serviceAccount": "{}"}}
+    integration = (await other_api.post("/v1/integrations", json=body)).json()
+    await other_api.post("/v2/topics/news/subscriptions", json={"subscriberIds": ["ada"]})
+    keys = (await other_api.get("/v1/environments/api-keys")).json()
+    events = (await other_api.get("/v1/notifications")).json()
+    return {
+        "subscriberId": "ada",
+        "externalSubscriberId": "ada",
+        "topicKey": "news",
+        "transactionId": "tx-theirs",
+        "providerId": "fcm",
+        "integrationId": integration["_id"],
+        "messageId": message.text,
+        "notificationId": events["data"][0]["_id"],
+        "apiKeyId": keys[0]["_id"],
+    }
+
+
+async def everything(api: Api) -> list[str]:
+    """All that an environment can tell about itself."""
+    paths = [one.path for one in OPERATIONS if one.method == "GET" and not one.path_kinds]
+    paths += ["/v2/subscribers/ada", "/v2/subscribers/ada/preferences", "/v2/topics/news/subscriptions"]
+    paths += ["/v1/subscribers/ada/notifications/feed"]
+    return [(await api.get(path)).text for path in paths if "health" not in path]
+
+
+def anonymous(text: str, values: dict[str, str], path: str) -> str:
+    """An answer without the names that the caller itself put into the request."""
+    text = text.replace(path, "PATH")
+    for name, value in values.items():
+        text = text.replace(value, f"<{name}>")
+    return text
+
+
+async def test_every_addressed_operation_answers_as_if_nothing_were_there(
+    api: Api, other_api: Api, theirs: dict[str, str]
+) -> None:
+    before = await everything(other_api)
+    for operation in addressed():
+        body = BODIES.get((operation.method, operation.path))
+        assert (body is not None) is (operation.body_shape is not None), f"no body for {operation.path}"
+        answers = []
+        for values in (theirs, MISSING, MISSING | MALFORMED):
+            path = fill(operation.path, values)
+            response = await api.request(operation.method, path, json=body)
+            names = {name: values[name] for name, _ in operation.path_kinds if name != "providerId"}
+            answers.append((response.status_code, anonymous(response.text, names, path)))
+
+        assert answers[0][0] == 404, f"{operation.method} {operation.path}: {answers[0]}"
+        assert answers[0] == answers[1] == answers[2]
+    assert await everything(other_api) == before
+
+
+async def test_lists_and_filters_show_nothing_of_others(api: Api, theirs: dict[str, str]) -> None:
+    for path in (
+        "/v2/subscribers",
+        "/v2/subscribers?subscriberId=ada",
+        "/v2/topics",
+        "/v1/messages",
+        "/v1/messages?subscriberId=ada",
+        "/v1/messages?transactionId=tx-theirs",
+        "/v1/notifications",
+        "/v1/notifications?subscriberIds=ada",
+        "/v1/notifications?transactionId=tx-theirs",
+    ):
+        response = await api.get(path)
+        assert (response.status_code, response.json()["data"]) == (200, []), path
+    for path in ("/v1/integrations", "/v1/integrations/active", "/v1/environments/api-keys"):
+        assert theirs["integrationId"] not in (await api.get(path)).text
+
+
+async def test_references_in_bodies_do_not_reach_over(api: Api, other_api: Api, theirs: dict[str, str]) -> None:
+    before = await everything(other_api)
+    await api.post("/v2/subscribers", json={"subscriberId": "ada"})
+    marked = await api.post(
+        "/v1/subscribers/ada/messages/mark-as", json={"messageId": theirs["messageId"], "markAs": "read"}
+    )
+    preference = await api.patch(
+        "/v2/subscribers/ada/preferences", json={"channels": {"email": False}, "workflowId": "welcome"}
+    )
+    me = (await other_api.get("/v1/environments/me")).json()
+    integration = {"providerId": "fcm", "channel": "push", "_environmentId": me["_id"]}
+    elsewhere = await api.post("/v1/integrations", json=integration)
+
+    assert (marked.status_code, marked.json()) == (201, [])
+    assert (preference.status_code, elsewhere.status_code) == (404, 404)
+    assert await everything(other_api) == before
+
+
+async def test_the_same_names_live_side_by_side(api: Api, other_api: Api) -> None:
+    for one in (api, other_api):
+        assert (await one.post("/v2/subscribers?failIfExists=true", json={"subscriberId": "x"})).status_code == 201
+        assert (await one.post("/v2/topics?failIfExists=true", json={"key": "x"})).status_code == 201
+        body = {"providerId": "sendgrid", "channel": "email", "identifier": "x"}
+        assert (await one.post("/v1/integrations", json=body)).status_code == 201

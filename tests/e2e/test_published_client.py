@@ -1,0 +1,223 @@
+"""The published Python client, unmodified, against a running service."""
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from novu_py import Novu, models
+
+from clarion.clock import SystemClock
+from clarion.db.port import Database
+from clarion.db.postgres import PostgresDatabase
+from clarion.db.sqlite import SqliteDatabase
+from clarion.environments.model import Environment
+from clarion.environments.store import list_environments
+from clarion.vocabulary import Channel, StepType
+from tests.e2e.conftest import Process, Start
+from tests.records import make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
+
+# The client marks some of its own calls as deprecated.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@pytest.fixture
+def process(start: Start, store: list[str]) -> Process:
+    return start("serve", *store, CLARION_BUILTIN_NAME="novu")
+
+
+@pytest.fixture
+def client(process: Process) -> Novu:
+    return Novu(secret_key=process.keys["Development"], server_url=process.address, retry_config=None)
+
+
+@pytest.fixture
+async def database(process: Process, store: list[str]) -> AsyncIterator[Database]:
+    """The store of the running service, to put records into that only the engine writes."""
+    options = dict(zip(store[::2], store[1::2], strict=True))
+    opened: Database
+    if "--database-url" in options:
+        opened = await PostgresDatabase.connect(options["--database-url"], pool_size=2)
+    else:
+        opened = SqliteDatabase(Path(options["--data-dir"]) / "clarion.db")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def environment(database: Database) -> Environment:
+    return next(one for one in await database.read(list_environments) if one.name == "Development")
+
+
+async def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+    response = await asyncio.to_thread(function, *args, **kwargs)
+    return response.result if hasattr(response, "result") else response
+
+
+async def test_subscribers(client: Novu) -> None:
+    person = {"subscriber_id": "ada", "email": "ada@example.com", "data": {"plan": "pro"}, "timezone": "Europe/London"}
+    created = await call(client.subscribers.create, create_subscriber_request_dto=person)
+    patched = await call(
+        client.subscribers.patch, subscriber_id="ada", patch_subscriber_request_dto={"first_name": "Ada"}
+    )
+    bulk = await call(
+        client.subscribers.create_bulk, bulk_subscriber_create_dto={"subscribers": [{"subscriber_id": "bob"}]}
+    )
+    found = await call(client.subscribers.search, request={"email": "example", "limit": 3, "include_cursor": True})
+    flag = {"is_online": True}
+    online = await call(
+        client.subscribers.properties.update_online_flag,
+        subscriber_id="ada",
+        update_subscriber_online_flag_request_dto=flag,
+    )
+
+    assert (created.subscriber_id, patched.first_name) == ("ada", "Ada")
+    assert bulk.created[0].subscriber_id == "bob"
+    assert [one.subscriber_id for one in found.data] == ["ada"]
+    assert online.is_online is True
+    assert (await call(client.subscribers.delete, subscriber_id="ada")).acknowledged
+
+
+async def test_topics(client: Novu) -> None:
+    await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
+    await call(client.topics.create, create_update_topic_request_dto={"key": "news", "name": "News"})
+    again = await call(client.topics.create, create_update_topic_request_dto={"key": "news", "name": "Newer"})
+    wanted = {"subscriber_ids": ["ada", "ghost"]}
+    joined = await call(
+        client.topics.subscriptions.create, topic_key="news", create_topic_subscriptions_request_dto=wanted
+    )
+    members = await call(client.topics.subscriptions.list, request={"topic_key": "news", "limit": 5})
+    mine = await call(client.subscribers.topics.list, request={"subscriber_id": "ada"})
+    member = await call(client.topics.subscribers.retrieve, topic_key="news", external_subscriber_id="ada")
+    topics = await call(client.topics.list, request={"key": "news"})
+    renamed = await call(client.topics.update, topic_key="news", update_topic_request_dto={"name": "Latest"})
+    left = await call(
+        client.topics.subscriptions.delete,
+        topic_key="news",
+        delete_topic_subscriptions_request_dto={"subscriber_ids": ["ada"]},
+    )
+
+    assert (again.name, renamed.name, topics.data[0].key) == ("Newer", "Latest", "news")
+    assert (joined.meta.successful, joined.meta.failed) == (1, 1)
+    assert members.data[0].subscriber.subscriber_id == mine.data[0].subscriber.subscriber_id == "ada"
+    assert member.external_subscriber_id == "ada"
+    assert left.meta.successful == 1
+    assert (await call(client.topics.delete, topic_key="news")).acknowledged
+
+
+async def test_credentials(client: Novu) -> None:
+    await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
+    integration = await call(
+        client.integrations.create,
+        create_integration_request_dto={
+            "provider_id": "fcm",
+            "channel": "push",
+            "active": True,
+            "check": False,
+            "credentials": {"service_account": "{}"},
+        },
+    )
+    tokens = {"provider_id": "fcm", "credentials": {"device_tokens": ["t1"]}}
+    appended = await call(
+        client.subscribers.credentials.append, subscriber_id="ada", update_subscriber_channel_request_dto=tokens
+    )
+    replaced = await call(
+        client.subscribers.credentials.update, subscriber_id="ada", update_subscriber_channel_request_dto=tokens
+    )
+    await call(client.subscribers.credentials.delete, subscriber_id="ada", provider_id="fcm")
+
+    assert appended.channels[0].integration_id == replaced.channels[0].integration_id == integration.id
+    assert (await call(client.subscribers.retrieve, subscriber_id="ada")).channels == []
+
+
+async def test_integrations_and_environments(client: Novu) -> None:
+    mail = {
+        "provider_id": "nodemailer",
+        "channel": "email",
+        "active": True,
+        "credentials": {"host": "smtp.example.com", "port": "587", "from_": "a@example.com", "sender_name": "A"},
+        "conditions": [],
+    }
+    first = await call(client.integrations.create, create_integration_request_dto=mail | {"identifier": "first"})
+    second = await call(client.integrations.create, create_integration_request_dto=mail | {"identifier": "second"})
+    update = {"name": "Renamed"}
+    renamed = await call(client.integrations.update, integration_id=second.id, update_integration_request_dto=update)
+    primary = await call(client.integrations.set_as_primary, integration_id=second.id)
+    listed = await call(client.integrations.list)
+    active = await call(client.integrations.list_active)
+    left = await call(client.integrations.delete, integration_id=second.id)
+
+    assert (first.primary, second.primary, primary.primary, renamed.name) == (True, False, True, "Renamed")
+    assert {one.provider_id for one in listed} == {"novu", "nodemailer"}
+    assert len(active) == 3
+    assert [one.identifier for one in left if one.primary] == ["first"]
+    assert [one.name for one in await call(client.environments.list)] == ["Development", "Production"]
+
+
+async def test_preferences(client: Novu, database: Database, environment: Environment) -> None:
+    await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
+    await make_workflow(database, environment, key="welcome", steps=[StepType.IN_APP, StepType.EMAIL])
+    schedule = {"is_enabled": True, "weekly_schedule": {"monday": {"is_enabled": True}}}
+
+    before = await call(client.subscribers.preferences.list, subscriber_id="ada")
+    off = {"channels": {"email": False}, "schedule": schedule}
+    after = await call(client.subscribers.preferences.update, subscriber_id="ada", patch_subscriber_preferences_dto=off)
+    items = {"preferences": [{"workflow_id": "welcome", "channels": {"email": True}}]}
+    bulk = await call(
+        client.subscribers.preferences.bulk_update,
+        subscriber_id="ada",
+        bulk_update_subscriber_preferences_dto=items,
+    )
+
+    assert before.workflows[0].workflow.identifier == "welcome"
+    assert after.workflows[0].channels.email is False
+    assert after.global_.schedule.is_enabled is True
+    assert bulk[0].channels.email is True
+
+
+async def test_messages_feed_and_events(client: Novu, database: Database, environment: Environment) -> None:
+    now = SystemClock().now()
+    workflow = await make_workflow(database, environment, steps=[StepType.IN_APP, StepType.DIGEST, StepType.EMAIL])
+    subscriber = await make_subscriber(database, environment, "ada", email="ada@example.com", now=now)
+    trigger = await make_trigger(
+        database, environment, workflow=workflow, transaction="tx-1", payload={"n": 1}, now=now
+    )
+    notification = await make_notification(database, environment, trigger=trigger, subscriber=subscriber, now=now)
+    job = await make_job(database, environment, notification=notification, now=now)
+    message = await make_message(database, environment, job=job, channel=Channel.IN_APP, now=now)
+
+    listed = await call(client.messages.retrieve, request={"transaction_id": ["tx-1"], "limit": 5, "page": 0})
+    payload = base64.b64encode(b'{"n": 1}').decode()
+    feed = await call(
+        client.subscribers.notifications.feed, request={"subscriber_id": "ada", "payload": payload, "read": False}
+    )
+    unseen = await call(client.subscribers.notifications.unseen_count, subscriber_id="ada")
+    marks = {"message_id": message.text, "mark_as": "read"}
+    marked = await call(client.subscribers.messages.mark_all_as, subscriber_id="ada", message_mark_as_request_dto=marks)
+    back = {"mark_as": "unseen"}
+    changed = await call(
+        client.subscribers.messages.mark_all, subscriber_id="ada", mark_all_message_as_request_dto=back
+    )
+    events = await call(client.notifications.list, request={"subscriber_ids": ["ada"], "limit": 2, "page": 0})
+    event = await call(client.notifications.retrieve, notification_id=events.data[0].id)
+
+    assert listed.data[0].id == feed.data[0].id == marked[0].id == message.text
+    assert (unseen.count, marked[0].read, changed) == (1, True, 1)
+    assert event.transaction_id == "tx-1"
+    assert event.template.origin == "novu-cloud"
+    assert event.jobs[0].provider_id
+    assert (await call(client.messages.delete, message_id=message.text)).acknowledged
+    await make_message(database, environment, job=job, now=now)
+    await call(client.messages.delete_by_transaction_id, transaction_id="tx-1")
+
+
+async def test_refusals_arrive_as_the_clients_own_errors(client: Novu) -> None:
+    with pytest.raises(models.ErrorDto) as missing:
+        await call(client.subscribers.retrieve, subscriber_id="nobody")
+    with pytest.raises(models.ValidationErrorDto) as invalid:
+        await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "a", "email": "?"})
+
+    assert missing.value.data.status_code == 404
+    assert list(invalid.value.data.errors) == ["email"]
