@@ -39,7 +39,8 @@ def _navigation(api: dict[str, Any]) -> Iterator[str]:
         yield f"<h2>{escape(tag['name'])}</h2>"
         for method, path, operation in _operations(api):
             if tag["name"] in operation["tags"]:
-                yield f"<a href='#{operation['operationId']}'><span class=m>{method}</span>{escape(path)}</a>"
+                name, where = operation["operationId"], _breakable(path)
+                yield f"<a href='#{name}'><span class=m>{method}</span><span>{where}</span></a>"
 
 
 def _sections(api: dict[str, Any]) -> Iterator[str]:
@@ -84,8 +85,9 @@ def _fields(schema: dict[str, Any], api: dict[str, Any]) -> Iterator[str]:
     if "properties" not in shape:
         return
     yield "<table>"
-    for name, one in shape["properties"].items():
-        need = "" if name in shape.get("required", ()) else " <span class=soft>optional</span>"
+    required = shape.get("required", ())
+    for name, one in sorted(shape["properties"].items(), key=lambda item: item[0] not in required):
+        need = "" if name in required else " <span class=soft>optional</span>"
         yield f"<tr><td><code>{escape(name)}</code>{need}<td>{escape(_kind(one, api))}</tr>"
     yield "</table>"
 
@@ -112,6 +114,8 @@ def _kind(schema: dict[str, Any], api: dict[str, Any]) -> str:
     words = str(schema.get("format") or schema.get("type") or "anything")
     if schema.get("type") == "array":
         words = f"array of {_kind(schema.get('items', {}), api)}"
+    if "description" in schema:
+        words = f"{words}, {schema['description']}"
     bounds = [f"{key}: {schema[key]}" for key in _BOUNDS if key in schema]
     return words + (f" ({', '.join(bounds)})" if bounds else "")
 
@@ -127,6 +131,11 @@ def _resolved(schema: dict[str, Any], api: dict[str, Any]) -> dict[str, Any]:
 
 def _code(example: Any) -> str:
     return f"<pre>{escape(msgspec.json.format(msgspec.json.encode(example), indent=2).decode())}</pre>"
+
+
+def _breakable(path: str) -> str:
+    """A path that breaks at its slashes where the column is narrow."""
+    return escape(path).replace("/", "/<wbr>")
 
 
 def _prose(text: str) -> str:
