@@ -14,6 +14,14 @@ _POSITION = {Dialect.SQLITE: "instr", Dialect.POSTGRES: "strpos"}
 _SHORTEST_GRAM = 3
 _FEW = 2_000
 
+# Ids from the index first, then their rows: left to itself SQLite would walk the environment and ask for each row.
+_AMONG_MATCHES = """
+    t.id IN (
+        SELECT s.id FROM subscriber_search AS found CROSS JOIN subscribers AS s ON s.search_row = found.rowid
+        WHERE found.subscriber_search MATCH :search_match AND s.environment_id = :environment_id
+    )
+"""
+
 COUNT_MATCHES = sql("""
     SELECT count(*) AS n FROM (
         SELECT rowid FROM subscriber_search WHERE subscriber_search MATCH :search_match LIMIT :most
@@ -36,9 +44,7 @@ async def search_subscribers(db: Connection, environment_id: EnvironmentId, quer
     if db.dialect is Dialect.POSTGRES:
         conditions += [f"clarion_grams(t.{_TEXT_COLUMNS[name]}) @> clarion_grams(:{name})" for name in grams]
     elif grams and await _is_rare(db, match := _match(grams)):
-        conditions.append(
-            "t.search_row IN (SELECT rowid FROM subscriber_search WHERE subscriber_search MATCH :search_match)"
-        )
+        conditions.append(_AMONG_MATCHES)
         parameters["search_match"] = match
     return Listing(columns=COLUMNS, source="subscribers AS t", where=" AND ".join(conditions), parameters=parameters)
 
