@@ -94,6 +94,16 @@ def id_millis(value: bytes) -> Millis:
     return Millis(int.from_bytes(value[:6]))
 
 
+def first_id(moment: Millis) -> bytes:
+    """The lowest id that a moment can have."""
+    return max(moment, 0).to_bytes(6) + bytes(10)
+
+
+def last_id(moment: Millis) -> bytes:
+    """The highest id that a moment can have."""
+    return max(moment, 0).to_bytes(6) + b"\xff" * 10
+
+
 def id_base62(value: bytes) -> str:
     """An id in 22 letters and digits, as slugs carry it."""
     number, letters = int.from_bytes(value), []

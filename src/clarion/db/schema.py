@@ -94,13 +94,13 @@ api_keys = Table(
 idempotency_keys = Table(
     "idempotency_keys",
     metadata,
-    Column("digest", Digest, primary_key=True),  # of environment, method, path and key
+    _id("id", key=True),  # in order of time: rows are appended, and expire from the front
     _id("environment_id"),
-    Column("fingerprint", Digest, nullable=False),  # of query and body
+    Column("digest", Digest, nullable=False),  # of environment, method, path and key
+    Column("fingerprint", Digest, nullable=False),  # of rights, query and body
     Column("status", SmallInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
-    _moment("created_at"),
-    Index("idempotency_keys_age", "created_at"),
+    Column("body", LargeBinary, nullable=False),  # sealed
+    Index("idempotency_keys_digest", "digest", unique=True),
     sqlite_with_rowid=False,
 )
 

@@ -11,7 +11,7 @@ from clarion.clock import DAY, Millis
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.errors import InProgress, Invalid
-from clarion.ids import EnvironmentId
+from clarion.ids import EnvironmentId, last_id, new_id
 from clarion.vault import Vault
 
 KEPT = DAY
@@ -40,26 +40,25 @@ class IdempotencyKey:
 
 FIND_ANSWER = sql("""
     SELECT fingerprint, status, body FROM idempotency_keys
-    WHERE environment_id = :environment_id AND digest = :digest AND created_at > :oldest
+    WHERE environment_id = :environment_id AND digest = :digest AND id > :oldest
 """)
 
 LOCK_KEY = sql("SELECT pg_try_advisory_xact_lock(:lock) AS locked")
 
-# An expired row is replaced; a live one stays, and the caller then reads it.
+# A key past its day is used again; a live one cannot be there, for `find_answer` looked.
 INSERT_ANSWER = sql("""
-    INSERT INTO idempotency_keys (digest, environment_id, fingerprint, status, body, created_at)
-    VALUES (:digest, :environment_id, :fingerprint, :status, :body, :now)
+    INSERT INTO idempotency_keys (id, environment_id, digest, fingerprint, status, body)
+    VALUES (:id, :environment_id, :digest, :fingerprint, :status, :body)
     ON CONFLICT (digest) DO UPDATE
-    SET fingerprint = :fingerprint, status = :status, body = :body, created_at = :now
-    WHERE idempotency_keys.created_at <= :oldest
+    SET id = :id, fingerprint = :fingerprint, status = :status, body = :body
+    WHERE idempotency_keys.id <= :oldest
 """)
 
 DELETE_EXPIRED = sql("""
-    DELETE FROM idempotency_keys WHERE digest IN (
-        SELECT digest FROM idempotency_keys WHERE created_at <= :oldest ORDER BY created_at LIMIT :most
+    DELETE FROM idempotency_keys WHERE id IN (
+        SELECT id FROM idempotency_keys WHERE id <= :oldest ORDER BY id LIMIT :most
     )
 """)
-
 LIST_ANSWERS = sql("SELECT digest, body FROM idempotency_keys WHERE digest > :after ORDER BY digest LIMIT :most")
 UPDATE_BODY = sql("UPDATE idempotency_keys SET body = :body WHERE digest = :digest")
 
@@ -87,7 +86,7 @@ async def find_answer(db: Connection, key: IdempotencyKey, vault: Vault, now: Mi
         row = await db.fetch_one(LOCK_KEY, lock=int.from_bytes(key.digest[:8], signed=True))
         if row is None or not row["locked"]:
             raise InProgress(f"A request with idempotency key '{key.text}' is being worked on; try again")
-    row = await db.fetch_one(FIND_ANSWER, environment_id=key.environment_id, digest=key.digest, oldest=now - KEPT)
+    row = await db.fetch_one(FIND_ANSWER, environment_id=key.environment_id, digest=key.digest, oldest=_oldest(now))
     if row is None:
         return None
     if row["fingerprint"] != key.fingerprint:
@@ -102,13 +101,13 @@ async def find_answer(db: Connection, key: IdempotencyKey, vault: Vault, now: Mi
 async def insert_answer(db: Connection, key: IdempotencyKey, answer: Answer, vault: Vault, now: Millis) -> None:
     await db.execute(
         INSERT_ANSWER,
-        digest=key.digest,
+        id=new_id(now),
         environment_id=key.environment_id,
+        digest=key.digest,
         fingerprint=key.fingerprint,
         status=answer.status,
         body=vault.seal_bytes(answer.body, context=key.digest),
-        now=now,
-        oldest=now - KEPT,
+        oldest=_oldest(now),
     )
 
 
@@ -116,10 +115,17 @@ async def delete_expired(database: Database, now: Millis) -> int:
     """Remove keys past their day, in batches that never hold up writers; tells how many."""
     removed = 0
     while True:
-        batch = await database.transaction(lambda db: db.execute(DELETE_EXPIRED, oldest=now - KEPT, most=_EXPIRY_BATCH))
+        batch = await database.transaction(
+            lambda db: db.execute(DELETE_EXPIRED, oldest=_oldest(now), most=_EXPIRY_BATCH)
+        )
         removed += batch
         if batch < _EXPIRY_BATCH:
             return removed
+
+
+def _oldest(now: Millis) -> bytes:
+    """The highest id of a key that is past its day."""
+    return last_id(Millis(now - KEPT))
 
 
 async def reseal_answers(database: Database, vault: Vault) -> int:

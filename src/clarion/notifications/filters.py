@@ -6,7 +6,7 @@ from clarion.clock import SECOND, Millis
 from clarion.db.port import Dialect
 from clarion.errors import Invalid
 from clarion.http.pages import Listing
-from clarion.ids import EnvironmentId, find_id
+from clarion.ids import EnvironmentId, find_id, first_id
 from clarion.jsontext import json_text
 from clarion.notifications.model import Notification, hidden_types, step_mask
 from clarion.notifications.wire import EventQuery
@@ -110,16 +110,11 @@ def _of_window(query: EventQuery) -> Conditions:
     if after is not None:
         conditions["t.created_at >= :after AND t.id >= :after_id"] = {
             "after": after.moment,
-            "after_id": _first_id(after.moment),
+            "after_id": first_id(after.moment),
         }
     if before is not None:
         conditions["t.created_at <= :before AND t.id < :before_id"] = {
             "before": before.moment,
-            "before_id": _first_id(Millis(before.moment + _MOST_LEAD)),
+            "before_id": first_id(Millis(before.moment + _MOST_LEAD)),
         }
     return conditions
-
-
-def _first_id(moment: Millis) -> bytes:
-    """The lowest id of a moment."""
-    return max(moment, 0).to_bytes(6) + bytes(10)

@@ -42,16 +42,16 @@ def upgrade() -> None:
     )
     op.create_table(
         "idempotency_keys",
-        sa.Column("digest", DIGEST, nullable=False),
+        sa.Column("id", ID, nullable=False),
         sa.Column("environment_id", ID, nullable=False),
+        sa.Column("digest", DIGEST, nullable=False),
         sa.Column("fingerprint", DIGEST, nullable=False),
         sa.Column("status", sa.SmallInteger(), nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("digest"),
+        sa.PrimaryKeyConstraint("id"),
         sqlite_with_rowid=False,
     )
-    op.create_index("idempotency_keys_age", "idempotency_keys", ["created_at"], unique=False)
+    op.create_index("idempotency_keys_digest", "idempotency_keys", ["digest"], unique=True)
     op.create_table(
         "integrations",
         sa.Column("environment_id", ID, nullable=False),
