@@ -18,13 +18,19 @@ COMMAND = [sys.executable, "-m", "clarion"]
 FIRST_LINES = 12
 
 
+def clean_environ(given: dict[str, str]) -> dict[str, str]:
+    """The environment without anyone's settings, and with a port that is free."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CLARION_")}
+    return kept | {"CLARION_PORT": "0"} | given
+
+
 class Process:
     """A running `clarion serve` or `clarion api`, and what it said at its start."""
 
     def __init__(self, arguments: list[str], environ: dict[str, str]) -> None:
         self.popen = subprocess.Popen(
             [*COMMAND, *arguments],
-            env=os.environ | environ,
+            env=clean_environ(environ),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -95,7 +101,7 @@ def run_command() -> Callable[..., subprocess.CompletedProcess[str]]:
 
     def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*COMMAND, *arguments], env=os.environ | environ, capture_output=True, text=True, timeout=60, check=False
+            [*COMMAND, *arguments], env=clean_environ(environ), capture_output=True, text=True, timeout=60, check=False
         )
 
     return run
