@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet --upgrade
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check install install-dev format lint types imports docs lock clean
+.PHONY: help run test chaos check install install-dev format lint types imports docs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -17,6 +17,9 @@ run: install ## serve on 127.0.0.1:3000 with SQLite in ./clarion-data
 
 test: install-dev ## run every test, on SQLite and on a real PostgreSQL
 	@$(BIN)/pytest
+
+chaos: install-dev ## kill processes fifty times under load, on both databases
+	@CLARION_CHAOS_KILLS=50 $(BIN)/pytest tests/chaos
 
 check: install-dev lint types imports test ## what CI runs: format, lint, types, imports, tests
 

@@ -24,6 +24,8 @@ from clarion.vocabulary import Scope
 from tests.servers import postgres_server
 from tests.support import Api, MakeApi, Site
 
+pytest_plugins = ["tests.processes"]
+
 BACKENDS = ("sqlite", "postgresql")
 _numbers = itertools.count(1)
 
@@ -35,8 +37,8 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given:
         yield given
         return
-    with postgres_server(tmp_path_factory.mktemp("postgres")) as url:
-        yield url
+    with postgres_server(tmp_path_factory.mktemp("postgres")) as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session", params=BACKENDS)

@@ -44,6 +44,9 @@ def test_an_empty_variable_is_an_unset_one() -> None:
         ("CLARION_DEVELOPMENT_API_KEY", "short"),
         ("CLARION_PRODUCTION_APP_ID", "has space"),
         ("CLARION_CORS_ORIGINS", "example.com"),
+        ("CLARION_EGRESS_ALLOW", "10.0.0.0/33"),
+        ("CLARION_EGRESS_ALLOW", "10.0.0.1/8"),
+        ("CLARION_EGRESS_ALLOW", "127.0.0.0/8, localhost"),
     ],
 )
 def test_a_wrong_setting_is_refused_with_a_sentence_that_names_it(name: str, value: str) -> None:

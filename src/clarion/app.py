@@ -18,11 +18,14 @@ import clarion.notifications.routes
 import clarion.preferences.routes
 import clarion.subscribers.routes
 import clarion.topics.routes
+import clarion.triggers.routes
+import clarion.workflows.routes
 from clarion.bootstrap import FirstKeys, prepare_store
-from clarion.bus import Bus
+from clarion.bus import Bus, Topic
 from clarion.clock import Clock, SystemClock
 from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Database
+from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
 from clarion.errors import StoreUnavailable
 from clarion.http.idempotency import delete_expired
@@ -30,11 +33,14 @@ from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.reference import render_reference
 from clarion.http.service import Service, StaticPage
+from clarion.providers.egress import EgressGuard
 from clarion.providers.names import BuiltinNames
+from clarion.providers.sending import Carrier
 from clarion.settings import Settings
 from clarion.vault import Vault, open_vault
 
 _UPKEEP_SECONDS = 30
+_ANNOUNCE_SECONDS = 0.01
 _COMPRESSED_FROM_BYTES = 1024
 
 log = logging.getLogger(__name__)
@@ -43,6 +49,8 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.subscribers.routes,
     clarion.preferences.routes,
     clarion.topics.routes,
+    clarion.workflows.routes,
+    clarion.triggers.routes,
     clarion.integrations.routes,
     clarion.messages.routes,
     clarion.notifications.routes,
@@ -59,7 +67,34 @@ class Application:
     services: Services
     authenticator: Authenticator
     asgi: ASGIApp
+    vault: Vault
     first_keys: FirstKeys | None
+
+    async def work(self) -> None:
+        """The engine, until cancelled."""
+        async with Carrier(EgressGuard(self.settings.egress_allow)) as carrier:
+            engine = Engine(
+                self.database,
+                clock=self.services.clock,
+                vault=self.vault,
+                bus=self.services.bus,
+                carrier=carrier,
+            )
+            await self.database.hear_of_work(engine.wake)
+            await engine.run()
+
+    async def announce(self) -> None:
+        """Pass hints of work on to the processes that do it, until cancelled; those of one moment together."""
+        hint = asyncio.Event()
+        self.services.bus.listen(Topic.WORK, hint.set)
+        while True:
+            await hint.wait()
+            hint.clear()
+            try:
+                await self.database.announce_work()
+            except StoreUnavailable as error:
+                log.warning("Announcement lost", extra={"error": str(error)})
+            await asyncio.sleep(_ANNOUNCE_SECONDS)
 
     async def keep_up(self) -> None:
         """Background upkeep, until cancelled: expired idempotency keys go, uses of keys are written down."""
@@ -111,6 +146,7 @@ def build_application(
         services=services,
         authenticator=authenticator,
         asgi=_wrap(service, settings),
+        vault=vault,
         first_keys=first_keys,
     )
 

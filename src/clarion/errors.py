@@ -6,6 +6,7 @@ ClarionError
 │   ├── StoreNewer        it was made by a newer program
 │   ├── StoreOutdated     it lacks migrations
 │   └── StoreUnavailable  unreachable, locked, full or shutting down: try again
+├── TemplateProblem, ControlsProblem, SendFailure   why a step could not be done (in templates, workflows, providers)
 └── RequestError          the caller can do something about it
     ├── Malformed         not what it claims to be (JSON, base64, two cursors)
     ├── Unauthenticated   no key, or not a valid one
@@ -15,10 +16,11 @@ ClarionError
     ├── AlreadyExists     the caller asked to fail in that case
     ├── InProgress        the same idempotency key is being worked on
     ├── TooLarge, NotJson
+    ├── PayloadInvalid    a trigger's payload does not fit the workflow's schema
     └── Invalid           fields that are not valid, all of them
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,6 +103,14 @@ class TooLarge(RequestError):
 
 class NotJson(RequestError):
     """The body is declared as something other than JSON."""
+
+
+class PayloadInvalid(RequestError):
+    """The payload breaks the JSON schema of its workflow; `violations` has every place."""
+
+    def __init__(self, violations: Sequence[Any]) -> None:
+        super().__init__("The payload does not fit the schema of the workflow")
+        self.violations = violations
 
 
 @dataclass(frozen=True, slots=True)

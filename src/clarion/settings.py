@@ -54,6 +54,9 @@ class Settings:
         "`id:base64 of 32 bytes`, comma-separated; the first one writes. Generated into the data folder when unset.",
     )
     cors_origins: tuple[str, ...] = _setting((), "Origins that browsers may call from, comma-separated, or `*`.")
+    egress_allow: tuple[str, ...] = _setting(
+        (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
+    )
     shutdown_grace_seconds: int = _setting(20, "How long requests under way may take after SIGTERM.")
     log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
     log_format: str = _setting("auto", "`json`, `text`, or `auto`: text in a terminal, else JSON lines.")
@@ -82,6 +85,7 @@ def variable(name: str) -> str:
 
 
 _NUMBERS = frozenset({"port", "database_pool_size", "shutdown_grace_seconds"})
+_LISTS = frozenset({"cors_origins", "egress_allow"})
 _SECRETS = frozenset({"database_url", "development_api_key", "production_api_key", "encryption_keys"})
 
 
@@ -94,7 +98,7 @@ def _parse(name: str, text: str) -> Any:
         return Secret(text)
     if name == "data_dir":
         return Path(text)
-    if name == "cors_origins":
+    if name in _LISTS:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     return text
 
@@ -111,6 +115,9 @@ def _check(settings: Settings) -> None:
             raise SettingsError(
                 f"CLARION_CORS_ORIGINS must list origins such as https://app.example.com, not '{origin}'."
             )
+    for network in settings.egress_allow:
+        if not _is_network(network):
+            raise SettingsError(f"CLARION_EGRESS_ALLOW must list networks such as 10.0.0.0/8, not '{network}'.")
 
 
 def _check_numbers(settings: Settings) -> None:
@@ -160,4 +167,12 @@ def _is_host(text: str) -> bool:
         ipaddress.ip_address(text)
     except ValueError:
         return re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252})", text) is not None
+    return True
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
     return True

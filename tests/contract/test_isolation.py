@@ -18,6 +18,8 @@ MISSING = {
     "externalSubscriberId": "missing",
     "topicKey": "missing",
     "transactionId": "missing",
+    "workflowId": "missing",
+    "stepId": "missing",
     "providerId": "fcm",
     "integrationId": "01a1df28-0000-7000-8000-000000000000",
     "messageId": "01a1df28-0000-7000-8000-000000000000",
@@ -39,11 +41,17 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v1/subscribers/{subscriberId}/messages/mark-all"): {"markAs": "read"},
     ("PATCH", "/v2/topics/{topicKey}"): {"name": "Taken over"},
     ("DELETE", "/v2/topics/{topicKey}/subscriptions"): {"subscriberIds": ["ada"]},
+    ("PUT", "/v2/workflows/{workflowId}"): {"name": "Taken over", "steps": []},
+    ("PATCH", "/v2/workflows/{workflowId}"): {"name": "Taken over"},
+    ("POST", "/v2/workflows/{workflowId}/duplicate"): {},
+    ("POST", "/v2/workflows/{workflowId}/step/{stepId}/preview"): {},
     ("PUT", "/v1/integrations/{integrationId}"): {"name": "Taken over"},
     ("PATCH", "/v1/environments/api-keys/{apiKeyId}"): {"name": "Taken over"},
 }
 # Creates the topic of its path in the caller's own environment, so it finds nothing missing.
 CREATES = ("POST", "/v2/topics/{topicKey}/subscriptions")
+# Answers that there was nothing to cancel.
+CANCELS = ("DELETE", "/v1/events/trigger/{transactionId}")
 
 
 def addressed() -> Iterator[Operation]:
@@ -76,6 +84,8 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
         "externalSubscriberId": "ada",
         "topicKey": "news",
         "transactionId": "tx-theirs",
+        "workflowId": "welcome",
+        "stepId": "in_app-1",
         "providerId": "fcm",
         "integrationId": integration["_id"],
         "messageId": message.text,
@@ -114,7 +124,8 @@ async def test_every_addressed_operation_answers_as_if_nothing_were_there(
             names = {name: values[name] for name, _ in operation.path_kinds if name != "providerId"}
             answers.append((response.status_code, anonymous(response.text, names, path)))
 
-        assert answers[0][0] == 404, f"{operation.method} {operation.path}: {answers[0]}"
+        expected = 200 if (operation.method, operation.path) == CANCELS else 404
+        assert answers[0][0] == expected, f"{operation.method} {operation.path}: {answers[0]}"
         assert answers[0] == answers[1] == answers[2]
     assert await everything(other_api) == before
 
@@ -135,6 +146,8 @@ async def test_lists_and_filters_show_nothing_of_others(api: Api, theirs: dict[s
         assert (response.status_code, response.json()["data"]) == (200, []), path
     for path in ("/v1/integrations", "/v1/integrations/active", "/v1/environments/api-keys"):
         assert theirs["integrationId"] not in (await api.get(path)).text
+    for path in ("/v2/workflows", "/v2/workflows?query=welcome", "/v2/workflows?status=ACTIVE"):
+        assert (await api.get(path)).json() == {"workflows": [], "totalCount": 0}
 
 
 async def test_references_in_bodies_do_not_reach_over(api: Api, other_api: Api, theirs: dict[str, str]) -> None:

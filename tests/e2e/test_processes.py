@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.e2e.conftest import Process, Start
+from tests.processes import Process, Start
 
 
 async def test_the_first_start_prints_keys_and_a_curl_line_that_works(start: Start, store: list[str]) -> None:
@@ -134,7 +134,7 @@ async def test_api_and_worker_processes_share_a_store(
 ) -> None:
     store = ["--database-url", fresh_postgres_url, "--data-dir", str(tmp_path / "data")]
     assert "run `clarion migrate` first" in run_command("api", *store).stderr
-    assert run_command("migrate", *store).stdout == "Applied 0001, 0002.\n"
+    assert run_command("migrate", *store).stdout == "Applied 0001, 0002, 0003.\n"
     assert run_command("migrate", *store).stdout == "The store is up to date.\n"
 
     first = start("api", *store)

@@ -16,7 +16,7 @@ from clarion.db.sqlite import SqliteDatabase
 from clarion.environments.model import Environment
 from clarion.environments.store import list_environments
 from clarion.vocabulary import Channel, StepType
-from tests.e2e.conftest import Process, Start
+from tests.processes import Process, Start
 from tests.records import make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
 
 # The client marks some of its own calls as deprecated.
@@ -221,3 +221,81 @@ async def test_refusals_arrive_as_the_clients_own_errors(client: Novu) -> None:
 
     assert missing.value.data.status_code == 404
     assert list(invalid.value.data.errors) == ["email"]
+
+
+async def eventually(read: Any, wanted: Any) -> Any:
+    """Ask until the answer is the wanted one."""
+    answer = None
+    for _ in range(200):
+        answer = await read()
+        if answer == wanted:
+            return answer
+        await asyncio.sleep(0.05)
+    return answer
+
+
+async def test_a_workflow_from_its_creation_to_what_people_see(client: Novu) -> None:
+    steps = [
+        {"name": "Inbox", "type": "in_app", "control_values": {"body": "Hello {{payload.name}}", "subject": "Hi"}},
+        {"name": "Digest", "type": "digest", "control_values": {"type": "regular", "amount": 1, "unit": "seconds"}},
+        {"name": "Summary", "type": "in_app", "control_values": {"body": "{{steps.digest.eventCount}} events"}},
+    ]
+    created = await call(
+        client.workflows.create,
+        create_workflow_dto={"name": "Welcome", "workflow_id": "welcome", "steps": steps, "active": True},
+    )
+    await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "bob"})
+    members = {"subscriber_ids": ["bob"]}
+    await call(client.topics.subscriptions.create, topic_key="t", create_topic_subscriptions_request_dto=members)
+
+    async def feed(key: str) -> list[str]:
+        page = await call(client.subscribers.notifications.feed, request={"subscriber_id": key})
+        return sorted(one.content for one in page.data)
+
+    for name in ("one", "two"):
+        event = {"workflow_id": "welcome", "to": "ada", "payload": {"name": name}}
+        answer = await call(client.trigger, trigger_event_request_dto=event)
+        assert answer.status == "processed"
+    topic = {"type": "Topic", "topic_key": "t"}
+    await call(
+        client.trigger, trigger_event_request_dto={"workflow_id": "welcome", "to": topic, "payload": {"name": "all"}}
+    )
+
+    assert created.status == "ACTIVE"
+    assert await eventually(lambda: feed("ada"), ["2 events", "Hello one", "Hello two"])
+    assert await eventually(lambda: feed("bob"), ["1 events", "Hello all"]) == ["1 events", "Hello all"]
+    events = await call(client.notifications.list, request={"subscriber_ids": ["ada"]})
+    assert sorted(job.status for event in events.data for job in event.jobs) == sorted(
+        ["completed"] * 4 + ["merged"] * 2
+    )
+
+
+async def test_a_delayed_event_is_cancelled_and_a_preference_holds(client: Novu) -> None:
+    steps = [
+        {"name": "Delay", "type": "delay", "control_values": {"type": "regular", "amount": 1, "unit": "hours"}},
+        {"name": "Inbox", "type": "in_app", "control_values": {"body": "late"}},
+    ]
+    now = [{"name": "Inbox", "type": "in_app", "control_values": {"body": "now"}}]
+    for key, chosen in (("late", steps), ("now", now)):
+        await call(
+            client.workflows.create,
+            create_workflow_dto={"name": key, "workflow_id": key, "steps": chosen, "active": True},
+        )
+    event = {"workflow_id": "late", "to": "ada", "transaction_id": "t-late"}
+    await call(client.trigger, trigger_event_request_dto=event)
+
+    async def statuses(transaction: str) -> list[str]:
+        events = await call(client.notifications.list, request={"transaction_id": transaction})
+        return [job.status for one in events.data for job in one.jobs]
+
+    assert await eventually(lambda: statuses("t-late"), ["delayed", "pending"]) == ["delayed", "pending"]
+    assert await call(client.cancel, transaction_id="t-late") is True
+    assert await statuses("t-late") == ["canceled", "canceled"]
+
+    off = {"channels": {"in_app": False}}
+    await call(client.subscribers.preferences.update, subscriber_id="ada", patch_subscriber_preferences_dto=off)
+    await call(client.trigger, trigger_event_request_dto={"workflow_id": "now", "to": "ada", "transaction_id": "t-now"})
+    assert await eventually(lambda: statuses("t-now"), ["skipped"]) == ["skipped"]
+    bulk = {"events": [{"workflow_id": "now", "to": "eve"}, {"workflow_id": "none", "to": "eve"}]}
+    results = await call(client.trigger_bulk, bulk_trigger_event_dto=bulk)
+    assert [one.status for one in results] == ["processed", "error"]

@@ -1,11 +1,12 @@
 """Processes that stay: serve, api and worker, from start to a clean end."""
 
 import asyncio
+import logging
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import uvicorn
@@ -19,9 +20,11 @@ from clarion.settings import Settings
 
 _BACKLOG = 2048
 
+log = logging.getLogger(__name__)
+
 
 def run_serve(settings: Settings) -> None:
-    _run(settings, _serve_api(settings, migrate=True))
+    _run(settings, _serve_api(settings, is_whole=True))
 
 
 def run_api(settings: Settings) -> None:
@@ -32,9 +35,12 @@ def run_worker(settings: Settings) -> None:
     _run(settings, _work(settings))
 
 
-async def _serve_api(settings: Settings, *, migrate: bool = False) -> None:
+async def _serve_api(settings: Settings, *, is_whole: bool = False) -> None:
+    """Serve the API; as a whole installation, migrate the store first and do the work too."""
     with _listening_socket(settings) as listener:
-        async with open_application(settings, migrate=migrate) as application, _in_background(application.keep_up()):
+        async with open_application(settings, migrate=is_whole) as application, AsyncExitStack() as beside:
+            await beside.enter_async_context(_in_background(application.keep_up()))
+            await beside.enter_async_context(_in_background(application.work() if is_whole else application.announce()))
             server = _server(application)
             _on_stop(lambda: _stop(server))
             _welcome(application, listener.getsockname()[1])
@@ -42,7 +48,11 @@ async def _serve_api(settings: Settings, *, migrate: bool = False) -> None:
 
 
 async def _work(settings: Settings) -> None:
-    async with open_application(settings) as application, _in_background(application.keep_up()):
+    async with (
+        open_application(settings) as application,
+        _in_background(application.keep_up()),
+        _in_background(application.work()),
+    ):
         stopping = asyncio.Event()
         _on_stop(stopping.set)
         _say(f"Clarion {__version__} works on {_store(settings)}")
@@ -127,12 +137,19 @@ def _say(line: str) -> None:
 async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """Run a coroutine beside the body, and end it with the body."""
     task = asyncio.create_task(work)
+    task.add_done_callback(_end_with)
     try:
         yield
     finally:
         task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def _end_with(task: asyncio.Task[None]) -> None:
+    """A process whose background work has died must not go on as if nothing were missing."""
+    if not task.cancelled() and task.exception() is not None:
+        log.critical("Background work died; stopping", exc_info=task.exception())
+        signal.raise_signal(signal.SIGTERM)
 
 
 def _on_stop(stop: Callable[[], None]) -> None:

@@ -1,7 +1,7 @@
 """PostgreSQL: pooled asyncpg connections, one transaction for each unit of work."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 _ACQUIRE_SECONDS = 10
 _TRIES = 5
+_WORK = "clarion_work"
 
 _UNAVAILABLE = (
     asyncpg.PostgresConnectionError,
@@ -61,8 +62,10 @@ class PostgresDatabase:
 
     dialect = Dialect.POSTGRES
 
-    def __init__(self, pool: Any) -> None:
+    def __init__(self, pool: Any, url: str) -> None:
         self._pool = pool
+        self._url = url
+        self._ear: Any = None
 
     @classmethod
     async def connect(cls, url: str, *, pool_size: int) -> "PostgresDatabase":
@@ -72,7 +75,7 @@ class PostgresDatabase:
             )
         except (*_UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
             raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
-        return cls(pool)
+        return cls(pool, url)
 
     async def transaction(self, work: Work[T]) -> T:
         for attempt in range(1, _TRIES + 1):
@@ -96,7 +99,21 @@ class PostgresDatabase:
         ):
             return await work(PostgresConnection(connection))
 
+    async def announce_work(self) -> None:
+        async with self._acquire() as connection:
+            await connection.execute(f"NOTIFY {_WORK}")
+
+    async def hear_of_work(self, listener: Callable[[], None]) -> None:
+        """Listens on a connection of its own; when that is lost, hints are, and workers still look by themselves."""
+        try:
+            self._ear = await asyncpg.connect(self._url)
+            await self._ear.add_listener(_WORK, lambda *_: listener())
+        except _UNAVAILABLE as error:
+            raise StoreUnavailable(f"PostgreSQL cannot be used now: {error}") from error
+
     async def close(self) -> None:
+        if self._ear is not None:
+            await self._ear.close()
         await self._pool.close()
 
     @asynccontextmanager

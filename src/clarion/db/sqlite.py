@@ -5,7 +5,7 @@ import logging
 import queue
 import sqlite3
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +106,12 @@ class SqliteDatabase:
 
     async def scan(self, work: Work[T]) -> T:
         return await self._loop.run_in_executor(self._scanners, self._scan_here, work)
+
+    async def announce_work(self) -> None:
+        """Nobody else works on an embedded store."""
+
+    async def hear_of_work(self, listener: Callable[[], None]) -> None:
+        """Nobody else announces work on an embedded store."""
 
     async def close(self) -> None:
         self._waiting.put(None)

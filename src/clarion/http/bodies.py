@@ -33,3 +33,17 @@ class UnexpectedErrorBody(ErrorBody):
     """A defect on our side: quote `errorId`, the log has the rest."""
 
     error_id: str
+
+
+class PayloadViolation(Wire):
+    field: str
+    message: str
+    value: Any | UnsetType = UNSET
+    schema_path: str | UnsetType = UNSET
+
+
+class PayloadErrorBody(ErrorBody):
+    """A trigger whose payload does not fit the schema of its workflow."""
+
+    type: str
+    errors: list[PayloadViolation]

@@ -7,7 +7,14 @@ from msgspec import UNSET
 
 from clarion import errors
 from clarion.clock import Millis, iso_text
-from clarion.http.bodies import ErrorBody, FieldErrors, UnexpectedErrorBody, ValidationErrorBody
+from clarion.http.bodies import (
+    ErrorBody,
+    FieldErrors,
+    PayloadErrorBody,
+    PayloadViolation,
+    UnexpectedErrorBody,
+    ValidationErrorBody,
+)
 from clarion.jsontext import encode_json
 
 STATUS: dict[type[errors.ClarionError], int] = {
@@ -21,6 +28,7 @@ STATUS: dict[type[errors.ClarionError], int] = {
     errors.InProgress: 409,
     errors.TooLarge: 413,
     errors.NotJson: 415,
+    errors.PayloadInvalid: 400,
     errors.Invalid: 422,
     errors.StoreUnavailable: 503,
 }
@@ -43,6 +51,9 @@ def error_body(error: errors.RequestError | errors.StoreUnavailable, *, path: st
     if isinstance(error, errors.Invalid):
         fields = {name: _field(problems) for name, problems in error.problems.items()}
         return encode_json(ValidationErrorBody(**common, errors=fields))
+    if isinstance(error, errors.PayloadInvalid):
+        places = [_violation(one) for one in error.violations]
+        return encode_json(PayloadErrorBody(**common, type="PAYLOAD_VALIDATION_ERROR", errors=places))
     return encode_json(ErrorBody(**common))
 
 
@@ -75,6 +86,13 @@ def _field(problems: list[errors.Problem]) -> FieldErrors:
     value = problems[0].value
     return FieldErrors(
         messages=[problem.message for problem in problems], value=UNSET if value is None else _shortened(value)
+    )
+
+
+def _violation(violation: Any) -> PayloadViolation:
+    value = UNSET if violation.value is None else _shortened(violation.value)
+    return PayloadViolation(
+        field=violation.field, message=violation.message, value=value, schema_path=violation.schema_path
     )
 
 

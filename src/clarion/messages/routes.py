@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from clarion.errors import Invalid, Problem
 from clarion.http.operation import Call, operation
-from clarion.http.pages import OffsetPage, count_rows, list_offset_page
+from clarion.http.pages import Listing, OffsetPage, count_rows, list_offset_page
 from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
 from clarion.messages import store
@@ -19,6 +19,7 @@ from clarion.messages.wire import (
     MarkIn,
     MessageOut,
     MessageQuery,
+    OutboxQuery,
     Told,
     UnseenQuery,
 )
@@ -30,13 +31,13 @@ from clarion.vocabulary import Scope
 @operation("GET", "/v1/messages", scope=Scope.MESSAGES_READ, scans=True)
 async def list_messages(call: Call, query: MessageQuery) -> OffsetPage[MessageOut]:
     """List messages of every channel, newest first."""
-    listing = store.filter_messages(call.environment_id, query)
-    page = await list_offset_page(call.db, listing, page=query.page, limit=query.limit, render=store.message_of)
-    recipients = await list_subscribers_by_id(call.db, call.environment_id, [one.subscriber_id for one in page.data])
-    data = [
-        MessageOut.of(told, recipients[told.message.subscriber_id]) for told in await _tell_messages(call, page.data)
-    ]
-    return page.with_data(data)
+    return await _messages_page(call, store.filter_messages(call.environment_id, query), query.page, query.limit)
+
+
+@operation("GET", "/v1/outbox", scope=Scope.MESSAGES_READ, scans=True)
+async def list_outbox(call: Call, query: OutboxQuery) -> OffsetPage[MessageOut]:
+    """List what the built-in email and SMS providers were given: they keep messages instead of sending them."""
+    return await _messages_page(call, store.filter_outbox(call.environment_id), query.page, query.limit)
 
 
 @operation("DELETE", "/v1/messages/{messageId}", scope=Scope.MESSAGES_WRITE)
@@ -91,6 +92,13 @@ async def count_unseen_messages(call: Call, subscriber_key: SubscriberKey, query
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     listing = filter_feed(subscriber, call.now, seen=query.seen)
     return CountOut(count=await count_rows(call.db, listing, most=query.limit))
+
+
+async def _messages_page(call: Call, listing: Listing, page: int, limit: int) -> OffsetPage[MessageOut]:
+    found = await list_offset_page(call.db, listing, page=page, limit=limit, render=store.message_of)
+    recipients = await list_subscribers_by_id(call.db, call.environment_id, [one.subscriber_id for one in found.data])
+    told = await _tell_messages(call, found.data)
+    return found.with_data([MessageOut.of(one, recipients[one.message.subscriber_id]) for one in told])
 
 
 async def _tell_messages(call: Call, messages: Sequence[Message]) -> list[Told]:

@@ -65,6 +65,19 @@ def filter_messages(environment_id: EnvironmentId, query: MessageQuery) -> Listi
     return Listing(columns=COLUMNS, source="messages AS t", where=" AND ".join(conditions), parameters=parameters)
 
 
+def filter_outbox(environment_id: EnvironmentId) -> Listing:
+    """What the built-in providers keep."""
+    return Listing(
+        columns=COLUMNS,
+        source="messages AS t",
+        where="""
+            t.environment_id = :environment_id AND t.channel IN ('email', 'sms')
+            AND t.provider_id IN ('svc-email', 'svc-sms')
+        """,
+        parameters={"environment_id": environment_id},
+    )
+
+
 async def list_messages_by_id(
     db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, ids: Sequence[MessageId]
 ) -> list[Message]:

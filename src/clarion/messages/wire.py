@@ -28,6 +28,11 @@ class MessageQuery(Wire):
     limit: Annotated[int, Meta(ge=1, le=1000)] = 10
 
 
+class OutboxQuery(Wire):
+    page: PageNumber = 0
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 10
+
+
 class DeleteMessagesQuery(Wire):
     channel: Channel | None = None
 

@@ -23,6 +23,9 @@ FIND_SUBSCRIBER = sql(f"""
 FIND_SUBSCRIBER_FOR_UPDATE = sql(f"""
     SELECT {COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.key = :key {{for_update}}
 """)
+LIST_SUBSCRIBERS_BY_KEY = sql(f"""
+    SELECT {COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.key {{any:keys}}
+""")
 LIST_SUBSCRIBERS_BY_ID = sql(f"""
     SELECT {COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.id {{any:ids}}
 """)
@@ -42,6 +45,10 @@ _NOTIFICATIONS_OF_SUBSCRIBER = """
     SELECT id FROM notifications WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
 """
 
+_WINDOWS_OF_SUBSCRIBER = """
+    SELECT id FROM digest_windows WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
+"""
+
 # Everything of a person, children before parents.
 DELETE_OF_SUBSCRIBER = tuple(
     sql(f"DELETE FROM {table} WHERE environment_id = :environment_id AND {condition}")
@@ -51,6 +58,9 @@ DELETE_OF_SUBSCRIBER = tuple(
         ("preferences", "subscriber_id = :subscriber_id"),
         ("messages", "subscriber_id = :subscriber_id"),
         ("jobs", f"notification_id IN ({_NOTIFICATIONS_OF_SUBSCRIBER})"),
+        ("digest_events", f"window_id IN ({_WINDOWS_OF_SUBSCRIBER})"),
+        ("digest_windows", "subscriber_id = :subscriber_id"),
+        ("throttle_passes", "subscriber_id = :subscriber_id"),
         ("notifications", "subscriber_id = :subscriber_id"),
         ("subscribers", "id = :subscriber_id"),
     )
@@ -80,6 +90,23 @@ async def list_subscribers_by_id(
     """Those of the given people who exist."""
     rows = await db.fetch(LIST_SUBSCRIBERS_BY_ID, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
     return {row["id"]: subscriber_of(row) for row in rows}
+
+
+async def ensure_subscribers(
+    db: Connection, environment_id: EnvironmentId, keys: Iterable[SubscriberKey], now: Millis
+) -> dict[SubscriberKey, Subscriber]:
+    """Subscribers by key, made where they do not exist; in key order, so that no two callers wait for each other."""
+    wanted = sorted(set(keys))
+    if not wanted:
+        return {}
+    found = await _list_by_key(db, environment_id, wanted)
+    missing = [key for key in wanted if key not in found]
+    if not missing:
+        return found
+    nothing = dict.fromkeys(CONTACT_FIELDS)
+    rows = [{"environment_id": environment_id, "id": new_id(now), "key": key, "now": now, **nothing} for key in missing]
+    await db.execute_many(INSERT_SUBSCRIBER, rows)
+    return found | await _list_by_key(db, environment_id, missing)
 
 
 async def upsert_subscriber(
@@ -131,6 +158,13 @@ def subscriber_of(row: Row) -> Subscriber:
         values[name] = json_value(values[name])
     values["is_online"] = None if values["is_online"] is None else bool(values["is_online"])
     return Subscriber(**values)
+
+
+async def _list_by_key(
+    db: Connection, environment_id: EnvironmentId, keys: list[SubscriberKey]
+) -> dict[SubscriberKey, Subscriber]:
+    rows = await db.fetch(LIST_SUBSCRIBERS_BY_KEY, environment_id=environment_id, keys=keys)
+    return {row["key"]: subscriber_of(row) for row in rows}
 
 
 async def _insert_subscriber(

@@ -21,6 +21,9 @@ FIND_TOPIC = sql(f"""
 FIND_TOPIC_FOR_UPDATE = sql(f"""
     SELECT {_COLUMNS} FROM topics AS t WHERE t.environment_id = :environment_id AND t.key = :key {{for_update}}
 """)
+LIST_TOPICS_BY_KEY = sql(f"""
+    SELECT {_COLUMNS} FROM topics AS t WHERE t.environment_id = :environment_id AND t.key {{any:keys}}
+""")
 INSERT_TOPIC = sql("""
     INSERT INTO topics (environment_id, id, key, name, created_at, updated_at)
     VALUES (:environment_id, :id, :key, :name, :now, :now)
@@ -49,6 +52,14 @@ async def get_topic(db: Connection, environment_id: EnvironmentId, key: TopicKey
     if topic is None:
         raise NotFound("Topic", key)
     return topic
+
+
+async def list_topics_by_key(
+    db: Connection, environment_id: EnvironmentId, keys: list[TopicKey]
+) -> dict[TopicKey, Topic]:
+    """Those of the keys that name a topic."""
+    rows = await db.fetch(LIST_TOPICS_BY_KEY, environment_id=environment_id, keys=keys)
+    return {row["key"]: topic_of(row) for row in rows}
 
 
 async def upsert_topic(

@@ -11,8 +11,20 @@ from clarion.clock import Millis
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, base62_id, find_id, id_base62
 from clarion.vocabulary import Channel, Severity, StepType
 
+MOST_STEPS = 20
+
 _SLUG_MARK = "_wf_"
+_STEP_SLUG_MARK = "_st_"
 _CHANNELS = {StepType(channel.value): channel for channel in Channel}
+
+
+class Variant(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Other controls for a step, used instead of its own where the filters pass."""
+
+    id: str
+    name: str = ""
+    filters: list[dict[str, Any]] = []
+    controls: dict[str, Any] = {}
 
 
 class Step(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -24,10 +36,22 @@ class Step(Struct, frozen=True, kw_only=True, rename="camel"):
     type: StepType
     active: bool = True
     controls: dict[str, Any] = {}
+    filters: list[dict[str, Any]] = []
+    should_stop_on_fail: bool = False
+    variants: list[Variant] = []
 
     @property
     def channel(self) -> Channel | None:
         return _CHANNELS.get(self.type)
+
+    @property
+    def slug(self) -> str:
+        plain = find_id(self.id)
+        return f"{kebab(self.name)}{_STEP_SLUG_MARK}{self.id if plain is None else id_base62(plain)}"
+
+    def is_called(self, reference: str) -> bool:
+        """Whether the reference is this step's identifier, `_id` or slug, whatever the slug's name part says."""
+        return reference in (self.step_id, self.id) or reference.endswith(self.slug.removeprefix(kebab(self.name)))
 
 
 class Switch(Struct, frozen=True):
@@ -83,6 +107,11 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True):
     payload_schema: dict[str, Any] | None
     validate_payload: bool
     created_at: Millis
+
+    def find_step(self, reference: str) -> Step | None:
+        """A step by its identifier, `_id` or slug."""
+        exact = (step for step in self.steps if step.step_id == reference)
+        return next(exact, None) or next((step for step in self.steps if step.is_called(reference)), None)
 
     @property
     def channels(self) -> list[Channel]:

@@ -1,9 +1,12 @@
 """SQL of workflows and their versions."""
 
 from collections.abc import Iterable
+from typing import Any
 
+from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
+from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowVersionId
 from clarion.jsontext import json_text, json_value
 from clarion.workflows.model import (
@@ -33,12 +36,26 @@ INSERT_VERSION = sql("""
         :environment_id, :id, :workflow_id, :number, :steps, :payload_schema, :validate_payload, :created_at
     )
 """)
-FIND_WORKFLOW_BY_KEY = sql("""
-    SELECT * FROM workflows WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NULL
+_BY_KEY = "SELECT * FROM workflows WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NULL"
+_BY_ID = "SELECT * FROM workflows WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL"
+
+FIND_WORKFLOW_BY_KEY = sql(_BY_KEY)
+FIND_WORKFLOW_BY_ID = sql(_BY_ID)
+FIND_WORKFLOW_BY_KEY_FOR_UPDATE = sql(_BY_KEY + " {for_update}")
+FIND_WORKFLOW_BY_ID_FOR_UPDATE = sql(_BY_ID + " {for_update}")
+UPDATE_WORKFLOW = sql("""
+    UPDATE workflows SET
+        name = :name, description = :description, active = :active, tags = :tags, severity = :severity,
+        default_preference = :default_preference, user_preference = :user_preference,
+        version_id = :version_id, updated_at = :updated_at
+    WHERE environment_id = :environment_id AND id = :id
 """)
-FIND_WORKFLOW_BY_ID = sql("""
-    SELECT * FROM workflows WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
+MARK_WORKFLOW_DELETED = sql("""
+    UPDATE workflows SET deleted_at = :now WHERE environment_id = :environment_id AND id = :id
 """)
+LIST_WORKFLOWS = sql(
+    "SELECT * FROM workflows WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id"
+)
 LIST_ACTIVE_WORKFLOWS = sql("""
     SELECT * FROM workflows WHERE environment_id = :environment_id AND active AND deleted_at IS NULL ORDER BY id
 """)
@@ -48,22 +65,7 @@ LIST_VERSIONS_BY_ID = sql("SELECT * FROM workflow_versions WHERE environment_id 
 
 async def insert_workflow(db: Connection, workflow: Workflow, version: WorkflowVersion) -> bool:
     """Insert a workflow with its first version, unless the identifier is taken."""
-    row = await db.fetch_one(
-        INSERT_WORKFLOW,
-        environment_id=workflow.environment_id,
-        id=workflow.id,
-        key=workflow.key,
-        name=workflow.name,
-        description=workflow.description,
-        active=workflow.active,
-        tags=json_text(workflow.tags),
-        severity=workflow.severity,
-        default_preference=_layer_text(workflow.default_preference),
-        user_preference=_layer_text(workflow.user_preference),
-        version_id=workflow.version_id,
-        created_at=workflow.created_at,
-        updated_at=workflow.updated_at,
-    )
+    row = await db.fetch_one(INSERT_WORKFLOW, **_columns(workflow), key=workflow.key, created_at=workflow.created_at)
     if row is None:
         return False
     await insert_version(db, version)
@@ -84,13 +86,50 @@ async def insert_version(db: Connection, version: WorkflowVersion) -> None:
     )
 
 
-async def find_workflow(db: Connection, environment_id: EnvironmentId, reference: str) -> Workflow | None:
+async def find_workflow(
+    db: Connection, environment_id: EnvironmentId, reference: str, *, for_update: bool = False
+) -> Workflow | None:
     """A workflow by its identifier, `_id` or slug."""
-    row = await db.fetch_one(FIND_WORKFLOW_BY_KEY, environment_id=environment_id, key=reference)
+    by_key, by_id = (
+        (FIND_WORKFLOW_BY_KEY_FOR_UPDATE, FIND_WORKFLOW_BY_ID_FOR_UPDATE)
+        if for_update
+        else (FIND_WORKFLOW_BY_KEY, FIND_WORKFLOW_BY_ID)
+    )
+    row = await db.fetch_one(by_key, environment_id=environment_id, key=reference)
     workflow_id = find_workflow_id(reference)
     if row is None and workflow_id is not None:
-        row = await db.fetch_one(FIND_WORKFLOW_BY_ID, environment_id=environment_id, id=workflow_id)
+        row = await db.fetch_one(by_id, environment_id=environment_id, id=workflow_id)
     return None if row is None else workflow_of(row)
+
+
+async def get_workflow(
+    db: Connection, environment_id: EnvironmentId, reference: str, *, for_update: bool = False
+) -> Workflow:
+    workflow = await find_workflow(db, environment_id, reference, for_update=for_update)
+    if workflow is None:
+        raise NotFound("Workflow", reference)
+    return workflow
+
+
+async def get_version(db: Connection, workflow: Workflow) -> WorkflowVersion:
+    """The version that new runs of the workflow take."""
+    found = await list_versions_by_id(db, workflow.environment_id, [workflow.version_id])
+    return found[workflow.version_id]
+
+
+async def update_workflow(db: Connection, workflow: Workflow) -> None:
+    """Write everything of a workflow that can change; the caller holds its row."""
+    await db.execute(UPDATE_WORKFLOW, **_columns(workflow))
+
+
+async def mark_workflow_deleted(db: Connection, workflow: Workflow, now: Millis) -> None:
+    """Take a workflow away and free its identifier; its versions stay for the runs under way."""
+    await db.execute(MARK_WORKFLOW_DELETED, environment_id=workflow.environment_id, id=workflow.id, now=now)
+
+
+async def list_workflows(db: Connection, environment_id: EnvironmentId) -> list[Workflow]:
+    """Every workflow, oldest first."""
+    return [workflow_of(row) for row in await db.fetch(LIST_WORKFLOWS, environment_id=environment_id)]
 
 
 async def list_active_workflows(db: Connection, environment_id: EnvironmentId) -> list[Workflow]:
@@ -134,6 +173,23 @@ def version_of(row: Row) -> WorkflowVersion:
             "validate_payload": bool(row["validate_payload"]),
         }
     )
+
+
+def _columns(workflow: Workflow) -> dict[str, Any]:
+    """The columns that both writing and rewriting a workflow take."""
+    return {
+        "environment_id": workflow.environment_id,
+        "id": workflow.id,
+        "name": workflow.name,
+        "description": workflow.description,
+        "active": workflow.active,
+        "tags": json_text(workflow.tags),
+        "severity": workflow.severity,
+        "default_preference": _layer_text(workflow.default_preference),
+        "user_preference": _layer_text(workflow.user_preference),
+        "version_id": workflow.version_id,
+        "updated_at": workflow.updated_at,
+    }
 
 
 def _layer(text: str | None) -> PreferenceLayer | None:

@@ -1,4 +1,4 @@
-"""Real processes: `clarion` started, spoken to, stopped and killed."""
+"""Real processes, as fixtures: `clarion` started, spoken to, stopped and killed."""
 
 import os
 import re
@@ -36,8 +36,8 @@ class Process:
             text=True,
         )
         self.said = self._read_start()
-        found = re.search(r"http://[\d.]+:\d+", self.said)
-        assert found, f"no address in: {self.said!r}"
+        found = re.search(r"http://[\d.]+:\d+| works on ", self.said)
+        assert found, f"it did not start: {self.said!r}"
         self.address = found[0]
 
     @property
@@ -72,7 +72,7 @@ class Process:
         for _ in range(FIRST_LINES):
             line = self.popen.stdout.readline()
             lines.append(line)
-            if not line or "API reference" in line:
+            if not line or "API reference" in line or " works on " in line:
                 break
         return "".join(lines)
 
@@ -86,7 +86,7 @@ def start() -> Iterator[Start]:
     running: list[Process] = []
 
     def run(*arguments: str, **environ: str) -> Process:
-        process = Process([*arguments, "--port", "0"], environ)
+        process = Process([*arguments], environ)
         running.append(process)
         return process
 

@@ -1,0 +1,186 @@
+"""Groups of filters: a step runs when one of its groups passes."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from clarion.conditions.values import Decision, as_list, is_absent, is_between, is_equal, is_like, order, shorten
+from clarion.paths import MISSING, find_value
+from clarion.vocabulary import FilterJoin, FilterOperator, FilterSource, FilterType
+
+DEEPEST_GROUP: Final = 10
+MOST_CHILDREN: Final = 100
+LONGEST_FIELD: Final = 512
+MOST_COMPARED: Final = 1_000_000
+"""Pairs of items that one operator compares; beyond that nothing is in the list."""
+
+
+def check_filters(filters: Any) -> list[tuple[str, str]]:
+    """Everything that is wrong with a list of groups: the path inside it, and a message."""
+    if not isinstance(filters, list):
+        return [("", "must be a list of groups")]
+    return [
+        (f"{place}{path}", message)
+        for place, group in enumerate(filters)
+        for path, message in _check_group(group, depth=1)
+    ]
+
+
+def decide_filters(filters: Any, variables: Mapping[str, Any]) -> Decision:
+    """Whether any group passes, or there is none; what is malformed does not pass.
+
+    Texts with variables are rendered before they come here.
+    """
+    groups = [_decide_group(group, variables) for group in filters or ()]
+    passed = not groups or any(group["passed"] for group in groups)
+    return Decision(passed=passed, explanation={"passed": passed, "groups": groups})
+
+
+def _check_group(group: Any, *, depth: int) -> list[tuple[str, str]]:
+    if not isinstance(group, Mapping):
+        return [("", "must be a group of filters")]
+    if depth > DEEPEST_GROUP:
+        return [("", f"must not be nested more than {DEEPEST_GROUP} levels deep")]
+    problems = _check_words(group, {"type": FilterType, "value": FilterJoin})
+    if not isinstance(group.get("isNegated", False), bool):
+        problems.append((".isNegated", "must be true or false"))
+    children = group.get("children", [])
+    if not isinstance(children, list) or len(children) > MOST_CHILDREN:
+        return [*problems, (".children", f"must be a list of at most {MOST_CHILDREN} filters")]
+    for place, child in enumerate(children):
+        found = _check_group(child, depth=depth + 1) if _is_group(child) else _check_part(child)
+        problems += [(f".children.{place}{path}", message) for path, message in found]
+    return problems
+
+
+def _check_part(part: Any) -> list[tuple[str, str]]:
+    if not isinstance(part, Mapping):
+        return [("", "must be a filter")]
+    problems = _check_words(part, {"operator": FilterOperator, "on": FilterSource})
+    field = part.get("field")
+    if not isinstance(field, str) or not 0 < len(field) <= LONGEST_FIELD:
+        problems.append((".field", f"must be the path of a value, of at most {LONGEST_FIELD} characters"))
+    if part.get("operator") in ("BETWEEN", "NOT_BETWEEN") and len(as_list(part.get("value")) or ()) != 2:
+        problems.append((".value", "must be two values with a comma between them"))
+    return problems
+
+
+def _check_words(
+    shape: Mapping[str, Any], words: Mapping[str, type[FilterType | FilterJoin | FilterOperator | FilterSource]]
+) -> list[tuple[str, str]]:
+    return [
+        (f".{name}", f"must be one of {', '.join(allowed)}")
+        for name, allowed in words.items()
+        if name in shape and shape[name] not in list(allowed)
+    ]
+
+
+def _decide_group(group: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(group, Mapping):
+        return {"passed": False, "problem": "not a group of filters"}
+    found = group.get("children")
+    children = [
+        _decide_group(child, variables) if _is_group(child) else _decide_part(child, variables)
+        for child in (found if isinstance(found, list) else ())
+    ]
+    join, negated = group.get("value", FilterJoin.AND), group.get("isNegated") is True
+    results = [child["passed"] for child in children]
+    # A group that asks nothing passes, negated or not: nothing was said that could be untrue.
+    passed = not results or (any(results) if join == FilterJoin.OR else all(results)) != negated
+    return {"passed": passed, "value": join, "isNegated": negated, "children": children}
+
+
+def _decide_part(part: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
+    operator = str(part.get("operator", FilterOperator.EQUAL)) if isinstance(part, Mapping) else ""
+    if operator not in _OPERATORS:
+        return {"passed": False, "problem": "not a filter"}
+    source, field = str(part.get("on", FilterSource.PAYLOAD)), str(part.get("field", ""))
+    actual, expected = _actual(variables.get(source), source, field), part.get("value")
+    negated, compare = _OPERATORS[operator]
+    passed = (not is_absent(actual) and compare(actual, expected)) != negated
+    return {
+        "passed": passed,
+        "on": source,
+        "field": field,
+        "operator": operator,
+        "expected": shorten(expected),
+        "actual": shorten(actual),
+    }
+
+
+def _actual(values: Any, source: str, field: str) -> Any:
+    found = find_value(values, field)
+    prefix = f"{source}."
+    return find_value(values, field.removeprefix(prefix)) if found is MISSING and field.startswith(prefix) else found
+
+
+def _is_group(child: Any) -> bool:
+    return isinstance(child, Mapping) and "children" in child
+
+
+def _is_in(actual: Any, expected: Any) -> bool:
+    """A single value is one of a list; a list has one of them; a text contains a single one."""
+    listed = as_list(expected)
+    if isinstance(actual, list):
+        return _any_in(actual, [expected, *(listed or ())])
+    if listed is None and isinstance(actual, str) and isinstance(expected, str):
+        return expected in actual
+    return _any_in(actual, expected)
+
+
+def _any_in(actual: Any, expected: Any) -> bool:
+    items, listed = _items(actual), _items(as_list(expected) or expected)
+    return _is_bearable(items, listed) and any(is_equal(item, one) for item in items for one in listed)
+
+
+def _all_in(actual: Any, expected: Any) -> bool:
+    """Every item is one of the list, and there is at least one."""
+    items, listed = _items(actual), _items(as_list(expected) or expected)
+    found = _is_bearable(items, listed) and all(any(is_equal(item, one) for one in listed) for item in items)
+    return found and bool(items)
+
+
+def _is_bearable(items: list[Any], listed: list[Any]) -> bool:
+    return len(items) * len(listed) <= MOST_COMPARED
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _between(actual: Any, expected: Any) -> bool:
+    bounds = as_list(expected) or ()
+    return len(bounds) == 2 and is_between(actual, bounds[0], bounds[1])
+
+
+def _like(actual: Any, expected: Any) -> bool:
+    if isinstance(actual, list | Mapping) or expected is None:
+        return False
+    text = str(actual).lower() if isinstance(actual, bool) else str(actual)
+    return is_like(text, str(expected))
+
+
+def _ordered(accepts: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
+    def compare(actual: Any, expected: Any) -> bool:
+        found = order(actual, expected)
+        return found is not None and accepts(found)
+
+    return compare
+
+
+# Each operator as the one it denies or is, so that what is absent fails the one and passes the other.
+_OPERATORS: Final[dict[str, tuple[bool, Callable[[Any, Any], bool]]]] = {
+    FilterOperator.EQUAL: (False, is_equal),
+    FilterOperator.NOT_EQUAL: (True, is_equal),
+    FilterOperator.LARGER: (False, _ordered(lambda found: found > 0)),
+    FilterOperator.LARGER_EQUAL: (False, _ordered(lambda found: found >= 0)),
+    FilterOperator.SMALLER: (False, _ordered(lambda found: found < 0)),
+    FilterOperator.SMALLER_EQUAL: (False, _ordered(lambda found: found <= 0)),
+    FilterOperator.IN: (False, _is_in),
+    FilterOperator.NOT_IN: (True, _is_in),
+    FilterOperator.ALL_IN: (False, _all_in),
+    FilterOperator.ANY_IN: (False, _any_in),
+    FilterOperator.BETWEEN: (False, _between),
+    FilterOperator.NOT_BETWEEN: (True, _between),
+    FilterOperator.LIKE: (False, _like),
+    FilterOperator.NOT_LIKE: (True, _like),
+}

@@ -1,0 +1,246 @@
+"""JSON-logic: rules such as `{"==": [{"var": "payload.plan"}, "gold"]}`, with the operators of existing dashboards."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from clarion.clock import Millis
+from clarion.conditions.dates import DATE_OPERATORS, compare_dates
+from clarion.conditions.operations import LONGEST_TEXT, MANY, OPERATIONS, is_truthy
+from clarion.conditions.values import Decision, is_absent, shorten
+from clarion.paths import MISSING, find_value
+
+DEEPEST_RULE: Final = 32
+LARGEST_RULE: Final = 2_000
+"""Operators, lists and values of one rule."""
+MOST_WORK: Final = 100_000
+"""What one decision may evaluate, list items included."""
+
+
+def check_logic(rule: Any) -> str | None:
+    """What is wrong with a rule, or None."""
+    if not isinstance(rule, Mapping | bool):
+        return "must be a JSON-logic rule: an object with one operator"
+    return _check(rule, depth=0, size=[0])
+
+
+def decide_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> bool:
+    """Whether the step runs; a rule that asks for too much, or is none, does not pass."""
+    return explain_logic(rule, variables, now=now).passed
+
+
+def explain_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> Decision:
+    """Whether the step runs, and every comparison that was made on the way."""
+    evaluation = _Evaluation(now)
+    try:
+        passed = is_truthy(evaluation.value(rule, variables))
+    except (_TooMuch, RecursionError):
+        return Decision(passed=False, explanation={"passed": False, "problem": "the rule takes too much work"})
+    return Decision(passed=passed, explanation={"passed": passed, "comparisons": evaluation.comparisons})
+
+
+class _TooMuch(Exception):
+    """The rule spent what one decision may."""
+
+
+def _check(rule: Any, *, depth: int, size: list[int]) -> str | None:
+    size[0] += 1
+    if depth > DEEPEST_RULE or size[0] > LARGEST_RULE:
+        return f"must not have more than {DEEPEST_RULE} levels and {LARGEST_RULE} parts"
+    if isinstance(rule, list):
+        parts = rule
+    elif isinstance(rule, Mapping) and len(rule) == 1:
+        ((operator, given),) = rule.items()
+        parts = _arguments(given)
+        if problem := _check_operator(operator, len(parts)):
+            return problem
+    else:
+        return None
+    found = (_check(part, depth=depth + 1, size=size) for part in parts)
+    return next((problem for problem in found if problem), None)
+
+
+def _check_operator(operator: str, count: int) -> str | None:
+    bounds = _BOUNDS.get(operator)
+    if bounds is None:
+        return f"has the unknown operator '{operator}'"
+    fewest, most = bounds
+    if fewest <= count <= most:
+        return None
+    wanted = str(fewest) if fewest == most else f"at least {fewest}" if count < fewest else f"at most {most}"
+    return f"gives the operator '{operator}' {count} values instead of {wanted}"
+
+
+def _arguments(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
+
+
+class _Evaluation:
+    """One decision: what it has compared, and what it may still spend."""
+
+    def __init__(self, now: Millis) -> None:
+        self._now = now
+        self._work = MOST_WORK
+        self.comparisons: list[dict[str, Any]] = []
+
+    def value(self, rule: Any, data: Any) -> Any:
+        self._charge(1)
+        if isinstance(rule, list):
+            return [self.value(part, data) for part in rule]
+        if not isinstance(rule, Mapping) or len(rule) != 1:
+            return rule
+        ((operator, given),) = rule.items()
+        arguments = _arguments(given)
+        if not _is_known(operator, len(arguments)):
+            return None
+        if operator in _LAZY:
+            return _LAZY[operator](self, arguments, data)
+        values = [self.value(argument, data) for argument in arguments]
+        return self._apply(operator, arguments, values)
+
+    def _apply(self, operator: str, arguments: list[Any], values: list[Any]) -> Any:
+        sizes = [_size(value) for value in values]
+        self._charge(math.prod(sizes) if operator in _EACH_WITH_EACH else sum(sizes))
+        if operator in DATE_OPERATORS:
+            result: Any = compare_dates(operator, values[0], values[1], now=self._now)
+        else:
+            result = OPERATIONS[operator][2](*values)
+        if isinstance(result, str) and len(result) > LONGEST_TEXT:
+            raise _TooMuch
+        if isinstance(result, bool) and len(self.comparisons) < MANY:
+            self._note(operator, arguments, values, outcome=result)
+        return result
+
+    def _note(self, operator: str, arguments: list[Any], values: list[Any], *, outcome: bool) -> None:
+        """Keep what was compared, when one of the sides is a variable."""
+        fields = [place for place, argument in enumerate(arguments) if _field(argument)]
+        if fields:
+            place = fields[0]
+            others = [shorten(value) for at, value in enumerate(values) if at != place]
+            self.comparisons.append(
+                {
+                    "field": _field(arguments[place]),
+                    "operator": operator,
+                    "actual": shorten(values[place]),
+                    "expected": others[0] if len(others) == 1 else others,
+                    "outcome": outcome,
+                }
+            )
+
+    def variable(self, arguments: list[Any], data: Any) -> Any:
+        path = self.value(arguments[0], data) if arguments else ""
+        found = data if path is None or path == "" else find_value(data, str(path))
+        if is_absent(found):
+            return self.value(arguments[1], data) if len(arguments) > 1 else None
+        return found
+
+    def missing(self, arguments: list[Any], data: Any) -> list[Any]:
+        names = [self.value(argument, data) for argument in arguments]
+        flat = names[0] if names and isinstance(names[0], list) else names
+        return [name for name in flat if find_value(data, str(name)) in (MISSING, None, "")]
+
+    def missing_some(self, arguments: list[Any], data: Any) -> list[Any]:
+        needed, names = self.value(arguments[0], data), self.value(arguments[1], data)
+        listed = names if isinstance(names, list) else [names]
+        absent = self.missing([listed], data)
+        return [] if isinstance(needed, int) and len(listed) - len(absent) >= needed else absent
+
+    def choose(self, arguments: list[Any], data: Any) -> Any:
+        for place in range(0, len(arguments) - 1, 2):
+            if is_truthy(self.value(arguments[place], data)):
+                return self.value(arguments[place + 1], data)
+        return self.value(arguments[-1], data) if len(arguments) % 2 else None
+
+    def every(self, arguments: list[Any], data: Any) -> Any:
+        result: Any = True
+        for argument in arguments:
+            result = self.value(argument, data)
+            if not is_truthy(result):
+                break
+        return result
+
+    def either(self, arguments: list[Any], data: Any) -> Any:
+        result: Any = False
+        for argument in arguments:
+            result = self.value(argument, data)
+            if is_truthy(result):
+                break
+        return result
+
+    def items(self, argument: Any, data: Any) -> list[Any]:
+        found = self.value(argument, data)
+        return found if isinstance(found, list) else []
+
+    def tests(self, arguments: list[Any], data: Any) -> list[bool]:
+        return [is_truthy(self.value(arguments[1], item)) for item in self.items(arguments[0], data)]
+
+    def reduce(self, arguments: list[Any], data: Any) -> Any:
+        result = self.value(arguments[2], data) if len(arguments) > 2 else None
+        for item in self.items(arguments[0], data):
+            result = self.value(arguments[1], {"current": item, "accumulator": result})
+        return result
+
+    def _charge(self, work: int) -> None:
+        self._work -= work
+        if self._work < 0:
+            raise _TooMuch
+
+
+def _is_known(operator: str, count: int) -> bool:
+    return _check_operator(operator, count) is None
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value) >> 6
+    return len(value) if isinstance(value, list | Mapping) else 0
+
+
+def _field(argument: Any) -> str | None:
+    if not isinstance(argument, Mapping) or set(argument) != {"var"}:
+        return None
+    path = _arguments(argument["var"])
+    return str(path[0]) if path else ""
+
+
+def _map(evaluation: _Evaluation, arguments: list[Any], data: Any) -> list[Any]:
+    return [evaluation.value(arguments[1], item) for item in evaluation.items(arguments[0], data)]
+
+
+def _filter(evaluation: _Evaluation, arguments: list[Any], data: Any) -> list[Any]:
+    items = evaluation.items(arguments[0], data)
+    return [item for item in items if is_truthy(evaluation.value(arguments[1], item))]
+
+
+def _all(evaluation: _Evaluation, arguments: list[Any], data: Any) -> bool:
+    found = evaluation.tests(arguments, data)
+    return bool(found) and all(found)
+
+
+# Those that decide themselves what they evaluate, and over which data.
+_LAZY: Final[dict[str, Callable[[_Evaluation, list[Any], Any], Any]]] = {
+    "var": _Evaluation.variable,
+    "missing": _Evaluation.missing,
+    "missing_some": _Evaluation.missing_some,
+    "if": _Evaluation.choose,
+    "?:": _Evaluation.choose,
+    "and": _Evaluation.every,
+    "or": _Evaluation.either,
+    "map": _map,
+    "filter": _filter,
+    "reduce": _Evaluation.reduce,
+    "all": _all,
+    "some": lambda evaluation, arguments, data: any(evaluation.tests(arguments, data)),
+    "none": lambda evaluation, arguments, data: not any(evaluation.tests(arguments, data)),
+}
+_EACH_WITH_EACH: Final = ("containsAny", "doesNotContainAny")
+_BOUNDS: Final[dict[str, tuple[int, int]]] = {
+    **{name: (fewest, most) for name, (fewest, most, _) in OPERATIONS.items()},
+    **dict.fromkeys(DATE_OPERATORS, (2, 2)),
+    **dict.fromkeys(("map", "filter", "all", "some", "none", "missing_some"), (2, 2)),
+    **dict.fromkeys(("and", "or", "if"), (1, MANY)),
+    "missing": (0, MANY),
+    "reduce": (2, 3),
+    "var": (0, 2),
+    "?:": (3, 3),
+}

@@ -1,0 +1,21 @@
+"""Every table: the map of the data.
+
+organizations ─ environments ─ api_keys             idempotency_keys
+subscribers ─ subscriber_channels                   topics ─ topic_subscriptions
+workflows ─ workflow_versions (immutable)           preferences (what a person switched)
+integrations                                        triggers ─ notifications ─ jobs ─ messages
+digest_windows ─ digest_events                      throttle_passes
+
+Rules: every table carries `environment_id` and leads its keys with it. Ids are 16 bytes and time-ordered, so
+a primary key is also the order of creation. Moments are milliseconds in BIGINT, JSON is text encoded by us (it
+keeps the caller's order and numbers). No foreign keys: the hot path writes parents and children in one
+transaction, and deletion is spelled out where it happens. What is the same for many is written once: payload and
+overrides live in the trigger, step texts in the workflow version.
+
+SQLAlchemy describes the tables for the migrations and their test; it never runs a query.
+"""
+
+from clarion.db.schema import accounts, people, runs, setup
+from clarion.db.schema.columns import metadata
+
+__all__ = ["accounts", "metadata", "people", "runs", "setup"]

@@ -1,0 +1,56 @@
+"""Who uses the service: organizations, environments, keys, and the answers kept for them."""
+
+from sqlalchemy import Column, Index, LargeBinary, SmallInteger, Table, Text, UniqueConstraint
+from sqlalchemy.dialects.postgresql import BYTEA
+
+from clarion.db.schema.columns import Digest, id_, metadata, moment, text_
+
+organizations = Table(
+    "organizations",
+    metadata,
+    id_("id", key=True),
+    text_("name"),
+    moment("created_at"),
+)
+
+environments = Table(
+    "environments",
+    metadata,
+    id_("id", key=True),
+    id_("organization_id"),
+    id_("parent_id", optional=True),
+    text_("name"),
+    text_("kind"),
+    Column("identifier", Text, nullable=False, unique=True),
+    moment("created_at"),
+    moment("updated_at"),
+    UniqueConstraint("organization_id", "name", name="environments_name"),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    Column("hash", LargeBinary(32).with_variant(BYTEA(), "postgresql"), nullable=False, unique=True),
+    text_("name"),
+    text_("hint"),  # the last four characters, for people to tell keys apart
+    text_("scopes"),  # JSON array
+    moment("created_at"),
+    moment("expires_at", optional=True),
+    moment("last_used_at", optional=True),
+    moment("revoked_at", optional=True),
+)
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    id_("id", key=True),  # in order of time: rows are appended, and expire from the front
+    id_("environment_id"),
+    Column("digest", Digest, nullable=False),  # of environment, method, path and key
+    Column("fingerprint", Digest, nullable=False),  # of rights, query and body
+    Column("status", SmallInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),  # sealed
+    Index("idempotency_keys_digest", "digest", unique=True),
+    sqlite_with_rowid=False,
+)

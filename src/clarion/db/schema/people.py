@@ -1,0 +1,85 @@
+"""People and what they have: subscribers, channels, topics, preferences."""
+
+from sqlalchemy import BigInteger, Boolean, Column, Computed, Index, Integer, Table, Text
+
+from clarion.db.schema.columns import FULL_NAME, flag, id_, metadata, moment, text_
+
+subscribers = Table(
+    "subscribers",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    text_("key"),
+    text_("first_name", optional=True),
+    text_("last_name", optional=True),
+    text_("email", optional=True),
+    text_("phone", optional=True),
+    text_("avatar", optional=True),
+    text_("locale", optional=True),
+    text_("timezone", optional=True),
+    text_("data", optional=True),  # JSON object
+    text_("schedule", optional=True),  # JSON object: when the person wants to hear from us
+    Column("is_online", Boolean, nullable=True),
+    moment("last_online_at", optional=True),
+    Column("version", Integer, nullable=False, server_default="0"),
+    moment("created_at"),
+    moment("updated_at"),
+    Column("search_row", BigInteger, nullable=False),  # row of SQLite's text index; PostgreSQL has no use for it
+    Column("full_name", Text, Computed(FULL_NAME, persisted=True)),
+    Index("subscribers_key", "environment_id", "key", unique=True),
+    Index("subscribers_updated", "environment_id", "updated_at", "id"),
+    Index("subscribers_email", "environment_id", "email"),
+    Index("subscribers_search_row", "search_row"),
+)
+
+subscriber_channels = Table(
+    "subscriber_channels",
+    metadata,
+    id_("environment_id", key=True),
+    id_("subscriber_id", key=True),
+    id_("integration_id", key=True),
+    text_("provider_id"),
+    text_("credentials"),  # JSON object
+    moment("created_at"),
+    Index("subscriber_channels_integration", "environment_id", "integration_id"),
+    sqlite_with_rowid=False,
+)
+
+topics = Table(
+    "topics",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    text_("key"),
+    text_("name", optional=True),
+    moment("created_at"),
+    moment("updated_at"),
+    Index("topics_key", "environment_id", "key", unique=True),
+    Index("topics_updated", "environment_id", "updated_at", "id"),
+)
+
+topic_subscriptions = Table(
+    "topic_subscriptions",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    id_("topic_id"),
+    id_("subscriber_id"),
+    moment("created_at"),
+    Index("topic_subscriptions_member", "environment_id", "topic_id", "subscriber_id", unique=True),
+    Index("topic_subscriptions_topic", "environment_id", "topic_id", "id"),
+    Index("topic_subscriptions_subscriber", "environment_id", "subscriber_id", "id"),
+    sqlite_with_rowid=False,
+)
+
+preferences = Table(
+    "preferences",
+    metadata,
+    id_("environment_id", key=True),
+    id_("subscriber_id", key=True),
+    id_("workflow_id", key=True),  # sixteen zero bytes: the person's global layer
+    Column("channel", Text, primary_key=True),
+    flag("enabled"),
+    moment("updated_at"),
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,182 @@
+"""What happens: triggers, runs, jobs, messages, digests, throttles."""
+
+from sqlalchemy import Column, Index, Integer, SmallInteger, Table, text
+
+from clarion.db.schema.columns import Digest, flag, id_, metadata, moment, text_
+
+triggers = Table(
+    "triggers",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    text_("transaction_key"),
+    id_("workflow_id"),
+    id_("version_id"),
+    text_("payload"),  # JSON object
+    text_("overrides", optional=True),  # JSON object
+    id_("actor_id", optional=True),
+    moment("created_at"),
+    text_("state", default="done"),  # queued until every recipient has a run; then done, canceled or failed
+    Column("priority", SmallInteger, nullable=False, server_default="1"),  # 0 critical, 1 usual, 2 large fan-out
+    text_("recipients", optional=True),  # JSON: whom it is for, as accepted
+    text_("position", optional=True),  # JSON: how far the expansion has come
+    Index("triggers_transaction", "environment_id", "transaction_key", unique=True),
+    Index(
+        "triggers_queued",
+        "environment_id",
+        "priority",
+        "id",
+        sqlite_where=text("state = 'queued'"),
+        postgresql_where=text("state = 'queued'"),
+    ),
+)
+
+notifications = Table(
+    "notifications",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    id_("trigger_id"),
+    id_("workflow_id"),
+    id_("version_id"),
+    id_("subscriber_id"),
+    Column("step_types", Integer, nullable=False),  # one bit for each step type of the run
+    text_("recipient", optional=True),  # JSON: the recipient as the caller wrote it
+    text_("topics", optional=True),  # JSON array of {_topicId, topicKey}
+    id_("digested_into", optional=True),
+    moment("created_at"),
+    moment("updated_at"),
+    Index("notifications_recipient", "environment_id", "trigger_id", "subscriber_id", unique=True),
+    Index("notifications_subscriber", "environment_id", "subscriber_id", "id"),
+    Index("notifications_workflow", "environment_id", "workflow_id", "id"),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    id_("notification_id"),
+    Column("step", SmallInteger, nullable=False),  # position in the workflow version
+    text_("type"),
+    text_("status"),
+    text_("provider_id", optional=True),
+    text_("digest", optional=True),  # JSON object
+    text_("details"),  # JSON array of execution details
+    moment("due_at", optional=True),
+    Column("attempt", Integer, nullable=False, server_default="0"),
+    Column("runnable", SmallInteger, nullable=True),  # by whom it is taken when due: 1 the lane, 2 a sender
+    text_("outputs", optional=True),  # JSON: what later steps see of this one
+    moment("created_at"),
+    moment("updated_at"),
+    Index("jobs_step", "environment_id", "notification_id", "step", unique=True),
+    Index(
+        "jobs_lane",
+        "environment_id",
+        "due_at",
+        "id",
+        sqlite_where=text("runnable = 1"),
+        postgresql_where=text("runnable = 1"),
+    ),
+    Index(
+        "jobs_send",
+        "environment_id",
+        "due_at",
+        "id",
+        sqlite_where=text("runnable = 2"),
+        postgresql_where=text("runnable = 2"),
+    ),
+)
+
+digest_windows = Table(
+    "digest_windows",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    id_("workflow_id"),
+    id_("step_id"),
+    id_("subscriber_id"),
+    Column("key_digest", Digest, nullable=False),  # of the value of digestKey
+    Column("generation", Integer, nullable=False),  # how often it was opened
+    id_("leader_id", optional=True),  # the job that goes on when it closes; NULL while it is closed
+    id_("leader_run_id", optional=True),  # the notification of that job
+    moment("closes_at", optional=True),
+    moment("last_event_at"),
+    Index(
+        "digest_windows_identity",
+        "environment_id",
+        "workflow_id",
+        "step_id",
+        "subscriber_id",
+        "key_digest",
+        unique=True,
+    ),
+)
+
+digest_events = Table(
+    "digest_events",
+    metadata,
+    id_("environment_id", key=True),
+    id_("window_id", key=True),
+    Column("generation", Integer, primary_key=True),
+    id_("job_id", key=True),
+    id_("trigger_id"),
+    Index("digest_events_job", "environment_id", "job_id"),
+    sqlite_with_rowid=False,
+)
+
+throttle_passes = Table(
+    "throttle_passes",
+    metadata,
+    id_("environment_id", key=True),
+    id_("step_id", key=True),
+    id_("subscriber_id", key=True),
+    Column("key_digest", Digest, primary_key=True),
+    id_("job_id", key=True),
+    moment("passed_at"),
+    sqlite_with_rowid=False,
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    id_("notification_id"),
+    id_("job_id"),
+    id_("trigger_id"),
+    id_("workflow_id"),
+    id_("step_id"),
+    id_("subscriber_id"),
+    text_("channel"),
+    text_("provider_id", optional=True),
+    text_("status"),
+    text_("content"),
+    text_("subject", optional=True),
+    text_("title", optional=True),
+    text_("email", optional=True),
+    text_("phone", optional=True),
+    text_("webhook_url", optional=True),
+    text_("device_tokens", optional=True),  # JSON array
+    text_("cta", optional=True),  # JSON object
+    text_("avatar", optional=True),
+    text_("actor", optional=True),  # JSON object
+    text_("data", optional=True),  # JSON object
+    text_("severity"),
+    flag("seen"),
+    flag("read"),
+    flag("archived"),
+    moment("seen_at", optional=True),
+    moment("read_at", optional=True),
+    moment("archived_at", optional=True),
+    moment("snoozed_until", optional=True),
+    text_("delivered_at", optional=True),  # JSON array of moments
+    text_("error_id", optional=True),
+    text_("error_text", optional=True),
+    moment("created_at"),
+    moment("updated_at"),
+    Index("messages_subscriber", "environment_id", "subscriber_id", "channel", "id"),
+    Index("messages_trigger", "environment_id", "trigger_id", "id"),
+    Index("messages_job", "environment_id", "job_id"),
+    Index("messages_channel", "environment_id", "channel", "id"),
+)

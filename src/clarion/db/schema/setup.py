@@ -1,0 +1,82 @@
+"""What is set up: workflows, their versions, integrations."""
+
+from sqlalchemy import Column, Index, Integer, Table, text
+
+from clarion.db.schema.columns import flag, id_, metadata, moment, text_
+
+workflows = Table(
+    "workflows",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    text_("key"),
+    text_("name"),
+    text_("description", optional=True),
+    flag("active"),
+    text_("tags"),  # JSON array
+    text_("severity"),
+    text_("default_preference", optional=True),  # JSON: what the workflow's author set
+    text_("user_preference", optional=True),  # JSON: what the team overrode
+    id_("version_id"),
+    moment("created_at"),
+    moment("updated_at"),
+    moment("deleted_at", optional=True),
+    Index(
+        "workflows_key",
+        "environment_id",
+        "key",
+        unique=True,
+        sqlite_where=text("deleted_at IS NULL"),
+        postgresql_where=text("deleted_at IS NULL"),
+    ),
+)
+
+workflow_versions = Table(
+    "workflow_versions",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    id_("workflow_id"),
+    Column("number", Integer, nullable=False),
+    text_("steps"),  # JSON array
+    text_("payload_schema", optional=True),  # JSON
+    flag("validate_payload"),
+    moment("created_at"),
+    Index("workflow_versions_number", "environment_id", "workflow_id", "number", unique=True),
+)
+
+integrations = Table(
+    "integrations",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    text_("provider_id"),
+    text_("channel"),
+    text_("name"),
+    text_("identifier"),
+    text_("credentials"),  # sealed JSON object
+    text_("conditions"),  # JSON array
+    flag("active"),
+    flag("is_primary"),
+    Column("priority", Integer, nullable=False),
+    moment("created_at"),
+    moment("updated_at"),
+    moment("deleted_at", optional=True),
+    id_("deleted_by", optional=True),
+    Index(
+        "integrations_identifier",
+        "environment_id",
+        "identifier",
+        unique=True,
+        sqlite_where=text("deleted_at IS NULL"),
+        postgresql_where=text("deleted_at IS NULL"),
+    ),
+    Index(
+        "integrations_primary",
+        "environment_id",
+        "channel",
+        unique=True,
+        sqlite_where=text("is_primary AND deleted_at IS NULL"),
+        postgresql_where=text("is_primary AND deleted_at IS NULL"),
+    ),
+)

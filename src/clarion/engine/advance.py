@@ -1,0 +1,184 @@
+"""A run on its way: steps are taken one after the other until one has to wait, or there are none left."""
+
+import logging
+from collections.abc import Iterator
+
+from clarion.clock import Millis
+from clarion.conditions import Decision, decide_filters, explain_logic
+from clarion.db.port import Connection
+from clarion.engine.outcomes import Done, Ended, Failed, Merged, Outcome, Sending, Skipped, Waiting
+from clarion.engine.records import TAKEN_BY_LANE, TAKEN_BY_SENDER, Job, Run, note, variables_of
+from clarion.engine.steps.context import StepContext
+from clarion.engine.steps.registry import DECIDE, FINISH
+from clarion.ids import EnvironmentId
+from clarion.notifications.model import DetailStatus
+from clarion.preferences.model import Layer, decide_preference, layers_of
+from clarion.schedules import is_within
+from clarion.templates import TemplateProblem, render_value
+from clarion.vocabulary import Channel, JobStatus
+from clarion.workflows.controls import ControlsProblem
+from clarion.workflows.model import Step
+
+log = logging.getLogger(__name__)
+
+FINISHED = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.SKIPPED, JobStatus.CANCELED, JobStatus.MERGED})
+_FILTERED_BY = {
+    Layer.WORKFLOW_DEFAULT: "Step filtered by workflow preferences",
+    Layer.WORKFLOW_OVERRIDE: "Step filtered by user preferences",
+    Layer.SUBSCRIBER_GLOBAL: "Step filtered by subscriber global preferences",
+    Layer.SUBSCRIBER_WORKFLOW: "Step filtered by subscriber workflow preferences",
+}
+# What a template, a condition or a length of time may do with data that nobody foresaw: the step fails, not the lane.
+_MISHAPS = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
+
+
+async def advance(db: Connection, environment_id: EnvironmentId, run: Run, *, has_in_app: bool, now: Millis) -> None:
+    """Take the run as far as it gets now."""
+    for place, job in enumerate(run.jobs):
+        if job.status in FINISHED:
+            continue
+        is_resumed = job.status is JobStatus.DELAYED
+        if is_resumed and (job.due_at is None or job.due_at > now):
+            return
+        if job.runnable == TAKEN_BY_SENDER or job.status is JobStatus.RUNNING:
+            return
+        context = _context(db, environment_id, run, job, has_in_app=has_in_app, now=now)
+        outcome = await _take(context, is_resumed=is_resumed)
+        if not _settle(run, place, outcome, now):
+            return
+
+
+async def _take(context: StepContext, *, is_resumed: bool) -> Outcome:
+    context.job.runnable = context.job.due_at = None
+    context.job.changed = True
+    step = context.step
+    try:
+        if is_resumed and step.type in FINISH:
+            return await FINISH[step.type](context)
+        context.note(DetailStatus.PENDING, "Step queued")
+        refused = _refuse(context)
+        return refused if refused is not None else await DECIDE[step.type](context)
+    except (TemplateProblem, ControlsProblem) as problem:
+        context.note(DetailStatus.FAILED, "Message content could not be generated", raw={"reason": str(problem)})
+        return Failed()
+    except _MISHAPS as mishap:
+        log.exception("Step failed", extra={"workflow": context.run.workflow.key, "step": step.step_id})
+        text = "There was one or more errors when trying to execute the notification"
+        context.note(DetailStatus.FAILED, text, raw={"reason": f"{type(mishap).__name__}: {mishap}"})
+        return Failed()
+
+
+def _context(
+    db: Connection, environment_id: EnvironmentId, run: Run, job: Job, *, has_in_app: bool, now: Millis
+) -> StepContext:
+    step = run.step_of(job)
+    variables = variables_of(run)
+    return StepContext(
+        db=db,
+        environment_id=environment_id,
+        now=now,
+        run=run,
+        job=job,
+        step=step,
+        controls=_controls(step, variables),
+        variables=variables,
+        has_in_app=has_in_app,
+    )
+
+
+def _controls(step: Step, variables: dict[str, object]) -> dict[str, object]:
+    """The controls of the first variant whose conditions hold, else the step's own."""
+    for variant in step.variants:
+        if decide_filters(variant.filters, variables).passed:
+            return variant.controls
+    return step.controls
+
+
+def _refuse(context: StepContext) -> Outcome | None:
+    """Whether a condition, a preference or the person's schedule says no; evaluated now that the step is reached."""
+    return _refuse_by_condition(context) or _refuse_by_preference(context) or _refuse_by_schedule(context)
+
+
+def _refuse_by_condition(context: StepContext) -> Outcome | None:
+    for decision in _conditions(context):
+        if not decision.passed:
+            context.note(DetailStatus.SUCCESS, "Step was skipped based on steps conditions", raw=decision.explanation)
+            return Skipped()
+    return None
+
+
+def _conditions(context: StepContext) -> Iterator[Decision]:
+    """The step's filters and its JSON-logic; expected values may be templates."""
+    if context.step.filters:
+        yield decide_filters(render_value(context.step.filters, context.variables), context.variables)
+    rule = context.controls.get("skip")
+    if rule:
+        yield explain_logic(render_value(rule, context.variables), context.variables, now=context.now)
+
+
+def _refuse_by_preference(context: StepContext) -> Outcome | None:
+    run, channel = context.run, context.step.channel
+    if channel is None:
+        return None
+    layers = layers_of(run.workflow, run.subscriber_global, run.subscriber_workflow)
+    verdict = decide_preference(layers, [channel]).channels[channel]
+    if verdict.enabled or verdict.layer is None:
+        return None
+    context.note(DetailStatus.SUCCESS, _FILTERED_BY[verdict.layer], raw={"channel": channel, "layer": verdict.layer})
+    return Skipped()
+
+
+def _refuse_by_schedule(context: StepContext) -> Outcome | None:
+    run, channel = context.run, context.step.channel
+    if channel in (None, Channel.IN_APP) or run.workflow.is_critical or run.subscriber.schedule is None:
+        return None
+    if is_within(run.subscriber.schedule, context.now, context.zone):
+        return None
+    text = "The step was skipped as it fell outside the subscriber's schedule"
+    context.note(DetailStatus.SUCCESS, text, raw={"timezone": context.zone, "schedule": run.subscriber.schedule})
+    return Skipped()
+
+
+def _settle(run: Run, place: int, outcome: Outcome, now: Millis) -> bool:
+    """Put the outcome on the job and on those behind it; tells whether the run goes on at once."""
+    job = run.jobs[place]
+    match outcome:
+        case Done(outputs, messages):
+            job.status, job.outputs = JobStatus.COMPLETED, outputs
+            run.messages += messages
+        case Skipped():
+            job.status = JobStatus.SKIPPED
+        case Failed(messages):
+            job.status = JobStatus.FAILED
+            run.messages += messages
+            return not _stop_on_fail(run, place, now)
+        case Waiting(until):
+            job.status, job.due_at, job.runnable = JobStatus.DELAYED, until, TAKEN_BY_LANE
+            return False
+        case Sending(messages):
+            job.status, job.due_at, job.runnable = JobStatus.QUEUED, now, TAKEN_BY_SENDER
+            run.messages += messages
+            return False
+        case Merged(into):
+            run.digested_into = into
+            _close(run, place, JobStatus.MERGED)
+            return False
+        case Ended():
+            _close(run, place, JobStatus.SKIPPED)
+            return False
+    return True
+
+
+def _close(run: Run, place: int, status: JobStatus) -> None:
+    for job in run.jobs[place:]:
+        job.status, job.changed = status, True
+
+
+def _stop_on_fail(run: Run, place: int, now: Millis) -> bool:
+    """Cancel what is left of the run where the failed step asks for it."""
+    if not run.step_of(run.jobs[place]).should_stop_on_fail:
+        return False
+    for job in run.jobs[place + 1 :]:
+        job.status = JobStatus.CANCELED
+        note(job, now, DetailStatus.SUCCESS, "Step was canceled because a previous step failed")
+    return True

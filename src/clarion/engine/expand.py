@@ -1,0 +1,152 @@
+"""From a trigger's recipients to people, a chunk at a time and each person once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, TriggerId, find_id, id_text
+from clarion.subscribers.model import Subscriber
+from clarion.subscribers.store import ensure_subscribers, list_subscribers_by_id, update_subscriber
+from clarion.triggers.model import Person, Position, Priority, TopicTarget, Trigger, TriggerState
+
+LIST_MEMBERS = sql("""
+    SELECT subscriber_id FROM topic_subscriptions
+    WHERE environment_id = :environment_id AND topic_id = :topic_id AND subscriber_id > :after
+    ORDER BY subscriber_id LIMIT :most
+""")
+LIST_EVERYONE = sql("""
+    SELECT id AS subscriber_id FROM subscribers
+    WHERE environment_id = :environment_id AND id > :after ORDER BY id LIMIT :most
+""")
+LIST_SERVED = sql("""
+    SELECT subscriber_id FROM notifications
+    WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND subscriber_id {any:subscriber_ids}
+""")
+
+_FIRST = bytes(16)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """One person of one trigger, and the topic that they came by."""
+
+    trigger: Trigger
+    subscriber: Subscriber
+    topic: TopicTarget | None
+    actor: Subscriber | None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a trigger has come."""
+
+    trigger_id: TriggerId
+    state: TriggerState
+    priority: Priority
+    position: Position | None
+
+
+async def expand_triggers(
+    db: Connection, environment_id: EnvironmentId, triggers: Sequence[Trigger], *, most: int, now: Millis
+) -> tuple[list[Recipient], list[Progress]]:
+    """The people of the given triggers, in order, until there are `most`; the rest is for a later unit of work."""
+    people = await _ensure_people(db, environment_id, triggers, now)
+    recipients: list[Recipient] = []
+    progress: list[Progress] = []
+    for trigger in triggers:
+        if len(recipients) >= most:
+            break
+        room = most - len(recipients)
+        found, state = await _expand_one(db, environment_id, trigger, people, room=room)
+        recipients += found
+        progress.append(state)
+    return recipients, progress
+
+
+async def _expand_one(
+    db: Connection,
+    environment_id: EnvironmentId,
+    trigger: Trigger,
+    people: dict[SubscriberKey, Subscriber],
+    *,
+    room: int,
+) -> tuple[list[Recipient], Progress]:
+    wanted = trigger.recipients
+    actor = people[wanted.actor.key] if wanted.actor else None
+    found: list[Recipient] = []
+    if trigger.position is None:
+        found = [Recipient(trigger, people[one.key], None, actor) for one in wanted.people]
+        if not wanted.topics and not wanted.everyone:
+            return found, Progress(trigger.id, TriggerState.DONE, trigger.priority, None)
+    position = trigger.position or Position()
+    served = {one.subscriber.id for one in found}
+    more, position_after = await _expand_crowd(db, environment_id, trigger, position, most=max(room - len(found), 1))
+    for subscriber, topic in more:
+        if subscriber.id not in served and (actor is None or subscriber.id != actor.id):
+            served.add(subscriber.id)
+            found.append(Recipient(trigger, subscriber, topic, actor))
+    if position_after is None:
+        return found, Progress(trigger.id, TriggerState.DONE, trigger.priority, position)
+    # A crowd gives way: it goes on behind everything that is waiting in its environment.
+    priority = trigger.priority if trigger.priority is Priority.CRITICAL else Priority.FAN_OUT
+    return found, Progress(trigger.id, TriggerState.QUEUED, priority, position_after)
+
+
+async def _expand_crowd(
+    db: Connection, environment_id: EnvironmentId, trigger: Trigger, position: Position, *, most: int
+) -> tuple[list[tuple[Subscriber, TopicTarget | None]], Position | None]:
+    """The next people of a topic (or of everyone) who have no run yet, and where to go on; None at the end."""
+    topics = trigger.recipients.topics
+    topic = topics[position.topic] if position.topic < len(topics) else None
+    if topic is None and not trigger.recipients.everyone:
+        return [], None
+    ids = await _next_ids(db, environment_id, topic, position, most=most)
+    fresh = await _not_served(db, environment_id, trigger.id, ids)
+    known = await list_subscribers_by_id(db, environment_id, fresh)
+    excluded = set(topic.exclude) if topic else set()
+    found = [(known[one], topic) for one in fresh if one in known and known[one].key not in excluded]
+    if len(ids) == most:
+        return found, Position(topic=position.topic, after=id_text(ids[-1]))
+    following = Position(topic=position.topic + 1)
+    return found, following if following.topic < len(topics) else None
+
+
+async def _next_ids(
+    db: Connection, environment_id: EnvironmentId, topic: TopicTarget | None, position: Position, *, most: int
+) -> list[SubscriberId]:
+    after = (find_id(position.after) if position.after else None) or _FIRST
+    scope = {"environment_id": environment_id, "after": after, "most": most}
+    if topic is None:
+        rows = await db.fetch(LIST_EVERYONE, **scope)
+    else:
+        rows = await db.fetch(LIST_MEMBERS, **scope, topic_id=find_id(topic.id))
+    return [SubscriberId(row["subscriber_id"]) for row in rows]
+
+
+async def _not_served(
+    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, ids: Sequence[SubscriberId]
+) -> list[SubscriberId]:
+    if not ids:
+        return []
+    rows = await db.fetch(LIST_SERVED, environment_id=environment_id, trigger_id=trigger_id, subscriber_ids=list(ids))
+    served = {row["subscriber_id"] for row in rows}
+    return [one for one in ids if one not in served]
+
+
+async def _ensure_people(
+    db: Connection, environment_id: EnvironmentId, triggers: Sequence[Trigger], now: Millis
+) -> dict[SubscriberKey, Subscriber]:
+    """Everyone whom the triggers name, made where unknown and changed where a trigger says so."""
+    named: list[Person] = []
+    for trigger in triggers:
+        if trigger.position is None:
+            named += trigger.recipients.people
+        if trigger.recipients.actor is not None:
+            named.append(trigger.recipients.actor)
+    found = await ensure_subscribers(db, environment_id, [one.key for one in named], now)
+    for one in named:
+        if one.fields:
+            found[one.key] = await update_subscriber(db, found[one.key], one.fields, now)
+    return found

@@ -1,0 +1,57 @@
+"""One unit of work in a lane: take what is next, take it as far as it gets, write it down."""
+
+from dataclasses import dataclass
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.engine.advance import advance
+from clarion.engine.expand import expand_triggers
+from clarion.engine.load import claim_due_runs, start_runs
+from clarion.engine.records import TAKEN_BY_SENDER
+from clarion.engine.write import write_runs
+from clarion.ids import EnvironmentId
+from clarion.triggers.lanes import try_lock_lane
+from clarion.triggers.store import claim_triggers, update_triggers
+
+MOST_TRIGGERS = 128
+MOST_RUNS = 256
+
+HAS_IN_APP = sql("""
+    SELECT 1 AS found FROM integrations
+    WHERE environment_id = :environment_id AND channel = 'in_app' AND active AND deleted_at IS NULL LIMIT 1
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What a unit of work did: runs that it took on, and whether it left any for a sender."""
+
+    runs: int
+    has_sends: bool
+
+
+async def run_lane(db: Connection, environment_id: EnvironmentId, now: Millis, *, alone: bool = False) -> Worked:
+    """Work on an environment's due jobs and triggers; nothing where another worker has its lane.
+
+    `alone` takes a single job, or else a single trigger.
+    """
+    if not await try_lock_lane(db, environment_id):
+        return Worked(0, has_sends=False)
+    due = await claim_due_runs(db, environment_id, most=1 if alone else MOST_RUNS, now=now)
+    most_triggers = (0 if due else 1) if alone else MOST_TRIGGERS
+    triggers = await claim_triggers(db, environment_id, most=most_triggers)
+    recipients, progress = await expand_triggers(db, environment_id, triggers, most=MOST_RUNS, now=now)
+    started = await start_runs(db, environment_id, recipients, now)
+    runs = [*due, *started]
+    if runs:
+        has_in_app = await db.fetch_one(HAS_IN_APP, environment_id=environment_id) is not None
+        for run in runs:
+            await advance(db, environment_id, run, has_in_app=has_in_app, now=now)
+        await write_runs(db, environment_id, runs, now)
+    if progress:
+        await update_triggers(
+            db, environment_id, [(one.trigger_id, one.state, one.priority, one.position) for one in progress]
+        )
+    has_sends = any(job.runnable == TAKEN_BY_SENDER for run in runs for job in run.jobs)
+    return Worked(len(runs) + len(progress), has_sends=has_sends)

@@ -1,0 +1,155 @@
+"""Loading what a unit of work needs, in one query for each kind of thing."""
+
+from collections.abc import Iterable, Sequence
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.engine.expand import Recipient
+from clarion.engine.records import Job, Run
+from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId, WorkflowId, new_id
+from clarion.jsontext import json_value
+from clarion.notifications.model import decode_details
+from clarion.preferences.store import GLOBAL
+from clarion.subscribers.channels import list_channels
+from clarion.subscribers.store import list_subscribers_by_id
+from clarion.triggers.store import list_triggers_by_id
+from clarion.vocabulary import Channel, JobStatus
+from clarion.workflows.model import PreferenceLayer, Switch
+from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
+
+LIST_PREFERENCES = sql("""
+    SELECT subscriber_id, workflow_id, channel, enabled FROM preferences
+    WHERE environment_id = :environment_id AND subscriber_id {any:subscriber_ids} AND workflow_id {any:workflow_ids}
+""")
+CLAIM_DUE_RUNS = sql("""
+    SELECT notification_id FROM jobs
+    WHERE environment_id = :environment_id AND runnable = 1 AND due_at <= :now
+    ORDER BY due_at, id LIMIT :most {for_update}
+""")
+LIST_RUNS = sql("""
+    SELECT id, trigger_id, workflow_id, version_id, subscriber_id, recipient, topics FROM notifications
+    WHERE environment_id = :environment_id AND id {any:ids}
+""")
+LIST_JOBS = sql("""
+    SELECT id, notification_id, step, status, provider_id, digest, details, due_at, runnable, attempt, outputs
+    FROM jobs WHERE environment_id = :environment_id AND notification_id {any:ids} ORDER BY notification_id, step
+""")
+
+_NEEDS_CHANNELS = frozenset({Channel.CHAT, Channel.PUSH})
+
+Layers = dict[tuple[SubscriberId, WorkflowId], PreferenceLayer]
+
+
+async def start_runs(
+    db: Connection, environment_id: EnvironmentId, recipients: Sequence[Recipient], now: Millis
+) -> list[Run]:
+    """New runs, one for each recipient, with a job for every active step."""
+    workflows = await list_workflows_by_id(db, environment_id, [one.trigger.workflow_id for one in recipients])
+    versions = await list_versions_by_id(db, environment_id, [one.trigger.version_id for one in recipients])
+    runs = []
+    for one in recipients:
+        version = versions[one.trigger.version_id]
+        jobs = [Job(id=JobId(new_id(now)), step=place) for place, step in enumerate(version.steps) if step.active]
+        topics = [{"_topicId": one.topic.id, "topicKey": one.topic.key}] if one.topic else []
+        run = Run(
+            id=NotificationId(new_id(now)),
+            trigger=one.trigger,
+            workflow=workflows[one.trigger.workflow_id],
+            version=version,
+            subscriber=one.subscriber,
+            jobs=jobs,
+            topics=topics,
+            recipient={"subscriberId": one.subscriber.key},
+            actor=one.actor,
+            is_new=True,
+        )
+        runs.append(run)
+    await _add_preferences(db, environment_id, runs)
+    return runs
+
+
+async def claim_due_runs(db: Connection, environment_id: EnvironmentId, *, most: int, now: Millis) -> list[Run]:
+    """Runs of which a job has come due in the lane, with everything that they have been through."""
+    rows = await db.fetch(CLAIM_DUE_RUNS, environment_id=environment_id, now=now, most=most)
+    return await load_runs(db, environment_id, [row["notification_id"] for row in rows])
+
+
+async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable[NotificationId]) -> list[Run]:
+    """Runs as they stand, in the order given."""
+    wanted = list(dict.fromkeys(ids))
+    if not wanted:
+        return []
+    rows = {row["id"]: row for row in await db.fetch(LIST_RUNS, environment_id=environment_id, ids=wanted)}
+    triggers = await list_triggers_by_id(db, environment_id, [row["trigger_id"] for row in rows.values()])
+    workflows = await list_workflows_by_id(db, environment_id, [row["workflow_id"] for row in rows.values()])
+    versions = await list_versions_by_id(db, environment_id, [row["version_id"] for row in rows.values()])
+    people = await list_subscribers_by_id(db, environment_id, [row["subscriber_id"] for row in rows.values()])
+    jobs = await _list_jobs(db, environment_id, wanted)
+    runs = [
+        Run(
+            id=one,
+            trigger=triggers[rows[one]["trigger_id"]],
+            workflow=workflows[rows[one]["workflow_id"]],
+            version=versions[rows[one]["version_id"]],
+            subscriber=people[rows[one]["subscriber_id"]],
+            jobs=jobs.get(one, []),
+            topics=json_value(rows[one]["topics"]) or [],
+            recipient=json_value(rows[one]["recipient"]),
+        )
+        for one in wanted
+        if one in rows
+    ]
+    await _add_preferences(db, environment_id, runs)
+    return runs
+
+
+async def _list_jobs(
+    db: Connection, environment_id: EnvironmentId, ids: Sequence[NotificationId]
+) -> dict[NotificationId, list[Job]]:
+    found: dict[NotificationId, list[Job]] = {}
+    for row in await db.fetch(LIST_JOBS, environment_id=environment_id, ids=list(ids)):
+        job = Job(
+            id=row["id"],
+            step=row["step"],
+            status=JobStatus(row["status"]),
+            provider_id=row["provider_id"],
+            digest=json_value(row["digest"]),
+            details=decode_details(row["details"]),
+            due_at=row["due_at"],
+            runnable=row["runnable"],
+            attempt=row["attempt"],
+            outputs=json_value(row["outputs"]),
+        )
+        found.setdefault(row["notification_id"], []).append(job)
+    return found
+
+
+async def _add_preferences(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run]) -> None:
+    """What each person switched, and what they have at providers where a step asks for it."""
+    if not runs:
+        return
+    people = list({run.subscriber.id for run in runs})
+    layers = await _list_layers(db, environment_id, people, {run.workflow.id for run in runs})
+    needing = [run.subscriber.id for run in runs if _NEEDS_CHANNELS & set(run.version.channels)]
+    channels = await list_channels(db, environment_id, list(dict.fromkeys(needing)))
+    for run in runs:
+        run.subscriber_global = layers.get((run.subscriber.id, GLOBAL))
+        run.subscriber_workflow = layers.get((run.subscriber.id, run.workflow.id))
+        run.channels = channels.get(run.subscriber.id, [])
+
+
+async def _list_layers(
+    db: Connection, environment_id: EnvironmentId, people: list[SubscriberId], workflows: set[WorkflowId]
+) -> Layers:
+    rows = await db.fetch(
+        LIST_PREFERENCES,
+        environment_id=environment_id,
+        subscriber_ids=people,
+        workflow_ids=[GLOBAL, *workflows],
+    )
+    switches: dict[tuple[SubscriberId, WorkflowId], dict[Channel, Switch]] = {}
+    for row in rows:
+        scope = (SubscriberId(row["subscriber_id"]), WorkflowId(row["workflow_id"]))
+        switches.setdefault(scope, {})[Channel(row["channel"])] = Switch(bool(row["enabled"]))
+    return {scope: PreferenceLayer(channels=channels) for scope, channels in switches.items()}

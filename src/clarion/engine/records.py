@@ -1,0 +1,143 @@
+"""What a unit of work in a lane carries: runs with their jobs and the messages they make."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from clarion.clock import Millis
+from clarion.ids import JobId, MessageId, NotificationId, id_text, new_id
+from clarion.notifications.model import DetailSource, DetailStatus, ExecutionDetail
+from clarion.subscribers.model import Channel as ChannelEntry
+from clarion.subscribers.model import Subscriber
+from clarion.triggers.model import Trigger
+from clarion.vocabulary import Channel, JobStatus, MessageStatus, Severity
+from clarion.workflows.model import PreferenceLayer, Step, Workflow, WorkflowVersion
+
+TAKEN_BY_LANE = 1
+TAKEN_BY_SENDER = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class Job:
+    """One step of a run while it is being worked on."""
+
+    id: JobId
+    step: int
+    """Position in the workflow version."""
+    status: JobStatus = JobStatus.PENDING
+    provider_id: str | None = None
+    digest: dict[str, Any] | None = None
+    details: list[ExecutionDetail] = field(default_factory=list)
+    due_at: Millis | None = None
+    runnable: int | None = None
+    attempt: int = 0
+    outputs: dict[str, Any] | None = None
+    changed: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Message:
+    """A message to be written."""
+
+    id: MessageId
+    job_id: JobId
+    step_id: bytes
+    channel: Channel
+    content: str
+    provider_id: str | None = None
+    status: MessageStatus = MessageStatus.SENT
+    subject: str | None = None
+    title: str | None = None
+    email: str | None = None
+    phone: str | None = None
+    webhook_url: str | None = None
+    device_tokens: list[str] | None = None
+    cta: dict[str, Any] | None = None
+    avatar: str | None = None
+    data: dict[str, Any] | None = None
+    severity: Severity = Severity.NONE
+    delivered_at: Millis | None = None
+    error_text: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """A workflow on its way for one person."""
+
+    id: NotificationId
+    trigger: Trigger
+    workflow: Workflow
+    version: WorkflowVersion
+    subscriber: Subscriber
+    jobs: list[Job]
+    subscriber_global: PreferenceLayer | None = None
+    subscriber_workflow: PreferenceLayer | None = None
+    channels: list[ChannelEntry] = field(default_factory=list)
+    topics: list[dict[str, str]] = field(default_factory=list)
+    recipient: dict[str, Any] | None = None
+    actor: Subscriber | None = None
+    is_new: bool = False
+    digested_into: NotificationId | None = None
+    messages: list[Message] = field(default_factory=list)
+
+    def step_of(self, job: Job) -> Step:
+        return self.version.steps[job.step]
+
+
+def note(
+    job: Job,
+    now: Millis,
+    status: DetailStatus,
+    text: str,
+    *,
+    source: DetailSource = DetailSource.INTERNAL,
+    raw: Any = None,
+) -> None:
+    """Write down what happened to a job, and why."""
+    job.changed = True
+    job.details.append(
+        ExecutionDetail(
+            id=id_text(new_id(now)),
+            at=now,
+            status=status,
+            detail=text,
+            source=source,
+            is_retry=job.attempt > 1,
+            provider_id=job.provider_id,
+            raw=raw,
+        )
+    )
+
+
+def variables_of(run: Run) -> dict[str, Any]:
+    """What templates and conditions of a run see."""
+    digested = next((job.digest for job in reversed(run.jobs) if job.digest and "events" in job.digest), None)
+    events = [event["payload"] for event in digested["events"]] if digested else []
+    return {
+        "payload": run.trigger.payload,
+        "subscriber": _person(run.subscriber),
+        "actor": None if run.actor is None else _person(run.actor),
+        "workflow": {
+            "name": run.workflow.name,
+            "workflowId": run.workflow.key,
+            "tags": run.workflow.tags,
+            "severity": run.workflow.severity,
+        },
+        "steps": {run.step_of(job).step_id: job.outputs for job in run.jobs if job.outputs is not None},
+        "step": {"digest": digested is not None, "events": events, "total_count": len(events)},
+    }
+
+
+def _person(subscriber: Subscriber) -> Mapping[str, Any]:
+    return {
+        "subscriberId": subscriber.key,
+        "firstName": subscriber.first_name,
+        "lastName": subscriber.last_name,
+        "email": subscriber.email,
+        "phone": subscriber.phone,
+        "avatar": subscriber.avatar,
+        "locale": subscriber.locale,
+        "timezone": subscriber.timezone,
+        "data": subscriber.data or {},
+        "isOnline": subscriber.is_online,
+    }

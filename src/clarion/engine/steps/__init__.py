@@ -1,0 +1,1 @@
+"""One module for each kind of step: what it comes to for a run."""

@@ -1,0 +1,101 @@
+"""Email, SMS, chat and push: the message is rendered here and carried by a sender."""
+
+from collections.abc import Iterator
+
+from clarion.engine.outcomes import Failed, Outcome, Sending
+from clarion.engine.records import Message
+from clarion.engine.steps.context import StepContext
+from clarion.ids import MessageId, find_id, new_id
+from clarion.notifications.model import DetailStatus
+from clarion.providers.registry import find_provider
+from clarion.subscribers.model import Channel as ChannelEntry
+from clarion.templates import render_text, render_value
+from clarion.vocabulary import Channel, MessageStatus
+from clarion.workflows.controls import EmailControls, PushControls, TextControls, read_as
+
+_MISSING = {
+    Channel.EMAIL: "Subscriber missing email address",
+    Channel.SMS: "Subscriber missing phone number",
+    Channel.CHAT: "Webhook URL for the chat channel is missing",
+    Channel.PUSH: "Subscriber credentials is missing the tokens for sending a push notification message",
+}
+
+
+async def decide_email(context: StepContext) -> Outcome:
+    controls = read_as(EmailControls, context.controls)
+    message = _message(context, Channel.EMAIL, render_text(controls.body or "", context.variables, html=True))
+    message.subject = render_text(controls.subject or "", context.variables)
+    overrides = (context.run.trigger.overrides or {}).get("email")
+    wanted = overrides.get("toRecipient") if isinstance(overrides, dict) else None
+    message.email = wanted if isinstance(wanted, str) else context.run.subscriber.email
+    return _carry(context, Channel.EMAIL, message, is_addressed=bool(message.email))
+
+
+async def decide_sms(context: StepContext) -> Outcome:
+    controls = read_as(TextControls, context.controls)
+    message = _message(context, Channel.SMS, render_text(controls.body or "", context.variables))
+    message.phone = context.run.subscriber.phone
+    return _carry(context, Channel.SMS, message, is_addressed=bool(message.phone))
+
+
+async def decide_chat(context: StepContext) -> Outcome:
+    controls = read_as(TextControls, context.controls)
+    text = render_text(controls.body or "", context.variables)
+    messages = []
+    for entry in _entries(context, Channel.CHAT):
+        message = _message(context, Channel.CHAT, text)
+        message.provider_id = entry.provider_id
+        message.webhook_url = entry.credentials.get("webhookUrl")
+        messages.append(message)
+    return _carry_all(context, Channel.CHAT, messages)
+
+
+async def decide_push(context: StepContext) -> Outcome:
+    controls = read_as(PushControls, context.controls)
+    title = render_text(controls.subject or "", context.variables)
+    text = render_text(controls.body or "", context.variables)
+    data = render_value(controls.data, context.variables) if controls.data else None
+    messages = []
+    for entry in _entries(context, Channel.PUSH):
+        tokens = entry.credentials.get("deviceTokens")
+        if tokens:
+            message = _message(context, Channel.PUSH, text)
+            message.title, message.data = title, data
+            message.provider_id, message.device_tokens = entry.provider_id, tokens
+            messages.append(message)
+    return _carry_all(context, Channel.PUSH, messages)
+
+
+def _entries(context: StepContext, channel: Channel) -> Iterator[ChannelEntry]:
+    for entry in context.run.channels:
+        provider = find_provider(entry.provider_id)
+        if provider is not None and provider.channel is channel:
+            yield entry
+
+
+def _message(context: StepContext, channel: Channel, content: str) -> Message:
+    return Message(
+        id=MessageId(new_id(context.now)),
+        job_id=context.job.id,
+        step_id=find_id(context.step.id) or bytes(16),
+        channel=channel,
+        content=content,
+        severity=context.run.workflow.severity,
+    )
+
+
+def _carry(context: StepContext, channel: Channel, message: Message, *, is_addressed: bool) -> Outcome:
+    if is_addressed:
+        return _carry_all(context, channel, [message])
+    message.status, message.error_text = MessageStatus.WARNING, _MISSING[channel]
+    context.note(DetailStatus.FAILED, _MISSING[channel], raw={"subscriberId": context.run.subscriber.key})
+    return Failed([message])
+
+
+def _carry_all(context: StepContext, channel: Channel, messages: list[Message]) -> Outcome:
+    if not messages:
+        raw = {"subscriberId": context.run.subscriber.key, "missing": _MISSING[channel]}
+        context.note(DetailStatus.FAILED, "Subscriber does not have a configured channel", raw=raw)
+        return Failed()
+    context.note(DetailStatus.PENDING, "Message created", raw={"messages": len(messages)})
+    return Sending(messages)

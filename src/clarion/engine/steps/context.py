@@ -1,0 +1,37 @@
+"""What a step is decided with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.engine.records import Job, Run, note
+from clarion.ids import EnvironmentId
+from clarion.notifications.model import DetailSource, DetailStatus
+from clarion.workflows.model import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepContext:
+    """A step of a run that has been reached, and the moment that this happened."""
+
+    db: Connection
+    environment_id: EnvironmentId
+    now: Millis
+    run: Run
+    job: Job
+    step: Step
+    controls: Mapping[str, Any]
+    """The step's own, or those of the variant that was chosen."""
+    variables: dict[str, Any]
+    has_in_app: bool
+
+    @property
+    def zone(self) -> str:
+        return self.run.subscriber.timezone or "UTC"
+
+    def note(
+        self, status: DetailStatus, text: str, *, source: DetailSource = DetailSource.INTERNAL, raw: Any = None
+    ) -> None:
+        note(self.job, self.now, status, text, source=source, raw=raw)

@@ -1,0 +1,107 @@
+"""Digest: runs of one person that come close together are told together."""
+
+from hashlib import blake2b
+from typing import Any
+
+from clarion.clock import Millis, iso_text
+from clarion.engine.outcomes import Done, Failed, Merged, Outcome, Waiting
+from clarion.engine.steps.context import StepContext
+from clarion.ids import NotificationId, TriggerId, find_id, id_text
+from clarion.jsontext import encode_json
+from clarion.notifications.model import DetailStatus
+from clarion.schedules import MOST_AHEAD, end_of, next_cron
+from clarion.templates import evaluate_key
+from clarion.triggers import digests
+from clarion.triggers.digests import Leader, Window, WindowIdentity
+from clarion.triggers.store import list_triggers_by_id
+from clarion.workflows.controls import DigestControls, DigestType, read_as
+
+
+async def decide(context: StepContext) -> Outcome:
+    controls = read_as(DigestControls, context.controls)
+    closes_at = _end(context, controls)
+    if closes_at is None or closes_at - context.now > MOST_AHEAD:
+        context.note(DetailStatus.FAILED, "Defer duration limit exceeded", raw={"until": closes_at})
+        return Failed()
+    identity = _identity(context, controls)
+    window = await digests.find_window(context.db, context.environment_id, identity)
+    if window is not None and window.leader_run_id is not None:
+        return await _join(context, window, window.leader_run_id)
+    if controls.look_back_window is not None and not _is_recent(context, controls, window):
+        await digests.open_window(context.db, context.environment_id, identity, None, context.now)
+        context.note(DetailStatus.SUCCESS, "Digest was skipped, first backoff event")
+        return Done(outputs=_outputs(_events([context.run.trigger.id], {context.run.trigger.id: context.run.trigger})))
+    leader = Leader(context.job.id, context.run.id, closes_at)
+    opened = await digests.open_window(context.db, context.environment_id, identity, leader, context.now)
+    await digests.insert_event(context.db, context.environment_id, opened, context.job.id, context.run.trigger.id)
+    context.job.digest = _metadata(controls)
+    context.note(DetailStatus.PENDING, "Start digesting", raw={"until": closes_at})
+    return Waiting(closes_at)
+
+
+async def finish(context: StepContext) -> Outcome:
+    """The window closes; the run goes on with every event that joined it."""
+    ids = await digests.close_window(context.db, context.environment_id, context.job.id)
+    triggers = await list_triggers_by_id(context.db, context.environment_id, ids or [context.run.trigger.id])
+    events = _events(ids or [context.run.trigger.id], triggers)
+    context.job.digest = (context.job.digest or {"type": "regular"}) | {"events": events}
+    context.note(DetailStatus.SUCCESS, "Digest triggered events", raw={"events": len(events)})
+    return Done(outputs=_outputs(events))
+
+
+async def _join(context: StepContext, window: Window, leader_run_id: NotificationId) -> Outcome:
+    await digests.insert_event(context.db, context.environment_id, window, context.job.id, context.run.trigger.id)
+    await digests.touch_window(context.db, context.environment_id, window, context.now)
+    raw = {"_digestedNotificationId": id_text(leader_run_id)}
+    context.note(DetailStatus.SUCCESS, "Digest was merged with other digest", raw=raw)
+    return Merged(leader_run_id)
+
+
+def _end(context: StepContext, controls: DigestControls) -> Millis | None:
+    if controls.kind is DigestType.TIMED:
+        return next_cron(controls.cron, context.now, context.zone) if controls.cron else None
+    if controls.amount is None or controls.unit is None:
+        return None
+    return end_of(context.now, controls.amount, controls.unit, context.zone)
+
+
+def _is_recent(context: StepContext, controls: DigestControls, window: Window | None) -> bool:
+    """Whether the last event of the window's identity lies within the look-back."""
+    look_back = controls.look_back_window
+    if window is None or look_back is None:
+        return False
+    return end_of(window.last_event_at, look_back.amount, look_back.unit, context.zone) > context.now
+
+
+def _identity(context: StepContext, controls: DigestControls) -> WindowIdentity:
+    value = evaluate_key(controls.digest_key, context.variables) if controls.digest_key else None
+    return WindowIdentity(
+        workflow_id=context.run.workflow.id,
+        step_id=find_id(context.step.id) or bytes(16),
+        subscriber_id=context.run.subscriber.id,
+        key_digest=key_digest(value),
+    )
+
+
+def key_digest(value: Any) -> bytes:
+    """A value as sixteen bytes; equal values of any kind give the same ones."""
+    return blake2b(encode_json(value), digest_size=16).digest()
+
+
+def _events(ids: list[TriggerId], triggers: dict[TriggerId, Any]) -> list[dict[str, Any]]:
+    return [
+        {"id": id_text(one), "time": iso_text(triggers[one].created_at), "payload": triggers[one].payload}
+        for one in ids
+        if one in triggers
+    ]
+
+
+def _outputs(events: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"events": events, "eventCount": len(events)}
+
+
+def _metadata(controls: DigestControls) -> dict[str, Any]:
+    kind = "timed" if controls.kind is DigestType.TIMED else "backoff" if controls.look_back_window else "regular"
+    known = {"amount": controls.amount, "unit": controls.unit, "digestKey": controls.digest_key}
+    timed = {"timed": {"cronExpression": controls.cron}} if controls.cron else {}
+    return {"type": kind, **{name: value for name, value in known.items() if value is not None}, **timed}

@@ -1,0 +1,67 @@
+"""Delay: the run goes on later, at a moment that is computed once."""
+
+from typing import Any
+
+from clarion.clock import Millis, find_moment
+from clarion.engine.outcomes import Done, Failed, Outcome, Waiting
+from clarion.engine.steps.context import StepContext
+from clarion.notifications.model import DetailStatus
+from clarion.schedules import MOST_AHEAD, Unit, end_of, next_cron
+from clarion.templates import evaluate_key
+from clarion.workflows.controls import DelayControls, DelayType, read_as
+
+
+async def decide(context: StepContext) -> Outcome:
+    until = _moment(context, read_as(DelayControls, context.controls))
+    if until is None:
+        context.note(DetailStatus.FAILED, "Invalid delay configuration", raw={"controls": dict(context.controls)})
+        return Failed()
+    if until - context.now > MOST_AHEAD:
+        context.note(DetailStatus.FAILED, "Defer duration limit exceeded", raw={"until": until})
+        return Failed()
+    if until <= context.now:
+        context.note(DetailStatus.SUCCESS, "Delay is finished", raw={"until": until, "reason": "already past"})
+        return Done(outputs={})
+    context.note(DetailStatus.PENDING, "Step delayed", raw={"until": until})
+    return Waiting(until)
+
+
+async def finish(context: StepContext) -> Outcome:
+    """The moment has come."""
+    context.note(DetailStatus.SUCCESS, "Delay is finished")
+    return Done(outputs={})
+
+
+def _moment(context: StepContext, controls: DelayControls) -> Millis | None:
+    override = (context.run.trigger.overrides or {}).get("delay")
+    length = find_length(override)
+    if length is not None:
+        return end_of(context.now, *length, context.zone)
+    if controls.kind is DelayType.TIMED:
+        return next_cron(controls.cron, context.now, context.zone) if controls.cron else None
+    if controls.kind is DelayType.SCHEDULED:
+        return _named(context, controls.delay_path)
+    if controls.kind is DelayType.DYNAMIC:
+        return _named(context, controls.dynamic_key)
+    if controls.amount is None or controls.unit is None:
+        return None
+    return end_of(context.now, controls.amount, controls.unit, context.zone)
+
+
+def _named(context: StepContext, key: str | None) -> Millis | None:
+    """The moment that a key of the payload tells: a date, or a length of time from now."""
+    value = evaluate_key(key, context.variables) if key else None
+    length = find_length(value)
+    if length is not None:
+        return end_of(context.now, *length, context.zone)
+    return find_moment(value) if isinstance(value, str) else None
+
+
+def find_length(value: Any) -> tuple[int, Unit] | None:
+    """An amount and a unit, where the value has both."""
+    if not isinstance(value, dict):
+        return None
+    amount, unit = value.get("amount"), value.get("unit")
+    if not isinstance(amount, int | float) or isinstance(amount, bool) or amount < 0 or unit not in set(Unit):
+        return None
+    return int(amount), Unit(unit)

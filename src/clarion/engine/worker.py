@@ -1,0 +1,136 @@
+"""The loop: lanes and sends in turn over all environments, for as long as there is work."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from clarion.bus import Bus, Topic
+from clarion.clock import Clock
+from clarion.db.port import Connection, Database
+from clarion.db.query import Query, sql
+from clarion.engine.deliver import Parcel, carry, claim_sends
+from clarion.engine.lane import Worked, run_lane
+from clarion.engine.record import record_sends
+from clarion.engine.rescue import rescue_lane
+from clarion.errors import StoreUnavailable
+from clarion.ids import EnvironmentId
+from clarion.providers.sending import Carrier
+from clarion.vault import Vault
+
+MOST_SENDS = 64
+_IDLE_SECONDS = 0.5
+_PAUSE_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+LIST_LANES = sql("""
+    SELECT e.id FROM environments AS e
+    WHERE EXISTS (SELECT 1 FROM triggers AS t WHERE t.environment_id = e.id AND t.state = 'queued')
+    OR EXISTS (SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.runnable = 1 AND j.due_at <= :now)
+    ORDER BY e.id
+""")
+LIST_SENDS = sql("""
+    SELECT e.id FROM environments AS e
+    WHERE EXISTS (SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.runnable = 2 AND j.due_at <= :now)
+    ORDER BY e.id
+""")
+
+
+class Engine:
+    """Does the work of one process; any number of processes share a PostgreSQL."""
+
+    def __init__(self, database: Database, *, clock: Clock, vault: Vault, bus: Bus, carrier: Carrier) -> None:
+        self._database = database
+        self._clock = clock
+        self._vault = vault
+        self._carrier = carrier
+        self._wake = asyncio.Event()
+        bus.listen(Topic.WORK, self.wake)
+
+    def wake(self) -> None:
+        """There may be work."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Work until cancelled; what is under way to a provider is finished and recorded first."""
+        lanes = asyncio.create_task(self._repeat(self.work_lanes))
+        sends = asyncio.create_task(self._repeat(self.work_sends))
+        try:
+            await asyncio.gather(lanes, sends)
+        finally:
+            for task in (lanes, sends):
+                task.cancel()
+            await asyncio.gather(lanes, sends, return_exceptions=True)
+
+    async def drain(self) -> None:
+        """Work until nothing is due at this moment."""
+        while await self.work_lanes() or await self.work_sends():
+            pass
+
+    async def work_lanes(self) -> bool:
+        """One unit of work in every lane that has some; tells whether there was any."""
+        worked = False
+        for environment_id in await self._list(LIST_LANES):
+            worked = (await self._work_lane(environment_id)).runs > 0 or worked
+        return worked
+
+    async def work_sends(self) -> bool:
+        """One batch of sends for every environment that has some; tells whether there was any."""
+        sent = await asyncio.gather(*(self._send(one) for one in await self._list(LIST_SENDS)))
+        return any(sent)
+
+    async def _work_lane(self, environment_id: EnvironmentId) -> Worked:
+        now = self._clock.now()
+        try:
+            return await self._database.transaction(lambda db: run_lane(db, environment_id, now))
+        except StoreUnavailable:
+            raise
+        except Exception:
+            # One trigger or run that nobody foresaw must not hold up its environment.
+            log.exception("Lane failed", extra={"environment_id": environment_id.hex()})
+            return Worked(await rescue_lane(self._database, environment_id, now), has_sends=False)
+
+    async def _send(self, environment_id: EnvironmentId) -> bool:
+        claim = partial(claim_sends, vault=self._vault, most=MOST_SENDS, now=self._clock.now())
+        parcels = await self._database.transaction(lambda db: claim(db, environment_id))
+        if not parcels:
+            return False
+        await asyncio.shield(self._carry_and_record(environment_id, parcels))
+        return True
+
+    async def _carry_and_record(self, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
+        attempts = [parcel.job.attempt for parcel in parcels]
+        carried = await asyncio.gather(*(carry(one, self._carrier, self._clock.now()) for one in parcels))
+        done = list(zip(carried, attempts, strict=True))
+        now = self._clock.now()
+        await self._database.transaction(lambda db: record_sends(db, environment_id, done, now))
+        self._wake.set()
+
+    async def _repeat(self, work: Callable[[], Awaitable[bool]]) -> None:
+        while True:
+            try:
+                if not await work():
+                    await self._idle()
+            except StoreUnavailable as error:
+                log.warning("Work postponed", extra={"error": str(error)})
+                await asyncio.sleep(_PAUSE_SECONDS)
+            except Exception:
+                log.exception("Work failed")
+                await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def _idle(self) -> None:
+        """Wait for a hint that there is work, or look anyway after a moment."""
+        try:
+            await asyncio.wait_for(self._wake.wait(), _IDLE_SECONDS)
+        except TimeoutError:
+            return
+        self._wake.clear()
+
+    async def _list(self, query: Query) -> list[EnvironmentId]:
+        now = self._clock.now()
+
+        async def fetch(db: Connection) -> list[EnvironmentId]:
+            return [EnvironmentId(row["id"]) for row in await db.fetch(query, now=now)]
+
+        return await self._database.read(fetch)

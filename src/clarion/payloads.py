@@ -1,0 +1,128 @@
+"""Payload schemas: whether a JSON schema can be used, what a payload breaks of it, and what it leaves to defaults."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Final
+
+import jsonschema_rs
+from jsonschema_rs import FancyRegexOptions, ValidationError, ValidationErrorKind
+
+from clarion.jsontext import json_text, json_value
+from clarion.paths import MISSING, find_value
+
+DEEPEST_SCHEMA: Final = 32
+LONGEST_SCHEMA: Final = 256 << 10
+MOST_VIOLATIONS: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """What one member of a payload breaks; `schema_path` is where the schema says so."""
+
+    field: str
+    message: str
+    value: Any
+    schema_path: str
+
+
+def check_schema(schema: Any) -> str | None:
+    """What is wrong with a JSON schema (draft 4 to 2020-12, without references to elsewhere), or None."""
+    if not isinstance(schema, Mapping):
+        return "must be a JSON schema: an object"
+    if _is_deeper(schema, DEEPEST_SCHEMA):
+        return f"must not be nested more than {DEEPEST_SCHEMA} levels deep"
+    text = json_text(schema)
+    if len(text) > LONGEST_SCHEMA:
+        return f"must not be longer than {LONGEST_SCHEMA} characters"
+    try:
+        _validator(text)
+    except ValidationError as error:
+        place = "".join(f"/{part}" for part in error.instance_path)
+        return f"is not a valid JSON schema: {error.message}" + (f" at {place}" if place else "")
+    return None
+
+
+def find_violations(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> list[Violation]:
+    """Everything that a payload breaks of a schema that `check_schema` accepted, up to a hundred things."""
+    errors = _validator(json_text(schema)).iter_errors(payload)
+    return [_violation(error) for error in islice(errors, MOST_VIOLATIONS)]
+
+
+def with_defaults(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The payload with the schema's defaults where it has no member; null is a member."""
+    filled: dict[str, Any] = _fill(schema, payload, root=schema, depth=0)
+    return filled
+
+
+@lru_cache(maxsize=512)
+def _validator(text: str) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(
+        json_value(text),
+        validate_formats=True,
+        offline=True,
+        pattern_options=FancyRegexOptions(backtrack_limit=100_000),
+    )
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return levels < 0 or any(_is_deeper(item, levels - 1) for item in items)
+
+
+def _violation(error: ValidationError) -> Violation:
+    path = [str(part) for part in error.instance_path]
+    message, value = error.message, error.instance
+    match error.kind:
+        case ValidationErrorKind.Type(types=types):
+            message = f"must be {','.join(types)}"
+        case ValidationErrorKind.Required(property=name):
+            message, value = f"must have required property '{name}'", None
+            path.append(name)
+        case ValidationErrorKind.AdditionalProperties(unexpected=names):
+            message, value = f"must NOT have additional properties: {', '.join(names)}", dict(value).get(names[0])  # type: ignore[arg-type]
+            path.append(names[0])
+        case _:
+            pass
+    return Violation(field=".".join(path), message=message, value=value, schema_path=_pointer(error))
+
+
+def _pointer(error: ValidationError) -> str:
+    parts = (str(part).replace("~", "~0").replace("/", "~1") for part in error.schema_path)
+    return "#" + "".join(f"/{part}" for part in parts)
+
+
+def _fill(schema: Any, value: Any, *, root: Mapping[str, Any], depth: int) -> Any:
+    if not isinstance(schema, Mapping) or depth > 2 * DEEPEST_SCHEMA:
+        return value
+    for part in (_target(schema.get("$ref"), root), *_list(schema.get("allOf"))):
+        value = _fill(part, value, root=root, depth=depth + 1)
+    if isinstance(value, Mapping):
+        return _fill_members(schema.get("properties"), value, root=root, depth=depth)
+    if isinstance(value, list | tuple):
+        return [_fill(schema.get("items"), item, root=root, depth=depth + 1) for item in value]
+    return value
+
+
+def _fill_members(properties: Any, value: Mapping[str, Any], *, root: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    filled = dict(value)
+    for name, member in properties.items() if isinstance(properties, Mapping) else ():
+        if name not in filled and isinstance(member, Mapping) and "default" in member:
+            filled[name] = copy.deepcopy(member["default"])
+        if name in filled:
+            filled[name] = _fill(member, filled[name], root=root, depth=depth + 1)
+    return filled
+
+
+def _target(reference: Any, root: Mapping[str, Any]) -> Any:
+    """What a reference into the schema itself names; one that names nothing fills nothing."""
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return None
+    found = find_value(root, reference[2:].replace("/", "."))
+    return None if found is MISSING else found
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

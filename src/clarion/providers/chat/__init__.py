@@ -1,0 +1,1 @@
+"""Chat providers, one file each."""

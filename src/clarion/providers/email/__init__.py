@@ -1,0 +1,1 @@
+"""E-mail providers, one file each, and the making of an e-mail."""

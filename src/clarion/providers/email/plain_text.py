@@ -1,0 +1,91 @@
+"""What an HTML body says, for readers that show text alone."""
+
+import html
+import re
+
+# Written so that no document, however broken, is read twice: what is never closed reaches to the end.
+_TOKEN = re.compile(
+    r"<!--(?:.*?-->|.*\Z)"
+    r"|<(head|script|style|template|title)(?=[\s/>])(?:.*?</\1\s*>|.*\Z)"
+    r"|<(/?)([a-z][a-z0-9]*)([^<>]*)>"
+    r"|<[/!?][^<>]*>",
+    re.IGNORECASE | re.DOTALL,
+)
+_TAG_OR_ENTITY = re.compile(r"<[A-Za-z/!][^<>]*>|&#?[A-Za-z0-9]{2,31};")
+_ATTRIBUTE = re.compile(r"""\b(alt|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_PARAGRAPHS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "p"})
+_BLOCKS = frozenset(
+    {"address", "article", "blockquote", "div", "footer", "form", "header", "hr", "li", "ol", "pre", "section"}
+    | {"table", "tr", "ul"}
+)
+
+
+def is_html(content: str) -> bool:
+    return _TAG_OR_ENTITY.search(content) is not None
+
+
+def plain_text(document: str) -> str:
+    """The words of the document, with its paragraphs, list items and the targets of its links."""
+    writer = _Writer()
+    position = 0
+    for token in _TOKEN.finditer(document):
+        writer.write(document[position : token.start()])
+        position = token.end()
+        tag = (token[3] or "").lower()
+        if token[2]:
+            writer.close(tag)
+        elif tag:
+            writer.open(tag, token[4])
+    writer.write(document[position:])
+    return writer.text()
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._link = ""
+        self._link_at = 0
+
+    def text(self) -> str:
+        lines = [re.sub(r"[ \t\r\f\v\xa0]+", " ", line).strip() for line in "".join(self._pieces).split("\n")]
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+
+    def write(self, words: str) -> None:
+        self._pieces.append(html.unescape(words).replace("\n", " "))
+
+    def open(self, tag: str, attributes: str) -> None:
+        if tag == "a":
+            self._link, self._link_at = _attribute(attributes, "href"), len(self._pieces)
+        elif tag == "img":
+            self.write(_attribute(attributes, "alt"))
+        elif tag in ("td", "th"):
+            self._pieces.append(" ")
+        else:
+            self._break(tag)
+            self._pieces.append("- " if tag == "li" else "")
+
+    def close(self, tag: str) -> None:
+        if tag == "a":
+            self._close_link()
+        elif tag != "br":
+            self._break(tag)
+
+    def _break(self, tag: str) -> None:
+        if tag in _PARAGRAPHS:
+            self._pieces.append("\n\n")
+        elif tag == "br" or (tag in _BLOCKS and not "".join(self._pieces[-3:]).rstrip(" ").endswith("\n")):
+            self._pieces.append("\n")
+
+    def _close_link(self) -> None:
+        link, self._link = self._link, ""
+        if not link.startswith(("http:", "https:", "mailto:")):
+            return
+        if link.removeprefix("mailto:") != "".join(self._pieces[self._link_at :]).strip():
+            self._pieces.append(f" ({link})")
+
+
+def _attribute(attributes: str, name: str) -> str:
+    for found in _ATTRIBUTE.finditer(attributes):
+        if found[1].lower() == name:
+            return html.unescape(found[2] or found[3] or found[4] or "")
+    return ""

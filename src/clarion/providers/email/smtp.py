@@ -1,0 +1,231 @@
+"""Conversations with SMTP servers: guarded addresses, encryption, connections that are kept, what refusals mean."""
+
+import asyncio
+import socket
+import ssl
+from dataclasses import dataclass, field
+from functools import lru_cache
+from ipaddress import IPv6Address
+
+import aiosmtplib
+from aiosmtplib import SMTP
+
+from clarion.clock import MINUTE, Clock, Millis
+from clarion.providers.base import FailureKind, SendFailure, Sent
+from clarion.providers.egress import Address, EgressGuard
+from clarion.providers.email.mime import Letter
+
+_KEPT_PER_ACCOUNT = 4
+_KEPT_IN_ALL = 64
+# Servers hang up after some minutes; a connection that old is rarely worth asking for.
+_KEPT_FOR = MINUTE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A server and how to speak to it; only the same account, password and all, shares a connection."""
+
+    host: str
+    port: int
+    user: str = ""
+    password: str = field(default="", repr=False)
+    implicit_tls: bool = False
+    start_tls: bool | None = None
+    """True: required. False: never. None: where the server offers it."""
+    check_certificate: bool = True
+    authority: str | None = field(default=None, repr=False)
+    """A certificate to trust besides the system's."""
+    server_name: str | None = None
+    """The name that the certificate is for, where it is not the host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Idle:
+    account: Account
+    client: SMTP
+    since: Millis
+
+
+class SmtpPool:
+    """Sends letters, and keeps a few connections of each account for the next ones."""
+
+    def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock) -> None:
+        self._egress = egress
+        self._seconds = seconds
+        self._clock = clock
+        self._idle: list[_Idle] = []
+
+    def close(self) -> None:
+        for one in self._idle:
+            one.client.close()
+        self._idle.clear()
+
+    async def send(self, account: Account, letter: Letter) -> Sent:
+        try:
+            async with asyncio.timeout(self._seconds):
+                refused, words = await self._deliver(account, letter)
+        except TimeoutError as error:
+            message = f"{account.host} did not answer within {self._seconds:g} seconds"
+            raise SendFailure(FailureKind.RETRYABLE, message) from error
+        except (aiosmtplib.SMTPException, OSError, ValueError) as error:
+            raise _failure(account, error) from error
+        raw = {"answer": words, "refused": {address: f"{code} {text}" for address, (code, text) in refused.items()}}
+        if letter.to in refused:
+            code, text = refused[letter.to]
+            raise SendFailure(_recipient_kind(code, text), f"{code} {text}", raw=raw)
+        return Sent(provider_message_id=letter.message_id, raw=raw)
+
+    async def _deliver(self, account: Account, letter: Letter) -> tuple[dict[str, aiosmtplib.SMTPResponse], str]:
+        client = await self._take(account)
+        options = ["smtputf8"] if letter.needs_utf8 else []
+        try:
+            return await client.sendmail(letter.sender, letter.recipients, letter.content, mail_options=options)
+        except (aiosmtplib.SMTPResponseException, aiosmtplib.SMTPRecipientsRefused):
+            raise
+        except BaseException:
+            # Where the conversation stands is not known, so nobody else may go on with it.
+            client.close()
+            raise
+        finally:
+            self._keep(account, client)
+
+    async def _take(self, account: Account) -> SMTP:
+        """A kept connection that still answers, or a new one."""
+        while (client := self._find_idle(account)) is not None:
+            try:
+                await client.rset()
+            except (aiosmtplib.SMTPException, OSError):
+                client.close()
+            except BaseException:
+                client.close()
+                raise
+            else:
+                return client
+        return await self._connect(account)
+
+    def _find_idle(self, account: Account) -> SMTP | None:
+        for position in reversed(range(len(self._idle))):
+            if self._idle[position].account == account:
+                return self._idle.pop(position).client
+        return None
+
+    def _keep(self, account: Account, client: SMTP) -> None:
+        now = self._clock.now()
+        if client.is_connected:
+            self._idle.append(_Idle(account=account, client=client, since=now))
+        of_account = [one for one in self._idle if one.account == account]
+        dropped = of_account[:-_KEPT_PER_ACCOUNT] + self._idle[:-_KEPT_IN_ALL]
+        dropped += [one for one in self._idle if one.since + _KEPT_FOR < now]
+        for one in dropped:
+            one.client.close()
+        self._idle = [one for one in self._idle if one.client.is_connected]
+
+    async def _connect(self, account: Account) -> SMTP:
+        client = SMTP(
+            hostname=account.server_name or account.host,
+            timeout=self._seconds,
+            use_tls=account.implicit_tls,
+            start_tls=False if account.implicit_tls else account.start_tls,
+            tls_context=_tls_context(account.authority, check=account.check_certificate),
+        )
+        opened, address = await self._open_socket(account)
+        try:
+            await client.connect(sock=opened, local_hostname=_own_name(opened))
+            await _log_in(client, account, address)
+        except BaseException:
+            client.close()
+            opened.close()
+            raise
+        return client
+
+    async def _open_socket(self, account: Account) -> tuple[socket.socket, Address]:
+        """A connection to the first address that answers, of those that were checked."""
+        failed: OSError = ConnectionError(f"{account.host} has no address")
+        for address in await self._egress.resolve(account.host, account.port):
+            family = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
+            opened = socket.socket(family, socket.SOCK_STREAM)
+            opened.settimeout(0)
+            try:
+                await asyncio.get_running_loop().sock_connect(opened, (str(address), account.port))
+            except OSError as error:
+                opened.close()
+                failed = error
+            except BaseException:
+                opened.close()
+                raise
+            else:
+                return opened, address
+        raise failed
+
+
+async def _log_in(client: SMTP, account: Account, address: Address) -> None:
+    if not account.user or not account.password:
+        return
+    if client.is_ehlo_or_helo_needed:
+        await client.ehlo()
+    # A server that offers no log-in takes the message without one, or says itself why not.
+    if not client.supports_extension("auth"):
+        return
+    if client.get_transport_info("sslcontext") is None and not may_speak_openly(account, address):
+        message = f"{account.host} offers no encryption: the password is sent in the clear with ignoreTls alone"
+        raise SendFailure(FailureKind.PERMANENT, message)
+    await client.login(account.user, account.password)
+
+
+def may_speak_openly(account: Account, address: Address) -> bool:
+    """May the password go without encryption? Where it stays on the machine, or the account wants it so."""
+    return account.start_tls is False or address.is_loopback
+
+
+def _own_name(opened: socket.socket) -> str:
+    """The machine's full name, or else its address: what servers accept in a greeting."""
+    name = socket.gethostname()
+    if "." in name and name.isascii() and name.isprintable():
+        return name
+    address = opened.getsockname()[0]
+    return f"[IPv6:{address}]" if ":" in address else f"[{address}]"
+
+
+@lru_cache(maxsize=64)
+def _tls_context(authority: str | None, *, check: bool) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    try:
+        if authority:
+            context.load_verify_locations(cadata=authority)
+    except (ssl.SSLError, ValueError) as error:
+        raise SendFailure(FailureKind.PERMANENT, "The certificate in 'tlsOptions.ca' cannot be read") from error
+    if not check:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _failure(account: Account, error: Exception) -> SendFailure:
+    if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
+        first = error.recipients[0]
+        return _refusal(_recipient_kind(first.code, first.message), first)
+    if isinstance(error, aiosmtplib.SMTPResponseException):
+        return _refusal(_kind(error.code), error)
+    if isinstance(error, ssl.SSLCertVerificationError) or isinstance(error.__cause__, ssl.SSLCertVerificationError):
+        return SendFailure(FailureKind.PERMANENT, f"The certificate of {account.host} cannot be trusted")
+    if isinstance(error, OSError):
+        cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
+        return SendFailure(
+            FailureKind.RETRYABLE, f"The connection to {account.host} failed: {cause.strerror or 'it was closed'}"
+        )
+    return SendFailure(FailureKind.PERMANENT, f"{account.host} cannot take the message: {error}")
+
+
+def _refusal(kind: FailureKind, error: aiosmtplib.SMTPResponseException) -> SendFailure:
+    raw = {"code": error.code, "answer": error.message}
+    return SendFailure(kind, f"{error.code} {error.message[:500]}", raw=raw)
+
+
+def _kind(code: int) -> FailureKind:
+    return FailureKind.PERMANENT if 500 <= code < 600 else FailureKind.RETRYABLE
+
+
+def _recipient_kind(code: int, message: str) -> FailureKind:
+    if code in (550, 551, 553) or (code >= 500 and message.startswith("5.1.1")):
+        return FailureKind.RECIPIENT_INVALID
+    return _kind(code)

@@ -1,0 +1,144 @@
+"""Calls to providers over HTTP: guarded addresses, no redirects, bounded answers."""
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from ipaddress import IPv6Address
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from clarion.clock import Clock
+from clarion.jsontext import encode_json
+from clarion.providers.base import Answer, FailureKind, Request, SendFailure
+from clarion.providers.egress import Address, EgressGuard
+
+LONGEST_ANSWER = 64 * 1024
+_LONGEST_PATIENCE = 24 * 60 * 60
+
+
+class WebClient:
+    """One session for all providers: connections are kept and reused, cookies and proxies are not."""
+
+    def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock) -> None:
+        self._egress = egress
+        self._seconds = seconds
+        self._clock = clock
+        self._session = aiohttp.ClientSession(
+            # The engine bounds how much is under way; waiting for a connection here would count as a slow answer.
+            connector=aiohttp.TCPConnector(resolver=_GuardedResolver(egress), limit=0),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=seconds),
+            auto_decompress=False,
+            headers={"Accept-Encoding": "identity", "User-Agent": "Clarion"},
+        )
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    async def post(self, request: Request) -> Answer:
+        """Send the request and read its answer, whatever its status but a redirect."""
+        url = _parse_url(request.url)
+        if _is_address(url.host or ""):
+            # The session resolves names only; an address would pass by the guard.
+            await self._egress.resolve(url.host or "", url.port or 0)
+        try:
+            answer = await self._exchange(url, request)
+        except TimeoutError as error:
+            message = f"{url.host} did not answer within {self._seconds:g} seconds"
+            raise SendFailure(FailureKind.RETRYABLE, message) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise _connection_failure(url, error) from error
+        if 300 <= answer.status < 400:
+            message = f"{url.host} answered with a redirect ({answer.status}), which is not followed"
+            raise SendFailure(FailureKind.PERMANENT, message, raw={"status": answer.status})
+        return answer
+
+    async def _exchange(self, url: URL, request: Request) -> Answer:
+        headers = {"Content-Type": "application/json", **request.headers}
+        async with self._session.post(
+            url, data=encode_json(request.body), headers=headers, allow_redirects=False
+        ) as response:
+            body = await _read_body(response.content)
+            return Answer(
+                status=response.status,
+                text=body.decode("utf-8", errors="replace"),
+                headers=response.headers,
+                retry_after=self._patience(response.headers),
+            )
+
+    def _patience(self, headers: Mapping[str, str]) -> int | None:
+        """Retry-After in seconds; it comes as seconds or as a date."""
+        text = headers.get("Retry-After", "").strip()
+        if text.isascii() and text.isdigit():
+            return min(int(text[:9]), _LONGEST_PATIENCE)
+        try:
+            moment = parsedate_to_datetime(text)
+        except ValueError:
+            return None
+        seconds = round(moment.timestamp() - self._clock.now() / 1000)
+        return min(max(seconds, 0), _LONGEST_PATIENCE)
+
+
+class _GuardedResolver(AbstractResolver):
+    """Gives the session addresses that were checked, so that it connects to these and no others."""
+
+    def __init__(self, egress: EgressGuard) -> None:
+        self._egress = egress
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        found = [_resolved(host, port, address) for address in await self._egress.resolve(host, port)]
+        return [one for one in found if family in (socket.AF_UNSPEC, one["family"])]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def _resolved(host: str, port: int, address: Address) -> ResolveResult:
+    return ResolveResult(
+        hostname=host,
+        host=str(address),
+        port=port,
+        family=socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET,
+        proto=socket.IPPROTO_TCP,
+        flags=socket.AI_NUMERICHOST,
+    )
+
+
+def _parse_url(text: str) -> URL:
+    # The text is never repeated in a refusal: the path of a webhook is its password.
+    try:
+        url = URL(text)
+    except ValueError as error:
+        raise SendFailure(FailureKind.PERMANENT, "The URL is not well-formed") from error
+    if url.scheme not in ("http", "https") or not url.host or not text.isprintable() or " " in text:
+        raise SendFailure(FailureKind.PERMANENT, "The URL must begin with http:// or https:// and name a host")
+    if "@" in text.partition("://")[2].partition("/")[0]:
+        raise SendFailure(FailureKind.PERMANENT, "The URL must not hold a user name or a password")
+    return url
+
+
+def _is_address(host: str) -> bool:
+    """Is this a number and no name? Too wide is harmless: what passes here is resolved and checked once more."""
+    return ":" in host or host.rstrip(".").rpartition(".")[2][:1].isdigit()
+
+
+async def _read_body(content: aiohttp.StreamReader) -> bytes:
+    """At most the longest answer; the rest is not read, and the connection is not used again."""
+    try:
+        return await content.readexactly(LONGEST_ANSWER)
+    except asyncio.IncompleteReadError as whole:
+        return whole.partial
+
+
+def _connection_failure(url: URL, error: Exception) -> SendFailure:
+    if isinstance(error, aiohttp.InvalidURL):
+        return SendFailure(FailureKind.PERMANENT, f"'{url.host}' is not a host that can be called")
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return SendFailure(FailureKind.PERMANENT, f"The certificate of {url.host} cannot be trusted")
+    reason = error.strerror if isinstance(error, OSError) else None
+    return SendFailure(FailureKind.RETRYABLE, f"The connection to {url.host} failed: {reason or 'it was closed'}")

@@ -1,0 +1,76 @@
+"""Cron expressions, on the wall clock of a zone."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+
+from clarion.clock import Millis
+from clarion.schedules.spans import MOST_AHEAD
+from clarion.schedules.zones import has_day, local_time, moment_of, zone_of
+
+LONGEST_EXPRESSION: Final = 200
+
+_NAMES: Final = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+# From here the next leap day is more than eight years away at most: what does not come by then never does.
+_PROBE: Final = datetime(2024, 3, 1, tzinfo=UTC)
+
+
+def check_cron(expression: str) -> str | None:
+    """What is wrong with a cron expression of five fields, or None."""
+    fields = _fields(expression)
+    if len(expression) > LONGEST_EXPRESSION or len(fields) != 5:
+        return "must be a cron expression of five fields: minute, hour, day, month, weekday"
+    try:
+        found = next(CronSim(" ".join(fields), _PROBE), None)
+    except (CronSimError, ValueError, AssertionError) as error:
+        return f"is not a valid cron expression: {error}"
+    if found is None or found - _PROBE > timedelta(milliseconds=MOST_AHEAD):
+        return "is a cron expression that never comes"
+    return None
+
+
+def next_cron(expression: str, after: Millis, zone: str | None) -> Millis:
+    """The next moment strictly after, of an expression that `check_cron` accepted.
+
+    A fixed time of day comes once a day: where the clock leaps over it, it moves forward; where the clock shows it
+    twice, it is the first. Intervals such as `*/15 * * * *` follow the time that passes.
+    """
+    fields, where = _fields(expression), zone_of(zone)
+    last = Millis(after + MOST_AHEAD)
+    find = _next_passing if fields[0].startswith("*") or fields[1].startswith("*") else _next_fixed
+    try:
+        return min(find(" ".join(fields), after, where), last)
+    except (StopIteration, OverflowError):
+        return last
+
+
+def _fields(expression: str) -> list[str]:
+    return _NAMES.get(expression.strip().lower(), expression).split()
+
+
+def _next_fixed(expression: str, after: Millis, zone: ZoneInfo) -> Millis:
+    # Without a zone the library sees the wall clock alone; a day back finds what moved past `after`.
+    times = CronSim(expression, local_time(after, zone) - timedelta(days=1))
+    while True:
+        local = next(times)
+        moment = moment_of(local, zone)
+        if moment > after and has_day(local.date(), zone):
+            return moment
+
+
+def _next_passing(expression: str, after: Millis, zone: ZoneInfo) -> Millis:
+    times = CronSim(expression, datetime.fromtimestamp(after // 1000, UTC).astimezone(zone))
+    while True:
+        moment = Millis(int(next(times).timestamp()) * 1000)
+        if moment > after:
+            return moment

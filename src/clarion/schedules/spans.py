@@ -1,0 +1,42 @@
+"""Spans of time: exact ones up to hours, steps of the calendar from days on."""
+
+import calendar
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis
+from clarion.schedules.zones import local_time, moment_of, zone_of
+
+MOST_AHEAD: Final = Millis(3660 * DAY)
+"""Ten years: no schedule reaches further."""
+
+
+class Unit(StrEnum):
+    SECONDS = "seconds"
+    MINUTES = "minutes"
+    HOURS = "hours"
+    DAYS = "days"
+    WEEKS = "weeks"
+    MONTHS = "months"
+
+
+_EXACT: Final = {Unit.SECONDS: SECOND, Unit.MINUTES: MINUTE, Unit.HOURS: HOUR}
+
+
+def end_of(start: Millis, amount: int, unit: Unit, zone: str | None) -> Millis:
+    """When a span ends: days, weeks and months at the same time of day in the zone, a month at most at its last day."""
+    last = Millis(start + MOST_AHEAD)
+    if unit in _EXACT:
+        return min(Millis(start + amount * _EXACT[unit]), last)
+    if amount * (DAY if unit is Unit.DAYS else 7 * DAY) > MOST_AHEAD:
+        return last
+    where = zone_of(zone)
+    return min(moment_of(_step(local_time(start, where), amount, unit), where), last)
+
+
+def _step(local: datetime, amount: int, unit: Unit) -> datetime:
+    if unit is not Unit.MONTHS:
+        return local + timedelta(days=amount * (7 if unit is Unit.WEEKS else 1))
+    year, month = divmod(local.year * 12 + local.month - 1 + amount, 12)
+    return local.replace(year=year, month=month + 1, day=min(local.day, calendar.monthrange(year, month + 1)[1]))

@@ -1,0 +1,16 @@
+"""Templates: texts with variables, in Liquid."""
+
+from clarion.paths import MISSING
+from clarion.templates.keys import check_key, evaluate_key, find_path
+from clarion.templates.rendering import TemplateProblem, check_template, render_text, render_value
+
+__all__ = [
+    "MISSING",
+    "TemplateProblem",
+    "check_key",
+    "check_template",
+    "evaluate_key",
+    "find_path",
+    "render_text",
+    "render_value",
+]

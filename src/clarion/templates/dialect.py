@@ -1,0 +1,166 @@
+"""The template language: Liquid without access to files, with our filters and limits."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from io import StringIO
+from typing import Any, ClassVar, Final, TextIO
+
+from liquid import BoundTemplate, Environment, RenderContext, Token, escape
+from liquid.builtin.output import Output, OutputNode
+from liquid.builtin.tags.echo_tag import EchoTag
+from liquid.builtin.tags.for_tag import ForLoop
+from liquid.builtin.tags.tablerow_tag import TableRow
+from liquid.exceptions import ResourceLimitError
+from liquid.filter import with_context
+from liquid.undefined import UNDEFINED
+from liquid.utils import ReadOnlyChainMap
+
+from clarion.templates import filters
+
+LONGEST_OUTPUT: Final = 1 << 20
+"""Characters that one text may grow to."""
+MOST_ITERATIONS: Final = 10_000
+"""Turns of all loops of one text together."""
+MOST_WORK: Final = 1_000_000
+"""Look-ups, and items or 64 characters that pass through filters.
+
+This is the limit of time, counted in work so that a text that renders once renders on every machine.
+"""
+DEEPEST_BLOCK: Final = 20
+WIDEST_NUMBER: Final = 1024
+"""Bits of a number that filters take, so that squaring in a loop ends early."""
+
+_FILE_TAGS = ("include", "render")
+
+
+class Context(RenderContext):
+    """The variables of one rendering, and what it may still spend."""
+
+    __slots__ = ("_iterations", "_work")
+
+    def __init__(self, template: BoundTemplate, variables: Mapping[str, object]) -> None:
+        super().__init__(template, globals=variables)
+        # Without the library's `now` and `today`: an unknown variable is empty, whatever its name.
+        self.scope = ReadOnlyChainMap(self.locals, self.globals, self.counters)
+        self._iterations = MOST_ITERATIONS
+        self._work = MOST_WORK
+
+    def charge(self, work: int) -> None:
+        self._work -= work
+        if self._work < 0:
+            raise ResourceLimitError("it takes too much work", token=None)
+
+    def get(self, path: list[object], *, token: Token | None, default: object = UNDEFINED) -> object:
+        self.charge(1)
+        return super().get(path, token=token, default=default)
+
+    @contextmanager
+    def loop(self, namespace: Mapping[str, object], forloop: ForLoop | TableRow) -> Iterator[RenderContext]:
+        self._iterations -= forloop.length
+        if self._iterations < 0:
+            raise ResourceLimitError(f"its loops turn more than {MOST_ITERATIONS} times", token=None)
+        with super().loop(namespace, forloop) as context:
+            yield context
+
+    def get_buffer(self, buf: TextIO | None = None) -> StringIO:  # noqa: ARG002 - the library's signature
+        return Text()
+
+
+class Text(StringIO):
+    """A text that refuses to grow beyond the limit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left = LONGEST_OUTPUT
+
+    def write(self, text: str, /) -> int:
+        self._left -= len(text)
+        if self._left < 0:
+            raise ResourceLimitError(f"its text is longer than {LONGEST_OUTPUT} characters", token=None)
+        return super().write(text)
+
+
+class _ShownNode(OutputNode):
+    """`{{ … }}`: shows objects as JSON rather than as Python writes them."""
+
+    __slots__ = ()
+
+    def render_to_output(self, context: RenderContext, buffer: TextIO) -> int:
+        value = self.expression.evaluate(context)
+        if not context.autoescape:
+            return buffer.write(filters.as_text(value))
+        # Items are escaped one by one: some may be markup that a filter made, such as line breaks.
+        items = value if isinstance(value, list | tuple) else (value,)
+        return buffer.write("".join(escape(filters.as_text(item)) for item in items))
+
+
+class _Shown(Output):
+    node_class = _ShownNode
+
+
+class _Echo(EchoTag):
+    node_class = _ShownNode  # type: ignore[assignment]  # differs only in how it prints itself
+
+
+class Dialect(Environment):
+    """Everything that a template may use; `html` escapes values."""
+
+    block_nesting_limit: ClassVar[int] = DEEPEST_BLOCK
+    local_namespace_limit: ClassVar[int | None] = 4 * LONGEST_OUTPUT
+
+    def __init__(self, *, html: bool) -> None:
+        super().__init__(autoescape=html)
+        self.add_tag(_Shown)
+        self.add_tag(_Echo)
+        for tag in _FILE_TAGS:
+            del self.tags[tag]
+        self.add_filter("json", filters.to_json)
+        self.add_filter("pluralize", filters.pluralize)
+        self.add_filter("toSentence", filters.to_sentence)
+        self.add_filter("digest", filters.digest)
+        self.filters = {name: _guard(name, function) for name, function in self.filters.items()}
+
+
+def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that is refused work beyond the limits before it starts."""
+    needs_context = getattr(function, "with_context", False)
+    needs_environment = getattr(function, "with_environment", False)
+    growth = _GROWTH.get(name)
+
+    @with_context
+    def guarded(left: Any, *arguments: Any, context: Context, **named: Any) -> Any:
+        context.charge(1 + _size(left) + sum(map(_size, arguments)))
+        if growth and growth(left, *arguments[:2]) > LONGEST_OUTPUT:
+            raise ResourceLimitError(f"{name} makes more than {LONGEST_OUTPUT} characters", token=None)
+        if needs_context:
+            named["context"] = context
+        if needs_environment:
+            named["environment"] = context.env
+        return function(left, *arguments, **named)
+
+    return guarded
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value) >> 6
+    if isinstance(value, int):
+        return MOST_WORK if value.bit_length() > WIDEST_NUMBER else 0
+    return len(value) if isinstance(value, list | tuple | range | Mapping) else 0
+
+
+def _replaced(left: Any, old: Any = "", new: Any = "", /) -> int:
+    text = str(left)
+    return len(text) + text.count(str(old)) * len(str(new))
+
+
+def _joined(left: Any, separator: Any = " ", _: Any = None, /) -> int:
+    return len(left) * len(str(separator)) if isinstance(left, list | tuple | range) else 0
+
+
+def _compared(left: Any, *_: Any) -> int:
+    # The library looks for each item among all: a thousand items are already a million comparisons.
+    return len(left) ** 2 // 16 if isinstance(left, list | tuple | range) else 0
+
+
+_GROWTH: dict[str, Callable[..., int]] = {"replace": _replaced, "join": _joined, "uniq": _compared}

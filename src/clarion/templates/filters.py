@@ -1,0 +1,139 @@
+"""The filters that existing dashboards write, beyond those of the language itself."""
+
+import json
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from liquid.exceptions import FilterArgumentError
+from liquid.undefined import Undefined
+
+from clarion.paths import MISSING, find_value
+
+_SHOWN = 2
+"""How many names a sentence shows before it counts the others."""
+
+
+def to_json(value: Any, indent: Any = None) -> str:
+    """`json`: the value as JSON text, absent as null; `json: 2` indents."""
+    spaces = indent if isinstance(indent, int) and 0 < indent <= 8 else None
+    separators = None if spaces else (",", ":")
+    return json.dumps(value, ensure_ascii=False, separators=separators, indent=spaces, default=_plain)
+
+
+def pluralize(value: Any, singular: Any = "", plural: Any = "") -> str:
+    """`pluralize: "event", "events"`: "1 event", "3 events"; nothing for none or no number; a list counts its items."""
+    count = _count(value)
+    if count <= 0:
+        return ""
+    word = _word(singular) if count == 1 else _word(plural) or _plural(_word(singular))
+    shown = int(count) if count == int(count) else count
+    return f"{shown} {word}".rstrip()
+
+
+def to_sentence(  # noqa: PLR0913, PLR0917 - the order of arguments is that of existing templates
+    value: Any,
+    path: Any = "",
+    limit: Any = _SHOWN,
+    others: Any = "other",
+    comma: Any = ", ",
+    both: Any = " and ",
+    last: Any = ", and ",
+) -> str:
+    """`toSentence: "name", 2, "other"`: "Ada", "Ada and Bob", "Ada, Bob, and 3 others"."""
+    words, shown = _words(value, path), _limit(limit)
+    if len(words) <= 1:
+        return "".join(words)
+    if len(words) == 2:
+        return str(both).join(words)
+    if shown >= len(words):
+        return str(comma).join(words[:-1]) + str(last) + words[-1]
+    rest = f"{len(words) - shown} {_word(others) if len(words) - shown == 1 else _plural(_word(others))}"
+    return str(comma).join(words[:shown]) + (str(both) if shown == 1 else str(last)) + rest
+
+
+def digest(value: Any, limit: Any = _SHOWN, path: Any = "", comma: Any = ", ") -> str:
+    """`digest: 2, "name"`: as toSentence, without a comma before "and": "Ada, Bob and 3 others"."""
+    return to_sentence(value, path, limit, "other", comma, " and ", " and ")
+
+
+def as_text(value: Any) -> str:
+    """A value as a template shows it: objects as JSON, lists as their items in a row."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None or isinstance(value, Undefined):
+        return ""
+    if isinstance(value, list | tuple):
+        return "".join(map(as_text, value))
+    if isinstance(value, range):
+        return f"{value.start}..{value.stop - 1}"
+    return to_json(value) if isinstance(value, Mapping) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Undefined():
+            return None
+        case Decimal():
+            return float(value)
+        case range() | tuple():
+            return list(value)
+        case Mapping():
+            return dict(value)
+        case _:
+            return str(value)
+
+
+def _count(value: Any) -> int | float:
+    match value:
+        case list() | tuple() | range() | Mapping():
+            return len(value)
+        case bool():
+            return int(value)
+        case int() | float():
+            return value if math.isfinite(value) else 0
+        case str():
+            return _number(value)
+        case _:
+            return 0
+
+
+def _number(text: str) -> int | float:
+    try:
+        number = float(text)
+    except ValueError:
+        return 0
+    return number if math.isfinite(number) else 0
+
+
+def _words(value: Any, path: Any) -> list[str]:
+    if not isinstance(value, list | tuple):
+        return []
+    name = _word(path)
+    found = (find_value(item, name) for item in value) if name else value
+    return ["" if item is MISSING else as_text(item) for item in found]
+
+
+def _limit(limit: Any) -> int:
+    if isinstance(limit, int | str) and str(limit).isdecimal() and int(str(limit)[:9]) > 0:
+        return int(str(limit)[:9])
+    raise FilterArgumentError("the limit must be a whole number above zero", token=None)
+
+
+def _word(value: Any) -> str:
+    return "" if value is None or isinstance(value, Undefined) else str(value)
+
+
+def _plural(word: str) -> str:
+    """The English plural by its regular rules."""
+    lower = word.lower()
+    if not word or lower.endswith("others"):
+        return word
+    if lower.endswith(("s", "x", "z", "ch", "sh")):
+        return word + "es"
+    if lower.endswith("y") and lower[-2:-1] not in tuple("aeiou"):
+        return word[:-1] + "ies"
+    return word + "s"

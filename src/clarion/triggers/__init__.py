@@ -1,0 +1,1 @@
+"""Triggers: requests to run a workflow."""

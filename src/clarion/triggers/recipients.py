@@ -1,0 +1,90 @@
+"""Whom a trigger is for: the forms that callers write, as one normal form."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import msgspec
+
+from clarion.errors import Invalid, Problem
+from clarion.http.validation import find_problems
+from clarion.http.wire import SubscriberKeyText, Wire, changes_of, parse_checked
+from clarion.ids import SubscriberKey
+from clarion.jsontext import plain_value
+from clarion.subscribers.model import CONTACT_FIELDS
+from clarion.subscribers.wire import SubscriberIn
+from clarion.triggers.model import MOST_RECIPIENTS, Person
+from clarion.triggers.wire import TopicRecipientIn
+
+T = TypeVar("T", bound=Wire)
+
+Wanted = list[Person | TopicRecipientIn]
+
+
+def read_recipients(to: Any) -> Wanted:
+    """People and topics of a trigger's `to`, each person once; every bad entry is named."""
+    entries = to if isinstance(to, list) else [to]
+    if not entries:
+        raise Invalid.field("to", "must name at least one recipient")
+    if len(entries) > MOST_RECIPIENTS:
+        raise Invalid.field("to", f"must have at most {MOST_RECIPIENTS} entries; a topic counts once")
+    problems: dict[str, list[Problem]] = {}
+    wanted: Wanted = []
+    for number, entry in enumerate(entries):
+        path = f"to.{number}" if isinstance(to, list) else "to"
+        found = _read_entry(entry, path, problems)
+        if found is not None:
+            wanted.append(found)
+    if problems:
+        raise Invalid(problems)
+    return wanted
+
+
+def read_actor(actor: Any) -> Person | None:
+    """Who did what the trigger tells about."""
+    if actor is None:
+        return None
+    problems: dict[str, list[Problem]] = {}
+    found = _read_person(actor, "actor", problems)
+    if problems:
+        raise Invalid(problems)
+    return found
+
+
+def people_of(wanted: Iterable[Person | TopicRecipientIn]) -> list[Person]:
+    """The people among the recipients, each once: what was said of one last, holds."""
+    people = {one.key: one for one in wanted if isinstance(one, Person)}
+    return list(people.values())
+
+
+def topics_of(wanted: Iterable[Person | TopicRecipientIn]) -> list[TopicRecipientIn]:
+    return [one for one in wanted if isinstance(one, TopicRecipientIn)]
+
+
+def _read_entry(entry: Any, path: str, problems: dict[str, list[Problem]]) -> Person | TopicRecipientIn | None:
+    if isinstance(entry, dict) and ("topicKey" in entry or entry.get("type") == "Topic"):
+        return _convert(entry, TopicRecipientIn, path, problems)
+    return _read_person(entry, path, problems)
+
+
+def _read_person(entry: Any, path: str, problems: dict[str, list[Problem]]) -> Person | None:
+    if isinstance(entry, str):
+        if SubscriberKeyText.accepts(entry):
+            return Person(key=SubscriberKey(entry))
+        problems[path] = [Problem(SubscriberKeyText.RULE, entry)]
+        return None
+    if not isinstance(entry, dict):
+        problems[path] = [Problem("must be a subscriberId, a subscriber object or a topic object", entry)]
+        return None
+    found = _convert(entry, SubscriberIn, path, problems)
+    if found is None:
+        return None
+    return Person(key=SubscriberKey(str(found.subscriber_id)), fields=plain_value(changes_of(found, *CONTACT_FIELDS)))
+
+
+def _convert(entry: Any, shape: type[T], path: str, problems: dict[str, list[Problem]]) -> T | None:
+    try:
+        return msgspec.convert(entry, shape, dec_hook=parse_checked)
+    except msgspec.ValidationError:
+        for where, problem in find_problems(entry, shape, path):
+            problems.setdefault(where, []).append(problem)
+        return None

@@ -1,0 +1,122 @@
+"""Creating, changing and copying workflows: runs keep versions, so content is only ever added."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.errors import Invalid
+from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, id_base62, new_id
+from clarion.jsontext import json_text
+from clarion.vocabulary import Severity
+from clarion.workflows import store
+from clarion.workflows.model import Step, Workflow, WorkflowVersion
+from clarion.workflows.steps import new_step_id
+
+Made = tuple[Workflow, WorkflowVersion]
+"""A workflow with its current version."""
+
+
+async def create_workflow(
+    db: Connection, environment_id: EnvironmentId, fields: Mapping[str, Any], content: Mapping[str, Any], now: Millis
+) -> Made:
+    """A workflow with its first version; refuses an identifier that is taken."""
+    made = _new_workflow(environment_id, fields, content, now)
+    if not await store.insert_workflow(db, *made):
+        raise _taken(made[0].key)
+    return made
+
+
+async def change_workflow(
+    db: Connection, current: Made, fields: Mapping[str, Any], content: Mapping[str, Any], now: Millis
+) -> Made:
+    """Apply changes, with a new version where the content differs; the caller holds the workflow's row.
+
+    Nothing moves where nothing differs.
+    """
+    workflow, version = current
+    next_version = _next_version(version, content, now)
+    changed = msgspec.structs.replace(workflow, **fields, version_id=next_version.id)
+    if changed == workflow:
+        return current
+    if next_version is not version:
+        await store.insert_version(db, next_version)
+    changed = msgspec.structs.replace(changed, updated_at=now)
+    await store.update_workflow(db, changed)
+    return changed, next_version
+
+
+async def duplicate_workflow(db: Connection, workflow: Workflow, fields: Mapping[str, Any], now: Millis) -> Made:
+    """A copy under another identifier, which people see only after someone switches it on."""
+    version = await store.get_version(db, workflow)
+    copied = msgspec.structs.asdict(workflow) | {"name": f"{workflow.name} (Copy)"[:255], "active": False}
+    content = {
+        "steps": [_copied_step(step, now) for step in version.steps],
+        "payload_schema": version.payload_schema,
+        "validate_payload": version.validate_payload,
+    }
+    keys = [fields["key"]] if "key" in fields else _copy_keys(workflow.key, now)
+    for key in keys:
+        made = _new_workflow(workflow.environment_id, {**copied, **fields, "key": key}, content, now)
+        if await store.insert_workflow(db, *made):
+            return made
+    raise _taken(keys[-1])
+
+
+def _new_workflow(
+    environment_id: EnvironmentId, fields: Mapping[str, Any], content: Mapping[str, Any], now: Millis
+) -> Made:
+    version = WorkflowVersion(
+        environment_id=environment_id,
+        id=WorkflowVersionId(new_id(now)),
+        workflow_id=WorkflowId(new_id(now)),
+        number=1,
+        steps=content["steps"],
+        payload_schema=content.get("payload_schema"),
+        validate_payload=content.get("validate_payload", False),
+        created_at=now,
+    )
+    workflow = Workflow(
+        environment_id=environment_id,
+        id=version.workflow_id,
+        key=fields["key"],
+        name=fields["name"],
+        description=fields.get("description"),
+        active=fields.get("active", True),
+        tags=fields.get("tags", []),
+        severity=fields.get("severity", Severity.NONE),
+        default_preference=fields.get("default_preference"),
+        user_preference=fields.get("user_preference"),
+        version_id=version.id,
+        created_at=now,
+        updated_at=now,
+    )
+    return workflow, version
+
+
+def _next_version(version: WorkflowVersion, content: Mapping[str, Any], now: Millis) -> WorkflowVersion:
+    """The version with the new content, or the same one where it says the same."""
+    changed = msgspec.structs.replace(version, **content)
+    # Compared as text, because 1, 1.0 and true are equal to Python and not to a reader of JSON.
+    if json_text(changed) == json_text(version):
+        return version
+    return msgspec.structs.replace(
+        changed, id=WorkflowVersionId(new_id(now)), number=version.number + 1, created_at=now
+    )
+
+
+def _copied_step(step: Step, now: Millis) -> Step:
+    variants = [msgspec.structs.replace(one, id=new_step_id(now)) for one in step.variants]
+    return msgspec.structs.replace(step, id=new_step_id(now), variants=variants)
+
+
+def _copy_keys(key: WorkflowKey, now: Millis) -> list[WorkflowKey]:
+    """Identifiers for a copy: a plain one, and one that nobody has."""
+    base = f"{key[:230]}-copy"
+    return [WorkflowKey(base), WorkflowKey(f"{base}-{id_base62(new_id(now))[-8:]}")]
+
+
+def _taken(key: WorkflowKey) -> Invalid:
+    return Invalid.field("workflowId", "is the identifier of another workflow of this environment", key)

@@ -1,0 +1,282 @@
+"""The controls of each step type: what a step says, when it fires and whether it runs at all.
+
+They are stored exactly as callers send them; these shapes read them where they are used.
+"""
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta, field
+
+from clarion.conditions import check_logic
+from clarion.errors import ClarionError
+from clarion.http.validation import find_problems
+from clarion.http.wire import Wire
+from clarion.schedules import Unit, check_cron
+from clarion.templates import check_key, check_template
+from clarion.vocabulary import StepType
+
+Amount = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Found = tuple[str, str]
+
+_LONGEST_DAYS = 3660
+_SECONDS_A_DAY = 86_400
+_SECONDS = {
+    Unit.SECONDS: 1,
+    Unit.MINUTES: 60,
+    Unit.HOURS: 3600,
+    Unit.DAYS: _SECONDS_A_DAY,
+    Unit.WEEKS: 7 * _SECONDS_A_DAY,
+    Unit.MONTHS: 31 * _SECONDS_A_DAY,
+}
+_NOT_TEXT = frozenset({"skip", "cron"})
+_KEYS = ("digest_key", "throttle_key", "dynamic_key", "delay_path")
+
+
+class ControlsProblem(ClarionError):
+    """Controls that cannot be read; the message names each path and what is wrong there."""
+
+
+class Target(StrEnum):
+    """Where a link opens."""
+
+    SELF = "_self"
+    BLANK = "_blank"
+    PARENT = "_parent"
+    TOP = "_top"
+    UNFENCED_TOP = "_unfencedTop"
+
+
+class EditorType(StrEnum):
+    BLOCK = "block"
+    HTML = "html"
+
+
+class DelayType(StrEnum):
+    REGULAR = "regular"
+    SCHEDULED = "scheduled"
+    TIMED = "timed"
+    DYNAMIC = "dynamic"
+
+
+class DigestType(StrEnum):
+    REGULAR = "regular"
+    TIMED = "timed"
+
+
+class ThrottleType(StrEnum):
+    FIXED = "fixed"
+    DYNAMIC = "dynamic"
+
+
+class Redirect(Wire):
+    url: str
+    target: Target | None = None
+
+
+class Action(Wire):
+    label: str | None = None
+    redirect: Redirect | None = None
+
+
+class Sender(Wire):
+    email: str | None = None
+    name: str | None = None
+
+
+class LookBackWindow(Wire):
+    amount: Amount
+    unit: Unit
+
+
+class Controls(Wire):
+    """What every step has: JSON-logic under which it runs."""
+
+    skip: dict[str, Any] | None = None
+
+
+class InAppControls(Controls):
+    subject: str | None = None
+    body: str | None = None
+    avatar: str | None = None
+    primary_action: Action | None = None
+    secondary_action: Action | None = None
+    redirect: Redirect | None = None
+    data: dict[str, Any] | None = None
+    disable_output_sanitization: bool | None = None
+
+
+class EmailControls(Controls):
+    subject: str | None = None
+    body: str | None = None
+    editor_type: EditorType | None = None
+    sender: Sender | None = field(name="from", default=None)
+    reply_to: str | None = None
+    preheader: str | None = None
+    layout_id: str | None = None
+    use_provider_defaults: bool | None = None
+    disable_output_sanitization: bool | None = None
+
+
+class TextControls(Controls):
+    """SMS and chat."""
+
+    body: str | None = None
+
+
+class PushControls(Controls):
+    subject: str | None = None
+    body: str | None = None
+    data: dict[str, Any] | None = None
+
+
+class WaitControls(Controls):
+    """A length of time, as the steps that wait or count have it."""
+
+    amount: Amount | None = None
+    unit: Unit | None = None
+
+
+class DelayControls(WaitControls):
+    type: DelayType | None = None
+    cron: str | None = None
+    dynamic_key: str | None = None
+    delay_path: str | None = None
+    extend_to_schedule: bool | None = None
+
+    @property
+    def kind(self) -> DelayType:
+        return self.type or (DelayType.TIMED if self.cron and self.amount is None else DelayType.REGULAR)
+
+
+class DigestControls(WaitControls):
+    type: DigestType | None = None
+    cron: str | None = None
+    digest_key: str | None = None
+    look_back_window: LookBackWindow | None = None
+    extend_to_schedule: bool | None = None
+
+    @property
+    def kind(self) -> DigestType:
+        return self.type or (DigestType.TIMED if self.cron and self.amount is None else DigestType.REGULAR)
+
+
+class ThrottleControls(WaitControls):
+    type: ThrottleType | None = None
+    threshold: Amount | None = None
+    throttle_key: str | None = None
+    dynamic_key: str | None = None
+
+    @property
+    def kind(self) -> ThrottleType:
+        return self.type or (ThrottleType.DYNAMIC if self.dynamic_key else ThrottleType.FIXED)
+
+
+SHAPES: dict[StepType, type[Controls]] = {
+    StepType.IN_APP: InAppControls,
+    StepType.EMAIL: EmailControls,
+    StepType.SMS: TextControls,
+    StepType.CHAT: TextControls,
+    StepType.PUSH: PushControls,
+    StepType.DELAY: DelayControls,
+    StepType.DIGEST: DigestControls,
+    StepType.THROTTLE: ThrottleControls,
+    StepType.CUSTOM: Controls,
+}
+
+ControlsT = TypeVar("ControlsT", bound=Controls)
+
+
+def read_controls(step_type: StepType, values: Mapping[str, Any]) -> Controls:
+    """Stored controls in the shape of their step type; raises ControlsProblem."""
+    return read_as(SHAPES[step_type], values)
+
+
+def read_as(shape: type[ControlsT], values: Mapping[str, Any]) -> ControlsT:
+    """Stored controls in a shape that the caller knows; raises ControlsProblem."""
+    readable = _readable(shape, values)
+    try:
+        return msgspec.convert(readable, shape)
+    except msgspec.ValidationError:
+        found = [f"{path} {problem.message}" for path, problem in find_problems(readable, shape, "")]
+        raise ControlsProblem("; ".join(found)) from None
+
+
+def check_controls(step_type: StepType, values: Mapping[str, Any]) -> list[Found]:
+    """Everything for which controls are refused when they are saved: paths and what is wrong there.
+
+    Content that is merely missing is no such thing, because drafts are saved too.
+    """
+    shape = SHAPES[step_type]
+    found = [(path, problem.message) for path, problem in find_problems(_readable(shape, values), shape, "")]
+    if step_type is not StepType.CUSTOM:
+        found += _template_problems(values)
+    return found or list(_rule_problems(read_as(shape, values)))
+
+
+def _readable(shape: type[Controls], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with whole numbers where clients write 3.0 for 3."""
+    return _with_whole_numbers(values) if issubclass(shape, WaitControls) else dict(values)
+
+
+def _with_whole_numbers(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _whole(value) for name, value in values.items()}
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
+        return int(value)
+    return _with_whole_numbers(value) if isinstance(value, dict) else value
+
+
+def _template_problems(values: Mapping[str, Any]) -> Iterator[Found]:
+    for name, value in values.items():
+        if name in _NOT_TEXT:
+            continue
+        for path, text in texts_of(value, name):
+            problem = check_template(text)
+            if problem is not None:
+                yield path, problem
+
+
+def texts_of(value: Any, path: str) -> Iterator[Found]:
+    """Every text in a JSON value with its path."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from texts_of(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from texts_of(inner, f"{path}.{number}")
+
+
+def _rule_problems(controls: Controls) -> Iterator[Found]:
+    """What types alone cannot tell; an empty text is one that is missing."""
+    if controls.skip and (problem := check_logic(controls.skip)):
+        yield "skip", problem
+    cron = getattr(controls, "cron", None)
+    if cron and (problem := check_cron(cron)):
+        yield "cron", problem
+    names = {one.name: one.encode_name for one in msgspec.structs.fields(controls)}
+    for name in names.keys() & _KEYS:
+        key = getattr(controls, name)
+        if key and (problem := check_key(key)):
+            yield names[name], problem
+    yield from _length_problems(controls)
+
+
+def _length_problems(controls: Controls) -> Iterator[Found]:
+    if not isinstance(controls, WaitControls):
+        return
+    if controls.amount and controls.unit and _is_too_long(controls.amount, controls.unit):
+        yield "amount", f"must not make more than {_LONGEST_DAYS} days"
+    window = controls.look_back_window if isinstance(controls, DigestControls) else None
+    if window is not None and _is_too_long(window.amount, window.unit):
+        yield "lookBackWindow.amount", f"must not make more than {_LONGEST_DAYS} days"
+
+
+def _is_too_long(amount: int, unit: Unit) -> bool:
+    return amount * _SECONDS[unit] > _LONGEST_DAYS * _SECONDS_A_DAY

@@ -1,0 +1,116 @@
+"""What keeps a saved step from being complete: told in answers, never a refusal."""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from msgspec import Struct
+
+from clarion.vocabulary import StepType
+from clarion.workflows.controls import (
+    Action,
+    Controls,
+    ControlsProblem,
+    DelayControls,
+    DelayType,
+    DigestControls,
+    DigestType,
+    EmailControls,
+    InAppControls,
+    PushControls,
+    Redirect,
+    TextControls,
+    ThrottleControls,
+    ThrottleType,
+    read_controls,
+)
+from clarion.workflows.model import Step
+
+_LINK_STARTS = ("https://", "http://", "/", "{{", "{%")
+
+
+class IssueType(StrEnum):
+    MISSING_VALUE = "MISSING_VALUE"
+    INVALID_URL = "INVALID_URL"
+    UNSUPPORTED_PROPERTY = "UNSUPPORTED_PROPERTY"
+
+
+class WorkflowStatus(StrEnum):
+    ACTIVE = "ACTIVE"
+    INACTIVE = "INACTIVE"
+    ERROR = "ERROR"
+
+
+class Issue(Struct, frozen=True):
+    path: str
+    type: IssueType
+    message: str
+
+
+def find_issues(step: Step) -> list[Issue]:
+    """Everything that a step still lacks, its variants included."""
+    found = list(_issues_of(step.type, step.controls, ""))
+    for number, variant in enumerate(step.variants):
+        found += _issues_of(step.type, variant.controls, f"variants.{number}.")
+    return found
+
+
+def status_of(*, active: bool, steps: Sequence[Step]) -> WorkflowStatus:
+    """An active workflow with an incomplete active step is in error."""
+    if not active:
+        return WorkflowStatus.INACTIVE
+    is_incomplete = any(step.active and find_issues(step) for step in steps)
+    return WorkflowStatus.ERROR if is_incomplete else WorkflowStatus.ACTIVE
+
+
+def _issues_of(step_type: StepType, values: dict[str, object], prefix: str) -> Iterator[Issue]:
+    try:
+        controls = read_controls(step_type, values)
+    except ControlsProblem as problem:
+        yield Issue(prefix.rstrip("."), IssueType.UNSUPPORTED_PROPERTY, str(problem))
+        return
+    for name in _missing(controls):
+        yield Issue(prefix + name, IssueType.MISSING_VALUE, f"{name} is missing")
+    if isinstance(controls, InAppControls):
+        for path, redirect in _links(controls):
+            if redirect.url and not redirect.url.startswith(_LINK_STARTS):
+                message = "must start with https://, http:// or /"
+                yield Issue(prefix + path, IssueType.INVALID_URL, message)
+
+
+def _missing(controls: Controls) -> list[str]:
+    """The members without which the step can do nothing, as the API names them."""
+    needed: dict[str, object] = {}
+    match controls:
+        case InAppControls():
+            needed = {"body": controls.body or controls.subject}
+        case EmailControls() | PushControls():
+            needed = {"subject": controls.subject, "body": controls.body}
+        case TextControls():
+            needed = {"body": controls.body}
+        case DelayControls() | DigestControls() | ThrottleControls():
+            needed = _needed_to_wait(controls)
+    return [name for name, value in needed.items() if not value]
+
+
+def _needed_to_wait(controls: DelayControls | DigestControls | ThrottleControls) -> dict[str, object]:
+    match controls:
+        case DelayControls(kind=DelayType.TIMED) | DigestControls(kind=DigestType.TIMED):
+            return {"cron": controls.cron}
+        case DelayControls(kind=DelayType.SCHEDULED):
+            return {"delayPath": controls.delay_path}
+        case DelayControls(kind=DelayType.DYNAMIC) | ThrottleControls(kind=ThrottleType.DYNAMIC):
+            return {"dynamicKey": controls.dynamic_key}
+        case _:
+            return {"amount": controls.amount, "unit": controls.unit}
+
+
+def _links(controls: InAppControls) -> Iterator[tuple[str, Redirect]]:
+    if controls.redirect is not None:
+        yield "redirect.url", controls.redirect
+    actions: dict[str, Action | None] = {
+        "primaryAction": controls.primary_action,
+        "secondaryAction": controls.secondary_action,
+    }
+    for name, action in actions.items():
+        if action is not None and action.redirect is not None:
+            yield f"{name}.redirect.url", action.redirect

@@ -1,0 +1,136 @@
+"""Workflows: create, read, change, list, copy, delete, and previews of their steps."""
+
+from msgspec import UnsetType
+
+from clarion.errors import NotFound
+from clarion.http.limits import LARGE_BODY
+from clarion.http.operation import Call, operation
+from clarion.http.wire import changes_of, given
+from clarion.ids import WorkflowKey
+from clarion.jsontext import plain_value
+from clarion.vocabulary import Scope
+from clarion.workflows import actions, store
+from clarion.workflows.listing import list_workflow_page
+from clarion.workflows.model import Step, Workflow, WorkflowVersion
+from clarion.workflows.preview import render_preview
+from clarion.workflows.step_wire import PreviewIn, PreviewOut, PreviewPayloadIn, PreviewResultOut, StepOut
+from clarion.workflows.steps import build_steps, check_definition
+from clarion.workflows.wire import (
+    DuplicateIn,
+    ListedWorkflowOut,
+    WorkflowIn,
+    WorkflowOut,
+    WorkflowPatch,
+    WorkflowPut,
+    WorkflowsOut,
+    WorkflowsQuery,
+)
+
+
+@operation("POST", "/v2/workflows", scope=Scope.WORKFLOWS_WRITE, status=201, body_limit=LARGE_BODY)
+async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
+    """Create a workflow; what steps still lack is told in their issues and does not keep it from being saved."""
+    check_definition(body.steps, body.content().get("payload_schema"))
+    fields = body.fields() | {"key": WorkflowKey(str(body.workflow_id))}
+    content = body.content() | {"steps": build_steps(body.steps, (), call.now)}
+    made = await actions.create_workflow(call.db, call.environment_id, fields, content, call.now)
+    return WorkflowOut.of(*made, call.services.names.origin)
+
+
+@operation("GET", "/v2/workflows", scope=Scope.WORKFLOWS_READ, scans=True)
+async def list_workflows(call: Call, query: WorkflowsQuery) -> WorkflowsOut:
+    """List workflows; `query` is a part of the name or identifier, and one of the `tags` suffices."""
+    page, total = await list_workflow_page(call.db, call.environment_id, query)
+    origin = call.services.names.origin
+    return WorkflowsOut(workflows=[ListedWorkflowOut.of(*one, origin) for one in page], total_count=total)
+
+
+@operation("GET", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_READ)
+async def get_workflow(call: Call, workflow_key: WorkflowKey) -> WorkflowOut:
+    """Retrieve a workflow by its identifier, `_id` or slug."""
+    found = await store.get_workflow(call.db, call.environment_id, workflow_key)
+    return WorkflowOut.of(found, await store.get_version(call.db, found), call.services.names.origin)
+
+
+@operation("PUT", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, body_limit=LARGE_BODY)
+async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPut) -> WorkflowOut:
+    """Replace the steps and change what else is sent; runs under way keep the version that they started with."""
+    check_definition(body.steps, body.content().get("payload_schema"))
+    current = await _held_workflow(call, workflow_key)
+    content = body.content() | {"steps": build_steps(body.steps, current[1].steps, call.now)}
+    changed = await actions.change_workflow(call.db, current, body.fields(), content, call.now)
+    return WorkflowOut.of(*changed, call.services.names.origin)
+
+
+@operation("PATCH", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, body_limit=LARGE_BODY)
+async def update_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPatch) -> WorkflowOut:
+    """Change the supplied fields and leave the others, and the steps, as they are."""
+    check_definition((), body.content().get("payload_schema"))
+    current = await _held_workflow(call, workflow_key)
+    changed = await actions.change_workflow(call.db, current, body.fields(), body.content(), call.now)
+    return WorkflowOut.of(*changed, call.services.names.origin)
+
+
+@operation("DELETE", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, status=204)
+async def delete_workflow(call: Call, workflow_key: WorkflowKey) -> None:
+    """Delete a workflow; runs under way go on, and its identifier is free again."""
+    found = await store.get_workflow(call.db, call.environment_id, workflow_key, for_update=True)
+    await store.mark_workflow_deleted(call.db, found, call.now)
+
+
+@operation(
+    "POST",
+    "/v2/workflows/{workflowId}/duplicate",
+    scope=Scope.WORKFLOWS_WRITE,
+    status=201,
+    body_limit=LARGE_BODY,
+)
+async def duplicate_workflow(call: Call, workflow_key: WorkflowKey, body: DuplicateIn) -> WorkflowOut:
+    """Copy a workflow under another identifier; the copy is inactive."""
+    found = await store.get_workflow(call.db, call.environment_id, workflow_key)
+    fields = changes_of(body, "name", "description", "tags")
+    if not isinstance(body.workflow_id, UnsetType):
+        fields["key"] = WorkflowKey(str(body.workflow_id))
+    made = await actions.duplicate_workflow(call.db, found, fields, call.now)
+    return WorkflowOut.of(*made, call.services.names.origin)
+
+
+@operation("GET", "/v2/workflows/{workflowId}/steps/{stepId}", scope=Scope.WORKFLOWS_READ)
+async def get_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str) -> StepOut:
+    """Retrieve a step of a workflow by its identifier, `_id` or slug."""
+    workflow, _, step = await _get_step(call, workflow_key, step_id)
+    return StepOut.of(step, workflow, call.services.names.origin)
+
+
+@operation(
+    "POST",
+    "/v2/workflows/{workflowId}/step/{stepId}/preview",
+    scope=Scope.WORKFLOWS_READ,
+    status=201,
+    body_limit=LARGE_BODY,
+)
+async def preview_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str, body: PreviewIn) -> PreviewOut:
+    """Render a step with the given variables; nothing is saved or sent."""
+    _, version, step = await _get_step(call, workflow_key, step_id)
+    example = body.preview_payload or PreviewPayloadIn()
+    preview = render_preview(step, body.control_values, plain_value(example))
+    return PreviewOut(
+        preview_payload_example=example,
+        result=PreviewResultOut(type=step.type, preview=preview),
+        schema=given(version.payload_schema),
+    )
+
+
+async def _held_workflow(call: Call, workflow_key: WorkflowKey) -> actions.Made:
+    """A workflow to change, locked, with its current version."""
+    found = await store.get_workflow(call.db, call.environment_id, workflow_key, for_update=True)
+    return found, await store.get_version(call.db, found)
+
+
+async def _get_step(call: Call, workflow_key: WorkflowKey, step_id: str) -> tuple[Workflow, WorkflowVersion, Step]:
+    found = await store.get_workflow(call.db, call.environment_id, workflow_key)
+    version = await store.get_version(call.db, found)
+    step = version.find_step(step_id)
+    if step is None:
+        raise NotFound("Step", step_id)
+    return found, version, step

@@ -1,0 +1,125 @@
+"""Steps from what a caller sends: what is wrong with them, and which step of before each of them is."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from clarion.clock import Millis
+from clarion.conditions import check_filters
+from clarion.errors import Invalid, Problem
+from clarion.ids import id_text, new_id
+from clarion.payloads import check_schema
+from clarion.workflows.controls import check_controls
+from clarion.workflows.model import Step, Variant, kebab
+from clarion.workflows.step_wire import StepIn, VariantIn
+
+Found = tuple[str, str, Any]
+
+
+def check_definition(steps: Sequence[StepIn], payload_schema: Any) -> None:
+    """Refuse a definition that could not run, with everything that is wrong with it."""
+    problems: dict[str, list[Problem]] = {}
+    for path, message, value in _problems(steps, payload_schema):
+        problems.setdefault(path, []).append(Problem(message, value))
+    if problems:
+        raise Invalid(problems)
+
+
+def build_steps(inputs: Sequence[StepIn], previous: Sequence[Step], now: Millis) -> list[Step]:
+    """The steps of a new version; one that is known by `_id` or `stepId` stays the step it was."""
+    by_id = {step.id: step for step in previous}
+    by_step_id = {step.step_id: step for step in previous}
+    named = [_given_step_id(one, by_id) for one in inputs]
+    taken = {name for name in named if name is not None}
+    built: list[Step] = []
+    for one, name in zip(inputs, named, strict=True):
+        step_id = name or _free_step_id(one, taken)
+        taken.add(step_id)
+        known = by_id.get(one.id or "") or by_step_id.get(step_id)
+        is_used = known is not None and any(step.id == known.id for step in built)
+        built.append(_step(one, step_id, None if is_used else known, now))
+    _refuse_duplicates(built)
+    return built
+
+
+def new_step_id(now: Millis) -> str:
+    return id_text(new_id(now))
+
+
+def _problems(steps: Sequence[StepIn], payload_schema: Any) -> Iterator[Found]:
+    for number, step in enumerate(steps):
+        yield from _step_problems(step, f"steps.{number}")
+    schema = None if payload_schema is None else check_schema(payload_schema)
+    if schema is not None:
+        yield "payloadSchema", schema, None
+
+
+def _step_problems(step: StepIn, path: str) -> Iterator[Found]:
+    yield from _part_problems(step, step, path)
+    for number, variant in enumerate(step.variants or ()):
+        yield from _part_problems(step, variant, f"{path}.variants.{number}")
+
+
+def _part_problems(step: StepIn, part: StepIn | VariantIn, path: str) -> Iterator[Found]:
+    values = part.control_values or {}
+    for where, message in check_controls(step.step_type, values):
+        yield f"{path}.controlValues.{where}", message, None
+    for where, message in check_filters(part.filters or []):
+        yield ".".join(filter(None, (f"{path}.filters", where))), message, None
+
+
+def _given_step_id(one: StepIn, by_id: dict[str, Step]) -> str | None:
+    if one.step_id is not None:
+        return str(one.step_id)
+    known = by_id.get(one.id or "")
+    return None if known is None else known.step_id
+
+
+def _free_step_id(one: StepIn, taken: set[str]) -> str:
+    base = kebab(one.name) or kebab(one.type)
+    candidates = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
+    return next(name for name in candidates if name not in taken)
+
+
+def _step(one: StepIn, step_id: str, known: Step | None, now: Millis) -> Step:
+    return Step(
+        id=new_step_id(now) if known is None else known.id,
+        step_id=step_id,
+        name=one.name,
+        type=one.step_type,
+        active=one.active,
+        controls=one.control_values or {},
+        filters=one.filters or [],
+        should_stop_on_fail=one.should_stop_on_fail,
+        variants=_variants(one.variants or [], known.variants if known else [], now),
+    )
+
+
+def _variants(inputs: Sequence[VariantIn], previous: Sequence[Variant], now: Millis) -> list[Variant]:
+    """The variants of a step; one that is known by its `_id`, or else by its name, keeps its id."""
+    left = list(previous)
+    built: list[Variant] = []
+    for one in inputs:
+        known = next((old for old in left if old.id == one.id), None)
+        known = known or next((old for old in left if one.id is None and old.name == one.name), None)
+        left = [old for old in left if old is not known]
+        built.append(
+            Variant(
+                id=new_step_id(now) if known is None else known.id,
+                name=one.name,
+                filters=one.filters or [],
+                controls=one.control_values or {},
+            )
+        )
+    return built
+
+
+def _refuse_duplicates(steps: Sequence[Step]) -> None:
+    seen: dict[str, int] = {}
+    problems: dict[str, list[Problem]] = {}
+    for number, step in enumerate(steps):
+        first = seen.setdefault(step.step_id, number)
+        if first != number:
+            message = f"is the same as that of steps.{first}; every step needs its own"
+            problems[f"steps.{number}.stepId"] = [Problem(message, step.step_id)]
+    if problems:
+        raise Invalid(problems)

@@ -1,0 +1,225 @@
+"""Shapes of workflows."""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import iso_text
+from clarion.http.wire import Wire, changes_of, given
+from clarion.ids import id_text
+from clarion.vocabulary import Channel, OrderDirection, Severity, StepType
+from clarion.workflows.issues import WorkflowStatus, status_of
+from clarion.workflows.model import MOST_STEPS, MainSwitch, PreferenceLayer, Switch, Workflow, WorkflowVersion
+from clarion.workflows.step_wire import IdentifierText, ListedStepOut, Name, StepIn, StepOut
+
+Tags = Annotated[list[Annotated[str, Meta(min_length=1, max_length=64)]], Meta(max_length=16)]
+Description = Annotated[str, Meta(max_length=4096)]
+
+
+class SwitchIn(Wire):
+    enabled: bool | None = None
+
+
+class MainSwitchIn(Wire):
+    enabled: bool | None = None
+    read_only: bool | None = None
+
+
+class LayerIn(Wire):
+    all: MainSwitchIn = MainSwitchIn()
+    channels: dict[Channel, SwitchIn] = field(default_factory=dict)
+
+    def layer(self) -> PreferenceLayer:
+        return PreferenceLayer(
+            MainSwitch(self.all.enabled, bool(self.all.read_only)),
+            {channel: Switch(one.enabled) for channel, one in self.channels.items() if one.enabled is not None},
+        )
+
+
+class PreferencesIn(Wire):
+    """`workflow` is what the author of the workflow sets, `user` what the team overrides; null clears."""
+
+    user: LayerIn | UnsetType | None = UNSET
+    workflow: LayerIn | UnsetType | None = UNSET
+
+    def changes(self) -> dict[str, PreferenceLayer | None]:
+        names = {"workflow": "default_preference", "user": "user_preference"}
+        sent = changes_of(self, *names)
+        return {names[name]: None if layer is None else layer.layer() for name, layer in sent.items()}
+
+
+class WorkflowPatch(Wire):
+    """Omitted stays as it is; null clears."""
+
+    name: Name | UnsetType = UNSET
+    description: Description | UnsetType | None = UNSET
+    tags: Tags | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    severity: Severity | UnsetType = UNSET
+    preferences: PreferencesIn | UnsetType = UNSET
+    payload_schema: dict[str, Any] | UnsetType | None = UNSET
+    validate_payload: bool | UnsetType = UNSET
+
+    def fields(self) -> dict[str, Any]:
+        """What changes of the workflow itself."""
+        sent = changes_of(self, "name", "description", "tags", "active", "severity")
+        return sent if isinstance(self.preferences, UnsetType) else sent | self.preferences.changes()
+
+    def content(self) -> dict[str, Any]:
+        """What makes a new version."""
+        return changes_of(self, "payload_schema", "validate_payload")
+
+
+class WorkflowPut(WorkflowPatch):
+    """The steps as they shall be; of the rest, omitted stays as it is and null clears."""
+
+    name: Name
+    steps: Annotated[list[StepIn], Meta(max_length=MOST_STEPS)]
+
+
+class WorkflowIn(WorkflowPut):
+    workflow_id: IdentifierText
+
+
+class DuplicateIn(Wire):
+    name: Name | UnsetType = UNSET
+    workflow_id: IdentifierText | UnsetType = UNSET
+    description: Description | UnsetType | None = UNSET
+    tags: Tags | UnsetType = UNSET
+
+
+class WorkflowOrder(StrEnum):
+    CREATED_AT = "createdAt"
+    UPDATED_AT = "updatedAt"
+    NAME = "name"
+
+
+class WorkflowsQuery(Wire):
+    limit: Annotated[int, Meta(ge=1, le=100)] = 10
+    offset: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
+    order_direction: OrderDirection = OrderDirection.DESC
+    order_by: WorkflowOrder = WorkflowOrder.CREATED_AT
+    query: str | None = None
+    tags: list[str] | None = None
+    status: list[WorkflowStatus] | None = None
+
+
+class SwitchOut(Wire):
+    enabled: bool
+
+
+class MainSwitchOut(Wire):
+    enabled: bool
+    read_only: bool
+
+
+class LayerOut(Wire):
+    all: MainSwitchOut
+    channels: dict[Channel, SwitchOut]
+
+
+class WorkflowPreferencesOut(Wire):
+    default: LayerOut
+    user: LayerOut | None
+
+    @classmethod
+    def of(cls, workflow: Workflow) -> Self:
+        default = workflow.default_preference or PreferenceLayer()
+        user = workflow.user_preference
+        return cls(default=_layer_out([default]), user=None if user is None else _layer_out([user, default]))
+
+
+class WorkflowOut(Wire):
+    id: str = field(name="_id")
+    workflow_id: str
+    slug: str
+    name: str
+    description: str | UnsetType = UNSET
+    tags: list[str]
+    active: bool
+    severity: Severity
+    preferences: WorkflowPreferencesOut
+    steps: list[StepOut]
+    payload_schema: dict[str, Any] | UnsetType = UNSET
+    validate_payload: bool
+    origin: str
+    status: WorkflowStatus
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, workflow: Workflow, version: WorkflowVersion, origin: str) -> Self:
+        return cls(
+            id=id_text(workflow.id),
+            workflow_id=workflow.key,
+            slug=workflow.slug,
+            name=workflow.name,
+            description=given(workflow.description),
+            tags=workflow.tags,
+            active=workflow.active,
+            severity=workflow.severity,
+            preferences=WorkflowPreferencesOut.of(workflow),
+            steps=[StepOut.of(step, workflow, origin) for step in version.steps],
+            payload_schema=given(version.payload_schema),
+            validate_payload=version.validate_payload,
+            origin=origin,
+            status=status_of(active=workflow.active, steps=version.steps),
+            created_at=iso_text(workflow.created_at),
+            updated_at=iso_text(workflow.updated_at),
+        )
+
+
+class ListedWorkflowOut(Wire):
+    id: str = field(name="_id")
+    workflow_id: str
+    slug: str
+    name: str
+    tags: list[str]
+    origin: str
+    status: WorkflowStatus
+    step_type_overviews: list[StepType]
+    steps: list[ListedStepOut]
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, workflow: Workflow, version: WorkflowVersion, origin: str) -> Self:
+        return cls(
+            id=id_text(workflow.id),
+            workflow_id=workflow.key,
+            slug=workflow.slug,
+            name=workflow.name,
+            tags=workflow.tags,
+            origin=origin,
+            status=status_of(active=workflow.active, steps=version.steps),
+            step_type_overviews=[step.type for step in version.steps],
+            steps=[ListedStepOut.of(step) for step in version.steps],
+            created_at=iso_text(workflow.created_at),
+            updated_at=iso_text(workflow.updated_at),
+        )
+
+
+class WorkflowsOut(Wire):
+    workflows: list[ListedWorkflowOut]
+    total_count: int
+
+
+def _layer_out(strongest_first: Sequence[PreferenceLayer]) -> LayerOut:
+    """A layer with every switch filled in: by itself, then by those below it, and on where none says anything."""
+    main = _first_said(layer.all.enabled for layer in strongest_first)
+    channels = {
+        channel: SwitchOut(enabled=_first_said(_said(layer, channel) for layer in strongest_first))
+        for channel in Channel
+    }
+    return LayerOut(all=MainSwitchOut(enabled=main, read_only=strongest_first[0].all.read_only), channels=channels)
+
+
+def _said(layer: PreferenceLayer, channel: Channel) -> bool | None:
+    switch = layer.channels.get(channel)
+    return layer.all.enabled if switch is None else switch.enabled
+
+
+def _first_said(values: Iterable[bool | None]) -> bool:
+    return next((value for value in values if value is not None), True)

@@ -1,0 +1,46 @@
+"""What must hold of a quiet store, whatever was killed on the way there."""
+
+from clarion.db.port import Connection
+from clarion.db.query import sql
+
+_QUESTIONS = {
+    "accepted triggers that were never expanded": "SELECT count(*) AS n FROM triggers WHERE state = 'queued'",
+    "triggers that were set aside": "SELECT count(*) AS n FROM triggers WHERE state = 'failed'",
+    "jobs that are in no end state": """
+        SELECT count(*) AS n FROM jobs WHERE status IN ('pending', 'queued', 'running', 'delayed')
+    """,
+    "jobs that somebody should still take": "SELECT count(*) AS n FROM jobs WHERE runnable IS NOT NULL",
+    "people with two runs of one trigger": """
+        SELECT count(*) AS n FROM (
+            SELECT 1 FROM notifications GROUP BY trigger_id, subscriber_id HAVING count(*) > 1
+        ) AS twice
+    """,
+    "triggers without a run": """
+        SELECT count(*) AS n FROM triggers AS t WHERE t.state = 'done' AND NOT EXISTS (
+            SELECT 1 FROM notifications AS r WHERE r.environment_id = t.environment_id AND r.trigger_id = t.id)
+    """,
+    "in-app jobs without exactly one message": """
+        SELECT count(*) AS n FROM jobs AS j WHERE j.type = 'in_app' AND j.status = 'completed' AND 1 <> (
+            SELECT count(*) FROM messages AS m WHERE m.environment_id = j.environment_id AND m.job_id = j.id)
+    """,
+    "in-app messages whose job is not complete": """
+        SELECT count(*) AS n FROM messages AS m WHERE m.channel = 'in_app' AND NOT EXISTS (
+            SELECT 1 FROM jobs AS j
+            WHERE j.environment_id = m.environment_id AND j.id = m.job_id AND j.status = 'completed')
+    """,
+    "digest windows that are open": "SELECT count(*) AS n FROM digest_windows WHERE leader_id IS NOT NULL",
+    "digest events that are in no window or in two": """
+        SELECT count(*) AS n FROM jobs AS j WHERE j.type = 'digest' AND j.status IN ('completed', 'merged') AND 1 <> (
+            SELECT count(*) FROM digest_events AS e WHERE e.environment_id = j.environment_id AND e.job_id = j.id)
+    """,
+}
+
+
+async def find_broken(db: Connection) -> dict[str, int]:
+    """Every rule that does not hold, with how often."""
+    found = {}
+    for question, text in _QUESTIONS.items():
+        row = await db.fetch_one(sql(text))
+        if row is None or row["n"]:
+            found[question] = -1 if row is None else row["n"]
+    return found

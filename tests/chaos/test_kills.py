@@ -1,0 +1,159 @@
+"""Processes are killed at random moments under load; nothing that was accepted is lost, and nothing happens twice.
+
+`CLARION_CHAOS_KILLS` sets how many kills there are; `make chaos` asks for fifty on each database.
+"""
+
+import asyncio
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from clarion.db.port import Database
+from clarion.db.postgres import PostgresDatabase
+from clarion.db.sqlite import SqliteDatabase
+from tests.chaos.invariants import find_broken
+from tests.processes import Process, Start
+from tests.servers import postgres_server
+
+KILLS = int(os.environ.get("CLARION_CHAOS_KILLS", "4"))
+CLIENTS = 8
+KEY = "chaos-key-of-development"
+
+WORKFLOW = {
+    "name": "Chaos",
+    "workflowId": "chaos",
+    "active": True,
+    "steps": [
+        {"name": "Inbox", "type": "in_app", "controlValues": {"body": "{{payload.n}}"}},
+        {"name": "Digest", "type": "digest", "controlValues": {"type": "regular", "amount": 1, "unit": "seconds"}},
+        {"name": "Mail", "type": "email", "controlValues": {"subject": "{{steps.digest.eventCount}}", "body": "x"}},
+        {"name": "After", "type": "in_app", "controlValues": {"body": "after"}},
+    ],
+}
+
+
+async def open_store(store: list[str]) -> Database:
+    options = dict(zip(store[::2], store[1::2], strict=True))
+    if "--database-url" in options:
+        return await PostgresDatabase.connect(options["--database-url"], pool_size=2)
+    return SqliteDatabase(Path(options["--data-dir"]) / "clarion.db")
+
+
+async def press(process: Process, accepted: set[str], stop: asyncio.Event, worker: int) -> None:
+    """Trigger as fast as answers come, and remember what was accepted."""
+    async with process.client(KEY) as client:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            transaction = f"{process.popen.pid}-{worker}-{number}"
+            to: Any = f"person-{random.randrange(5)}" if number % 10 else {"type": "Topic", "topicKey": "crowd"}
+            body = {"name": "chaos", "to": to, "transactionId": transaction, "payload": {"n": number}}
+            try:
+                response = await client.post("/v1/events/trigger", json=body)
+            except httpx.HTTPError:
+                return
+            if response.status_code == 201:
+                accepted.add(transaction)
+
+
+async def prepare(process: Process) -> None:
+    async with process.client(KEY) as client:
+        people = [{"subscriberId": f"person-{n}", "email": f"p{n}@example.com"} for n in range(5)]
+        crowd = [{"subscriberId": f"crowd-{n}", "email": f"c{n}@example.com"} for n in range(40)]
+        await client.post("/v1/subscribers/bulk", json={"subscribers": people + crowd})
+        members = {"subscriberIds": [one["subscriberId"] for one in crowd]}
+        await client.post("/v2/topics/crowd/subscriptions", json=members)
+        await client.post("/v1/integrations", json={"providerId": "svc-email", "channel": "email", "active": True})
+        assert (await client.post("/v2/workflows", json=WORKFLOW)).status_code == 201
+
+
+async def quiet(database: Database) -> dict[str, int]:
+    """What is still broken once the store has had time to settle."""
+    broken: dict[str, int] = {}
+    for _ in range(600):
+        broken = await database.scan(find_broken)
+        if not broken:
+            return {}
+        await asyncio.sleep(0.1)
+    return broken
+
+
+SETTINGS = {"CLARION_DEVELOPMENT_API_KEY": KEY, "CLARION_LOG_LEVEL": "error"}
+
+
+async def under_load(process: Process, accepted: set[str], harm: Callable[[], None]) -> None:
+    """Trigger for a while, then do harm while triggers are under way."""
+    stop = asyncio.Event()
+    load = [asyncio.create_task(press(process, accepted, stop, number)) for number in range(CLIENTS)]
+    await asyncio.sleep(random.uniform(0.2, 1.0))
+    await asyncio.to_thread(harm)
+    await asyncio.sleep(random.uniform(0.0, 0.3))
+    stop.set()
+    await asyncio.gather(*load)
+
+
+async def lost(process: Process, accepted: set[str]) -> list[str]:
+    """Accepted transactions of which there is no run."""
+    async with process.client(KEY) as client:
+        return [
+            transaction
+            for transaction in accepted
+            if not (await client.get("/v1/notifications", params={"transactionId": transaction})).json()["data"]
+        ]
+
+
+async def judge(process: Process, store: list[str], accepted: set[str]) -> None:
+    database = await open_store(store)
+    try:
+        assert await quiet(database) == {}
+    finally:
+        await database.close()
+    assert len(accepted) > 0
+    assert await lost(process, accepted) == []
+
+
+async def test_a_whole_installation_survives_being_killed(start: Start, store: list[str]) -> None:
+    accepted: set[str] = set()
+    process = start("serve", *store, **SETTINGS)
+    await prepare(process)
+    for _ in range(KILLS):
+        await under_load(process, accepted, process.kill)
+        process = start("serve", *store, **SETTINGS)
+    await judge(process, store, accepted)
+
+
+async def test_several_processes_survive_each_others_deaths(
+    start: Start, run_command: Any, fresh_postgres_url: str, tmp_path: Path
+) -> None:
+    store = ["--data-dir", str(tmp_path / "data"), "--database-url", fresh_postgres_url]
+    accepted: set[str] = set()
+    run_command("migrate", *store)
+    api = start("api", *store, **SETTINGS)
+    workers = [start("worker", *store, **SETTINGS) for _ in range(2)]
+    await prepare(api)
+    for number in range(KILLS):
+        if number % 3 == 0:
+            await under_load(api, accepted, api.kill)
+            api = start("api", *store, **SETTINGS)
+        else:
+            victim = workers.pop(0)
+            await under_load(api, accepted, victim.kill)
+            workers.append(start("worker", *store, **SETTINGS))
+    await judge(api, store, accepted)
+
+
+async def test_crashes_of_postgresql_lose_nothing(start: Start, tmp_path_factory: pytest.TempPathFactory) -> None:
+    with postgres_server(tmp_path_factory.mktemp("crashing")) as server:
+        store = ["--data-dir", str(tmp_path_factory.mktemp("data")), "--database-url", server.url]
+        accepted: set[str] = set()
+        process = start("serve", *store, **SETTINGS)
+        await prepare(process)
+        for _ in range(max(KILLS // 4, 2)):
+            await under_load(process, accepted, server.crash_and_restart)
+        await judge(process, store, accepted)
+        assert process.stop() == 0

@@ -1,0 +1,148 @@
+"""Servers on the loopback interface that speak like providers, and misbehave when told to."""
+
+import asyncio
+import ssl
+import warnings
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+from typing import Any
+
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+from clarion.providers.base import Outgoing
+from clarion.vocabulary import Channel
+
+PASSWORD = "canary-password-7f3a"
+
+
+def make_outgoing(channel: Channel = Channel.EMAIL, **fields: Any) -> Outgoing:
+    return Outgoing(**{"message_id": "6601f5a1c0ffee", "channel": channel, "content": "Hello"} | fields)
+
+
+@dataclass
+class MailServer:
+    """An SMTP server that keeps what it takes; `replies` are its answers to RCPT and DATA instead of yes."""
+
+    port: int = 0
+    connections: int = 0
+    envelopes: list[Envelope] = field(default_factory=list)
+    logins: list[str] = field(default_factory=list)
+    replies: dict[str, str] = field(default_factory=dict)
+    sessions: list[SMTP] = field(default_factory=list)
+
+    def last_mail(self) -> EmailMessage:
+        content = self.envelopes[-1].original_content
+        assert content is not None
+        message = message_from_bytes(content, policy=default)
+        assert isinstance(message, EmailMessage)
+        return message
+
+    def hang_up(self) -> None:
+        for session in self.sessions:
+            if session.transport is not None:
+                session.transport.close()
+
+    async def handle_RCPT(  # noqa: N802
+        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        reply = self.replies.get(address, "250 OK")
+        if reply.startswith("250"):
+            envelope.rcpt_tos.append(address)
+        return reply
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
+        reply = self.replies.get("DATA", "250 Queued as 42")
+        if reply == "hang up":
+            self.hang_up()
+        if reply.startswith("250"):
+            self.envelopes.append(envelope)
+        return reply
+
+    def authenticate(self, server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any) -> AuthResult:
+        assert isinstance(data, LoginPassword)
+        self.logins.append(data.login.decode())
+        return AuthResult(success=data.password == PASSWORD.encode(), handled=False)
+
+
+@asynccontextmanager
+async def mail_server(
+    *, log_in: bool = False, tls: ssl.SSLContext | None = None, implicit: bool = False, **options: Any
+) -> AsyncIterator[MailServer]:
+    mail = MailServer()
+
+    def connect() -> SMTP:
+        mail.connections += 1
+        if log_in:
+            options.update(authenticator=mail.authenticate, auth_required=True, auth_require_tls=False)
+        with warnings.catch_warnings():
+            # It warns of log-ins without encryption.
+            warnings.simplefilter("ignore")
+            mail.sessions.append(SMTP(mail, tls_context=None if implicit else tls, enable_SMTPUTF8=True, **options))
+        return mail.sessions[-1]
+
+    server = await asyncio.get_running_loop().create_server(connect, "127.0.0.1", 0, ssl=tls if implicit else None)
+    mail.port = server.sockets[0].getsockname()[1]
+    try:
+        yield mail
+    finally:
+        server.close()
+        mail.hang_up()
+        await server.wait_closed()
+
+
+@dataclass
+class WebServer:
+    """A server that answers each request with the bytes it was given, and keeps what it was asked."""
+
+    port: int = 0
+    connections: int = 0
+    requests: list[bytes] = field(default_factory=list)
+    writers: list[asyncio.StreamWriter] = field(default_factory=list)
+
+    def url(self, path: str = "/services/T0/B0/canary-webhook-9c1d", host: str = "127.0.0.1") -> str:
+        return f"http://{host}:{self.port}{path}"
+
+
+Respond = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def web_server(respond: Respond) -> AsyncIterator[WebServer]:
+    web = WebServer()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        web.connections += 1
+        web.writers.append(writer)
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                length = next(int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-len"))
+                web.requests.append(head + await reader.readexactly(length))
+                await respond(web.requests[-1], writer)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    web.port = server.sockets[0].getsockname()[1]
+    try:
+        yield web
+    finally:
+        server.close()
+        for writer in web.writers:
+            writer.close()
+        await server.wait_closed()
+
+
+def answering(status: int, body: str = "ok", **headers: str) -> Respond:
+    async def respond(request: bytes, writer: asyncio.StreamWriter) -> None:
+        lines = [f"HTTP/1.1 {status} Answer", f"Content-Length: {len(body.encode())}"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        writer.write("\r\n".join([*lines, "", body]).encode())
+        await writer.drain()
+
+    return respond

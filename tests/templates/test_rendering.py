@@ -1,0 +1,191 @@
+"""Making texts of templates."""
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clarion.templates import TemplateProblem, check_template, render_text, render_value
+from clarion.templates.dialect import LONGEST_OUTPUT
+from clarion.templates.rendering import MOST_KEPT, MOST_KEPT_CHARACTERS, _kept
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def make_variables(**payload: Any) -> dict[str, Any]:
+    return {"payload": payload, "subscriber": {"firstName": "Ada", "lastName": None}}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", "plain"),
+        ("{ not } a template }}", "{ not } a template }}"),
+        ("Hi {{subscriber.firstName}}", "Hi Ada"),
+        ("[{{subscriber.lastName}}{{nothing}}{{payload.a.b.c}}{{now}}{{today}}{{partial}}]", "[]"),
+        ("{{payload.on}} {{payload.count}} {{payload.price}}", "true 3 1.5"),
+        ("{{payload.room}} {{payload.tags}}", '{"name":"<b>","ok":true} ab'),
+        ("{{payload.tags[1]}} {{payload.tags.first}} {{payload.tags.size}}", "b a 2"),
+        ("{% for tag in payload.tags %}{{forloop.index}}{{tag}} {% endfor %}", "1a 2b "),
+        ("{% if payload.count > 2 %}many{% else %}few{% endif %}", "many"),
+        ("{{payload.room.name | upcase | append: '!'}}", "<B>!"),
+        ("{{nothing | plus: 1}}{{nothing | date: '%Y'}}{{nothing | default: 'x'}}", "1x"),
+        ("{% assign name = 'Bob' %}{{name}}{% capture x %}{{name}}{% endcapture %}{{x}}", "BobBob"),
+        ("{% echo payload.room %}", '{"name":"<b>","ok":true}'),
+        ("{{ '2026-07-15T12:00:00Z' | date: '%d.%m.%Y' }}", "15.07.2026"),
+        ("{{ (1..3) }}", "1..3"),
+    ],
+)
+def test_a_text_shows_its_variables(text: str, expected: str) -> None:
+    variables = make_variables(on=True, count=3, price=1.5, room={"name": "<b>", "ok": True}, tags=["a", "b"])
+
+    assert check_template(text) is None
+    assert render_text(text, variables) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<p>{{payload.name}}</p>", "<p>&lt;b&gt; &amp; &#34;</p>"),
+        ("{{payload.object}}", "{&#34;a&#34;:&#34;&lt;i&gt;&#34;}"),
+        ("{{payload.list}}", "&lt;i&gt;&lt;u&gt;"),
+        ("{{payload.name | escape}}", "&lt;b&gt; &amp; &#34;"),
+        ("{{payload.lines | newline_to_br}}", "&lt;a&gt;<br />\nb"),
+        ("{{payload.name | upcase}}", "&lt;B&gt; &amp; &#34;"),
+        ("{{'<hr>'}}", "<hr>"),
+        ("{% echo payload.name %}", "&lt;b&gt; &amp; &#34;"),
+        ("{% capture x %}<p>{{payload.name}}</p>{% endcapture %}{{x}}", "<p>&lt;b&gt; &amp; &#34;</p>"),
+        ("{{payload.name | url_encode}}", "%3Cb%3E+%26+%22"),
+        ("{{payload.name | url_encode | url_decode}}", "&lt;b&gt; &amp; &#34;"),
+        ("{{payload.encoded | base64_decode}}", "&lt;b&gt;"),
+        ("{{payload.object | json}}", "{&#34;a&#34;:&#34;&lt;i&gt;&#34;}"),
+        ("{{payload.list | toSentence}}", "&lt;i&gt; and &lt;u&gt;"),
+        ("{{payload.list | join: '<br>'}}", "&lt;i&gt;<br>&lt;u&gt;"),
+    ],
+)
+def test_in_html_values_are_escaped_and_markup_of_the_template_stays(text: str, expected: str) -> None:
+    variables = make_variables(name='<b> & "', object={"a": "<i>"}, list=["<i>", "<u>"], lines="<a>\nb", encoded="PGI+")
+
+    assert render_text(text, variables, html=True) == expected
+
+
+@given(st.text(), st.sampled_from(["", " | upcase", " | strip", " | append: payload.text", " | replace: 'a', 'b'"]))
+def test_no_value_brings_markup_into_html(value: str, applied: str) -> None:
+    text = render_text("{{payload.text" + applied + "}}", make_variables(text=value), html=True)
+
+    assert not set("<>\"'") & set(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{{ name", "expected '}}'"),
+        ("{% if %}x{% endif %}", "missing expression"),
+        ("{% if a %}", "expected tag"),
+        ("{% for x in y %}", "expected tag"),
+        ("line\n{{ name | shout }}", "unknown filter 'shout'"),
+        ("{% if a == b %}{{ x | upcase | shout }}{% endif %}", "unknown filter 'shout'"),
+        ("{% assign x = y | shout %}", "unknown filter 'shout'"),
+        ("{% include 'other' %}", "unexpected tag 'include'"),
+        ("{% render 'other' %}", "unexpected tag 'render'"),
+        ("{% teleport %}", "unexpected tag 'teleport'"),
+        ("{% if a %}" * 40 + "{% endif %}" * 40, "nest"),
+        ("{{ " + "a[" * 5000 + "b" + "]" * 5000 + " }}", "nested too deeply"),
+        ("{{ a }}" + "x" * LONGEST_OUTPUT, "longer"),
+    ],
+)
+def test_what_is_no_template_is_found_by_the_check_with_the_reason(text: str, reason: str) -> None:
+    problem = check_template(text)
+
+    assert problem is not None
+    assert problem.startswith("is not a valid template: ")
+    assert reason in problem
+    with pytest.raises(TemplateProblem):
+        render_text(text, make_variables(a=True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% for i in (1..10001) %}x{% endfor %}",
+        "{% for i in (1..200) %}{% for j in (1..200) %}x{% endfor %}{% endfor %}",
+        "{% for i in (1..6000) %}x{% endfor %}{% for i in (1..6000) %}x{% endfor %}",
+        "{% for i in (1..100) %}{{payload.long}}{% endfor %}",
+        "{{payload.long | replace: 'a', payload.long}}",
+        "{{payload.long | split: '' | join: payload.long}}",
+        "{{ (1..1000000000) | join: ',' }}",
+        "{% tablerow i in (1..100000) %}x{% endtablerow %}",
+        "{% assign x = 'ab' %}{% for i in (1..99) %}{% assign x = x | append: x %}{% endfor %}",
+        "{% assign x = 99 %}{% for i in (1..99) %}{% assign x = x | times: x %}{% endfor %}",
+        "{% for i in (1..9000) %}{% assign x = payload.items | sort %}{% endfor %}",
+        "{{payload.many | uniq}}",
+        "{% break %}",
+        "{{ 1 | divided_by: 0 }}",
+    ],
+)
+def test_a_text_that_asks_for_too_much_is_a_problem_and_not_an_outage(text: str) -> None:
+    variables = make_variables(long="a" * 20_000, items=list(range(500)), many=list(range(20_000)))
+
+    with pytest.raises(TemplateProblem):
+        render_text(text, variables)
+
+
+def test_ten_thousand_turns_and_a_megabyte_are_not_too_much() -> None:
+    assert len(
+        render_text("{% for i in (1..10000) %}{{payload.text}}{% endfor %}", make_variables(text="x" * 104))
+    ) == (1_040_000)
+
+
+@given(st.text(alphabet="{}%| abif.:'\"[]-()1", max_size=40), st.booleans())
+def test_any_text_renders_or_is_a_problem(text: str, html: bool) -> None:
+    problem = check_template(text)
+
+    with suppress(TemplateProblem):
+        render_text(text, make_variables(a=1), html=html)
+        # A filter in a branch that is not taken is found by the check alone.
+        assert problem is None or "unknown filter" in problem
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["upcase", "plus: 1", "date: '%Y'", "join", "sort", "map: 'a'", "json", "digest", "toSentence", "round", "sum"],
+)
+@given(value=JSON)
+def test_filters_meet_any_value_without_failing_otherwise_than_as_a_problem(name: str, value: Any) -> None:
+    with suppress(TemplateProblem):
+        assert isinstance(render_text("{{payload.value | " + name + "}}", make_variables(value=value)), str)
+
+
+def test_every_text_inside_a_value_is_rendered() -> None:
+    value = {"title": "Hi {{subscriber.firstName}}", "count": 3, "list": ["{{payload.x}}", {"{{a}}": None}], "on": True}
+
+    assert render_value(value, make_variables(x="y")) == {
+        "title": "Hi Ada",
+        "count": 3,
+        "list": ["y", {"{{a}}": None}],
+        "on": True,
+    }
+
+
+def test_variables_are_not_changed_by_a_template() -> None:
+    variables = make_variables(list=[3, 1, 2])
+
+    render_text("{% assign payload = 'x' %}{{payload.list | sort}}{% increment n %}", variables)
+
+    assert variables == make_variables(list=[3, 1, 2])
+
+
+def test_parsed_templates_are_kept_within_bounds() -> None:
+    for number in range(MOST_KEPT + 10):
+        render_text(f"{{{{a}}}} {number}", {})
+    for number in range(6):
+        render_text(f"{{{{a}}}} {number}" + "x" * 1_000_000, {})
+
+    assert len(_kept._templates) <= MOST_KEPT
+    assert sum(len(text) for text, _ in _kept._templates) == _kept._characters <= MOST_KEPT_CHARACTERS

@@ -1,0 +1,65 @@
+"""Workflows for tests, through HTTP: each maker defaults everything."""
+
+from typing import Any
+
+from tests.support import Api
+
+CONTROLS: dict[str, dict[str, Any]] = {
+    "in_app": {
+        "subject": "Hello {{subscriber.firstName}}",
+        "body": "Order {{payload.order}} is on its way",
+        "avatar": "https://example.com/a.png",
+        "primaryAction": {"label": "See", "redirect": {"url": "/orders/{{payload.order}}", "target": "_self"}},
+        "secondaryAction": {"label": "Later"},
+        "redirect": {"url": "https://example.com", "target": "_blank"},
+        "data": {"order": "{{payload.order}}", "deep": [1, {"x": True}]},
+        "disableOutputSanitization": False,
+        "skip": {"==": [{"var": "payload.plan"}, "pro"]},
+    },
+    "email": {
+        "subject": "Order {{payload.order}}",
+        "body": "<p>{{subscriber.firstName}}</p>",
+        "editorType": "html",
+        "from": {"email": "shop@example.com", "name": "Shop"},
+        "replyTo": "help@example.com",
+        "preheader": "Soon",
+        "layoutId": None,
+    },
+    "sms": {"body": "Order {{payload.order}}"},
+    "chat": {"body": "Order {{payload.order}}"},
+    "push": {"subject": "Order", "body": "{{payload.order}} is there"},
+    "delay": {"type": "regular", "amount": 3, "unit": "hours"},
+    "digest": {
+        "type": "regular",
+        "amount": 1,
+        "unit": "days",
+        "digestKey": "{{payload.room}}",
+        "lookBackWindow": {"amount": 5, "unit": "minutes"},
+    },
+    "throttle": {"type": "fixed", "amount": 1, "unit": "hours", "threshold": 2, "throttleKey": "payload.room"},
+    "custom": {"custom": {"anything": ["{{ not Liquid"]}},
+}
+
+
+def step(kind: str = "in_app", name: str | None = None, **fields: Any) -> dict[str, Any]:
+    """One step as callers send it, complete unless the test says otherwise."""
+    return {"name": name or f"The {kind} step", "type": kind, "controlValues": CONTROLS[kind], **fields}
+
+
+async def make_workflow(
+    api: Api, key: str = "order-shipped", *, steps: list[dict[str, Any]] | None = None, **fields: Any
+) -> dict[str, Any]:
+    chosen = [step()] if steps is None else steps
+    body = {"name": "Order shipped", "workflowId": key, "steps": chosen, **fields}
+    response = await api.post("/v2/workflows", json=body)
+    assert response.status_code == 201, response.text
+    made: dict[str, Any] = response.json()
+    return made
+
+
+async def replace_workflow(api: Api, key: str, *, steps: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
+    body = {"name": "Order shipped", "preferences": {}, "steps": steps, **fields}
+    response = await api.put(f"/v2/workflows/{key}", json=body)
+    assert response.status_code == 200, response.text
+    changed: dict[str, Any] = response.json()
+    return changed

@@ -1,0 +1,113 @@
+"""Every answer about workflows is what the models of the published client accept."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from novu_py import Novu, models
+
+from clarion.settings import Settings
+from tests.support import Api
+from tests.workflows.support import CONTROLS, make_workflow, step
+
+PREFERENCES: dict[str, Any] = {
+    "user": {"all": {"enabled": False}, "channels": {"email": {"enabled": False}}},
+    "workflow": {"all": {"enabled": True, "readOnly": True}, "channels": {}},
+}
+DRAFTS: dict[str, dict[str, Any]] = {kind: {} for kind in CONTROLS}
+WAITING: list[dict[str, Any]] = [
+    step("delay", controlValues={"type": "timed", "cron": "0 9 * * 1"}),
+    step("digest", controlValues={"type": "timed", "cron": "0 9 * * 1"}),
+    step("throttle", controlValues={"type": "dynamic", "dynamicKey": "payload.window"}),
+]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """The built-in names that the closed enums of the client know."""
+    return Settings(data_dir=tmp_path, builtin_name="novu")
+
+
+@pytest.mark.parametrize("controls", [CONTROLS, DRAFTS], ids=["complete", "drafts"])
+async def test_workflows_with_steps_of_every_type_are_accepted(api: Api, controls: dict[str, dict[str, Any]]) -> None:
+    steps = [step(kind, controlValues=values) for kind, values in controls.items()]
+    fields: dict[str, Any] = {
+        "tags": ["x"],
+        "description": "d",
+        "preferences": PREFERENCES,
+        "payloadSchema": {"type": "object"},
+    }
+
+    created = models.WorkflowResponseDto.model_validate(await make_workflow(api, steps=steps, **fields))
+    found = models.WorkflowResponseDto.model_validate((await api.get("/v2/workflows/order-shipped")).json())
+    listed = models.ListWorkflowResponse.model_validate((await api.get("/v2/workflows")).json())
+
+    assert created == found
+    assert [one.type.value for one in created.steps] == list(controls)
+    assert created.preferences.user is not None
+    assert [one.value for one in listed.workflows[0].step_type_overviews] == list(controls)
+
+
+async def test_steps_that_wait_in_other_ways_are_accepted(api: Api) -> None:
+    created = models.WorkflowResponseDto.model_validate(await make_workflow(api, steps=WAITING))
+
+    assert created.status is models.WorkflowStatusEnum.ACTIVE
+
+
+async def test_changed_and_copied_workflows_are_accepted(api: Api) -> None:
+    made = await make_workflow(api)
+    body = models.UpdateWorkflowDto.model_validate(made | {"steps": made["steps"], "preferences": {"user": None}})
+
+    replaced = await api.put("/v2/workflows/order-shipped", json=body.model_dump(mode="json", by_alias=True))
+    patched = await api.patch("/v2/workflows/order-shipped", json={"active": False})
+    copied = await api.post("/v2/workflows/order-shipped/duplicate", json={})
+
+    for response in (replaced, patched, copied):
+        assert models.WorkflowResponseDto.model_validate(response.json()).steps[0].type.value == "in_app"
+    assert replaced.json()["steps"][0]["_id"] == made["steps"][0]["_id"]
+
+
+@pytest.mark.parametrize("kind", CONTROLS)
+async def test_steps_and_previews_of_every_type_are_accepted(api: Api, kind: str) -> None:
+    await make_workflow(api, steps=[step(kind, stepId="one")])
+
+    found = await api.get("/v2/workflows/order-shipped/steps/one")
+    shown = await api.post(
+        "/v2/workflows/order-shipped/step/one/preview",
+        json={"previewPayload": {"payload": {"order": 1}, "subscriber": {"firstName": "Ada"}}},
+    )
+
+    assert models.StepResponseDto.model_validate(found.json()).step_id == "one"
+    preview = models.GeneratePreviewResponseDto.model_validate(shown.json())
+    result = preview.result if isinstance(preview.result, dict) else preview.result.model_dump(mode="json")
+    assert result["type"] == kind
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+async def test_the_client_itself_manages_workflows(api: Api) -> None:
+    client: Any = Novu(secret_key=api.key, server_url="http://clarion.test", async_client=api, retry_config=None)
+    steps = [{"name": f"The {kind} step", "type": kind, "control_values": {}} for kind in CONTROLS if kind != "email"]
+    steps.append({"name": "Wait", "type": "delay", "control_values": {"type": "regular", "amount": 3, "unit": "hours"}})
+    workflow = {"name": "Order shipped", "workflow_id": "order-shipped", "steps": steps, "active": True}
+
+    created = (await client.workflows.create_async(create_workflow_dto=workflow)).result
+    listed = (await client.workflows.list_async(request={"limit": 5, "query": "order", "tags": []})).result
+    kept = [one.model_dump(mode="json") for one in created.steps[-1:]]
+    updated = await client.workflows.update_async(
+        workflow_id=created.id, update_workflow_dto={"name": "Renamed", "steps": kept, "preferences": {"user": None}}
+    )
+    patched = await client.workflows.patch_async(
+        workflow_id=created.slug, patch_workflow_dto={"active": False, "tags": ["x"]}
+    )
+    shown = await client.workflows.steps.generate_preview_async(
+        workflow_id="order-shipped",
+        step_id="wait",
+        generate_preview_request_dto={"control_values": kept[0]["controlValues"]},
+    )
+    await client.workflows.delete_async(workflow_id="order-shipped")
+
+    assert listed.total_count == 1
+    assert updated.result.steps[0].id == created.steps[-1].id
+    assert (patched.result.status.value, patched.result.tags) == ("INACTIVE", ["x"])
+    assert shown.result.result["preview"]["amount"] == 3
+    assert (await api.get("/v2/workflows")).json()["totalCount"] == 0
