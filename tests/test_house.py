@@ -27,8 +27,8 @@ UNSCOPED = {
     "clarion.http.idempotency.UPDATE_BODY",
     "clarion.integrations.store.LIST_ENVELOPES",
     "clarion.subscribers.search.COUNT_MATCHES",
-    "clarion.triggers.lanes._LOCK",
-    "clarion.triggers.lanes._TRY_LOCK",
+    "clarion.environments.lanes._LOCK",
+    "clarion.environments.lanes._TRY_LOCK",
 }
 
 

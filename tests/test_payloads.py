@@ -25,7 +25,7 @@ def make_deep(levels: int) -> dict[str, Any]:
         {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"a": {}}, "$ref": "#/definitions/a"},
         {"$schema": "https://json-schema.org/draft/2020-12/schema", "prefixItems": [{}]},
         {"$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}}, "$ref": "#/$defs/node"},
-        {"$ref": "#"},
+        {"type": "object", "properties": {"child": {"$ref": "#"}}},
         {"pattern": "(?=a)b"},
     ],
 )
@@ -144,3 +144,19 @@ def test_any_schema_is_refused_or_works(schema: dict[str, Any], value: Any) -> N
     if check_schema(schema) is None:
         payload = with_defaults(schema, {"a": value})
         assert isinstance(find_violations(schema, payload), list)
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_refused"),
+    [
+        ({"$ref": "#"}, True),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}, True),
+        ({"properties": {"x": {"$ref": "#/properties/x"}}}, True),
+        ({"type": "object", "properties": {"child": {"$ref": "#"}}}, False),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}}, False),
+    ],
+)
+def test_references_that_go_in_circles_are_refused_and_trees_are_not(schema: Any, is_refused: bool) -> None:
+    problem = check_schema(schema)
+
+    assert (problem is not None and "refer to itself" in problem) is is_refused

@@ -34,6 +34,9 @@ def check_schema(schema: Any) -> str | None:
         return "must be a JSON schema: an object"
     if _is_deeper(schema, DEEPEST_SCHEMA):
         return f"must not be nested more than {DEEPEST_SCHEMA} levels deep"
+    loop = _find_loop(schema, schema)
+    if loop is not None:
+        return f"must not refer to itself without saying anything: {loop}"
     text = json_text(schema)
     if len(text) > LONGEST_SCHEMA:
         return f"must not be longer than {LONGEST_SCHEMA} characters"
@@ -70,6 +73,20 @@ def _validator(text: str) -> jsonschema_rs.Validator:
 def _is_deeper(value: Any, levels: int) -> bool:
     items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     return levels < 0 or any(_is_deeper(item, levels - 1) for item in items)
+
+
+def _find_loop(value: Any, root: Mapping[str, Any]) -> str | None:
+    """A reference that leads through references alone back to itself; a schema of trees is none."""
+    if isinstance(value, Mapping):
+        seen: list[str] = []
+        target: Any = value
+        while isinstance(target, Mapping) and isinstance(target.get("$ref"), str):
+            if target["$ref"] in seen:
+                return str(target["$ref"])
+            seen.append(target["$ref"])
+            target = _target(target["$ref"], root)
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return next((found for item in items if (found := _find_loop(item, root)) is not None), None)
 
 
 def _violation(error: ValidationError) -> Violation:
@@ -118,6 +135,8 @@ def _fill_members(properties: Any, value: Mapping[str, Any], *, root: Mapping[st
 
 def _target(reference: Any, root: Mapping[str, Any]) -> Any:
     """What a reference into the schema itself names; one that names nothing fills nothing."""
+    if reference == "#":
+        return root
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return None
     found = find_value(root, reference[2:].replace("/", "."))

@@ -1,5 +1,7 @@
 """Things that change or vanish while runs are under way."""
 
+import asyncio
+
 from clarion.clock import HOUR
 from tests.engine.support import World, in_app, step
 from tests.engine.test_sends import EMAIL, integrate
@@ -110,3 +112,22 @@ async def test_the_outbox_lists_what_the_built_in_providers_keep(world: World) -
 
     assert outbox["totalCount"] == 2
     assert {one["channel"]: one["content"] for one in outbox["data"]} == {"email": "<p>7</p>", "sms": "code 7"}
+
+
+async def test_people_deleted_while_they_are_served_leave_nothing_behind(world: World) -> None:
+    await world.make_workflow(in_app("1"), DELAY, in_app("2"))
+    for _ in range(5):
+        await asyncio.gather(
+            *(world.trigger(f"p{number}") for number in range(10)),
+            *(world.api.delete(f"/v2/subscribers/p{number}") for number in range(10)),
+            world.engine.drain(),
+        )
+    await asyncio.gather(
+        world.work(after=HOUR), *(world.api.delete(f"/v2/subscribers/p{number}") for number in range(10))
+    )
+    await world.work()
+    for number in range(10):
+        await world.api.delete(f"/v2/subscribers/p{number}")
+
+    assert await world.messages() == []
+    assert await world.events() == []

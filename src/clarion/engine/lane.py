@@ -10,8 +10,8 @@ from clarion.engine.expand import expand_triggers
 from clarion.engine.load import claim_due_runs, start_runs
 from clarion.engine.records import TAKEN_BY_SENDER
 from clarion.engine.write import write_runs
+from clarion.environments.lanes import try_lock_lane
 from clarion.ids import EnvironmentId
-from clarion.triggers.lanes import try_lock_lane
 from clarion.triggers.store import claim_triggers, update_triggers
 
 MOST_TRIGGERS = 128

@@ -1,5 +1,6 @@
 """Subscribers: create, read, change, search, delete, and their channel credentials."""
 
+from clarion.environments.lanes import lock_lane
 from clarion.errors import AlreadyExists
 from clarion.http.operation import Call, operation
 from clarion.http.pages import CursorPage, list_cursor_page
@@ -84,6 +85,8 @@ async def update_subscriber(call: Call, subscriber_key: SubscriberKey, body: Sub
 @operation("DELETE", "/v2/subscribers/{subscriberId}", scope=Scope.SUBSCRIBERS_WRITE)
 async def delete_subscriber(call: Call, subscriber_key: SubscriberKey) -> DeletedOut:
     """Delete a subscriber and everything of theirs: subscriptions, preferences, messages, runs."""
+    # No run of theirs may be decided on meanwhile: it would leave messages of a person who is gone.
+    await lock_lane(call.db, call.environment_id)
     found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
     await store.delete_subscriber(call.db, call.environment_id, found.id)
     return DeletedOut(acknowledged=True, status="deleted")

@@ -3,12 +3,12 @@
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
+from clarion.environments.lanes import lock_lane
 from clarion.ids import EnvironmentId, JobId, TransactionKey, TriggerId, id_text, new_id
 from clarion.jsontext import json_text
 from clarion.notifications.model import DetailStatus, ExecutionDetail
 from clarion.triggers import store
 from clarion.triggers.digests import leave_window
-from clarion.triggers.lanes import lock_lane
 
 _RUNS = """
     SELECT id FROM notifications WHERE environment_id = :environment_id AND trigger_id = :trigger_id
