@@ -73,9 +73,9 @@ async def prepare(process: Process) -> None:
 
 
 async def quiet(database: Database) -> dict[str, int]:
-    """What is still broken once the store has had time to settle."""
+    """What is still broken once the store has had time to settle; leases of killed senders last thirty seconds."""
     broken: dict[str, int] = {}
-    for _ in range(600):
+    for _ in range(900):
         broken = await database.scan(find_broken)
         if not broken:
             return {}

@@ -1,12 +1,14 @@
 """Senders: jobs that need a provider are claimed under a lease, carried outside any transaction, and recorded.
 
 A claim raises the job's `attempt` and moves `due_at` behind the lease, so that a worker that dies gives its jobs back
-by itself; a worker that comes too late finds another attempt number and records nothing.
+by itself; a worker that lives renews the lease while it sends. One that comes too late all the same finds another
+attempt number and records nothing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from clarion.clock import MINUTE, Millis
+from clarion.clock import SECOND, Millis
 from clarion.conditions import decide_filters
 from clarion.db.port import Connection
 from clarion.db.query import sql
@@ -25,7 +27,7 @@ from clarion.providers.sending import Carrier
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
-LEASE = Millis(5 * MINUTE)
+LEASE = Millis(30 * SECOND)
 _BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH})
 
 CLAIM_SENDS = sql("""
@@ -36,6 +38,10 @@ CLAIM_SENDS = sql("""
         ORDER BY due_at, id LIMIT :most {skip_locked}
     )
     RETURNING id, notification_id
+""")
+RENEW_LEASES = sql("""
+    UPDATE jobs SET due_at = :lease_until
+    WHERE environment_id = :environment_id AND id {any:job_ids} AND status = 'running'
 """)
 LIST_MESSAGES = sql(f"""
     SELECT {MESSAGE_COLUMNS} FROM messages AS t
@@ -87,6 +93,12 @@ async def claim_sends(
         for job_id, run_id in claimed.items()
         if run_id in runs
     ]
+
+
+async def renew_leases(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis) -> None:
+    """Keep jobs whose sends are under way from being taken by another worker."""
+    ids = [parcel.job.id for parcel in parcels]
+    await db.execute(RENEW_LEASES, environment_id=environment_id, job_ids=ids, lease_until=now + LEASE)
 
 
 async def carry(parcel: Parcel, carrier: Carrier, now: Millis) -> Parcel:

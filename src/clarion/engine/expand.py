@@ -84,7 +84,8 @@ async def _expand_one(
     served = {one.subscriber.id for one in found}
     more, position_after = await _expand_crowd(db, environment_id, trigger, position, most=max(room - len(found), 1))
     for subscriber, topic in more:
-        if subscriber.id not in served and (actor is None or subscriber.id != actor.id):
+        is_own = topic is not None and actor is not None and subscriber.id == actor.id
+        if subscriber.id not in served and not is_own:
             served.add(subscriber.id)
             found.append(Recipient(trigger, subscriber, topic, actor))
     if position_after is None:

@@ -3,13 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from clarion.bus import Bus, Topic
-from clarion.clock import Clock
+from clarion.clock import SECOND, Clock
 from clarion.db.port import Connection, Database
 from clarion.db.query import Query, sql
-from clarion.engine.deliver import Parcel, carry, claim_sends
+from clarion.engine.deliver import LEASE, Parcel, carry, claim_sends, renew_leases
 from clarion.engine.lane import Worked, run_lane
 from clarion.engine.record import record_sends
 from clarion.engine.rescue import rescue_lane
@@ -45,17 +46,18 @@ class Engine:
         self._clock = clock
         self._vault = vault
         self._carrier = carrier
-        self._wake = asyncio.Event()
+        self._lane_hint = asyncio.Event()
+        self._send_hint = asyncio.Event()
         bus.listen(Topic.WORK, self.wake)
 
     def wake(self) -> None:
         """There may be work."""
-        self._wake.set()
+        self._lane_hint.set()
 
     async def run(self) -> None:
         """Work until cancelled; what is under way to a provider is finished and recorded first."""
-        lanes = asyncio.create_task(self._repeat(self.work_lanes))
-        sends = asyncio.create_task(self._repeat(self.work_sends))
+        lanes = asyncio.create_task(_repeat(self.work_lanes, self._lane_hint))
+        sends = asyncio.create_task(_repeat(self.work_sends, self._send_hint))
         try:
             await asyncio.gather(lanes, sends)
         finally:
@@ -72,7 +74,10 @@ class Engine:
         """One unit of work in every lane that has some; tells whether there was any."""
         worked = False
         for environment_id in await self._list(LIST_LANES):
-            worked = (await self._work_lane(environment_id)).runs > 0 or worked
+            done = await self._work_lane(environment_id)
+            worked = worked or done.runs > 0
+            if done.has_sends:
+                self._send_hint.set()
         return worked
 
     async def work_sends(self) -> bool:
@@ -101,31 +106,22 @@ class Engine:
 
     async def _carry_and_record(self, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
         attempts = [parcel.job.attempt for parcel in parcels]
-        carried = await asyncio.gather(*(carry(one, self._carrier, self._clock.now()) for one in parcels))
+        renewal = asyncio.create_task(self._keep_leases(environment_id, parcels))
+        try:
+            carried = await asyncio.gather(*(carry(one, self._carrier, self._clock.now()) for one in parcels))
+        finally:
+            renewal.cancel()
         done = list(zip(carried, attempts, strict=True))
         now = self._clock.now()
         await self._database.transaction(lambda db: record_sends(db, environment_id, done, now))
-        self._wake.set()
+        self._lane_hint.set()
 
-    async def _repeat(self, work: Callable[[], Awaitable[bool]]) -> None:
+    async def _keep_leases(self, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
         while True:
-            try:
-                if not await work():
-                    await self._idle()
-            except StoreUnavailable as error:
-                log.warning("Work postponed", extra={"error": str(error)})
-                await asyncio.sleep(_PAUSE_SECONDS)
-            except Exception:
-                log.exception("Work failed")
-                await asyncio.sleep(_PAUSE_SECONDS)
-
-    async def _idle(self) -> None:
-        """Wait for a hint that there is work, or look anyway after a moment."""
-        try:
-            await asyncio.wait_for(self._wake.wait(), _IDLE_SECONDS)
-        except TimeoutError:
-            return
-        self._wake.clear()
+            await asyncio.sleep(LEASE / SECOND / 3)
+            with suppress(StoreUnavailable):
+                renew = partial(renew_leases, environment_id=environment_id, parcels=parcels, now=self._clock.now())
+                await self._database.transaction(renew)
 
     async def _list(self, query: Query) -> list[EnvironmentId]:
         now = self._clock.now()
@@ -134,3 +130,19 @@ class Engine:
             return [EnvironmentId(row["id"]) for row in await db.fetch(query, now=now)]
 
         return await self._database.read(fetch)
+
+
+async def _repeat(work: Callable[[], Awaitable[bool]], hint: asyncio.Event) -> None:
+    """Work for ever; when there is none, wait for a hint, or look anyway after a moment."""
+    while True:
+        try:
+            if not await work():
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(hint.wait(), _IDLE_SECONDS)
+                hint.clear()
+        except StoreUnavailable as error:
+            log.warning("Work postponed", extra={"error": str(error)})
+            await asyncio.sleep(_PAUSE_SECONDS)
+        except Exception:
+            log.exception("Work failed")
+            await asyncio.sleep(_PAUSE_SECONDS)
