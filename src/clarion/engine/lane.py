@@ -14,8 +14,20 @@ from clarion.environments.lanes import try_lock_lane
 from clarion.ids import EnvironmentId
 from clarion.triggers.store import claim_triggers, update_triggers
 
-MOST_TRIGGERS = 128
-MOST_RUNS = 256
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much a unit of work takes on at most."""
+
+    triggers: int
+    runs: int
+
+
+# A unit of work holds up everyone else on an embedded store, so it is small where others are about: they then wait a
+# few milliseconds for one. Alone, a larger one shares its cost over more runs.
+ALONE = Size(triggers=48, runs=64)
+AMONG_OTHERS = Size(triggers=8, runs=8)
+ONE = Size(triggers=1, runs=1)
 
 HAS_IN_APP = sql("""
     SELECT 1 AS found FROM integrations
@@ -31,17 +43,15 @@ class Worked:
     has_sends: bool
 
 
-async def run_lane(db: Connection, environment_id: EnvironmentId, now: Millis, *, alone: bool = False) -> Worked:
-    """Work on an environment's due jobs and triggers; nothing where another worker has its lane.
-
-    `alone` takes a single job, or else a single trigger.
-    """
+async def run_lane(db: Connection, environment_id: EnvironmentId, now: Millis, *, size: Size = ALONE) -> Worked:
+    """Work on an environment's due jobs and triggers; nothing where another worker has its lane."""
     if not await try_lock_lane(db, environment_id):
         return Worked(0, has_sends=False)
-    due = await claim_due_runs(db, environment_id, most=1 if alone else MOST_RUNS, now=now)
-    most_triggers = (0 if due else 1) if alone else MOST_TRIGGERS
+    due = await claim_due_runs(db, environment_id, most=size.runs, now=now)
+    # One at a time means one job or one trigger, so that it is known which of them failed.
+    most_triggers = 0 if size is ONE and due else size.triggers
     triggers = await claim_triggers(db, environment_id, most=most_triggers)
-    recipients, progress = await expand_triggers(db, environment_id, triggers, most=MOST_RUNS, now=now)
+    recipients, progress = await expand_triggers(db, environment_id, triggers, most=size.runs, now=now)
     started = await start_runs(db, environment_id, recipients, now)
     runs = [*due, *started]
     if runs:

@@ -5,7 +5,7 @@ import logging
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.engine.lane import run_lane
+from clarion.engine.lane import ONE, run_lane
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 
@@ -31,7 +31,7 @@ async def rescue_lane(database: Database, environment_id: EnvironmentId, now: Mi
     """Go through what is due one by one; tells how many were worked on or set aside."""
     for count in range(_MOST_AT_ONCE):
         try:
-            worked = await database.transaction(lambda db: run_lane(db, environment_id, now, alone=True))
+            worked = await database.transaction(lambda db: run_lane(db, environment_id, now, size=ONE))
         except StoreUnavailable:
             raise
         except Exception:

@@ -7,11 +7,11 @@ from contextlib import suppress
 from functools import partial
 
 from clarion.bus import Bus, Topic
-from clarion.clock import SECOND, Clock
+from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.db.query import Query, sql
 from clarion.engine.deliver import LEASE, Parcel, carry, claim_sends, renew_leases
-from clarion.engine.lane import Worked, run_lane
+from clarion.engine.lane import ALONE, AMONG_OTHERS, Worked, run_lane
 from clarion.engine.record import record_sends
 from clarion.engine.rescue import rescue_lane
 from clarion.errors import StoreUnavailable
@@ -22,6 +22,7 @@ from clarion.vault import Vault
 MOST_SENDS = 64
 _IDLE_SECONDS = 0.5
 _PAUSE_SECONDS = 1.0
+_LATELY = 5 * SECOND
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +47,8 @@ class Engine:
         self._clock = clock
         self._vault = vault
         self._carrier = carrier
+        self._last_lane = EnvironmentId(b"")
+        self._active: dict[EnvironmentId, Millis] = {}
         self._lane_hint = asyncio.Event()
         self._send_hint = asyncio.Event()
         bus.listen(Topic.WORK, self.wake)
@@ -73,7 +76,11 @@ class Engine:
     async def work_lanes(self) -> bool:
         """One unit of work in every lane that has some; tells whether there was any."""
         worked = False
-        for environment_id in await self._list(LIST_LANES):
+        waiting = await self._list(LIST_LANES)
+        self._remember(waiting)
+        # Whoever was served last comes last: a lane with a backlog lets a new one in after one unit of work.
+        for environment_id in sorted(waiting, key=lambda one: (one <= self._last_lane, one)):
+            self._last_lane = environment_id
             done = await self._work_lane(environment_id)
             worked = worked or done.runs > 0
             if done.has_sends:
@@ -88,13 +95,20 @@ class Engine:
     async def _work_lane(self, environment_id: EnvironmentId) -> Worked:
         now = self._clock.now()
         try:
-            return await self._database.transaction(lambda db: run_lane(db, environment_id, now))
+            size = AMONG_OTHERS if len(self._active) > 1 else ALONE
+            return await self._database.transaction(lambda db: run_lane(db, environment_id, now, size=size))
         except StoreUnavailable:
             raise
         except Exception:
             # One trigger or run that nobody foresaw must not hold up its environment.
             log.exception("Lane failed", extra={"environment_id": environment_id.hex()})
             return Worked(await rescue_lane(self._database, environment_id, now), has_sends=False)
+
+    def _remember(self, waiting: Sequence[EnvironmentId]) -> None:
+        """Which environments have had work lately: where there are several, nobody takes on much at a time."""
+        now = self._clock.now()
+        self._active |= dict.fromkeys(waiting, now)
+        self._active = {one: at for one, at in self._active.items() if now - at <= _LATELY}
 
     async def _send(self, environment_id: EnvironmentId) -> bool:
         claim = partial(claim_sends, vault=self._vault, most=MOST_SENDS, now=self._clock.now())
