@@ -29,6 +29,7 @@ UNSCOPED = {
     "clarion.subscribers.search.COUNT_MATCHES",
     "clarion.environments.lanes._LOCK",
     "clarion.environments.lanes._TRY_LOCK",
+    "clarion.environments.lanes._FOLLOW",
 }
 
 

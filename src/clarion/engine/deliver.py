@@ -15,6 +15,7 @@ from clarion.db.query import sql
 from clarion.engine.load import load_runs
 from clarion.engine.records import Job, Run, note, variables_of
 from clarion.engine.retry import next_attempt_at
+from clarion.environments.lanes import follow_indexes
 from clarion.ids import EnvironmentId, JobId, MessageId, NotificationId, id_text
 from clarion.integrations.model import Integration, failover_key
 from clarion.integrations.store import list_integrations
@@ -74,6 +75,7 @@ async def claim_sends(
     db: Connection, environment_id: EnvironmentId, vault: Vault, *, most: int, now: Millis
 ) -> list[Parcel]:
     """Take up to `most` jobs for this worker alone, with what they need."""
+    await follow_indexes(db)
     rows = await db.fetch(CLAIM_SENDS, environment_id=environment_id, now=now, lease_until=now + LEASE, most=most)
     if not rows:
         return []

@@ -26,15 +26,20 @@ _LATELY = 5 * SECOND
 
 log = logging.getLogger(__name__)
 
+# Scalar look-ups rather than EXISTS, which PostgreSQL may turn into a scan of the whole queue.
 LIST_LANES = sql("""
     SELECT e.id FROM environments AS e
-    WHERE EXISTS (SELECT 1 FROM triggers AS t WHERE t.environment_id = e.id AND t.state = 'queued')
-    OR EXISTS (SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.runnable = 1 AND j.due_at <= :now)
+    WHERE (SELECT 1 FROM triggers AS t WHERE t.environment_id = e.id AND t.state = 'queued' LIMIT 1) IS NOT NULL
+    OR (
+        SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.runnable = 1 AND j.due_at <= :now LIMIT 1
+    ) IS NOT NULL
     ORDER BY e.id
 """)
 LIST_SENDS = sql("""
     SELECT e.id FROM environments AS e
-    WHERE EXISTS (SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.runnable = 2 AND j.due_at <= :now)
+    WHERE (
+        SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.runnable = 2 AND j.due_at <= :now LIMIT 1
+    ) IS NOT NULL
     ORDER BY e.id
 """)
 

@@ -7,9 +7,24 @@ from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId
 
+# A queue's statistics are always out of date: taken to be nearly empty, PostgreSQL would read and sort a whole backlog
+# to find the next few rows, and plans made while it was empty are kept. For one transaction, let it plan anew by the
+# tables' real size and follow the indexes.
+_FOLLOW_INDEXES = """
+    set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_bitmapscan', 'off', true),
+    set_config('enable_sort', 'off', true)
+"""
+
 # Environment ids begin with their time of creation; the random end tells them apart.
-_TRY_LOCK = sql("SELECT pg_try_advisory_xact_lock(:lane) AS locked")
+_TRY_LOCK = sql(f"SELECT pg_try_advisory_xact_lock(:lane) AS locked, {_FOLLOW_INDEXES}")
 _LOCK = sql("SELECT pg_advisory_xact_lock(:lane)")
+_FOLLOW = sql(f"SELECT {_FOLLOW_INDEXES}")
+
+
+async def follow_indexes(db: Connection) -> None:
+    """For a unit of work that takes the next few of what may be many."""
+    if db.dialect is Dialect.POSTGRES:
+        await db.fetch_one(_FOLLOW)
 
 
 async def try_lock_lane(db: Connection, environment_id: EnvironmentId) -> bool:
