@@ -3,13 +3,13 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from clarion.providers.egress import EgressGuard
-from clarion.providers.sending import Carrier
 
 from clarion.app import Application
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
+from clarion.providers.egress import EgressGuard
+from clarion.providers.sending import Carrier
 from clarion.vault import Vault
 from tests.engine.support import World
 from tests.support import Api
