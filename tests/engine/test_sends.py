@@ -118,6 +118,16 @@ async def test_a_schedule_holds_back_email_but_not_the_inbox(world: World) -> No
     assert await world.statuses() == [["skipped", "completed"]]
 
 
+async def test_a_send_that_fails_for_good_stops_the_run_where_the_step_says_so(world: World) -> None:
+    await world.make_workflow({**EMAIL, "shouldStopOnFail": True}, in_app("after"))
+    await world.trigger({"subscriberId": "ada", "email": "ada@example.com"})
+    await world.work()
+
+    (event,) = await world.events()
+    assert [job["status"] for job in event["jobs"]] == ["failed", "canceled"]
+    assert details(event["jobs"][1]) == ["Step was canceled because a previous step failed"]
+
+
 async def test_email_and_chat_reach_real_servers(world: World) -> None:
     async with mail_server() as mail, web_server(answering(200)) as chat:
         await integrate(

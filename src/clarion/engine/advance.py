@@ -7,7 +7,7 @@ from clarion.clock import Millis
 from clarion.conditions import Decision, decide_filters, explain_logic
 from clarion.db.port import Connection
 from clarion.engine.outcomes import Done, Ended, Failed, Merged, Outcome, Sending, Skipped, Waiting
-from clarion.engine.records import TAKEN_BY_LANE, TAKEN_BY_SENDER, Job, Run, note, variables_of
+from clarion.engine.records import CANCELED_BY_FAILURE, TAKEN_BY_LANE, TAKEN_BY_SENDER, Job, Run, note, variables_of
 from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.registry import DECIDE, FINISH
 from clarion.ids import EnvironmentId
@@ -161,17 +161,20 @@ def _settle(run: Run, place: int, outcome: Outcome, now: Millis) -> bool:
             return False
         case Merged(into):
             run.digested_into = into
-            _close(run, place, JobStatus.MERGED)
+            _close(run, place, JobStatus.MERGED, "Digest was merged with other digest", now)
             return False
         case Ended():
-            _close(run, place, JobStatus.SKIPPED)
+            _close(run, place, JobStatus.SKIPPED, "Step was skipped because the run was throttled", now)
             return False
     return True
 
 
-def _close(run: Run, place: int, status: JobStatus) -> None:
-    for job in run.jobs[place:]:
-        job.status, job.changed = status, True
+def _close(run: Run, place: int, status: JobStatus, reason: str, now: Millis) -> None:
+    """End the run at this step; those behind it say why."""
+    run.jobs[place].status = status
+    for job in run.jobs[place + 1 :]:
+        job.status = status
+        note(job, now, DetailStatus.SUCCESS, reason)
 
 
 def _stop_on_fail(run: Run, place: int, now: Millis) -> bool:
@@ -180,5 +183,5 @@ def _stop_on_fail(run: Run, place: int, now: Millis) -> bool:
         return False
     for job in run.jobs[place + 1 :]:
         job.status = JobStatus.CANCELED
-        note(job, now, DetailStatus.SUCCESS, "Step was canceled because a previous step failed")
+        note(job, now, DetailStatus.SUCCESS, CANCELED_BY_FAILURE)
     return True

@@ -7,8 +7,10 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.deliver import Parcel
+from clarion.engine.records import CANCELED_BY_FAILURE, make_detail
 from clarion.ids import EnvironmentId
 from clarion.jsontext import json_text
+from clarion.notifications.model import APPENDED_DETAIL
 from clarion.vocabulary import JobStatus
 
 RECORD_JOB = sql("""
@@ -32,8 +34,9 @@ RELEASE_NEXT = sql("""
         AND following.status = 'pending'
     )
 """)
-CANCEL_REST = sql("""
-    UPDATE jobs SET status = 'canceled', runnable = NULL, due_at = NULL, updated_at = :now
+CANCEL_REST = sql(f"""
+    UPDATE jobs SET
+        status = 'canceled', runnable = NULL, due_at = NULL, updated_at = :now, details = {APPENDED_DETAIL}
     WHERE environment_id = :environment_id AND notification_id = :notification_id AND status = 'pending'
 """)
 
@@ -50,7 +53,10 @@ async def record_sends(
             continue
         scope = {"environment_id": environment_id, "notification_id": parcel.run.id, "now": now}
         stops = parcel.job.status is JobStatus.FAILED and parcel.run.step_of(parcel.job).should_stop_on_fail
-        await db.execute(CANCEL_REST if stops else RELEASE_NEXT, **scope)
+        if stops:
+            await db.execute(CANCEL_REST, **scope, detail=json_text(make_detail(now, CANCELED_BY_FAILURE)))
+        else:
+            await db.execute(RELEASE_NEXT, **scope)
 
 
 def _job_row(environment_id: EnvironmentId, parcel: Parcel, now: Millis) -> dict[str, Any]:

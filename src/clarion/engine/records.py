@@ -84,6 +84,14 @@ class Run:
         return self.version.steps[job.step]
 
 
+CANCELED_BY_FAILURE = "Step was canceled because a previous step failed"
+
+
+def make_detail(now: Millis, text: str) -> ExecutionDetail:
+    """A detail for a job that is not at hand."""
+    return ExecutionDetail(id=id_text(new_id(now)), at=now, status=DetailStatus.SUCCESS, detail=text)
+
+
 def note(
     job: Job,
     now: Millis,

@@ -153,3 +153,8 @@ def in_time_order(details: Iterable[ExecutionDetail]) -> list[ExecutionDetail]:
 
 
 decode_details = msgspec.json.Decoder(list[ExecutionDetail]).decode
+
+APPENDED_DETAIL = """
+    CASE WHEN details = '[]' THEN '[' ELSE substr(details, 1, length(details) - 1) || ',' END || :detail || ']'
+"""
+"""SQL: the details of a job with one more at the end, for changes of many jobs at once."""

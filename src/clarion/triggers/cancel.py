@@ -6,7 +6,7 @@ from clarion.db.query import sql
 from clarion.environments.lanes import lock_lane
 from clarion.ids import EnvironmentId, JobId, TransactionKey, TriggerId, id_text, new_id
 from clarion.jsontext import json_text
-from clarion.notifications.model import DetailStatus, ExecutionDetail
+from clarion.notifications.model import APPENDED_DETAIL, DetailStatus, ExecutionDetail
 from clarion.triggers import store
 from clarion.triggers.digests import leave_window
 
@@ -21,9 +21,7 @@ LIST_DIGESTING = sql(f"""
 """)
 CANCEL_JOBS = sql(f"""
     UPDATE jobs SET
-        status = 'canceled', runnable = NULL, due_at = NULL, updated_at = :now,
-        details = CASE WHEN details = '[]' THEN '[' ELSE substr(details, 1, length(details) - 1) || ',' END
-            || :detail || ']'
+        status = 'canceled', runnable = NULL, due_at = NULL, updated_at = :now, details = {APPENDED_DETAIL}
     WHERE environment_id = :environment_id AND notification_id IN ({_RUNS})
     AND status IN ('pending', 'queued', 'delayed', 'merged')
 """)
