@@ -32,3 +32,10 @@ def test_an_empty_list_matches_nothing() -> None:
 
     assert "IN (:ids_0)" in text
     assert parameters == {"ids_0": None}
+
+
+def test_words_that_differ_are_written_as_marks() -> None:
+    query = sql("SELECT {position}(name, :part) FROM t")
+
+    assert query.postgres == "SELECT strpos(name, $1) FROM t"
+    assert query.sqlite == "SELECT instr(name, :part) FROM t"

@@ -5,6 +5,7 @@
 | `:name` | `$1`, `$2`, … | `:name` |
 | `{any:names}` | `= ANY($1)` | `IN (:names_0, :names_1, …)` |
 | `{for_update}` | `FOR UPDATE` | nothing: one writer |
+| `{position}(text, part)` | `strpos` | `instr` |
 | `{skip_locked}` | `FOR UPDATE SKIP LOCKED` | nothing: one writer |
 """
 
@@ -16,7 +17,12 @@ from typing import Any
 
 _NAME = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
 _ANY = re.compile(r"\{any:([a-z_][a-z0-9_]*)\}")
-_LOCKS = {"{for_update}": "FOR UPDATE", "{skip_locked}": "FOR UPDATE SKIP LOCKED"}
+# mark: what PostgreSQL reads, what SQLite reads
+_WORDS = {
+    "{for_update}": ("FOR UPDATE", ""),
+    "{skip_locked}": ("FOR UPDATE SKIP LOCKED", ""),
+    "{position}": ("strpos", "instr"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +55,8 @@ class Query:
 def sql(text: str) -> Query:
     """Translate one statement; the same text is translated once."""
     postgres = sqlite = text
-    for mark, lock in _LOCKS.items():
-        postgres, sqlite = postgres.replace(mark, lock), sqlite.replace(mark, "")
+    for mark, (for_postgres, for_sqlite) in _WORDS.items():
+        postgres, sqlite = postgres.replace(mark, for_postgres), sqlite.replace(mark, for_sqlite)
     lists = tuple(dict.fromkeys(_ANY.findall(text)))
     postgres = _ANY.sub(r"= ANY(:\1)", postgres)
     names = tuple(dict.fromkeys(_NAME.findall(postgres)))

@@ -7,21 +7,16 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.expand import Recipient
 from clarion.engine.records import Job, Run
-from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId, WorkflowId, new_id
+from clarion.ids import EnvironmentId, JobId, NotificationId, new_id
 from clarion.jsontext import json_value
 from clarion.notifications.model import decode_details
-from clarion.preferences.store import GLOBAL
+from clarion.preferences.store import GLOBAL, list_preferences_of_people
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.store import list_subscribers_by_id
 from clarion.triggers.store import list_triggers_by_id
 from clarion.vocabulary import Channel, JobStatus
-from clarion.workflows.model import PreferenceLayer, Switch
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 
-LIST_PREFERENCES = sql("""
-    SELECT subscriber_id, workflow_id, channel, enabled FROM preferences
-    WHERE environment_id = :environment_id AND subscriber_id {any:subscriber_ids} AND workflow_id {any:workflow_ids}
-""")
 CLAIM_DUE_RUNS = sql("""
     SELECT notification_id FROM jobs
     WHERE environment_id = :environment_id AND runnable = 1 AND due_at <= :now
@@ -37,8 +32,6 @@ LIST_JOBS = sql("""
 """)
 
 _NEEDS_CHANNELS = frozenset({Channel.CHAT, Channel.PUSH})
-
-Layers = dict[tuple[SubscriberId, WorkflowId], PreferenceLayer]
 
 
 async def start_runs(
@@ -130,26 +123,10 @@ async def _add_preferences(db: Connection, environment_id: EnvironmentId, runs: 
     if not runs:
         return
     people = list({run.subscriber.id for run in runs})
-    layers = await _list_layers(db, environment_id, people, {run.workflow.id for run in runs})
+    layers = await list_preferences_of_people(db, environment_id, people, list({run.workflow.id for run in runs}))
     needing = [run.subscriber.id for run in runs if _NEEDS_CHANNELS & set(run.version.channels)]
     channels = await list_channels(db, environment_id, list(dict.fromkeys(needing)))
     for run in runs:
         run.subscriber_global = layers.get((run.subscriber.id, GLOBAL))
         run.subscriber_workflow = layers.get((run.subscriber.id, run.workflow.id))
         run.channels = channels.get(run.subscriber.id, [])
-
-
-async def _list_layers(
-    db: Connection, environment_id: EnvironmentId, people: list[SubscriberId], workflows: set[WorkflowId]
-) -> Layers:
-    rows = await db.fetch(
-        LIST_PREFERENCES,
-        environment_id=environment_id,
-        subscriber_ids=people,
-        workflow_ids=[GLOBAL, *workflows],
-    )
-    switches: dict[tuple[SubscriberId, WorkflowId], dict[Channel, Switch]] = {}
-    for row in rows:
-        scope = (SubscriberId(row["subscriber_id"]), WorkflowId(row["workflow_id"]))
-        switches.setdefault(scope, {})[Channel(row["channel"])] = Switch(bool(row["enabled"]))
-    return {scope: PreferenceLayer(channels=channels) for scope, channels in switches.items()}

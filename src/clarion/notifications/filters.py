@@ -33,10 +33,9 @@ _SUBSCRIBERS = {
     "subscriber_ids": "SELECT id FROM subscribers WHERE environment_id = :environment_id AND key {any:subscriber_ids}",
     "search": """
         SELECT id FROM subscribers WHERE environment_id = :environment_id
-        AND (key = :search OR %(position)s(lower(email), lower(:search)) > 0)
+        AND (key = :search OR {position}(lower(email), lower(:search)) > 0)
     """,
 }
-_POSITION = {Dialect.SQLITE: "instr", Dialect.POSTGRES: "strpos"}
 _OF_TOPIC = {
     Dialect.SQLITE: """
         EXISTS (SELECT 1 FROM json_each(t.topics) AS one WHERE json_extract(one.value, '$.topicKey') = :topic)
@@ -58,7 +57,7 @@ def filter_events(dialect: Dialect, environment_id: EnvironmentId, query: EventQ
         **_of_channels(query),
         **_of_templates(query),
         **_of_transactions(query),
-        **_of_subscribers(dialect, query),
+        **_of_subscribers(query),
         **_of_topic(dialect, query),
         **_of_window(query),
     }
@@ -82,11 +81,11 @@ def _of_transactions(query: EventQuery) -> Conditions:
     return {_OF_TRANSACTIONS: {"transaction_keys": list(query.transaction_id)}} if query.transaction_id else {}
 
 
-def _of_subscribers(dialect: Dialect, query: EventQuery) -> Conditions:
+def _of_subscribers(query: EventQuery) -> Conditions:
     wanted = {name: value for name in _SUBSCRIBERS if (value := getattr(query, name))}
     if not wanted:
         return {}
-    union = " UNION ".join(_SUBSCRIBERS[name] % {"position": _POSITION[dialect]} for name in wanted)
+    union = " UNION ".join(_SUBSCRIBERS[name] for name in wanted)
     return {
         _OF_SUBSCRIBERS % union: {
             name: list(value) if isinstance(value, tuple) else value for name, value in wanted.items()

@@ -1,10 +1,10 @@
 """SQL of what people switched."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, WorkflowId
 from clarion.vocabulary import Channel
@@ -13,9 +13,15 @@ from clarion.workflows.model import PreferenceLayer, Switch
 GLOBAL = WorkflowId(bytes(16))
 """In place of a workflow: the person's global layer."""
 
+Layers = dict[tuple[SubscriberId, WorkflowId], PreferenceLayer]
+
 LIST_PREFERENCES = sql("""
-    SELECT workflow_id, channel, enabled FROM preferences
+    SELECT subscriber_id, workflow_id, channel, enabled FROM preferences
     WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
+""")
+LIST_PREFERENCES_OF_PEOPLE = sql("""
+    SELECT subscriber_id, workflow_id, channel, enabled FROM preferences
+    WHERE environment_id = :environment_id AND subscriber_id {any:subscriber_ids} AND workflow_id {any:workflow_ids}
 """)
 UPSERT_PREFERENCE = sql("""
     INSERT INTO preferences (environment_id, subscriber_id, workflow_id, channel, enabled, updated_at)
@@ -30,10 +36,20 @@ async def list_preferences(
 ) -> dict[WorkflowId, PreferenceLayer]:
     """Everything that one person set, by workflow, GLOBAL among them."""
     rows = await db.fetch(LIST_PREFERENCES, environment_id=environment_id, subscriber_id=subscriber_id)
-    switches: dict[WorkflowId, dict[Channel, Switch]] = {}
-    for row in rows:
-        switches.setdefault(row["workflow_id"], {})[Channel(row["channel"])] = Switch(bool(row["enabled"]))
-    return {workflow_id: PreferenceLayer(channels=channels) for workflow_id, channels in switches.items()}
+    return {workflow_id: layer for (_, workflow_id), layer in _layers(rows).items()}
+
+
+async def list_preferences_of_people(
+    db: Connection, environment_id: EnvironmentId, subscriber_ids: list[SubscriberId], workflow_ids: list[WorkflowId]
+) -> Layers:
+    """What several people set for the given workflows, and globally."""
+    rows = await db.fetch(
+        LIST_PREFERENCES_OF_PEOPLE,
+        environment_id=environment_id,
+        subscriber_ids=subscriber_ids,
+        workflow_ids=[GLOBAL, *workflow_ids],
+    )
+    return _layers(rows)
 
 
 async def update_preferences(
@@ -59,3 +75,11 @@ async def update_preferences(
     ]
     if rows:
         await db.execute_many(UPSERT_PREFERENCE, rows)
+
+
+def _layers(rows: Sequence[Row]) -> Layers:
+    switches: dict[tuple[SubscriberId, WorkflowId], dict[Channel, Switch]] = {}
+    for row in rows:
+        scope = (SubscriberId(row["subscriber_id"]), WorkflowId(row["workflow_id"]))
+        switches.setdefault(scope, {})[Channel(row["channel"])] = Switch(bool(row["enabled"]))
+    return {scope: PreferenceLayer(channels=channels) for scope, channels in switches.items()}

@@ -10,7 +10,6 @@ from clarion.subscribers.store import COLUMNS
 from clarion.subscribers.wire import SubscriberQuery
 
 _TEXT_COLUMNS = {"email": "email", "phone": "phone", "name": "full_name"}
-_POSITION = {Dialect.SQLITE: "instr", Dialect.POSTGRES: "strpos"}
 _SHORTEST_GRAM = 3
 _FEW = 2_000
 
@@ -38,7 +37,7 @@ async def search_subscribers(db: Connection, environment_id: EnvironmentId, quer
         parameters["key"] = query.subscriber_id
     texts = {name: text for name in _TEXT_COLUMNS if (text := _wanted(query, name))}
     for name, text in texts.items():
-        conditions.append(f"{_POSITION[db.dialect]}(t.{_TEXT_COLUMNS[name]}, :{name}) > 0")
+        conditions.append(f"{{position}}(t.{_TEXT_COLUMNS[name]}, :{name}) > 0")
         parameters[name] = text
     grams = {name: text for name, text in texts.items() if len(text) >= _SHORTEST_GRAM}
     if db.dialect is Dialect.POSTGRES:

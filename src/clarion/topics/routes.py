@@ -43,7 +43,7 @@ async def create_topic(call: Call, query: CreateTopicQuery, body: TopicIn) -> Re
 @operation("GET", "/v2/topics", scope=Scope.TOPICS_READ, scans=True)
 async def list_topics(call: Call, query: TopicQuery) -> CursorPage[TopicOut]:
     """List topics; `key` is matched whole, `name` contains the text, case sensitively."""
-    listing = store.topics_listing(call.db, call.environment_id, key=query.key, name=query.name)
+    listing = store.topics_listing(call.environment_id, key=query.key, name=query.name)
     return await list_cursor_page(call.db, listing, query, lambda row: TopicOut.of(store.topic_of(row)))
 
 

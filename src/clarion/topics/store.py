@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.db.port import Connection, Dialect, Row
+from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound, StoreUnavailable
 from clarion.http.pages import Listing
@@ -13,7 +13,6 @@ from clarion.ids import EnvironmentId, TopicId, TopicKey, new_id
 from clarion.topics.model import Topic
 
 _COLUMNS = "t.environment_id, t.id, t.key, t.name, t.created_at, t.updated_at"
-_POSITION = {Dialect.SQLITE: "instr", Dialect.POSTGRES: "strpos"}
 
 FIND_TOPIC = sql(f"""
     SELECT {_COLUMNS} FROM topics AS t WHERE t.environment_id = :environment_id AND t.key = :key
@@ -96,7 +95,7 @@ async def delete_topic(db: Connection, environment_id: EnvironmentId, topic_id: 
         await db.execute(query, environment_id=environment_id, topic_id=topic_id)
 
 
-def topics_listing(db: Connection, environment_id: EnvironmentId, *, key: str | None, name: str | None) -> Listing:
+def topics_listing(environment_id: EnvironmentId, *, key: str | None, name: str | None) -> Listing:
     """The topics with this key whose name holds this text, case and all."""
     conditions = ["t.environment_id = :environment_id"]
     parameters: dict[str, Any] = {"environment_id": environment_id}
@@ -104,7 +103,7 @@ def topics_listing(db: Connection, environment_id: EnvironmentId, *, key: str | 
         conditions.append("t.key = :key")
         parameters["key"] = key
     if name:
-        conditions.append(f"{_POSITION[db.dialect]}(t.name, :name) > 0")
+        conditions.append("{position}(t.name, :name) > 0")
         parameters["name"] = name
     return Listing(columns=_COLUMNS, source="topics AS t", where=" AND ".join(conditions), parameters=parameters)
 
