@@ -21,7 +21,7 @@ FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
 # Statements that are not about one environment: who is calling, the first start, keys that expire, all envelopes.
 UNSCOPED = {
     "clarion.environments.store",
-    "clarion.http.idempotency.LOCK_KEY",
+    "clarion.http.idempotency.LOCK_KEYS",
     "clarion.http.idempotency.DELETE_EXPIRED",
     "clarion.http.idempotency.LIST_ANSWERS",
     "clarion.http.idempotency.UPDATE_BODY",

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from starlette.middleware.cors import CORSMiddleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp
 
 import clarion.environments.routes
@@ -41,7 +40,6 @@ from clarion.vault import Vault, open_vault
 
 _UPKEEP_SECONDS = 30
 _ANNOUNCE_SECONDS = 0.01
-_COMPRESSED_FROM_BYTES = 1024
 
 log = logging.getLogger(__name__)
 
@@ -152,17 +150,16 @@ def build_application(
 
 
 def _wrap(service: Service, settings: Settings) -> ASGIApp:
-    app: ASGIApp = GZipMiddleware(service, minimum_size=_COMPRESSED_FROM_BYTES)
-    if settings.cors_origins:
-        app = CORSMiddleware(
-            app,
-            allow_origins=list(settings.cors_origins),
-            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-            allow_headers=["*"],
-            expose_headers=["X-Request-Id", "Idempotency-Replay", "Retry-After"],
-            max_age=86_400,
-        )
-    return app
+    if not settings.cors_origins:
+        return service
+    return CORSMiddleware(
+        service,
+        allow_origins=list(settings.cors_origins),
+        allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+        allow_headers=["*"],
+        expose_headers=["X-Request-Id", "Idempotency-Replay", "Retry-After"],
+        max_age=86_400,
+    )
 
 
 @functools.cache

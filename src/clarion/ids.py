@@ -1,10 +1,10 @@
 """Identifiers: what we make (`…Id`, 16 bytes, time-ordered) and what callers choose (`…Key`, text)."""
 
-import os
 import threading
 from typing import NewType
 
 from clarion.clock import Millis
+from clarion.randomness import random_bytes
 
 OrganizationId = NewType("OrganizationId", bytes)
 EnvironmentId = NewType("EnvironmentId", bytes)
@@ -62,14 +62,16 @@ class _Sequence:
 
 
 _sequence = _Sequence()
+# The two highest bits of the ninth byte are those of every UUID.
+_VARIANT = [bytes([byte & 0x3F | 0x80]) for byte in range(256)]
 
 
 def new_id(now: Millis) -> bytes:
     """A UUID of version 7 for the moment `now`: ids sort by creation, and within this process strictly."""
     millis, counter = _sequence.next(now)
     head = (millis << 16) | 0x7000 | counter
-    tail = int.from_bytes(os.urandom(8)) & 0x3FFFFFFFFFFFFFFF | 0x8000000000000000
-    return head.to_bytes(8) + tail.to_bytes(8)
+    tail = random_bytes(8)
+    return head.to_bytes(8) + _VARIANT[tail[0]] + tail[1:]
 
 
 def id_text(value: bytes) -> str:

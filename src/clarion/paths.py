@@ -1,7 +1,6 @@
 """Paths such as `room.members.0` into JSON values."""
 
 import re
-from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final, Literal
 
@@ -24,7 +23,7 @@ def is_path(text: str) -> bool:
 
 
 def split_path(path: str) -> list[str]:
-    return _INDEX.sub(r".\1", path).split(".")
+    return (_INDEX.sub(r".\1", path) if "[" in path else path).split(".")
 
 
 def find_value(value: Any, path: str) -> Any | Literal[Missing.MISSING]:
@@ -34,7 +33,7 @@ def find_value(value: Any, path: str) -> Any | Literal[Missing.MISSING]:
 
 def follow(value: Any, parts: list[str]) -> Any | Literal[Missing.MISSING]:
     for part in parts:
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             if part not in value:
                 return MISSING
             value = value[part]

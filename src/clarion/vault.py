@@ -16,6 +16,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from clarion.errors import SettingsError
+from clarion.randomness import random_bytes
 
 _KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _KEY_FILE = "encryption.keys"
@@ -52,7 +53,7 @@ class Vault:
 
     def seal_bytes(self, content: bytes, *, context: bytes) -> bytes:
         """The compact form: key id, a dot, nonce and ciphertext."""
-        nonce = os.urandom(12)
+        nonce = random_bytes(12)
         sealed = self._ciphers[self.writing_key_id].encrypt(nonce, content, context)
         return b"%b.%b%b" % (self.writing_key_id.encode(), nonce, sealed)
 

@@ -3,11 +3,12 @@
 from clarion.db.query import sql
 
 
-def test_names_become_numbers_for_postgresql_each_name_once() -> None:
+def test_names_become_numbers_each_name_once() -> None:
     query = sql("SELECT :a, :b, :a::text")
 
     assert query.postgres == "SELECT $1, $2, $1::text"
-    assert query.postgres_arguments({"b": 2, "a": 1}) == [1, 2]
+    assert query.sqlite == "SELECT ?1, ?2, ?1::text"
+    assert query.arguments({"b": 2, "a": 1}) == (1, 2)
 
 
 def test_locks_are_for_postgresql_alone() -> None:
@@ -23,19 +24,19 @@ def test_lists_are_spread_for_sqlite_in_few_sizes() -> None:
     text, parameters = query.sqlite_call({"ids": [1, 2, 3], "x": 9})
 
     assert query.postgres == "SELECT 1 FROM t WHERE id = ANY($1) AND x = $2"
-    assert "IN (:ids_0, :ids_1, :ids_2, :ids_3)" in text
-    assert parameters == {"x": 9, "ids_0": 1, "ids_1": 2, "ids_2": 3, "ids_3": 3}
+    assert text == "SELECT 1 FROM t WHERE id IN (?3, ?4, ?5, ?6) AND x = ?2"
+    assert parameters == [None, 9, 1, 2, 3, 3]
 
 
 def test_an_empty_list_matches_nothing() -> None:
     text, parameters = sql("SELECT 1 FROM t WHERE id {any:ids}").sqlite_call({"ids": []})
 
-    assert "IN (:ids_0)" in text
-    assert parameters == {"ids_0": None}
+    assert "IN (?2)" in text
+    assert parameters == [None, None]
 
 
 def test_words_that_differ_are_written_as_marks() -> None:
     query = sql("SELECT {position}(name, :part) FROM t")
 
     assert query.postgres == "SELECT strpos(name, $1) FROM t"
-    assert query.sqlite == "SELECT instr(name, :part) FROM t"
+    assert query.sqlite == "SELECT instr(name, ?1) FROM t"

@@ -6,6 +6,7 @@ import pytest
 
 from clarion.clock import Millis, iso_text
 from clarion.db.port import Database
+from clarion.http.pages import MOST_PARTS
 from clarion.ids import id_text, new_id
 from clarion.vocabulary import StepType
 from tests.records import (
@@ -190,3 +191,49 @@ async def test_filters_of_different_kinds_must_all_fit(api: Api, other_api: Api,
     assert await find(api, **(query | {"transactionId": "t-2"})) == []
     assert await find(api, **(query | {"subscriberIds": "bob"})) == []
     assert await find(other_api, **query) == []
+
+
+async def test_events_of_many_workflows_are_in_one_order(api: Api, database: Database) -> None:
+    kinds = [StepType.EMAIL, StepType.SMS, StepType.IN_APP]
+    workflows = [await make_workflow(database, api.environment, steps=[kind]) for kind in kinds]
+    made = []
+    for workflow in [*workflows, *reversed(workflows)]:
+        trigger = await make_trigger(database, api.environment, workflow=workflow)
+        run = await make_notification(database, api.environment, trigger=trigger)
+        made.append(id_text(run.id))
+
+    assert await find(api, channels=["email", "in_app"]) == [made[place] for place in (5, 3, 2, 0)]
+    assert await find(api, templates=[id_text(one.id) for one in workflows[:2]]) == [
+        made[place] for place in (5, 4, 1, 0)
+    ]
+    assert await find(api, templates=id_text(workflows[0].id), channels="sms") == []
+
+
+async def test_a_channel_of_very_many_workflows_finds_their_events(api: Api, database: Database) -> None:
+    made = [id_text((await make_run(api, database, StepType.SMS)).id) for _ in range(MOST_PARTS + 1)]
+    await make_run(api, database, StepType.EMAIL)
+
+    assert await find(api, channels="sms", limit="50") == made[:-51:-1]
+
+
+async def test_events_of_very_many_people_are_in_one_order(api: Api, database: Database) -> None:
+    keys = [f"p{number}" for number in range(MOST_PARTS + 1)]
+    made = [await make_run_of(api, database, key) for key in keys]
+    await make_run_of(api, database, "someone-else")
+
+    assert await find(api, subscriberIds=keys, limit="50") == made[:-51:-1]
+
+
+async def test_a_search_among_many_people_finds_addresses_whatever_their_case(api: Api, database: Database) -> None:
+    for number in range(200):
+        await make_subscriber(database, api.environment, f"p{number}", email=f"p{number}@Example.com")
+    ada = await make_run_of(api, database, "ada", "Ada.Lovelace@navy.mil")
+    other = await make_run_of(api, database, "p7", "p7@Example.com")
+
+    assert await find(api, search="LOVELACE@NAVY") == [ada]
+    assert await find(api, search="ada") == [ada]
+    assert await find(api, search="p7") == [other]
+    assert await find(api, search="LOVELACE", subscriberIds="p7") == [other, ada]
+    assert await find(api, search="@example.COM") == [other]
+    assert await find(api, search="@example.COM", subscriberIds="ada") == [other, ada]
+    assert await find(api, search="nobody@nowhere") == []

@@ -4,6 +4,8 @@ import msgspec
 import pytest
 
 from clarion.clock import Millis
+from clarion.ids import JobId, id_text
+from clarion.jsontext import json_text
 from clarion.notifications.model import (
     DetailStatus,
     EventChannel,
@@ -11,6 +13,7 @@ from clarion.notifications.model import (
     decode_details,
     hidden_types,
     in_time_order,
+    read_details,
     shown_channel,
     step_mask,
     step_types,
@@ -48,6 +51,19 @@ def test_details_are_told_by_their_moment_and_then_as_they_were_written() -> Non
     written = [make_detail(2, "c"), make_detail(1, "a"), make_detail(1, "b")]
 
     assert [one.detail for one in in_time_order(written)] == ["a", "b", "c"]
+
+
+def test_a_detail_has_an_id_of_its_own_that_stays_when_others_are_added() -> None:
+    job_id = JobId(bytes(15) + b"\xff")
+    first = [msgspec.structs.replace(make_detail(2, "a"), id=""), msgspec.structs.replace(make_detail(2, "b"), id="")]
+    added = msgspec.structs.replace(make_detail(1, "earlier"), id="")
+
+    before = {one.detail: one.id for one in read_details(job_id, json_text(first))}
+    after = {one.detail: one.id for one in read_details(job_id, json_text([*first, added]))}
+
+    assert len(set(after.values())) == 3
+    assert after["a"] == before["a"] == id_text(bytes(14) + b"\x01\x00")
+    assert after["b"] == before["b"]
 
 
 def test_details_survive_the_store() -> None:

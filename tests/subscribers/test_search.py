@@ -6,7 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clarion.subscribers import search
+from clarion.clock import Millis
+from clarion.db.port import Database
+from clarion.ids import new_id
+from clarion.subscribers.model import CONTACT_FIELDS
+from clarion.subscribers.search import rarest_grams
+from clarion.subscribers.store import INSERT_SUBSCRIBER
 from tests.support import Api
 
 PEOPLE: list[dict[str, Any]] = [
@@ -15,6 +20,11 @@ PEOPLE: list[dict[str, Any]] = [
     {"subscriberId": "u3", "firstName": "Grace", "email": "GRACE@navy.mil"},
     {"subscriberId": "u4", "lastName": 'O"Brien %_\\', "phone": "12"},
     {"subscriberId": "u5"},
+]
+
+
+QUEUE: list[dict[str, Any]] = [
+    {"subscriberId": f"queue-{number}", "lastName": f"Queuing {number}"} for number in range(3)
 ]
 
 
@@ -73,12 +83,69 @@ async def test_the_index_follows_changes(api: Api) -> None:
     assert await found(api, email="example") == []
 
 
-@pytest.mark.usefixtures("people")
-async def test_common_texts_are_found_by_walking_just_as_well(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_FEW", 1)
+async def make_crowd(api: Api, database: Database, count: int) -> None:
+    """So many people that a search takes the index: Ada number 0, Ada number 1, …"""
+    now = Millis(1)
+    rows = [
+        {
+            **dict.fromkeys(CONTACT_FIELDS),
+            "environment_id": api.environment.id,
+            "id": new_id(now),
+            "key": f"crowd-{number}",
+            "first_name": "Ada",
+            "last_name": f"Number {number:05}",
+            "email": f"Ada.{number:05}@Example.com",
+            "now": now,
+        }
+        for number in range(count)
+    ]
+    await database.transaction(lambda db: db.execute_many(INSERT_SUBSCRIBER, rows))
 
-    assert await found(api, email="example.com") == ["u1", "u2"]
-    assert await found(api, email="ada@example") == ["u1"]
+
+async def test_among_many_people_rare_and_common_texts_are_found_alike(api: Api, database: Database) -> None:
+    await make_crowd(api, database, 300)
+    await api.post("/v1/subscribers/bulk", json={"subscribers": PEOPLE})
+
+    assert await found(api, name="ber 00123") == ["crowd-123"]
+    assert await found(api, name="ber 00123", email="Ada.00123@") == ["crowd-123"]
+    assert await found(api, name="ber 00123", email="Ada.00124@") == []
+    assert await found(api, email="ada.00123@") == []
+    assert await found(api, email="navy.mil") == ["u3"]
+    assert await found(api, name='O"Brien') == ["u4"]
+    assert await found(api, name="Grace Hopper") == []
+    assert len(await found(api, name="Ada")) == 301
+    assert len(await found(api, email="Example")) == 300
+
+
+async def test_pages_of_a_rare_text_lead_back_and_forth(api: Api, database: Database) -> None:
+    await make_crowd(api, database, 300)
+    await api.post("/v1/subscribers/bulk", json={"subscribers": [*PEOPLE, *QUEUE]})
+    query = {"name": "Queuing", "limit": "2"}
+
+    first = (await api.get("/v2/subscribers", params=query)).json()
+    second = (await api.get("/v2/subscribers", params={**query, "after": first["next"]})).json()
+    back = (await api.get("/v2/subscribers", params={**query, "before": second["previous"]})).json()
+
+    assert [len(page["data"]) for page in (first, second)] == [2, 1]
+    assert [page["totalCount"] for page in (first, second)] == [3, 3]
+    assert (first["previous"], second["next"]) == (None, None)
+    assert back["data"] == first["data"]
+
+
+async def test_the_total_of_a_common_text_is_exact_where_people_are_not_very_many(api: Api, database: Database) -> None:
+    await make_crowd(api, database, 3_000)
+
+    page = (await api.get("/v2/subscribers", params={"name": "Ada"})).json()
+
+    assert (page["totalCount"], page["totalCountCapped"]) == (3_000, False)
+
+
+def test_the_rarest_trigrams_are_chosen_from_all_over_a_text() -> None:
+    others = ["ada@example.com", "alan@example.com"]
+
+    assert rarest_grams("grace@example.com", others) == ["gra", "ace", "e@e"]
+    assert rarest_grams("abcdefghi", []) == ["abc", "def", "ghi"]
+    assert rarest_grams("ab", others) == []
 
 
 @pytest.mark.usefixtures("people")

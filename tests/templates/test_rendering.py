@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from clarion.templates import TemplateProblem, check_template, render_text, render_value
 from clarion.templates.dialect import LONGEST_OUTPUT
-from clarion.templates.rendering import MOST_KEPT, MOST_KEPT_CHARACTERS, _kept
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=10),
@@ -179,13 +178,3 @@ def test_variables_are_not_changed_by_a_template() -> None:
     render_text("{% assign payload = 'x' %}{{payload.list | sort}}{% increment n %}", variables)
 
     assert variables == make_variables(list=[3, 1, 2])
-
-
-def test_parsed_templates_are_kept_within_bounds() -> None:
-    for number in range(MOST_KEPT + 10):
-        render_text(f"{{{{a}}}} {number}", {})
-    for number in range(6):
-        render_text(f"{{{{a}}}} {number}" + "x" * 1_000_000, {})
-
-    assert len(_kept._templates) <= MOST_KEPT
-    assert sum(len(text) for text, _ in _kept._templates) == _kept._characters <= MOST_KEPT_CHARACTERS

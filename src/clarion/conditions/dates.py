@@ -1,7 +1,7 @@
 """Moments relative to now: "more than 3 days ago"."""
 
 import calendar
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ def _moment(value: Any) -> int | None:
 
 def _since(span: Any, *, now: Millis) -> int | None:
     """The moment that lies `span` before now, by the calendar for months and years."""
-    if not isinstance(span, Mapping):
+    if not isinstance(span, dict):
         return None
     amount, unit = find_number(span.get("amount")), span.get("unit")
     if amount is None or not 0 < amount <= _LARGEST_AMOUNT or not isinstance(unit, str):

@@ -36,7 +36,7 @@ def decide_filters(filters: Any, variables: Mapping[str, Any]) -> Decision:
 
 
 def _check_group(group: Any, *, depth: int) -> list[tuple[str, str]]:
-    if not isinstance(group, Mapping):
+    if not isinstance(group, dict):
         return [("", "must be a group of filters")]
     if depth > DEEPEST_GROUP:
         return [("", f"must not be nested more than {DEEPEST_GROUP} levels deep")]
@@ -53,7 +53,7 @@ def _check_group(group: Any, *, depth: int) -> list[tuple[str, str]]:
 
 
 def _check_part(part: Any) -> list[tuple[str, str]]:
-    if not isinstance(part, Mapping):
+    if not isinstance(part, dict):
         return [("", "must be a filter")]
     problems = _check_words(part, {"operator": FilterOperator, "on": FilterSource})
     field = part.get("field")
@@ -75,7 +75,7 @@ def _check_words(
 
 
 def _decide_group(group: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(group, Mapping):
+    if not isinstance(group, dict):
         return {"passed": False, "problem": "not a group of filters"}
     found = group.get("children")
     children = [
@@ -90,7 +90,7 @@ def _decide_group(group: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decide_part(part: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
-    operator = str(part.get("operator", FilterOperator.EQUAL)) if isinstance(part, Mapping) else ""
+    operator = str(part.get("operator", FilterOperator.EQUAL)) if isinstance(part, dict) else ""
     if operator not in _OPERATORS:
         return {"passed": False, "problem": "not a filter"}
     source, field = str(part.get("on", FilterSource.PAYLOAD)), str(part.get("field", ""))
@@ -114,7 +114,7 @@ def _actual(values: Any, source: str, field: str) -> Any:
 
 
 def _is_group(child: Any) -> bool:
-    return isinstance(child, Mapping) and "children" in child
+    return isinstance(child, dict) and "children" in child
 
 
 def _is_in(actual: Any, expected: Any) -> bool:
@@ -153,7 +153,7 @@ def _between(actual: Any, expected: Any) -> bool:
 
 
 def _like(actual: Any, expected: Any) -> bool:
-    if isinstance(actual, list | Mapping) or expected is None:
+    if isinstance(actual, list | dict) or expected is None:
         return False
     text = str(actual).lower() if isinstance(actual, bool) else str(actual)
     return is_like(text, str(expected))

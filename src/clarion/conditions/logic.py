@@ -19,19 +19,22 @@ MOST_WORK: Final = 100_000
 
 def check_logic(rule: Any) -> str | None:
     """What is wrong with a rule, or None."""
-    if not isinstance(rule, Mapping | bool):
+    if not isinstance(rule, dict | bool):
         return "must be a JSON-logic rule: an object with one operator"
     return _check(rule, depth=0, size=[0])
 
 
 def decide_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> bool:
     """Whether the step runs; a rule that asks for too much, or is none, does not pass."""
-    return explain_logic(rule, variables, now=now).passed
+    try:
+        return is_truthy(_Evaluation(now).value(rule, variables))
+    except (_TooMuch, RecursionError):
+        return False
 
 
 def explain_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> Decision:
     """Whether the step runs, and every comparison that was made on the way."""
-    evaluation = _Evaluation(now)
+    evaluation = _Evaluation(now, noted=MANY)
     try:
         passed = is_truthy(evaluation.value(rule, variables))
     except (_TooMuch, RecursionError):
@@ -49,7 +52,7 @@ def _check(rule: Any, *, depth: int, size: list[int]) -> str | None:
         return f"must not have more than {DEEPEST_RULE} levels and {LARGEST_RULE} parts"
     if isinstance(rule, list):
         parts = rule
-    elif isinstance(rule, Mapping) and len(rule) == 1:
+    elif isinstance(rule, dict) and len(rule) == 1:
         ((operator, given),) = rule.items()
         parts = _arguments(given)
         if problem := _check_operator(operator, len(parts)):
@@ -76,10 +79,11 @@ def _arguments(given: Any) -> list[Any]:
 
 
 class _Evaluation:
-    """One decision: what it has compared, and what it may still spend."""
+    """One decision: what it has compared, as far as that is noted, and what it may still spend."""
 
-    def __init__(self, now: Millis) -> None:
+    def __init__(self, now: Millis, *, noted: int = 0) -> None:
         self._now = now
+        self._noted = noted
         self._work = MOST_WORK
         self.comparisons: list[dict[str, Any]] = []
 
@@ -87,45 +91,46 @@ class _Evaluation:
         self._charge(1)
         if isinstance(rule, list):
             return [self.value(part, data) for part in rule]
-        if not isinstance(rule, Mapping) or len(rule) != 1:
+        if not isinstance(rule, dict) or len(rule) != 1:
             return rule
         ((operator, given),) = rule.items()
         arguments = _arguments(given)
-        if not _is_known(operator, len(arguments)):
+        fewest, most = _BOUNDS.get(operator, _UNKNOWN)
+        if not fewest <= len(arguments) <= most:
             return None
-        if operator in _LAZY:
-            return _LAZY[operator](self, arguments, data)
+        lazy = _LAZY.get(operator)
+        if lazy is not None:
+            return lazy(self, arguments, data)
         values = [self.value(argument, data) for argument in arguments]
         return self._apply(operator, arguments, values)
 
     def _apply(self, operator: str, arguments: list[Any], values: list[Any]) -> Any:
-        sizes = [_size(value) for value in values]
-        self._charge(math.prod(sizes) if operator in _EACH_WITH_EACH else sum(sizes))
+        self._charge((math.prod if operator in _EACH_WITH_EACH else sum)(map(_size, values)))
         if operator in DATE_OPERATORS:
             result: Any = compare_dates(operator, values[0], values[1], now=self._now)
         else:
             result = OPERATIONS[operator][2](*values)
         if isinstance(result, str) and len(result) > LONGEST_TEXT:
             raise _TooMuch
-        if isinstance(result, bool) and len(self.comparisons) < MANY:
+        if isinstance(result, bool) and len(self.comparisons) < self._noted:
             self._note(operator, arguments, values, outcome=result)
         return result
 
     def _note(self, operator: str, arguments: list[Any], values: list[Any], *, outcome: bool) -> None:
         """Keep what was compared, when one of the sides is a variable."""
-        fields = [place for place, argument in enumerate(arguments) if _field(argument)]
-        if fields:
-            place = fields[0]
-            others = [shorten(value) for at, value in enumerate(values) if at != place]
-            self.comparisons.append(
-                {
-                    "field": _field(arguments[place]),
-                    "operator": operator,
-                    "actual": shorten(values[place]),
-                    "expected": others[0] if len(others) == 1 else others,
-                    "outcome": outcome,
-                }
-            )
+        for place, argument in enumerate(arguments):
+            if field := _field(argument):
+                others = [shorten(value) for at, value in enumerate(values) if at != place]
+                self.comparisons.append(
+                    {
+                        "field": field,
+                        "operator": operator,
+                        "actual": shorten(values[place]),
+                        "expected": others[0] if len(others) == 1 else others,
+                        "outcome": outcome,
+                    }
+                )
+                return
 
     def variable(self, arguments: list[Any], data: Any) -> Any:
         path = self.value(arguments[0], data) if arguments else ""
@@ -186,18 +191,14 @@ class _Evaluation:
             raise _TooMuch
 
 
-def _is_known(operator: str, count: int) -> bool:
-    return _check_operator(operator, count) is None
-
-
 def _size(value: Any) -> int:
     if isinstance(value, str):
         return len(value) >> 6
-    return len(value) if isinstance(value, list | Mapping) else 0
+    return len(value) if isinstance(value, (list, dict)) else 0
 
 
 def _field(argument: Any) -> str | None:
-    if not isinstance(argument, Mapping) or set(argument) != {"var"}:
+    if not isinstance(argument, dict) or len(argument) != 1 or "var" not in argument:
         return None
     path = _arguments(argument["var"])
     return str(path[0]) if path else ""
@@ -233,6 +234,7 @@ _LAZY: Final[dict[str, Callable[[_Evaluation, list[Any], Any], Any]]] = {
     "some": lambda evaluation, arguments, data: any(evaluation.tests(arguments, data)),
     "none": lambda evaluation, arguments, data: not any(evaluation.tests(arguments, data)),
 }
+_UNKNOWN: Final = (1, 0)
 _EACH_WITH_EACH: Final = ("containsAny", "doesNotContainAny")
 _BOUNDS: Final[dict[str, tuple[int, int]]] = {
     **{name: (fewest, most) for name, (fewest, most, _) in OPERATIONS.items()},

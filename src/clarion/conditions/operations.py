@@ -1,7 +1,7 @@
 """What the operators of JSON-logic make of values that are already known; nothing here raises."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ Operation = Callable[..., Any]
 
 def is_truthy(value: Any) -> bool:
     """As JSON-logic has it: an empty list is false, the text "0" is true."""
-    return bool(value) or isinstance(value, Mapping)
+    return bool(value) or isinstance(value, dict)
 
 
 def text_of(value: Any) -> str:
@@ -48,7 +48,7 @@ def _is_in(needle: Any, haystack: Any) -> bool:
     if is_absent(needle):
         return False
     if isinstance(haystack, str):
-        return not isinstance(needle, list | Mapping) and text_of(needle) in haystack
+        return not isinstance(needle, list | dict) and text_of(needle) in haystack
     return isinstance(haystack, list) and any(is_equal(needle, item) for item in haystack)
 
 
@@ -79,7 +79,7 @@ def _between(actual: Any, *expected: Any) -> bool:
 
 
 def _is_empty(value: Any) -> bool:
-    return is_absent(value) or (isinstance(value, str | list | Mapping) and not value)
+    return is_absent(value) or (isinstance(value, str | list | dict) and not value)
 
 
 def _not(operation: Operation) -> Operation:

@@ -2,11 +2,10 @@
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from clarion.clock import find_moment
 from clarion.jsontext import json_text, json_value
@@ -15,8 +14,7 @@ from clarion.paths import MISSING
 LONGEST_SHOWN: Final = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Struct, frozen=True, kw_only=True):
     """Whether a condition passed, and what was compared, as JSON."""
 
     passed: bool
@@ -66,7 +64,7 @@ def is_equal(first: Any, second: Any) -> bool:
         return first == second or _same(find_date(first), find_date(second))
     if isinstance(first, bool) or isinstance(second, bool):
         return _same(find_boolean(first), find_boolean(second))
-    if isinstance(first, list | Mapping) or isinstance(second, list | Mapping):
+    if isinstance(first, list | dict) or isinstance(second, list | dict):
         return bool(_parsed(first) == _parsed(second))
     return _same(find_number(first), find_number(second))
 
@@ -120,7 +118,7 @@ def shorten(value: Any) -> Any:
         return None
     if isinstance(value, str):
         return value if len(value) <= LONGEST_SHOWN else value[:LONGEST_SHOWN] + "…"
-    if isinstance(value, list | Mapping):
+    if isinstance(value, (list, dict)):
         text = json_text(value)
         return value if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"
     return value

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from clarion.db.query import Query
+from clarion.db.query import Insert, Query
 
 T = TypeVar("T")
 
@@ -36,6 +36,10 @@ class Connection(Protocol):
         ...
 
     async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None: ...
+
+    async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> None:
+        """Write new rows in bulk; one that is there already is an error, unless the insert says otherwise."""
+        ...
 
 
 Work: TypeAlias = Callable[[Connection], Coroutine[Any, Any, T]]

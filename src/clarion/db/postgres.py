@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import asyncpg
 
 from clarion.db.port import Dialect, Row, Work
-from clarion.db.query import Query
+from clarion.db.query import Insert, Query
 from clarion.errors import StoreUnavailable
 
 T = TypeVar("T")
@@ -41,20 +41,26 @@ class PostgresConnection:
         self._connection = connection
 
     async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]:
-        rows: Sequence[Row] = await self._connection.fetch(query.postgres, *query.postgres_arguments(parameters))
+        rows: Sequence[Row] = await self._connection.fetch(query.postgres, *query.arguments(parameters))
         return rows
 
     async def fetch_one(self, query: Query, /, **parameters: Any) -> Row | None:
-        row: Row | None = await self._connection.fetchrow(query.postgres, *query.postgres_arguments(parameters))
+        row: Row | None = await self._connection.fetchrow(query.postgres, *query.arguments(parameters))
         return row
 
     async def execute(self, query: Query, /, **parameters: Any) -> int:
-        status: str = await self._connection.execute(query.postgres, *query.postgres_arguments(parameters))
+        status: str = await self._connection.execute(query.postgres, *query.arguments(parameters))
         count = status.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
     async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None:
-        await self._connection.executemany(query.postgres, [query.postgres_arguments(row) for row in rows])
+        await self._connection.executemany(query.postgres, map(query.arguments, rows))
+
+    async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> None:
+        if into.otherwise:
+            await self._connection.executemany(into.postgres, rows)
+        else:
+            await self._connection.copy_records_to_table(into.table, columns=into.columns, records=rows)
 
 
 class PostgresDatabase:

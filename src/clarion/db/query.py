@@ -2,20 +2,22 @@
 
 | Mark | PostgreSQL | SQLite |
 |---|---|---|
-| `:name` | `$1`, `$2`, … | `:name` |
-| `{any:names}` | `= ANY($1)` | `IN (:names_0, :names_1, …)` |
+| `:name` | `$1`, `$2`, … | `?1`, `?2`, … |
+| `{any:names}` | `= ANY($1)` | `IN (?3, ?4, …)` |
 | `{for_update}` | `FOR UPDATE` | nothing: one writer |
 | `{position}(text, part)` | `strpos` | `instr` |
 | `{skip_locked}` | `FOR UPDATE SKIP LOCKED` | nothing: one writer |
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 _NAME = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
+_NAME_ALONE = re.compile(r"(?<!:)(?<!\{any):([a-z_][a-z0-9_]*)")
 _ANY = re.compile(r"\{any:([a-z_][a-z0-9_]*)\}")
 # mark: what PostgreSQL reads, what SQLite reads
 _WORDS = {
@@ -30,25 +32,24 @@ class Query:
     """One statement for both databases."""
 
     postgres: str
-    names: tuple[str, ...]
-    """Parameters in the order of `$1`, `$2`, …"""
     sqlite: str
+    names: tuple[str, ...]
+    """Parameters in the order of their numbers."""
     lists: tuple[str, ...]
+    arguments: Callable[[Mapping[str, Any]], Sequence[Any]]
+    """Values in the order of the names."""
 
-    def postgres_arguments(self, parameters: Mapping[str, Any]) -> list[Any]:
-        return [parameters[name] for name in self.names]
-
-    def sqlite_call(self, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The text and its parameters, with every list spread over names of its own."""
+    def sqlite_call(self, parameters: dict[str, Any]) -> tuple[str, Sequence[Any]]:
+        """The text and its values, with those of every list behind the others."""
         if not self.lists:
-            return self.sqlite, parameters
-        text, spread = self.sqlite, dict(parameters)
+            return self.sqlite, self.arguments(parameters)
+        text, values = self.sqlite, [None if name in self.lists else parameters[name] for name in self.names]
         for name in self.lists:
-            values = _padded(list(spread.pop(name)))
-            names = [f"{name}_{number}" for number in range(len(values))]
-            text = text.replace(f"{{any:{name}}}", "IN (" + ", ".join(f":{one}" for one in names) + ")")
-            spread.update(zip(names, values, strict=True))
-        return text, spread
+            members = _padded(parameters[name])
+            places = _places(len(values) + 1, len(members))
+            text = text.replace(f"{{any:{name}}}", places)
+            values += members
+        return text, values
 
 
 @lru_cache(maxsize=2048)
@@ -60,14 +61,49 @@ def sql(text: str) -> Query:
     lists = tuple(dict.fromkeys(_ANY.findall(text)))
     postgres = _ANY.sub(r"= ANY(:\1)", postgres)
     names = tuple(dict.fromkeys(_NAME.findall(postgres)))
-    numbers = {name: f"${number}" for number, name in enumerate(names, start=1)}
-    postgres = _NAME.sub(lambda match: numbers[match[1]], postgres)
-    return Query(postgres=postgres, names=names, sqlite=sqlite, lists=lists)
+    numbers = {name: number for number, name in enumerate(names, start=1)}
+    return Query(
+        postgres=_NAME.sub(lambda match: f"${numbers[match[1]]}", postgres),
+        # A list's mark is not a name: it stays until the length is known.
+        sqlite=_NAME_ALONE.sub(lambda match: f"?{numbers[match[1]]}", sqlite),
+        names=names,
+        lists=lists,
+        arguments=itemgetter(*names) if len(names) > 1 else lambda values: [values[name] for name in names],
+    )
 
 
-def _padded(values: list[Any]) -> list[Any]:
+class Insert:
+    """New rows of a table, each a tuple of values in the order of the columns; `otherwise` begins with ON CONFLICT."""
+
+    def __init__(self, table: str, *columns: str, otherwise: str = "") -> None:
+        self.table = table
+        self.columns = columns
+        self.otherwise = otherwise
+        numbers = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
+        self.postgres = f"{self._head} VALUES ({numbers}) {otherwise}"
+
+    def sqlite(self, count: int) -> str:
+        """The text for so many rows at once: each statement lets other threads go first, so there are few."""
+        return _repeated(f"{self._head} VALUES", f"({', '.join('?' * len(self.columns))})", self.otherwise, count)
+
+    @property
+    def _head(self) -> str:
+        return f"INSERT INTO {self.table} ({', '.join(self.columns)})"
+
+
+@lru_cache(maxsize=512)
+def _repeated(head: str, row: str, tail: str, count: int) -> str:
+    return f"{head} {', '.join([row] * count)} {tail}"
+
+
+@lru_cache(maxsize=512)
+def _places(first: int, count: int) -> str:
+    return "IN (" + ", ".join(f"?{number}" for number in range(first, first + count)) + ")"
+
+
+def _padded(values: Sequence[Any]) -> list[Any]:
     """Repeat the last value up to a power of two, so that few texts are prepared for lists of all lengths."""
     if not values:
         return [None]
     size = 1 << (len(values) - 1).bit_length()
-    return values + [values[-1]] * (size - len(values))
+    return [*values, *[values[-1]] * (size - len(values))]

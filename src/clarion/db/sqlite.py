@@ -8,12 +8,13 @@ import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 from clarion.db.jsonmatch import json_matches
 from clarion.db.port import Dialect, Row, Work
-from clarion.db.query import Query
+from clarion.db.query import Insert, Query
 from clarion.errors import StoreUnavailable
 
 T = TypeVar("T")
@@ -21,6 +22,7 @@ T = TypeVar("T")
 _MOST_UNITS_A_COMMIT = 256
 _BUSY_MILLISECONDS = 10_000
 _SCAN_THREADS = 2
+_MOST_ROWS_A_STATEMENT = 64
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +69,16 @@ class SqliteConnection:
         return self._connection.execute(text, bound).rowcount
 
     async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None:
-        self._connection.executemany(query.sqlite, rows)
+        self._connection.executemany(query.sqlite, map(query.arguments, rows))
+
+    async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> None:
+        done = 0
+        while done < len(rows):
+            # In powers of two, so that few texts are prepared for batches of all lengths.
+            count = min(1 << (len(rows) - done).bit_length() - 1, _MOST_ROWS_A_STATEMENT)
+            values = tuple(chain.from_iterable(rows[done : done + count]))
+            self._connection.execute(into.sqlite(count), values)
+            done += count
 
 
 @dataclass(slots=True)

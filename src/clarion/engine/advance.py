@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 
 from clarion.clock import Millis
-from clarion.conditions import Decision, decide_filters, explain_logic
+from clarion.conditions import Decision, decide_filters, decide_logic, explain_logic
 from clarion.db.port import Connection
 from clarion.engine.outcomes import Done, Ended, Failed, Merged, Outcome, Sending, Skipped, Waiting
 from clarion.engine.records import CANCELED_BY_FAILURE, TAKEN_BY_LANE, TAKEN_BY_SENDER, Job, Run, note, variables_of
@@ -100,20 +100,22 @@ def _refuse(context: StepContext) -> Outcome | None:
 
 
 def _refuse_by_condition(context: StepContext) -> Outcome | None:
-    for decision in _conditions(context):
-        if not decision.passed:
-            context.note(DetailStatus.SUCCESS, "Step was skipped based on steps conditions", raw=decision.explanation)
-            return Skipped()
+    for refusal in _failed_conditions(context):
+        context.note(DetailStatus.SUCCESS, "Step was skipped based on steps conditions", raw=refusal.explanation)
+        return Skipped()
     return None
 
 
-def _conditions(context: StepContext) -> Iterator[Decision]:
-    """The step's filters and its JSON-logic; expected values may be templates."""
+def _failed_conditions(context: StepContext) -> Iterator[Decision]:
+    """The step's filters and its JSON-logic, where they do not hold; expected values may be templates."""
     if context.step.filters:
-        yield decide_filters(render_value(context.step.filters, context.variables), context.variables)
-    rule = context.controls.get("skip")
-    if rule:
-        yield explain_logic(render_value(rule, context.variables), context.variables, now=context.now)
+        decision = decide_filters(render_value(context.step.filters, context.variables), context.variables)
+        if not decision.passed:
+            yield decision
+    if context.controls.get("skip"):
+        rule = render_value(context.controls["skip"], context.variables)
+        if not decide_logic(rule, context.variables, now=context.now):
+            yield explain_logic(rule, context.variables, now=context.now)
 
 
 def _refuse_by_preference(context: StepContext) -> Outcome | None:

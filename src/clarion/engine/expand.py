@@ -1,7 +1,8 @@
 """From a trigger's recipients to people, a chunk at a time and each person once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
@@ -9,7 +10,7 @@ from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, TriggerId, find_id, id_text
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import ensure_subscribers, list_subscribers_by_id, update_subscriber
-from clarion.triggers.model import Person, Position, Priority, TopicTarget, Trigger, TriggerState
+from clarion.triggers.model import Person, Position, Priority, TopicTarget, Trigger
 
 LIST_MEMBERS = sql("""
     SELECT subscriber_id FROM topic_subscriptions
@@ -28,8 +29,7 @@ LIST_SERVED = sql("""
 _FIRST = bytes(16)
 
 
-@dataclass(frozen=True, slots=True)
-class Recipient:
+class Recipient(Struct, frozen=True):
     """One person of one trigger, and the topic that they came by."""
 
     trigger: Trigger
@@ -38,12 +38,10 @@ class Recipient:
     actor: Subscriber | None
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a trigger has come."""
+class Progress(Struct, frozen=True):
+    """How far a trigger has come; without a position, everyone has a run."""
 
     trigger_id: TriggerId
-    state: TriggerState
     priority: Priority
     position: Position | None
 
@@ -79,7 +77,7 @@ async def _expand_one(
     if trigger.position is None:
         found = [Recipient(trigger, people[one.key], None, actor) for one in wanted.people]
         if not wanted.topics and not wanted.everyone:
-            return found, Progress(trigger.id, TriggerState.DONE, trigger.priority, None)
+            return found, Progress(trigger.id, trigger.priority, None)
     position = trigger.position or Position()
     served = {one.subscriber.id for one in found}
     more, position_after = await _expand_crowd(db, environment_id, trigger, position, most=max(room - len(found), 1))
@@ -89,10 +87,10 @@ async def _expand_one(
             served.add(subscriber.id)
             found.append(Recipient(trigger, subscriber, topic, actor))
     if position_after is None:
-        return found, Progress(trigger.id, TriggerState.DONE, trigger.priority, position)
+        return found, Progress(trigger.id, trigger.priority, None)
     # A crowd gives way: it goes on behind everything that is waiting in its environment.
     priority = trigger.priority if trigger.priority is Priority.CRITICAL else Priority.FAN_OUT
-    return found, Progress(trigger.id, TriggerState.QUEUED, priority, position_after)
+    return found, Progress(trigger.id, priority, position_after)
 
 
 async def _expand_crowd(

@@ -1,18 +1,19 @@
 """One unit of work in a lane: take what is next, take it as far as it gets, write it down."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.advance import advance
-from clarion.engine.expand import expand_triggers
+from clarion.engine.expand import Progress, expand_triggers
 from clarion.engine.load import claim_due_runs, start_runs
 from clarion.engine.records import TAKEN_BY_SENDER
 from clarion.engine.write import write_runs
 from clarion.environments.lanes import try_lock_lane
 from clarion.ids import EnvironmentId
-from clarion.triggers.store import claim_triggers, update_triggers
+from clarion.triggers.store import claim_triggers, mark_triggers_done, update_position
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Size:
 
 # A unit of work holds up everyone else on an embedded store, so it is small where others are about: they then wait a
 # few milliseconds for one. Alone, a larger one shares its cost over more runs.
-ALONE = Size(triggers=48, runs=64)
+ALONE = Size(triggers=64, runs=96)
 AMONG_OTHERS = Size(triggers=8, runs=8)
 ONE = Size(triggers=1, runs=1)
 
@@ -59,9 +60,15 @@ async def run_lane(db: Connection, environment_id: EnvironmentId, now: Millis, *
         for run in runs:
             await advance(db, environment_id, run, has_in_app=has_in_app, now=now)
         await write_runs(db, environment_id, runs, now)
-    if progress:
-        await update_triggers(
-            db, environment_id, [(one.trigger_id, one.state, one.priority, one.position) for one in progress]
-        )
+    await _write_progress(db, environment_id, progress)
     has_sends = any(job.runnable == TAKEN_BY_SENDER for run in runs for job in run.jobs)
     return Worked(len(runs) + len(progress), has_sends=has_sends)
+
+
+async def _write_progress(db: Connection, environment_id: EnvironmentId, progress: Sequence[Progress]) -> None:
+    done = [one.trigger_id for one in progress if one.position is None]
+    if done:
+        await mark_triggers_done(db, environment_id, done)
+    for one in progress:
+        if one.position is not None:
+            await update_position(db, environment_id, one.trigger_id, priority=one.priority, position=one.position)

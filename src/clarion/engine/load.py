@@ -124,7 +124,9 @@ async def _add_preferences(db: Connection, environment_id: EnvironmentId, runs: 
         return
     people = list({run.subscriber.id for run in runs})
     layers = await list_preferences_of_people(db, environment_id, people, list({run.workflow.id for run in runs}))
-    needing = [run.subscriber.id for run in runs if _NEEDS_CHANNELS & set(run.version.channels)]
+    versions = {run.version.id: run.version for run in runs}
+    asking = {one.id for one in versions.values() if not _NEEDS_CHANNELS.isdisjoint(one.channels)}
+    needing = [run.subscriber.id for run in runs if run.version.id in asking]
     channels = await list_channels(db, environment_id, list(dict.fromkeys(needing)))
     for run in runs:
         run.subscriber_global = layers.get((run.subscriber.id, GLOBAL))

@@ -1,56 +1,50 @@
 """What a step can come to."""
 
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.engine.records import Message
 from clarion.ids import NotificationId
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """The step is complete, and the run goes on; `outputs` are what later steps see of it."""
 
     outputs: dict[str, Any] | None = None
-    messages: list[Message] = field(default_factory=list)
+    messages: list[Message] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """A condition or a preference says no; the run goes on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """The step cannot be done; the run goes on unless the step says otherwise."""
 
-    messages: list[Message] = field(default_factory=list)
+    messages: list[Message] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """The step comes due later."""
 
     until: Millis
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
+class Sending(Struct, frozen=True):
     """A provider has to be called; a sender takes over and hands the run back."""
 
     messages: list[Message]
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(Struct, frozen=True):
     """The run is told together with another one, and ends here."""
 
     into: NotificationId
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """The rest of the run is skipped."""
 
 

@@ -1,11 +1,12 @@
 """What a unit of work in a lane carries: runs with their jobs and the messages they make."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from clarion.clock import Millis
-from clarion.ids import JobId, MessageId, NotificationId, id_text, new_id
+from clarion.ids import JobId, MessageId, NotificationId
 from clarion.notifications.model import DetailSource, DetailStatus, ExecutionDetail
 from clarion.subscribers.model import Channel as ChannelEntry
 from clarion.subscribers.model import Subscriber
@@ -17,8 +18,7 @@ TAKEN_BY_LANE = 1
 TAKEN_BY_SENDER = 2
 
 
-@dataclass(slots=True, kw_only=True)
-class Job:
+class Job(Struct, kw_only=True):
     """One step of a run while it is being worked on."""
 
     id: JobId
@@ -27,7 +27,7 @@ class Job:
     status: JobStatus = JobStatus.PENDING
     provider_id: str | None = None
     digest: dict[str, Any] | None = None
-    details: list[ExecutionDetail] = field(default_factory=list)
+    details: list[ExecutionDetail] = []
     due_at: Millis | None = None
     runnable: int | None = None
     attempt: int = 0
@@ -35,8 +35,7 @@ class Job:
     changed: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
-class Message:
+class Message(Struct, kw_only=True):
     """A message to be written."""
 
     id: MessageId
@@ -60,8 +59,7 @@ class Message:
     error_text: str | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class Run:
+class Run(Struct, kw_only=True):
     """A workflow on its way for one person."""
 
     id: NotificationId
@@ -72,13 +70,13 @@ class Run:
     jobs: list[Job]
     subscriber_global: PreferenceLayer | None = None
     subscriber_workflow: PreferenceLayer | None = None
-    channels: list[ChannelEntry] = field(default_factory=list)
-    topics: list[dict[str, str]] = field(default_factory=list)
+    channels: list[ChannelEntry] = []
+    topics: list[dict[str, str]] = []
     recipient: dict[str, Any] | None = None
     actor: Subscriber | None = None
     is_new: bool = False
     digested_into: NotificationId | None = None
-    messages: list[Message] = field(default_factory=list)
+    messages: list[Message] = []
 
     def step_of(self, job: Job) -> Step:
         return self.version.steps[job.step]
@@ -89,7 +87,7 @@ CANCELED_BY_FAILURE = "Step was canceled because a previous step failed"
 
 def make_detail(now: Millis, text: str) -> ExecutionDetail:
     """A detail for a job that is not at hand."""
-    return ExecutionDetail(id=id_text(new_id(now)), at=now, status=DetailStatus.SUCCESS, detail=text)
+    return ExecutionDetail(at=now, status=DetailStatus.SUCCESS, detail=text)
 
 
 def note(
@@ -105,7 +103,6 @@ def note(
     job.changed = True
     job.details.append(
         ExecutionDetail(
-            id=id_text(new_id(now)),
             at=now,
             status=status,
             detail=text,

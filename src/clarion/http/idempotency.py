@@ -3,14 +3,17 @@
 Answers may hold secrets (credentials, a new API key), so they are sealed like credentials are.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
+from typing import Any
+
+from msgspec import Struct
 
 from clarion.clock import DAY, Millis
-from clarion.db.port import Connection, Database, Dialect
-from clarion.db.query import sql
-from clarion.errors import InProgress, Invalid
+from clarion.db.port import Connection, Database, Dialect, Row
+from clarion.db.query import Insert, sql
+from clarion.errors import InProgress, Invalid, RequestError
 from clarion.ids import EnvironmentId, last_id, new_id
 from clarion.vault import Vault
 
@@ -19,8 +22,7 @@ LONGEST = 255
 _EXPIRY_BATCH = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What goes back to the caller."""
 
     status: int
@@ -28,8 +30,7 @@ class Answer:
     replayed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class IdempotencyKey:
+class IdempotencyKey(Struct, frozen=True):
     """One key in its scope (environment, method, path), and what was asked under it."""
 
     text: str
@@ -38,22 +39,22 @@ class IdempotencyKey:
     fingerprint: bytes
 
 
-FIND_ANSWER = sql("""
-    SELECT fingerprint, status, body FROM idempotency_keys
-    WHERE environment_id = :environment_id AND digest = :digest AND id > :oldest
+LIST_KEPT = sql("""
+    SELECT id, digest, fingerprint, status, body FROM idempotency_keys
+    WHERE digest {any:digests} AND environment_id {any:environment_ids}
 """)
 
-LOCK_KEY = sql("SELECT pg_try_advisory_xact_lock(:lock) AS locked")
+LOCK_KEYS = sql("SELECT lock, pg_try_advisory_xact_lock(lock) AS locked FROM unnest(:locks::bigint[]) AS lock")
 
-# A key past its day is used again; a live one cannot be there, for `find_answer` looked.
-INSERT_ANSWER = sql("""
-    INSERT INTO idempotency_keys (id, environment_id, digest, fingerprint, status, body)
-    VALUES (:id, :environment_id, :digest, :fingerprint, :status, :body)
-    ON CONFLICT (digest) DO UPDATE
-    SET id = :id, fingerprint = :fingerprint, status = :status, body = :body
-    WHERE idempotency_keys.id <= :oldest
+# One that is there already was kept by another request in between, and stays.
+ANSWERS = Insert(
+    "idempotency_keys",
+    *("id", "environment_id", "digest", "fingerprint", "status", "body"),
+    otherwise="ON CONFLICT (digest) DO NOTHING",
+)
+FORGET_KEYS = sql("""
+    DELETE FROM idempotency_keys WHERE environment_id {any:environment_ids} AND digest {any:digests} AND id <= :oldest
 """)
-
 DELETE_EXPIRED = sql("""
     DELETE FROM idempotency_keys WHERE id IN (
         SELECT id FROM idempotency_keys WHERE id <= :oldest ORDER BY id LIMIT :most
@@ -76,21 +77,45 @@ def make_key(text: str, *, environment_id: EnvironmentId, method: str, path: byt
     )
 
 
-async def find_answer(db: Connection, key: IdempotencyKey, vault: Vault, now: Millis) -> Answer | None:
-    """The stored answer, or None when this request is the one to do the work.
+async def find_answers(
+    db: Connection, keys: Sequence[IdempotencyKey], vault: Vault, now: Millis
+) -> dict[bytes, Answer | RequestError]:
+    """By digest: the kept answer, or what refuses the request; a key that is not there is for its caller to work on.
 
-    On PostgreSQL the key is locked for the transaction: another process that holds it is still working.
+    On PostgreSQL keys are locked for the transaction: another process that holds one is still working.
     SQLite runs one unit after the other, so there is nobody else.
     """
-    if db.dialect is Dialect.POSTGRES:
-        row = await db.fetch_one(LOCK_KEY, lock=int.from_bytes(key.digest[:8], signed=True))
-        if row is None or not row["locked"]:
-            raise InProgress(f"A request with idempotency key '{key.text}' is being worked on; try again")
-    row = await db.fetch_one(FIND_ANSWER, environment_id=key.environment_id, digest=key.digest, oldest=_oldest(now))
-    if row is None:
-        return None
+    if not keys:
+        return {}
+    found: dict[bytes, Answer | RequestError] = {}
+    asked = {key.digest: key for key in keys}
+    for digest in await _list_busy(db, asked):
+        text = asked[digest].text
+        found[digest] = InProgress(f"A request with idempotency key '{text}' is being worked on; try again")
+    scope = {"digests": list(asked), "environment_ids": list({key.environment_id for key in keys})}
+    oldest = _oldest(now)
+    rows = await db.fetch(LIST_KEPT, **scope)
+    for row in rows:
+        if row["id"] > oldest:
+            digest = bytes(row["digest"])
+            found.setdefault(digest, _kept_answer(asked[digest], row, vault))
+    if any(row["id"] <= oldest for row in rows):
+        # A key past its day is used again.
+        await db.execute(FORGET_KEYS, **scope, oldest=oldest)
+    return found
+
+
+async def _list_busy(db: Connection, asked: Mapping[bytes, IdempotencyKey]) -> list[bytes]:
+    if db.dialect is Dialect.SQLITE:
+        return []
+    locks = {int.from_bytes(digest[:8], signed=True): digest for digest in asked}
+    rows = await db.fetch(LOCK_KEYS, locks=list(locks))
+    return [locks[row["lock"]] for row in rows if not row["locked"]]
+
+
+def _kept_answer(key: IdempotencyKey, row: Row, vault: Vault) -> Answer | RequestError:
     if row["fingerprint"] != key.fingerprint:
-        raise Invalid.field(
+        return Invalid.field(
             "idempotency-key",
             "was used for another request (another body, or a key with other scopes); use a new one",
             key.text,
@@ -98,17 +123,16 @@ async def find_answer(db: Connection, key: IdempotencyKey, vault: Vault, now: Mi
     return Answer(row["status"], vault.open_bytes(row["body"], context=key.digest), replayed=True)
 
 
-async def insert_answer(db: Connection, key: IdempotencyKey, answer: Answer, vault: Vault, now: Millis) -> None:
-    await db.execute(
-        INSERT_ANSWER,
-        id=new_id(now),
-        environment_id=key.environment_id,
-        digest=key.digest,
-        fingerprint=key.fingerprint,
-        status=answer.status,
-        body=vault.seal_bytes(answer.body, context=key.digest),
-        oldest=_oldest(now),
-    )
+async def insert_answers(
+    db: Connection, answers: Sequence[tuple[IdempotencyKey, Answer]], vault: Vault, now: Millis
+) -> None:
+    if answers:
+        await db.insert_many(ANSWERS, [_row(key, answer, vault, now) for key, answer in answers])
+
+
+def _row(key: IdempotencyKey, answer: Answer, vault: Vault, now: Millis) -> tuple[Any, ...]:
+    body = vault.seal_bytes(answer.body, context=key.digest)
+    return new_id(now), key.environment_id, key.digest, key.fingerprint, answer.status, body
 
 
 async def delete_expired(database: Database, now: Millis) -> int:

@@ -4,9 +4,12 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from clarion.bus import Bus
 from clarion.clock import Clock, Millis
@@ -26,9 +29,10 @@ T = TypeVar("T")
 Handler = Callable[..., Coroutine[Any, Any, Any]]
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
+_GIVEN = ("query", "body", "bodies")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Caller:
     """Who is calling: one key, and with it one environment."""
 
@@ -37,7 +41,7 @@ class Caller:
     key_id: ApiKeyId
     scopes: frozenset[Scope]
 
-    @property
+    @cached_property
     def rights(self) -> bytes:
         return " ".join(sorted(self.scopes)).encode()
 
@@ -60,15 +64,14 @@ class Services:
     bus: Bus
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):
     """One request as an operation sees it: the caller, the moment, and a connection inside its unit of work."""
 
     caller: Caller
     db: Connection
     now: Millis
     services: Services
-    after_commit: list[Callable[[], None]] = field(default_factory=list)
+    after_commit: list[Callable[[], None]] = []
 
     @property
     def environment_id(self) -> EnvironmentId:
@@ -97,6 +100,7 @@ class Operation:
     scope: Scope | None
     statuses: tuple[int, ...]
     scans: bool
+    gathered: bool
     body_limit: int
     path_kinds: tuple[tuple[str, Any], ...]
     query_shape: type[Wire] | None
@@ -132,12 +136,20 @@ def operation(
 
     Its first parameter is the Call, the next ones are those of the path in order, then `query` and `body` where
     it has them. `scans` marks reads that may touch many rows. Of several statuses the first is the usual one.
+
+    One with `calls` and `bodies` instead takes the requests of one moment together, and returns for each its result
+    or the error that refuses it; what it refuses, it has written nothing for.
     """
 
     def publish(handler: Handler) -> Handler:
         hints = typing.get_type_hints(handler, include_extras=True)
-        names = [name for name in inspect.signature(handler).parameters if name not in ("query", "body")][1:]
-        query_shape, body_shape = hints.get("query"), hints.get("body")
+        names = [name for name in inspect.signature(handler).parameters if name not in _GIVEN][1:]
+        query_shape, gathered = hints.get("query"), "bodies" in hints
+        body_shape, result = (
+            (_member(hints["bodies"]), _member(_member(hints["return"])))
+            if gathered
+            else (hints.get("body"), _result_of(hints["return"]))
+        )
         handler.__dict__["operation"] = Operation(
             method=method,
             path=path,
@@ -145,14 +157,15 @@ def operation(
             scope=scope,
             statuses=status if isinstance(status, tuple) else (status,),
             scans=scans,
+            gathered=gathered,
             body_limit=body_limit,
             path_kinds=tuple(zip(_PARAMETER.findall(path), [hints[name] for name in names], strict=True)),
             query_shape=query_shape,
             read_query=query_reader(query_shape) if query_shape else None,
             body_shape=body_shape,
             read_body=body_reader(body_shape) if body_shape else None,
-            result=_result_of(hints["return"]),
-            tag=handler.__module__.split(".")[1].capitalize(),
+            result=result,
+            tag=handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),
         )
         return handler
 
@@ -170,7 +183,12 @@ def operations_of(*modules: ModuleType) -> list[Operation]:
 
 
 def _result_of(hint: Any) -> Any:
-    return typing.get_args(hint)[0] if typing.get_origin(hint) is Reply else hint
+    return _member(hint) if typing.get_origin(hint) is Reply else hint
+
+
+def _member(hint: Any) -> Any:
+    """What a generic or a union is of, first."""
+    return typing.get_args(hint)[0]
 
 
 def _path_value(kind: Any, text: str) -> Any:

@@ -2,15 +2,16 @@
 
 import base64
 import binascii
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
-from clarion.db.port import Connection, Row
+from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
 from clarion.errors import Invalid, Malformed
 from clarion.http.wire import Wire
@@ -21,7 +22,15 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 COUNTED = 50_000
-"""Totals of cursor pages are exact up to here, then capped."""
+"""Totals are exact up to here; then those of cursor pages are capped, and those of offset pages left out."""
+DEEPEST = 100_000
+"""How many rows an offset page may skip; the rows are walked, so that skipping is never free."""
+EXAMINED = 2_000
+"""How many rows of a longer list are looked through to count those with a text that no index finds."""
+MOST_PARTS = 64
+"""How many parts of a list are merged; SQLite knows no more than five hundred."""
+_REMEMBERED_SECONDS = 60
+_MOST_REMEMBERED = 1_000
 
 
 class OrderBy(StrEnum):
@@ -55,7 +64,7 @@ class CursorPage(Wire, Generic[T]):
 class OffsetPage(Wire, Generic[T]):
     """A page of a v1 list: `pageSize` is the number returned."""
 
-    total_count: int
+    total_count: int | UnsetType = UNSET
     has_more: bool
     data: list[T]
     page_size: int
@@ -87,12 +96,33 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """A list to take pages of: what to select, from where, and under which conditions (`t` is the paged table)."""
+    """A list to take pages of: what to select, from where, and under which conditions (`t` is the paged table).
+
+    A list with parts is all of them together; no row is in two of them. Each is read in the order of an index and
+    merged with the others, where one condition for them all would have to be sorted. What is `compared` is not found
+    by an index but row by row. Rows that are few by their conditions are found and sorted, not met on the way.
+    """
 
     columns: str
     source: str
     where: str
     parameters: Mapping[str, Any]
+    parts: Sequence[str] | None = None
+    compared: str | None = None
+    few: bool = False
+
+    @property
+    def rows(self) -> str:
+        """From where, and under which conditions."""
+        return f"{self.source} WHERE {self.where}" + ("" if self.compared is None else f" AND {self.compared}")
+
+
+def parts_by(column: str, values: Sequence[Any]) -> tuple[list[str], dict[str, Any]]:
+    """One part of a list for each of the values, and their parameters; very many values are sorted after all."""
+    if len(values) > MOST_PARTS:
+        return [f"{column} {{any:part_values}}"], {"part_values": values}
+    parameters = {f"part_{number}": value for number, value in enumerate(values)}
+    return [f"{column} = :{name}" for name in parameters], parameters
 
 
 async def list_cursor_page(
@@ -104,47 +134,72 @@ async def list_cursor_page(
         cursor = await _place_cursor(db, listing, cursor)
     rows, more = await _fetch_rows(db, listing, query, cursor, backwards=backwards)
     first, last = _ends(rows, query.order_by, cursor, backwards=backwards)
-    beyond = first if not backwards else last
+    # A page that is asked for without a cursor is the first; where it is also the last, it is the whole list.
+    beyond = None if cursor is None else last if backwards else first
     other_side = beyond is not None and await _has_rows(db, listing, query, beyond, backwards=not backwards)
     has_previous, has_next = (more, other_side) if backwards else (other_side, more)
-    total = await count_rows(db, listing)
+    total, capped = await _count_total(db, listing) if cursor or more else (len(rows), False)
     return CursorPage(
         data=[render(row) for row in rows],
         next=last.encode() if last and has_next else None,
         previous=first.encode() if first and has_previous else None,
-        total_count=min(total, COUNTED),
-        total_count_capped=total > COUNTED,
+        total_count=total,
+        total_count_capped=capped,
     )
 
 
-async def count_rows(db: Connection, listing: Listing, *, most: int = COUNTED + 1) -> int:
+async def count_rows(db: Connection, listing: Listing, *, most: int) -> int:
     """How many rows the listing has, counted up to `most`."""
-    query = sql(
-        f"SELECT count(*) AS n FROM (SELECT 1 FROM {listing.source} WHERE {listing.where} LIMIT :most) AS found"
-    )
-    row = await db.fetch_one(query, **listing.parameters, most=most)
+    # In order, so that an index is walked: a planner that expects a row soon would look for it in the whole table.
+    query = sql(f"SELECT count(*) AS n FROM ({_select_ids(db.dialect, listing, 'ASC')} LIMIT :reach) AS found")
+    row = await db.fetch_one(query, **listing.parameters, reach=most)
     return int(row["n"]) if row else 0
 
 
 async def list_offset_page(
     db: Connection, listing: Listing, *, page: int, limit: int, render: Callable[[Row], T]
 ) -> OffsetPage[T]:
-    """One page, newest first; ids are time-ordered, so they are the order of creation."""
-    query = sql(
-        f"SELECT {listing.columns} FROM {listing.source} WHERE {listing.where} "
-        "ORDER BY t.id DESC LIMIT :page_limit OFFSET :page_offset"
-    )
-    rows = await db.fetch(query, **listing.parameters, page_limit=limit, page_offset=page * limit)
-    counting = sql(f"SELECT count(*) AS n FROM {listing.source} WHERE {listing.where}")
-    counted = await db.fetch_one(counting, **listing.parameters)
-    total = int(counted["n"]) if counted else 0
+    """One page, newest first, with the total as far as it is told."""
+    rows, more = await list_newest_rows(db, listing, page=page, limit=limit)
+    total: int | None = page * limit + len(rows)
+    # The last page tells the total by itself.
+    if more or (page and not rows):
+        total = await _count_whole(db, listing)
     return OffsetPage(
-        total_count=total,
-        has_more=page * limit + len(rows) < total,
+        total_count=UNSET if total is None else total,
+        has_more=more,
         data=[render(row) for row in rows],
         page_size=len(rows),
         page=page,
     )
+
+
+async def list_newest_rows(db: Connection, listing: Listing, *, page: int, limit: int) -> tuple[list[Row], bool]:
+    """The rows of one page, and whether there are more; ids are time-ordered, so they are the order of creation.
+
+    Ids are skipped and chosen in an index, and only the rows of the page itself are read.
+    """
+    if page * limit > DEEPEST:
+        await _refuse_depth(db, listing, page)
+        return [], False
+    select = sql(f"{_select_ids(db.dialect, listing, 'DESC')} LIMIT :page_limit OFFSET :skipped")
+    page_limit, skipped = limit + 1, page * limit
+    found = await db.fetch(
+        select, **listing.parameters, page_limit=page_limit, skipped=skipped, reach=skipped + page_limit
+    )
+    ids = [row["id"] for row in found]
+    by_id = sql(
+        f"SELECT {listing.columns} FROM {listing.source} WHERE t.environment_id = :environment_id AND t.id {{any:ids}}"
+    )
+    environment_id = listing.parameters["environment_id"]
+    rows = await db.fetch(by_id, environment_id=environment_id, ids=ids[:limit]) if ids else ()
+    return sorted(rows, key=lambda row: bytes(row["id"]), reverse=True), len(ids) > limit
+
+
+async def _refuse_depth(db: Connection, listing: Listing, page: int) -> None:
+    """A page that lies so deep is beyond the end of most lists; only in a longer one it cannot be had."""
+    if await count_rows(db, listing, most=DEEPEST + 1) > DEEPEST:
+        raise Invalid.field("page", f"lies beyond the first {DEEPEST} items; narrow the list by its filters", page)
 
 
 def read_cursor(query: CursorQuery) -> tuple[Cursor | None, bool]:
@@ -180,15 +235,80 @@ async def _place_cursor(db: Connection, listing: Listing, cursor: Cursor) -> Cur
     return cursor if row is None else replace(cursor, value=row["updated_at"])
 
 
-def _condition(query: CursorQuery, cursor: Cursor, *, backwards: bool, inclusive: bool) -> tuple[str, dict[str, Any]]:
+def _select_ids(dialect: Dialect, listing: Listing, direction: str) -> str:
+    """The ids of a list in order, of which `:reach` are asked for at most."""
+    # A list of no parts has no rows, and is asked for them all the same.
+    parts = ["TRUE"] if listing.parts is None else listing.parts or ["FALSE"]
+    selects = [f"SELECT t.id AS id FROM {listing.rows} AND {one}" for one in parts]
+    if dialect is Dialect.POSTGRES and len(selects) > 1:
+        # SQLite merges parts that an index has in order; PostgreSQL sees that order only in a query of its own.
+        selects = [f"({one} ORDER BY id {direction} LIMIT :reach)" for one in selects]
+    return f"{' UNION ALL '.join(selects)} ORDER BY id {direction}"
+
+
+async def _count_total(db: Connection, listing: Listing) -> tuple[int, bool]:
+    """The total of a cursor list, and whether there may be more than that."""
+    if listing.compared is not None:
+        return await _count_compared(db, listing)
+    total = await _count_whole(db, listing)
+    return (COUNTED, True) if total is None else (total, False)
+
+
+async def _count_whole(db: Connection, listing: Listing) -> int | None:
+    """How many rows a list has; None where they are more than are counted."""
+    if _long_lists.has(listing):
+        return None
+    total = await count_rows(db, listing, most=COUNTED + 1)
+    if total <= COUNTED:
+        return total
+    _long_lists.add(listing)
+    return None
+
+
+async def _count_compared(db: Connection, listing: Listing) -> tuple[int, bool]:
+    """The total of a list that is compared row by row; of a very long one, what its newest rows show."""
+    is_long = await _count_whole(db, replace(listing, compared=None)) is None
+    query = sql(f"""
+        SELECT count(CASE WHEN {listing.compared} THEN 1 END) AS n
+        FROM (SELECT t.* FROM {listing.source} WHERE {listing.where} ORDER BY t.id DESC LIMIT :most) AS t
+    """)
+    row = await db.fetch_one(query, **listing.parameters, most=EXAMINED if is_long else COUNTED)
+    return (int(row["n"]) if row else 0), is_long
+
+
+class _LongLists:
+    """Lists that were found to hold more than is counted: for a while they are taken to do so still."""
+
+    def __init__(self) -> None:
+        self._until: dict[object, float] = {}
+
+    def has(self, listing: Listing) -> bool:
+        return self._until.get(self._key(listing), 0) > time.monotonic()
+
+    def add(self, listing: Listing) -> None:
+        if len(self._until) >= _MOST_REMEMBERED:
+            self._until.clear()
+        self._until[self._key(listing)] = time.monotonic() + _REMEMBERED_SECONDS
+
+    @staticmethod
+    def _key(listing: Listing) -> object:
+        return listing.source, listing.where, *(str(value) for value in listing.parameters.values())
+
+
+_long_lists = _LongLists()
+
+
+def _condition(
+    listing: Listing, query: CursorQuery, cursor: Cursor, *, backwards: bool, inclusive: bool
+) -> tuple[str, dict[str, Any]]:
     downwards = (query.order_direction is OrderDirection.DESC) is not backwards
     sign = ("<" if downwards else ">") + ("=" if inclusive else "")
-    if query.order_by is OrderBy.ID:
-        return f"t.id {sign} :cursor_id", {"cursor_id": cursor.id}
-    return (
-        f"(t.updated_at, t.id) {sign} (:cursor_value, :cursor_id)",
-        {"cursor_value": cursor.value, "cursor_id": cursor.id},
-    )
+    condition, bound = f"t.id {sign} :cursor_id", dict[str, Any](cursor_id=cursor.id)
+    if query.order_by is OrderBy.UPDATED_AT:
+        condition = f"(t.updated_at, t.id) {sign} (:cursor_value, :cursor_id)"
+        bound["cursor_value"] = cursor.value
+    # In this form no index takes the condition for a place to start from.
+    return (f"({condition}) IS TRUE" if listing.few else condition), bound
 
 
 def _order(query: CursorQuery, *, backwards: bool) -> str:
@@ -200,14 +320,13 @@ def _order(query: CursorQuery, *, backwards: bool) -> str:
 async def _fetch_rows(
     db: Connection, listing: Listing, query: CursorQuery, cursor: Cursor | None, *, backwards: bool
 ) -> tuple[Sequence[Row], bool]:
-    where, parameters = listing.where, dict(listing.parameters)
+    rows_of, parameters = listing.rows, dict(listing.parameters)
     if cursor is not None:
         inclusive = query.include_cursor or cursor.inclusive
-        condition, bound = _condition(query, cursor, backwards=backwards, inclusive=inclusive)
-        where, parameters = f"{where} AND {condition}", parameters | bound
+        condition, bound = _condition(listing, query, cursor, backwards=backwards, inclusive=inclusive)
+        rows_of, parameters = f"{rows_of} AND {condition}", parameters | bound
     statement = sql(
-        f"SELECT {listing.columns} FROM {listing.source} WHERE {where} "
-        f"ORDER BY {_order(query, backwards=backwards)} LIMIT :page_limit"
+        f"SELECT {listing.columns} FROM {rows_of} ORDER BY {_order(query, backwards=backwards)} LIMIT :page_limit"
     )
     rows = list(await db.fetch(statement, **parameters, page_limit=query.limit + 1))
     more = len(rows) > query.limit
@@ -216,8 +335,10 @@ async def _fetch_rows(
 
 
 async def _has_rows(db: Connection, listing: Listing, query: CursorQuery, cursor: Cursor, *, backwards: bool) -> bool:
-    condition, bound = _condition(query, cursor, backwards=backwards, inclusive=cursor.inclusive)
-    statement = sql(f"SELECT 1 AS found FROM {listing.source} WHERE {listing.where} AND {condition} LIMIT 1")
+    condition, bound = _condition(listing, query, cursor, backwards=backwards, inclusive=cursor.inclusive)
+    statement = sql(
+        f"SELECT 1 AS found FROM {listing.rows} AND {condition} ORDER BY {_order(query, backwards=backwards)} LIMIT 1"
+    )
     return await db.fetch_one(statement, **listing.parameters, **bound) is not None
 
 

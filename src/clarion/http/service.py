@@ -1,31 +1,35 @@
 """The ASGI application: finds the operation, checks the caller, runs it in its unit of work, answers."""
 
+import gzip
 import logging
 import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.types import Receive, Scope, Send
 
 from clarion import errors
 from clarion.db.port import Connection, Database
 from clarion.http import idempotency
+from clarion.http.changes import Change, Changes, answer_of
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
 from clarion.http.idempotency import Answer
 from clarion.http.limits import check_nesting, check_size
-from clarion.http.operation import NOBODY, Call, Caller, Operation, Reply, Services
+from clarion.http.operation import NOBODY, Call, Caller, Operation, Services
 from clarion.http.router import Router
 from clarion.ids import id_text
-from clarion.jsontext import encode_json
+from clarion.randomness import random_bytes
 
 Authenticate = Callable[[str | None], Awaitable[Caller]]
 Headers = Mapping[bytes, bytes]
 
 _JSON = b"application/json"
 _JSON_TYPES = re.compile(rb"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
+COMPRESSED_FROM_BYTES = 1024
+_ACCEPTS_GZIP = re.compile(rb"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
 log = logging.getLogger(__name__)
@@ -68,6 +72,7 @@ class Service:
         self._router = Router(operations)
         self._database = database
         self._services = services
+        self._changes = Changes(database, services)
         self._authenticate = authenticate
         self._pages = pages
 
@@ -77,6 +82,11 @@ class Service:
         started = time.perf_counter()
         request = _request_of(scope)
         status, headers, body = await self._answer(request, receive)
+        if len(body) >= COMPRESSED_FROM_BYTES:
+            headers.append((b"vary", b"Accept-Encoding"))
+            if _ACCEPTS_GZIP.search(request.headers.get(b"accept-encoding", b"")):
+                headers.append((b"content-encoding", b"gzip"))
+                body = gzip.compress(body, mtime=0)
         headers.append((b"x-request-id", request.request_id))
         headers.append((b"content-length", str(len(body)).encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -109,11 +119,19 @@ class Service:
         caller = await self._authenticate_for(operation, request)
         body = await _read_body(receive, request.headers, operation.body_limit)
         arguments = _arguments(operation, request, path_texts, body)
-        if operation.changes:
-            return await self._change(operation, caller, arguments, request, body)
-        read = self._database.scan if operation.scans else self._database.read
-        answer, _ = await read(lambda db: self._perform(operation, caller, arguments, db))
-        return answer
+        if not operation.changes:
+            read = self._database.scan if operation.scans else self._database.read
+            return await read(lambda db: self._read(operation, caller, arguments, db))
+        return await self._changes.make(
+            Change(
+                operation=operation,
+                caller=caller,
+                path_values=arguments.path,
+                named=arguments.named,
+                key=_key_of(request, caller, body),
+                shown_path=request.shown_path,
+            )
+        )
 
     async def _authenticate_for(self, operation: Operation, request: _Request) -> Caller:
         if operation.scope is None:
@@ -124,65 +142,23 @@ class Service:
             raise errors.Forbidden(f"This API key lacks the scope '{operation.scope}'")
         return caller
 
-    async def _change(
-        self, operation: Operation, caller: Caller, arguments: dict[str, Any], request: _Request, body: bytes
-    ) -> Answer:
-        """Run a change and, in the same transaction, keep its answer under the caller's idempotency key."""
-        text = request.headers.get(b"idempotency-key", b"").decode("latin-1").strip()
-        if not text:
-            answer, call = await self._database.transaction(lambda db: self._perform(operation, caller, arguments, db))
-            return _settled(answer, call)
-        key = idempotency.make_key(
-            text,
-            environment_id=caller.environment_id,
-            method=request.method,
-            path=request.raw_path,
-            # What a caller may see differs with its rights, so they are part of what must be the same.
-            content=b"\x00".join((caller.rights, request.query, body)),
-        )
-
-        async def unit(db: Connection) -> tuple[Answer, Call | None]:
-            now = self._services.clock.now()
-            stored = await idempotency.find_answer(db, key, self._services.vault, now)
-            if stored is not None:
-                return stored, None
-            answer, call = await self._perform(operation, caller, arguments, db)
-            await idempotency.insert_answer(db, key, answer, self._services.vault, now)
-            return answer, call
-
-        try:
-            return _settled(*await self._database.transaction(unit))
-        except errors.RequestError as error:
-            await self._keep_refusal(key, error, request)
-            raise
-
-    async def _keep_refusal(
-        self, key: idempotency.IdempotencyKey, error: errors.RequestError, request: _Request
-    ) -> None:
-        """A refusal changed nothing; it is kept on its own, so that the same request is refused the same way."""
-        if isinstance(error, errors.InProgress) or (
-            isinstance(error, errors.Invalid) and "idempotency-key" in error.problems
-        ):
-            return
-        now = self._services.clock.now()
-        answer = Answer(status_of(error), error_body(error, path=request.shown_path, now=now))
-        await self._database.transaction(
-            lambda db: idempotency.insert_answer(db, key, answer, self._services.vault, now)
-        )
-
-    async def _perform(
-        self, operation: Operation, caller: Caller, arguments: dict[str, Any], db: Connection
-    ) -> tuple[Answer, Call]:
+    async def _read(self, operation: Operation, caller: Caller, arguments: "_Arguments", db: Connection) -> Answer:
         call = Call(caller, db, self._services.clock.now(), self._services)
-        result = await operation.handler(call, *arguments["path"], **arguments["named"])
-        status, body = (result.status, result.body) if isinstance(result, Reply) else (operation.statuses[0], result)
-        return Answer(status, b"" if status == 204 else encode_json(body)), call
+        return answer_of(operation, await operation.handler(call, *arguments.path, **arguments.named))
 
 
-def _settled(answer: Answer, call: Call | None) -> Answer:
-    for callback in call.after_commit if call else ():
-        callback()
-    return answer
+def _key_of(request: _Request, caller: Caller, body: bytes) -> idempotency.IdempotencyKey | None:
+    text = request.headers.get(b"idempotency-key", b"").decode("latin-1").strip()
+    if not text:
+        return None
+    return idempotency.make_key(
+        text,
+        environment_id=caller.environment_id,
+        method=request.method,
+        path=request.raw_path,
+        # What a caller may see differs with its rights, so they are part of what must be the same.
+        content=b"\x00".join((caller.rights, request.query, body)),
+    )
 
 
 def _request_of(scope: Scope) -> _Request:
@@ -193,11 +169,16 @@ def _request_of(scope: Scope) -> _Request:
         raw_path=scope.get("raw_path") or scope["path"].encode(),
         query=scope["query_string"],
         headers=headers,
-        request_id=given if _REQUEST_ID.fullmatch(given) else f"req_{uuid.uuid4().hex}".encode(),
+        request_id=given if _REQUEST_ID.fullmatch(given) else b"req_" + random_bytes(16).hex().encode(),
     )
 
 
-def _arguments(operation: Operation, request: _Request, path_texts: list[str], body: bytes) -> dict[str, Any]:
+class _Arguments(NamedTuple):
+    path: list[Any]
+    named: dict[str, Any]
+
+
+def _arguments(operation: Operation, request: _Request, path_texts: list[str], body: bytes) -> _Arguments:
     """Everything the handler takes; what is wrong with query and body is told together."""
     named: dict[str, Any] = {}
     problems: dict[str, list[errors.Problem]] = {}
@@ -213,14 +194,14 @@ def _arguments(operation: Operation, request: _Request, path_texts: list[str], b
         problems |= error.problems
     if problems:
         raise errors.Invalid(problems)
-    return {"path": operation.path_values(path_texts), "named": named}
+    return _Arguments(operation.path_values(path_texts), named)
 
 
 def _checked_body(headers: Headers, body: bytes) -> bytes:
     content_type = headers.get(b"content-type")
     if not body:
         raise errors.Malformed("The body is empty; send a JSON object")
-    if content_type is not None and not _JSON_TYPES.fullmatch(content_type.strip()):
+    if content_type not in (None, _JSON) and not _JSON_TYPES.fullmatch(content_type.strip()):
         raise errors.NotJson("Send the body as JSON, with the header Content-Type: application/json")
     check_nesting(body)
     return body

@@ -36,6 +36,10 @@ class Integration:
     active: bool
     is_primary: bool
     priority: int
+    weight: int = 100
+    """Its share of the messages among those of its channel that may carry them."""
+    rate_limit: float | None = None
+    """Messages a second."""
     created_at: Millis
     updated_at: Millis
     deleted_at: Millis | None = None

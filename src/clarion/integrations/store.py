@@ -13,10 +13,10 @@ from clarion.vocabulary import Channel
 INSERT_INTEGRATION = sql("""
     INSERT INTO integrations (
         environment_id, id, provider_id, channel, name, identifier, credentials, conditions,
-        active, is_primary, priority, created_at, updated_at
+        active, is_primary, priority, weight, rate_limit, created_at, updated_at
     ) VALUES (
         :environment_id, :id, :provider_id, :channel, :name, :identifier, :credentials, :conditions,
-        :active, :is_primary, :priority, :created_at, :updated_at
+        :active, :is_primary, :priority, :weight, :rate_limit, :created_at, :updated_at
     )
     ON CONFLICT (environment_id, identifier) WHERE deleted_at IS NULL DO NOTHING
     RETURNING id
@@ -27,7 +27,7 @@ LIST_INTEGRATIONS = sql("""
 UPDATE_INTEGRATION = sql("""
     UPDATE integrations
     SET name = :name, identifier = :identifier, credentials = :credentials, conditions = :conditions,
-        active = :active, is_primary = :is_primary, priority = :priority,
+        active = :active, is_primary = :is_primary, priority = :priority, weight = :weight, rate_limit = :rate_limit,
         updated_at = :updated_at, deleted_at = :deleted_at, deleted_by = :deleted_by
     WHERE environment_id = :environment_id AND id = :id
 """)
@@ -117,5 +117,7 @@ def _stored(integration: Integration, vault: Vault) -> dict[str, Any]:
         "active": integration.active,
         "is_primary": integration.is_primary,
         "priority": integration.priority,
+        "weight": integration.weight,
+        "rate_limit": integration.rate_limit,
         "updated_at": integration.updated_at,
     }

@@ -9,6 +9,7 @@ from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
 from clarion.messages import store
 from clarion.messages.feed import filter_feed, read_pattern
+from clarion.messages.filters import filter_messages, filter_outbox
 from clarion.messages.model import Message, decide_marks
 from clarion.messages.wire import (
     CountOut,
@@ -31,13 +32,14 @@ from clarion.vocabulary import Scope
 @operation("GET", "/v1/messages", scope=Scope.MESSAGES_READ, scans=True)
 async def list_messages(call: Call, query: MessageQuery) -> OffsetPage[MessageOut]:
     """List messages of every channel, newest first."""
-    return await _messages_page(call, store.filter_messages(call.environment_id, query), query.page, query.limit)
+    listing = await filter_messages(call.db, call.environment_id, query)
+    return await _messages_page(call, listing, query.page, query.limit)
 
 
 @operation("GET", "/v1/outbox", scope=Scope.MESSAGES_READ, scans=True)
 async def list_outbox(call: Call, query: OutboxQuery) -> OffsetPage[MessageOut]:
     """List what the built-in email and SMS providers were given: they keep messages instead of sending them."""
-    return await _messages_page(call, store.filter_outbox(call.environment_id), query.page, query.limit)
+    return await _messages_page(call, filter_outbox(call.environment_id), query.page, query.limit)
 
 
 @operation("DELETE", "/v1/messages/{messageId}", scope=Scope.MESSAGES_WRITE)

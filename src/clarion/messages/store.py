@@ -7,11 +7,9 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound
-from clarion.http.pages import Listing
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, TransactionKey, TriggerId, id_text
 from clarion.jsontext import json_value
 from clarion.messages.model import Changes, Message, Origin
-from clarion.messages.wire import MessageQuery
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel
 
@@ -31,51 +29,11 @@ LIST_ORIGINS = sql("""
 """)
 DELETE_MESSAGE = sql("DELETE FROM messages WHERE environment_id = :environment_id AND id = :id")
 
-# Ids from a narrow index, then the rows by id: asked for rows in order of id under such a condition, SQLite would
-# walk the environment's messages instead.
-_OF_SUBSCRIBER = """
-    t.id IN (
-        SELECT m.id FROM subscribers AS s
-        JOIN messages AS m ON m.environment_id = s.environment_id AND m.subscriber_id = s.id
-        WHERE s.environment_id = :environment_id AND s.key = :subscriber_key
+_OF_TRANSACTION = """
+    t.trigger_id = (
+        SELECT id FROM triggers WHERE environment_id = :environment_id AND transaction_key = :transaction_key
     )
 """
-_OF_TRANSACTIONS = """
-    t.id IN (
-        SELECT m.id FROM triggers AS g
-        JOIN messages AS m ON m.environment_id = g.environment_id AND m.trigger_id = g.id
-        WHERE g.environment_id = :environment_id AND g.transaction_key {any:transaction_keys}
-    )
-"""
-
-
-def filter_messages(environment_id: EnvironmentId, query: MessageQuery) -> Listing:
-    """The messages that fit every given filter; texts that name nothing find nothing."""
-    conditions = ["t.environment_id = :environment_id"]
-    parameters: dict[str, Any] = {"environment_id": environment_id}
-    if query.channel is not None:
-        conditions.append("t.channel = :channel")
-        parameters["channel"] = query.channel
-    if query.subscriber_id:
-        conditions.append(_OF_SUBSCRIBER)
-        parameters["subscriber_key"] = query.subscriber_id
-    if query.transaction_id:
-        conditions.append(_OF_TRANSACTIONS)
-        parameters["transaction_keys"] = list(query.transaction_id)
-    return Listing(columns=COLUMNS, source="messages AS t", where=" AND ".join(conditions), parameters=parameters)
-
-
-def filter_outbox(environment_id: EnvironmentId) -> Listing:
-    """What the built-in providers keep."""
-    return Listing(
-        columns=COLUMNS,
-        source="messages AS t",
-        where="""
-            t.environment_id = :environment_id AND t.channel IN ('email', 'sms')
-            AND t.provider_id IN ('svc-email', 'svc-sms')
-        """,
-        parameters={"environment_id": environment_id},
-    )
 
 
 async def list_messages_by_id(
@@ -144,11 +102,11 @@ async def delete_messages_of_transaction(
     removed = await db.execute(
         sql(f"""
             DELETE FROM messages AS t
-            WHERE t.environment_id = :environment_id AND {_OF_TRANSACTIONS}
+            WHERE t.environment_id = :environment_id AND {_OF_TRANSACTION}
             {"AND t.channel = :channel" if of_channel else ""}
         """),
         environment_id=environment_id,
-        transaction_keys=[transaction_key],
+        transaction_key=transaction_key,
         **of_channel,
     )
     if not removed:

@@ -3,39 +3,62 @@
 from typing import Any
 
 from clarion.clock import SECOND, Millis
-from clarion.db.port import Dialect
+from clarion.db.port import Connection, Dialect
+from clarion.db.query import sql
 from clarion.errors import Invalid
-from clarion.http.pages import Listing
-from clarion.ids import EnvironmentId, find_id, first_id
+from clarion.http.pages import MOST_PARTS, Listing, parts_by
+from clarion.ids import EnvironmentId, SubscriberId, TriggerId, find_id, first_id
 from clarion.jsontext import json_text
 from clarion.notifications.model import Notification, hidden_types, step_mask
 from clarion.notifications.wire import EventQuery
+from clarion.subscribers.search import FOLDED_EMAIL, fold_email, search_people
 
 COLUMNS = ", ".join(f"t.{name}" for name in Notification.__dataclass_fields__)
 
-# Ids from a narrow index, then the rows by id: asked for rows in order of id under such a condition, SQLite would
-# walk the environment's events instead.
+LIST_TRIGGER_IDS = sql("""
+    SELECT id FROM triggers WHERE environment_id = :environment_id AND transaction_key {any:transaction_keys}
+""")
+# The workflows that ran, each with the sets of step types that its versions had: read by leaps through an index.
+_KINDS_OF_RUNS = """
+    WITH RECURSIVE kinds(workflow_id, step_types) AS (
+        SELECT w.id, (
+            SELECT min(n.step_types) FROM notifications AS n
+            WHERE n.environment_id = :environment_id AND n.workflow_id = w.id
+        )
+        FROM workflows AS w WHERE w.environment_id = :environment_id {of_templates}
+        UNION ALL
+        SELECT k.workflow_id, (
+            SELECT min(n.step_types) FROM notifications AS n
+            WHERE n.environment_id = :environment_id AND n.workflow_id = k.workflow_id AND n.step_types > k.step_types
+        )
+        FROM kinds AS k WHERE k.step_types IS NOT NULL
+    )
+    SELECT workflow_id, step_types FROM kinds WHERE step_types IS NOT NULL
+"""
+LIST_KINDS = sql(_KINDS_OF_RUNS.replace("{of_templates}", ""))
+LIST_KINDS_OF_TEMPLATES = sql(_KINDS_OF_RUNS.replace("{of_templates}", "AND w.id {any:templates}"))
+
+# Each way of naming a subscriber is a query of its own, so that each has its index.
+LIST_NAMED = sql("""
+    SELECT id FROM subscribers WHERE environment_id = :environment_id AND email {any:emails}
+    UNION SELECT id FROM subscribers WHERE environment_id = :environment_id AND key {any:subscriber_keys}
+""")
+_OF_PEOPLE = """
+    EXISTS (
+        SELECT 1 FROM subscribers AS s
+        WHERE s.environment_id = :environment_id AND s.id = t.subscriber_id
+        AND (
+            s.email {any:emails} OR s.key {any:subscriber_keys} OR s.key = :search
+            OR {position}({folded_email}, :folded) > 0
+        )
+    )
+"""
 _OF_TRANSACTIONS = """
-    t.id IN (
-        SELECT n.id FROM triggers AS g
-        JOIN notifications AS n ON n.environment_id = g.environment_id AND n.trigger_id = g.id
+    t.trigger_id IN (
+        SELECT g.id FROM triggers AS g
         WHERE g.environment_id = :environment_id AND g.transaction_key {any:transaction_keys}
     )
 """
-_OF_SUBSCRIBERS = """
-    t.id IN (
-        SELECT id FROM notifications WHERE environment_id = :environment_id AND subscriber_id IN (%s)
-    )
-"""
-# Each way of naming a subscriber is a query of its own, so that each has its index.
-_SUBSCRIBERS = {
-    "emails": "SELECT id FROM subscribers WHERE environment_id = :environment_id AND email {any:emails}",
-    "subscriber_ids": "SELECT id FROM subscribers WHERE environment_id = :environment_id AND key {any:subscriber_ids}",
-    "search": """
-        SELECT id FROM subscribers WHERE environment_id = :environment_id
-        AND (key = :search OR {position}(lower(email), lower(:search)) > 0)
-    """,
-}
 _OF_TOPIC = {
     Dialect.SQLITE: """
         EXISTS (SELECT 1 FROM json_each(t.topics) AS one WHERE json_extract(one.value, '$.topicKey') = :topic)
@@ -50,47 +73,109 @@ Conditions = dict[str, dict[str, Any]]
 """SQL conditions, each with its parameters."""
 
 
-def filter_events(dialect: Dialect, environment_id: EnvironmentId, query: EventQuery) -> Listing:
-    """The events that fit every given filter, where naming subscribers in several ways finds all of them."""
+async def filter_events(db: Connection, environment_id: EnvironmentId, query: EventQuery) -> Listing:
+    """The events that fit every given filter, where naming subscribers in several ways finds all of them.
+
+    The narrowest filter makes the parts of the list; the others are compared with its rows.
+    """
     conditions: Conditions = {
         "t.environment_id = :environment_id": {"environment_id": environment_id},
-        **_of_channels(query),
-        **_of_templates(query),
-        **_of_transactions(query),
-        **_of_subscribers(query),
-        **_of_topic(dialect, query),
+        **_of_topic(db.dialect, query),
         **_of_window(query),
     }
-    parameters = {name: value for bound in conditions.values() for name, value in bound.items()}
-    return Listing(columns=COLUMNS, source="notifications AS t", where=" AND ".join(conditions), parameters=parameters)
+    parts: list[str] | None = None
+    bound: dict[str, Any] = {}
+    people = await _list_people(db, environment_id, query) if _names_people(query) else None
+    if people is not None:
+        parts, bound = parts_by("t.subscriber_id", people)
+        conditions |= _of_transactions(query) | _of_templates(query) | _of_channels(query)
+    elif query.transaction_id:
+        parts, bound = parts_by("t.trigger_id", await _list_trigger_ids(db, environment_id, query))
+        conditions |= _of_templates(query) | _of_channels(query)
+    else:
+        parts, bound = await _parts_by_kind(db, environment_id, query)
+        conditions |= (_of_templates(query) | _of_channels(query)) if parts is None else {}
+    if people is None and _names_people(query):
+        conditions |= _of_people(db.dialect, query)
+    parameters = {name: value for bound in (*conditions.values(), bound) for name, value in bound.items()}
+    return Listing(
+        columns=COLUMNS,
+        source="notifications AS t",
+        where=" AND ".join(conditions),
+        parameters=parameters,
+        parts=parts,
+    )
+
+
+def _names_people(query: EventQuery) -> bool:
+    return bool(query.emails or query.subscriber_ids or query.search)
+
+
+async def _list_people(db: Connection, environment_id: EnvironmentId, query: EventQuery) -> list[SubscriberId] | None:
+    """The subscribers that are named in any way; None where a search finds so many that most events are theirs."""
+    found = await search_people(db, environment_id, query.search) if query.search else []
+    if found is None:
+        return None
+    named = await db.fetch(LIST_NAMED, environment_id=environment_id, **_named(query))
+    return list(dict.fromkeys([*found, *(row["id"] for row in named)]))
+
+
+def _named(query: EventQuery) -> dict[str, list[str]]:
+    return {"emails": list(query.emails), "subscriber_keys": list(query.subscriber_ids)}
+
+
+async def _list_trigger_ids(db: Connection, environment_id: EnvironmentId, query: EventQuery) -> list[TriggerId]:
+    rows = await db.fetch(LIST_TRIGGER_IDS, environment_id=environment_id, transaction_keys=list(query.transaction_id))
+    return [row["id"] for row in rows]
+
+
+async def _parts_by_kind(
+    db: Connection, environment_id: EnvironmentId, query: EventQuery
+) -> tuple[list[str] | None, dict[str, Any]]:
+    """A part of the list for each workflow and set of step types that is wanted, unless that is all or very many."""
+    mask = _mask(query)
+    if query.templates:
+        rows = await db.fetch(LIST_KINDS_OF_TEMPLATES, environment_id=environment_id, templates=_template_ids(query))
+    elif mask:
+        rows = await db.fetch(LIST_KINDS, environment_id=environment_id)
+    else:
+        return None, {}
+    wanted = [row for row in rows if not mask or row["step_types"] & mask]
+    if len(wanted) > MOST_PARTS:
+        return None, {}
+    parameters = {f"workflow_{number}": row["workflow_id"] for number, row in enumerate(wanted)}
+    parts = [
+        f"t.workflow_id = :{name} AND t.step_types = {int(row['step_types'])}"
+        for name, row in zip(parameters, wanted, strict=True)
+    ]
+    return parts, parameters
+
+
+def _of_people(dialect: Dialect, query: EventQuery) -> Conditions:
+    search = query.search or ""
+    condition = _OF_PEOPLE.replace("{folded_email}", FOLDED_EMAIL[dialect])
+    return {condition: _named(query) | {"search": search, "folded": fold_email(search)}}
 
 
 def _of_channels(query: EventQuery) -> Conditions:
-    mask = step_mask(kind for channel in query.channels for kind in hidden_types(channel))
+    mask = _mask(query)
     return {"(t.step_types & :mask) <> 0": {"mask": mask}} if mask else {}
 
 
-def _of_templates(query: EventQuery) -> Conditions:
-    if not query.templates:
-        return {}
-    ids = [found for text in query.templates if (found := find_id(text)) is not None]
-    return {"t.workflow_id {any:templates}": {"templates": ids}}
+def _mask(query: EventQuery) -> int:
+    return step_mask(kind for channel in query.channels for kind in hidden_types(channel))
 
 
 def _of_transactions(query: EventQuery) -> Conditions:
     return {_OF_TRANSACTIONS: {"transaction_keys": list(query.transaction_id)}} if query.transaction_id else {}
 
 
-def _of_subscribers(query: EventQuery) -> Conditions:
-    wanted = {name: value for name in _SUBSCRIBERS if (value := getattr(query, name))}
-    if not wanted:
-        return {}
-    union = " UNION ".join(_SUBSCRIBERS[name] for name in wanted)
-    return {
-        _OF_SUBSCRIBERS % union: {
-            name: list(value) if isinstance(value, tuple) else value for name, value in wanted.items()
-        }
-    }
+def _of_templates(query: EventQuery) -> Conditions:
+    return {"t.workflow_id {any:templates}": {"templates": _template_ids(query)}} if query.templates else {}
+
+
+def _template_ids(query: EventQuery) -> list[bytes]:
+    return [found for text in query.templates if (found := find_id(text)) is not None]
 
 
 def _of_topic(dialect: Dialect, query: EventQuery) -> Conditions:

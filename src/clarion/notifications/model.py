@@ -18,6 +18,7 @@ from clarion.ids import (
     TriggerId,
     WorkflowId,
     WorkflowVersionId,
+    id_text,
 )
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import JobStatus, StepType
@@ -59,7 +60,8 @@ class DetailSource(StrEnum):
 class ExecutionDetail(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """One decision or outcome of a job, as it is kept in the job's JSON; `raw` is any JSON value that explains it."""
 
-    id: str
+    id: str = ""
+    """Given when it is read: by its place, for details are only ever added at the end."""
     at: Millis
     status: DetailStatus
     detail: str
@@ -145,6 +147,21 @@ def shown_channel(kind: StepType) -> EventChannel:
 def hidden_types(channel: EventChannel) -> list[StepType]:
     """Every step type that is shown as `channel`."""
     return [kind for kind in StepType if shown_channel(kind) is channel]
+
+
+def read_details(job_id: JobId, text: str) -> list[ExecutionDetail]:
+    """The details of a job by their moment, each with its id."""
+    details = [
+        detail if detail.id else msgspec.structs.replace(detail, id=_detail_id(job_id, place))
+        for place, detail in enumerate(decode_details(text), start=1)
+    ]
+    return in_time_order(details)
+
+
+def _detail_id(job_id: JobId, place: int) -> str:
+    """An id of its own that is always the same: the job's, moved on by the place."""
+    moved = (int.from_bytes(job_id) + place) % (1 << 128)
+    return id_text(moved.to_bytes(16))
 
 
 def in_time_order(details: Iterable[ExecutionDetail]) -> list[ExecutionDetail]:

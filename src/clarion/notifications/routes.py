@@ -11,7 +11,7 @@ from clarion.vocabulary import Scope
 @operation("GET", "/v1/notifications", scope=Scope.EVENTS_READ, scans=True)
 async def list_events(call: Call, query: EventQuery) -> EventPage:
     """List triggered events with their jobs and execution details, newest first."""
-    listing = filter_events(call.db.dialect, call.environment_id, query)
+    listing = await filter_events(call.db, call.environment_id, query)
     notifications, more = await store.list_notifications(call.db, listing, page=query.page, limit=query.limit)
     events = await store.list_events(call.db, call.environment_id, notifications)
     data = [EventOut.of(one, call.organization_id, call.services.names) for one in events]

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound
-from clarion.http.pages import Listing
-from clarion.ids import EnvironmentId, NotificationId, TriggerId, id_text
+from clarion.http.pages import Listing, list_newest_rows
+from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, id_text
 from clarion.jsontext import json_value
 from clarion.notifications.filters import COLUMNS
-from clarion.notifications.model import Event, Job, Notification, Origin, decode_details, in_time_order
+from clarion.notifications.model import Event, Job, Notification, Origin, read_details
 from clarion.subscribers.store import list_subscribers_by_id
 from clarion.vocabulary import JobStatus, StepType
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
@@ -42,12 +42,8 @@ async def list_notifications(
     db: Connection, listing: Listing, *, page: int, limit: int
 ) -> tuple[list[Notification], bool]:
     """One page, newest first, and whether there are more: nothing is counted."""
-    query = sql(
-        f"SELECT {listing.columns} FROM {listing.source} WHERE {listing.where} "
-        "ORDER BY t.id DESC LIMIT :page_limit OFFSET :page_offset"
-    )
-    rows = await db.fetch(query, **listing.parameters, page_limit=limit + 1, page_offset=page * limit)
-    return [_notification(row) for row in rows[:limit]], len(rows) > limit
+    rows, more = await list_newest_rows(db, listing, page=page, limit=limit)
+    return [_notification(row) for row in rows], more
 
 
 async def list_events(
@@ -112,6 +108,6 @@ def _job(row: Row) -> Job:
             "type": StepType(row["type"]),
             "status": JobStatus(row["status"]),
             "digest": json_value(row["digest"]),
-            "details": in_time_order(decode_details(row["details"])),
+            "details": read_details(JobId(row["id"]), row["details"]),
         }
     )

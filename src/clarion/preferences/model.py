@@ -1,8 +1,9 @@
 """Who decides whether a channel is on: four layers, and one pure function over them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from clarion.vocabulary import Channel
 from clarion.workflows.model import PreferenceLayer, Workflow
@@ -33,16 +34,14 @@ SOURCES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """Whether a channel is on, and the layer that said so (None where nobody set anything)."""
 
     enabled: bool
     layer: Layer | None
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The outcome for one person and one workflow."""
 
     enabled: bool

@@ -1,8 +1,9 @@
 """Subscribers and their channel credentials as records, and how credentials merge."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, IntegrationId, SubscriberId, SubscriberKey
@@ -12,8 +13,7 @@ MOST_DEVICE_TOKENS = 100
 CONTACT_FIELDS = ("first_name", "last_name", "email", "phone", "avatar", "locale", "timezone", "data")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subscriber:
+class Subscriber(Struct, frozen=True, kw_only=True):
     environment_id: EnvironmentId
     id: SubscriberId
     key: SubscriberKey
@@ -33,8 +33,7 @@ class Subscriber:
     updated_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Channel:
+class Channel(Struct, frozen=True, kw_only=True):
     """What one person has at one integration: device tokens, a webhook address."""
 
     provider_id: str

@@ -1,31 +1,54 @@
-"""Search in subscribers: texts are found by trigrams, in SQLite's full-text index or PostgreSQL's GIN."""
+"""Search in subscribers: texts are found by their rarest trigrams, in SQLite's full-text index or PostgreSQL's GIN."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clarion.db.port import Connection, Dialect
+from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
 from clarion.http.pages import Listing
-from clarion.ids import EnvironmentId
+from clarion.ids import EnvironmentId, SubscriberId
 from clarion.subscribers.store import COLUMNS
 from clarion.subscribers.wire import SubscriberQuery
 
 _TEXT_COLUMNS = {"email": "email", "phone": "phone", "name": "full_name"}
-_SHORTEST_GRAM = 3
-_FEW = 2_000
+_GRAM = 3
+_ASKED_GRAMS = 3
+_SAMPLE = 100  # from either end of the list
+_COMMON = 4  # of the sample
+_MOST_PEOPLE = 1_000
 
-# Ids from the index first, then their rows: left to itself SQLite would walk the environment and ask for each row.
-_AMONG_MATCHES = """
-    t.id IN (
-        SELECT s.id FROM subscriber_search AS found CROSS JOIN subscribers AS s ON s.search_row = found.rowid
-        WHERE found.subscriber_search MATCH :search_match AND s.environment_id = :environment_id
-    )
-"""
+_SAMPLED = "SELECT t.email, t.phone, t.full_name FROM subscribers AS t WHERE t.environment_id = :environment_id"
+LIST_OLDEST = sql(f"{_SAMPLED} ORDER BY t.id LIMIT :most")
+LIST_NEWEST = sql(f"{_SAMPLED} ORDER BY t.id DESC LIMIT :most")
 
-COUNT_MATCHES = sql("""
-    SELECT count(*) AS n FROM (
-        SELECT rowid FROM subscriber_search WHERE subscriber_search MATCH :search_match LIMIT :most
-    ) AS found
-""")
+# Ids from the index first, then their rows: left to themselves both databases may walk the environment instead.
+_AMONG_MATCHES = {
+    Dialect.SQLITE: """
+        t.id IN (
+            SELECT s.id FROM subscriber_search AS found CROSS JOIN subscribers AS s ON s.search_row = found.rowid
+            WHERE found.subscriber_search MATCH :grams AND s.environment_id = :environment_id
+        )
+    """,
+    Dialect.POSTGRES: """
+        t.id = ANY (ARRAY(
+            SELECT s.id FROM subscribers AS s WHERE s.environment_id = :environment_id AND {matches}
+        ))
+    """,
+}
+# In both databases only the letters of ASCII have another case.
+FOLDED_EMAIL = {Dialect.SQLITE: "lower(s.email)", Dialect.POSTGRES: 'lower(s.email COLLATE "C")'}
+_HOLDS_FOLDED = {
+    dialect: f"{{position}}({folded.replace('s.', 't.')}, :folded) > 0" for dialect, folded in FOLDED_EMAIL.items()
+}
+# What PostgreSQL has indexes of.
+_GRAMS_OF = {
+    "email": f"clarion_grams({FOLDED_EMAIL[Dialect.POSTGRES]})",
+    "phone": "clarion_grams(s.phone)",
+    "name": "clarion_grams(s.full_name)",
+}
+
+Texts = Mapping[str, str]
+"""What is searched, by the name of the filter."""
 
 
 async def search_subscribers(db: Connection, environment_id: EnvironmentId, query: SubscriberQuery) -> Listing:
@@ -36,16 +59,88 @@ async def search_subscribers(db: Connection, environment_id: EnvironmentId, quer
         conditions.append("t.key = :key")
         parameters["key"] = query.subscriber_id
     texts = {name: text for name in _TEXT_COLUMNS if (text := _wanted(query, name))}
-    for name, text in texts.items():
-        conditions.append(f"{{position}}(t.{_TEXT_COLUMNS[name]}, :{name}) > 0")
-        parameters[name] = text
-    grams = {name: text for name, text in texts.items() if len(text) >= _SHORTEST_GRAM}
-    if db.dialect is Dialect.POSTGRES:
-        conditions += [f"clarion_grams(t.{_TEXT_COLUMNS[name]}) @> clarion_grams(:{name})" for name in grams]
-    elif grams and await _is_rare(db, match := _match(grams)):
-        conditions.append(_AMONG_MATCHES)
-        parameters["search_match"] = match
-    return Listing(columns=COLUMNS, source="subscribers AS t", where=" AND ".join(conditions), parameters=parameters)
+    parameters |= texts
+    compared = " AND ".join(f"{{position}}(t.{_TEXT_COLUMNS[name]}, :{name}) > 0" for name in texts)
+    grams = await _choose_grams(db, environment_id, texts)
+    if grams:
+        condition, bound = _among_matches(db.dialect, grams)
+        conditions += [condition, compared]
+        parameters |= bound
+    return Listing(
+        columns=COLUMNS,
+        source="subscribers AS t",
+        where=" AND ".join(conditions),
+        parameters=parameters,
+        compared=None if grams else compared or None,
+        few=bool(grams),
+    )
+
+
+async def search_people(db: Connection, environment_id: EnvironmentId, text: str) -> list[SubscriberId] | None:
+    """Whoever has the text as their key, or in their address whatever its case; None where that is very many."""
+    folded = fold_email(text)
+    conditions = ["t.environment_id = :environment_id", _HOLDS_FOLDED[db.dialect]]
+    bound: dict[str, Any] = {}
+    sample = await _list_sample(db, environment_id)
+    if len(sample) == 2 * _SAMPLE:
+        if len(text) < _GRAM or sum(folded in fold_email(row["email"] or "") for row in sample) >= _COMMON:
+            return None
+        condition, bound = _among_matches(db.dialect, {"email": _grams_of("email", text, sample)})
+        conditions.append(condition)
+    query = sql(f"""
+        SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :text
+        UNION SELECT t.id FROM subscribers AS t WHERE {" AND ".join(conditions)} LIMIT {_MOST_PEOPLE + 1}
+    """)
+    rows = await db.fetch(query, environment_id=environment_id, text=text, folded=folded, **bound)
+    return None if len(rows) > _MOST_PEOPLE else [row["id"] for row in rows]
+
+
+def fold_email(text: str) -> str:
+    return text.encode().lower().decode()
+
+
+def rarest_grams(text: str, others: Sequence[str]) -> list[str]:
+    """A few trigrams of a text that the others have least; of equally rare ones some from all over the text."""
+    grams = list(dict.fromkeys(text[start : start + _GRAM] for start in range(len(text) - _GRAM + 1)))
+    frequency = {gram: sum(gram in other for other in others) for gram in grams}
+    ranked = sorted(grams, key=frequency.__getitem__)
+    ties = [gram for gram in grams if frequency[gram] == frequency[ranked[0]]] if ranked else []
+    if len(ties) <= _ASKED_GRAMS:
+        return ranked[:_ASKED_GRAMS]
+    return [ties[place * (len(ties) - 1) // (_ASKED_GRAMS - 1)] for place in range(_ASKED_GRAMS)]
+
+
+async def _choose_grams(db: Connection, environment_id: EnvironmentId, texts: Texts) -> dict[str, list[str]]:
+    """The trigrams to ask the index for; none where walking the list finds a page sooner.
+
+    That is so for texts that many have, and in lists that are short. A look at some people tells: the lists of
+    common trigrams are long in the index, and going through them would take longer the more people there are.
+    """
+    if all(len(text) < _GRAM for text in texts.values()):
+        return {}
+    sample = await _list_sample(db, environment_id)
+    if len(sample) < 2 * _SAMPLE or sum(_holds(row, texts) for row in sample) >= _COMMON:
+        return {}
+    return {name: _grams_of(name, text, sample) for name, text in texts.items() if len(text) >= _GRAM}
+
+
+async def _list_sample(db: Connection, environment_id: EnvironmentId) -> list[Row]:
+    oldest = await db.fetch(LIST_OLDEST, environment_id=environment_id, most=_SAMPLE)
+    newest = await db.fetch(LIST_NEWEST, environment_id=environment_id, most=_SAMPLE)
+    return [*oldest, *newest]
+
+
+def _grams_of(name: str, text: str, sample: Sequence[Row]) -> list[str]:
+    return rarest_grams(_folded(name, text), [_folded(name, row[_TEXT_COLUMNS[name]] or "") for row in sample])
+
+
+def _among_matches(dialect: Dialect, grams: Mapping[str, Sequence[str]]) -> tuple[str, dict[str, Any]]:
+    condition = _AMONG_MATCHES[dialect]
+    if dialect is Dialect.POSTGRES:
+        matches = " AND ".join(f"{_GRAMS_OF[name]} @> CAST(:{name}_grams AS text[])" for name in grams)
+        return condition.replace("{matches}", matches), {f"{name}_grams": list(found) for name, found in grams.items()}
+    quoted = [gram.replace('"', '""') for found in grams.values() for gram in found]
+    return condition, {"grams": " AND ".join(f'"{gram}"' for gram in quoted)}
 
 
 def _wanted(query: SubscriberQuery, name: str) -> str:
@@ -53,12 +148,9 @@ def _wanted(query: SubscriberQuery, name: str) -> str:
     return text.strip() if name == "name" else text
 
 
-def _match(grams: dict[str, str]) -> str:
-    quoted = {name: text.replace('"', '""') for name, text in grams.items()}
-    return " AND ".join(f'{_TEXT_COLUMNS[name]} : "{text}"' for name, text in quoted.items())
+def _holds(row: Row, texts: Texts) -> bool:
+    return all(text in (row[_TEXT_COLUMNS[name]] or "") for name, text in texts.items())
 
 
-async def _is_rare(db: Connection, match: str) -> bool:
-    """Whether the index narrows the search; where most rows match, walking the list finds a page sooner."""
-    row = await db.fetch_one(COUNT_MATCHES, search_match=match, most=_FEW + 1)
-    return row is not None and row["n"] <= _FEW
+def _folded(name: str, text: str) -> str:
+    return fold_email(text) if name == "email" else text

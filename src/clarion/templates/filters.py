@@ -70,7 +70,7 @@ def as_text(value: Any) -> str:
         return "".join(map(as_text, value))
     if isinstance(value, range):
         return f"{value.start}..{value.stop - 1}"
-    return to_json(value) if isinstance(value, Mapping) else str(value)
+    return to_json(value) if isinstance(value, dict) else str(value)
 
 
 def _plain(value: Any) -> Any:

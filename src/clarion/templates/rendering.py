@@ -1,15 +1,15 @@
 """Checking templates and making texts of them."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from liquid import BoundTemplate
 from liquid.exceptions import LiquidError, LiquidInterrupt
 
 from clarion.errors import ClarionError
+from clarion.kept import Kept
 from clarion.templates.dialect import LONGEST_OUTPUT, Context, Dialect, Text
+from clarion.templates.plain import Piece, find_pieces, join_pieces
 
 MOST_KEPT: Final = 4096
 """Parsed templates that are kept, and below the characters that they may have together."""
@@ -50,7 +50,12 @@ def render_text(text: str, variables: Mapping[str, Any], *, html: bool = False) 
     """The text of a template; unknown variables are empty, and with `html` values are escaped."""
     if not has_markup(text):
         return text
-    template = parse(text, html=html)
+    parsed = _parsed(text, html=html)
+    plain = None if parsed.pieces is None else join_pieces(parsed.pieces, variables, html=html)
+    return _render(parsed.template, variables) if plain is None else plain
+
+
+def _render(template: BoundTemplate, variables: Mapping[str, Any]) -> str:
     context, output = Context(template, variables), Text()
     try:
         for node in template.nodes:
@@ -63,24 +68,34 @@ def render_text(text: str, variables: Mapping[str, Any], *, html: bool = False) 
 def render_value(value: Any, variables: Mapping[str, Any], *, html: bool = False) -> Any:
     """A JSON value with every text inside it rendered; names of members stay as they are."""
     if isinstance(value, str):
-        return render_text(value, variables, html=html)
-    if isinstance(value, Mapping):
+        return render_text(value, variables, html=html) if has_markup(value) else value
+    if isinstance(value, dict):
         return {name: render_value(item, variables, html=html) for name, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [render_value(item, variables, html=html) for item in value]
     return value
 
 
 def parse(text: str, *, html: bool = False) -> BoundTemplate:
     """A template, parsed once while it is in use; raises TemplateProblem."""
+    return _parsed(text, html=html).template
+
+
+class _Parsed(NamedTuple):
+    template: BoundTemplate
+    pieces: list[Piece] | None
+
+
+def _parsed(text: str, *, html: bool) -> _Parsed:
     found = _kept.find((text, html))
     if found is None:
         if len(text) > LONGEST_OUTPUT:
             raise TemplateProblem(f"it is longer than {LONGEST_OUTPUT} characters")
         try:
-            found = _DIALECTS[html].from_string(text)
+            template = _DIALECTS[html].from_string(text)
         except FAULTS as fault:
             raise TemplateProblem(explain_fault(fault)) from None
+        found = _Parsed(template, find_pieces(template))
         _kept.keep((text, html), found)
     return found
 
@@ -101,30 +116,7 @@ def has_markup(text: str) -> bool:
     return "{{" in text or "{%" in text
 
 
-class _Kept:
-    """The parsed templates used last, bounded by number and by characters."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._templates: OrderedDict[tuple[str, bool], BoundTemplate] = OrderedDict()
-        self._characters = 0
-
-    def find(self, key: tuple[str, bool]) -> BoundTemplate | None:
-        with self._lock:
-            found = self._templates.get(key)
-            if found is not None:
-                self._templates.move_to_end(key)
-            return found
-
-    def keep(self, key: tuple[str, bool], template: BoundTemplate) -> None:
-        with self._lock:
-            if key not in self._templates:
-                self._characters += len(key[0])
-            self._templates[key] = template
-            while len(self._templates) > MOST_KEPT or self._characters > MOST_KEPT_CHARACTERS:
-                (text, _), _ = self._templates.popitem(last=False)
-                self._characters -= len(text)
-
-
 _DIALECTS = {html: Dialect(html=html) for html in (False, True)}
-_kept = _Kept()
+_kept: Kept[tuple[str, bool], _Parsed] = Kept(
+    most=MOST_KEPT, most_weight=MOST_KEPT_CHARACTERS, weigh=lambda key: len(key[0])
+)

@@ -103,9 +103,14 @@ def topics_listing(environment_id: EnvironmentId, *, key: str | None, name: str 
         conditions.append("t.key = :key")
         parameters["key"] = key
     if name:
-        conditions.append("{position}(t.name, :name) > 0")
         parameters["name"] = name
-    return Listing(columns=_COLUMNS, source="topics AS t", where=" AND ".join(conditions), parameters=parameters)
+    return Listing(
+        columns=_COLUMNS,
+        source="topics AS t",
+        where=" AND ".join(conditions),
+        parameters=parameters,
+        compared="{position}(t.name, :name) > 0" if name else None,
+    )
 
 
 def topic_of(row: Row) -> Topic:

@@ -1,16 +1,24 @@
 """Accepting triggers: checked, normalised, and durable before anyone is told."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from msgspec import UnsetType
+from msgspec import Struct, UnsetType
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.errors import Invalid, PayloadInvalid, Problem
-from clarion.ids import EnvironmentId, SubscriberKey, TopicKey, TransactionKey, TriggerId, id_text, new_id
+from clarion.ids import (
+    EnvironmentId,
+    SubscriberKey,
+    TopicKey,
+    TransactionKey,
+    TriggerId,
+    WorkflowVersionId,
+    id_text,
+    new_id,
+)
 from clarion.jsontext import encode_json
 from clarion.payloads import find_violations, with_defaults
 from clarion.topics.model import Topic
@@ -29,7 +37,7 @@ from clarion.triggers.model import (
 from clarion.triggers.recipients import Wanted, people_of, topics_of
 from clarion.triggers.wire import TopicRecipientIn
 from clarion.workflows.model import Workflow, WorkflowVersion
-from clarion.workflows.store import find_workflow, list_versions_by_id
+from clarion.workflows.store import list_versions_by_id, list_workflows_by_reference
 
 
 class Outcome(StrEnum):
@@ -39,10 +47,10 @@ class Outcome(StrEnum):
     NO_ACTIVE_STEPS = "no_workflow_active_steps_defined"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """A trigger as asked for; `wanted` is None for everyone."""
 
+    environment_id: EnvironmentId
     name: str
     wanted: Wanted | None
     payload: dict[str, Any]
@@ -51,49 +59,83 @@ class Request:
     actor: Person | None
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     outcome: Outcome
     transaction: TransactionKey
     errors: list[str]
+    trigger: Trigger | None
+    """None where there is nothing to be worked on."""
 
 
-async def accept_trigger(db: Connection, environment_id: EnvironmentId, request: Request, now: Millis) -> Accepted:
-    """Store a trigger to be worked on; one whose transaction was seen before is answered alike and not run again."""
-    workflow, version = await _get_workflow(db, environment_id, request.name)
-    transaction = TransactionKey(request.transaction or make_transaction_key())
-    outcome = _outcome(workflow, version)
-    payload = _checked_payload(version, request.payload)
-    recipients, errors = await _recipients(db, environment_id, request)
-    if outcome is Outcome.PROCESSED:
-        await store.insert_trigger(
-            db,
-            Trigger(
-                environment_id=environment_id,
-                id=TriggerId(new_id(now)),
-                transaction_key=transaction,
-                workflow_id=workflow.id,
-                version_id=version.id,
-                payload=payload,
-                overrides=request.overrides,
-                created_at=now,
-                state=TriggerState.QUEUED,
-                priority=Priority.CRITICAL if workflow.is_critical else Priority.USUAL,
-                recipients=recipients,
-                position=None,
-            ),
-        )
-    return Accepted(outcome, transaction, errors)
+async def accept_triggers(
+    db: Connection, requests: Sequence[Request], now: Millis
+) -> list[Accepted | Invalid | PayloadInvalid]:
+    """Store triggers to be worked on, and tell for each what became of it.
+
+    One whose transaction was seen before is answered alike and not run again.
+    """
+    known = await _look_up(db, requests)
+    outcomes = [_accept_one(request, known, now) for request in requests]
+    triggers = [one.trigger for one in outcomes if isinstance(one, Accepted) and one.trigger is not None]
+    await store.insert_triggers(db, triggers)
+    return outcomes
 
 
-async def _get_workflow(db: Connection, environment_id: EnvironmentId, name: str) -> tuple[Workflow, WorkflowVersion]:
-    workflow = await find_workflow(db, environment_id, name)
+class _Known(Struct):
+    """What the requests of one moment name, by environment."""
+
+    workflows: dict[tuple[EnvironmentId, str], Workflow] = {}
+    versions: dict[WorkflowVersionId, WorkflowVersion] = {}
+    topics: dict[tuple[EnvironmentId, TopicKey], Topic] = {}
+
+
+async def _look_up(db: Connection, requests: Sequence[Request]) -> _Known:
+    known = _Known()
+    by_environment: dict[EnvironmentId, list[Request]] = {}
+    for request in requests:
+        by_environment.setdefault(request.environment_id, []).append(request)
+    for environment_id, own in by_environment.items():
+        workflows = await list_workflows_by_reference(db, environment_id, [one.name for one in own])
+        versions = await list_versions_by_id(db, environment_id, [one.version_id for one in workflows.values()])
+        keys = [TopicKey(topic.topic_key) for one in own for topic in topics_of(one.wanted or [])]
+        topics = await list_topics_by_key(db, environment_id, list(dict.fromkeys(keys))) if keys else {}
+        known.workflows |= {(environment_id, name): workflow for name, workflow in workflows.items()}
+        known.topics |= {(environment_id, key): topic for key, topic in topics.items()}
+        known.versions |= versions
+    return known
+
+
+def _accept_one(request: Request, known: _Known, now: Millis) -> Accepted | Invalid | PayloadInvalid:
+    workflow = known.workflows.get((request.environment_id, request.name))
     if workflow is None:
-        problem = Problem(f"Workflow '{name}' does not exist in this environment", name)
+        problem = Problem(f"Workflow '{request.name}' does not exist in this environment", request.name)
         # The words that existing clients look for.
-        raise Invalid({"name": [problem]}, message="workflow_not_found")
-    versions = await list_versions_by_id(db, environment_id, [workflow.version_id])
-    return workflow, versions[workflow.version_id]
+        return Invalid({"name": [problem]}, message="workflow_not_found")
+    version = known.versions[workflow.version_id]
+    try:
+        payload = _checked_payload(version, request.payload)
+    except (Invalid, PayloadInvalid) as refusal:
+        return refusal
+    transaction = TransactionKey(request.transaction or make_transaction_key())
+    recipients, errors = _recipients(request, known)
+    outcome = _outcome(workflow, version)
+    if outcome is not Outcome.PROCESSED:
+        return Accepted(outcome, transaction, errors, None)
+    trigger = Trigger(
+        environment_id=request.environment_id,
+        id=TriggerId(new_id(now)),
+        transaction_key=transaction,
+        workflow_id=workflow.id,
+        version_id=version.id,
+        payload=payload,
+        overrides=request.overrides,
+        created_at=now,
+        state=TriggerState.QUEUED,
+        priority=Priority.CRITICAL if workflow.is_critical else Priority.USUAL,
+        recipients=recipients,
+        position=None,
+    )
+    return Accepted(outcome, transaction, errors, trigger)
 
 
 def _outcome(workflow: Workflow, version: WorkflowVersion) -> Outcome:
@@ -116,24 +158,19 @@ def _checked_payload(version: WorkflowVersion, payload: dict[str, Any]) -> dict[
     return filled
 
 
-async def _recipients(db: Connection, environment_id: EnvironmentId, request: Request) -> tuple[Recipients, list[str]]:
+def _recipients(request: Request, known: _Known) -> tuple[Recipients, list[str]]:
+    """Whom the trigger is for, and a sentence for each topic that does not exist."""
     if request.wanted is None:
         return Recipients(everyone=True, actor=request.actor), []
-    topics, errors = await _topics(db, environment_id, topics_of(request.wanted))
-    return Recipients(people=people_of(request.wanted), topics=topics, actor=request.actor), errors
-
-
-async def _topics(
-    db: Connection, environment_id: EnvironmentId, wanted: Sequence[TopicRecipientIn]
-) -> tuple[list[TopicTarget], list[str]]:
-    """The topics that exist, and a sentence for each that does not."""
-    if not wanted:
-        return [], []
-    keys = [TopicKey(one.topic_key) for one in wanted]
-    known = await list_topics_by_key(db, environment_id, keys)
-    targets = [_target(one, known[TopicKey(one.topic_key)]) for one in wanted if TopicKey(one.topic_key) in known]
-    missing = dict.fromkeys(key for key in keys if key not in known)
-    return targets, [f"Topic '{key}' does not exist in this environment" for key in missing]
+    targets, missing = [], []
+    for wanted in topics_of(request.wanted):
+        topic = known.topics.get((request.environment_id, TopicKey(wanted.topic_key)))
+        if topic is None:
+            missing.append(f"Topic '{wanted.topic_key}' does not exist in this environment")
+        else:
+            targets.append(_target(wanted, topic))
+    people = people_of(request.wanted)
+    return Recipients(people=people, topics=targets, actor=request.actor), list(dict.fromkeys(missing))
 
 
 def _target(wanted: TopicRecipientIn, topic: Topic) -> TopicTarget:

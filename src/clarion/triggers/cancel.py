@@ -4,7 +4,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.environments.lanes import lock_lane
-from clarion.ids import EnvironmentId, JobId, TransactionKey, TriggerId, id_text, new_id
+from clarion.ids import EnvironmentId, JobId, TransactionKey, TriggerId
 from clarion.jsontext import json_text
 from clarion.notifications.model import APPENDED_DETAIL, DetailStatus, ExecutionDetail
 from clarion.triggers import store
@@ -50,7 +50,6 @@ async def _leave_windows(db: Connection, environment_id: EnvironmentId, trigger_
 
 def _detail(now: Millis) -> str:
     detail = ExecutionDetail(
-        id=id_text(new_id(now)),
         at=now,
         status=DetailStatus.SUCCESS,
         detail="Step canceled",

@@ -1,6 +1,5 @@
 """Triggers as records: whom a workflow is to be run for, and with what."""
 
-import secrets
 from enum import IntEnum, StrEnum
 from typing import Any
 
@@ -9,6 +8,7 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, SubscriberKey, TransactionKey, TriggerId, WorkflowId, WorkflowVersionId
+from clarion.randomness import random_bytes
 
 MOST_RECIPIENTS = 100
 MOST_EVENTS = 100
@@ -79,7 +79,7 @@ class Trigger(Struct, frozen=True, kw_only=True):
 
 
 def make_transaction_key() -> TransactionKey:
-    return TransactionKey(f"txn_{secrets.token_hex(12)}")
+    return TransactionKey(f"txn_{random_bytes(12).hex()}")
 
 
 decode_recipients = msgspec.json.Decoder(Recipients).decode

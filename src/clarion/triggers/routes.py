@@ -1,7 +1,11 @@
 """Events: trigger workflows, and cancel what has not happened yet."""
 
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
 from clarion.bus import Topic
-from clarion.errors import Invalid, PayloadInvalid
+from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, operation
 from clarion.ids import TransactionKey
@@ -13,21 +17,24 @@ from clarion.vocabulary import Scope
 
 
 @operation("POST", "/v1/events/trigger", scope=Scope.EVENTS_WRITE, status=201, body_limit=LARGE_BODY)
-async def trigger_event(call: Call, body: TriggerIn) -> TriggerOut:
+async def trigger_event(calls: Sequence[Call], bodies: Sequence[TriggerIn]) -> list[TriggerOut | RequestError]:
     """Trigger a workflow for people, topics or both; the answer comes when the trigger is durable."""
-    return _out(await _accept(call, body))
+    return [_out_or_refusal(one) for one in await _accept(calls, bodies)]
 
 
 @operation("POST", "/v1/events/trigger/bulk", scope=Scope.EVENTS_WRITE, status=201, body_limit=LARGE_BODY)
 async def trigger_events(call: Call, body: BulkTriggerIn) -> list[TriggerOut]:
     """Trigger up to 100 events; each has its own result, in the order given."""
-    return [await _accept_one(call, event) for event in body.events]
+    return [_out_or_error(one) for one in await _accept([call] * len(body.events), body.events)]
 
 
 @operation("POST", "/v1/events/trigger/broadcast", scope=Scope.EVENTS_WRITE, status=201, body_limit=LARGE_BODY)
 async def broadcast_event(call: Call, body: BroadcastIn) -> TriggerOut:
     """Trigger a workflow for every subscriber of the environment."""
-    return _out(await _accept(call, body))
+    (outcome,) = await _accept([call], [body])
+    if isinstance(outcome, RequestError):
+        raise outcome
+    return _out(outcome)
 
 
 @operation("DELETE", "/v1/events/trigger/{transactionId}", scope=Scope.EVENTS_WRITE)
@@ -36,32 +43,47 @@ async def cancel_event(call: Call, transaction_key: TransactionKey) -> bool:
     return await cancel_transaction(call.db, call.environment_id, transaction_key, call.now)
 
 
-async def _accept(call: Call, body: TriggerIn | BroadcastIn) -> actions.Accepted:
-    request = actions.Request(
-        name=body.name,
-        wanted=read_recipients(body.to) if isinstance(body, TriggerIn) else None,
-        payload=body.payload or {},
-        overrides=body.overrides,
-        transaction=body.transaction_id,
-        actor=read_actor(body.actor),
-    )
-    accepted = await actions.accept_trigger(call.db, call.environment_id, request, call.now)
+async def _accept(
+    calls: Sequence[Call], bodies: Sequence[TriggerIn | BroadcastIn]
+) -> list[actions.Accepted | Invalid | PayloadInvalid]:
+    """What is wrong with one is its outcome, and harms no other."""
+    read = [_read(call, body) for call, body in zip(calls, bodies, strict=True)]
+    call = calls[0]
+    requests = [one for one in read if isinstance(one, actions.Request)]
+    accepted = iter(await actions.accept_triggers(call.db, requests, call.now))
     call.after_commit.append(lambda: call.services.bus.publish(Topic.WORK))
-    return accepted
+    return [one if isinstance(one, Invalid) else next(accepted) for one in read]
 
 
-async def _accept_one(call: Call, event: TriggerIn) -> TriggerOut:
-    """One event of many: what is wrong with it is its result, and harms no other."""
+def _read(call: Call, body: TriggerIn | BroadcastIn) -> actions.Request | Invalid:
     try:
-        return _out(await _accept(call, event))
-    except (Invalid, PayloadInvalid) as error:
-        return TriggerOut(acknowledged=True, status="error", error=[error.message])
+        return actions.Request(
+            environment_id=call.environment_id,
+            name=body.name,
+            wanted=read_recipients(body.to) if isinstance(body, TriggerIn) else None,
+            payload=body.payload or {},
+            overrides=body.overrides,
+            transaction=body.transaction_id,
+            actor=read_actor(body.actor),
+        )
+    except Invalid as refusal:
+        return refusal
+
+
+def _out_or_refusal(outcome: actions.Accepted | Invalid | PayloadInvalid) -> TriggerOut | RequestError:
+    return _out(outcome) if isinstance(outcome, actions.Accepted) else outcome
+
+
+def _out_or_error(outcome: actions.Accepted | Invalid | PayloadInvalid) -> TriggerOut:
+    if isinstance(outcome, actions.Accepted):
+        return _out(outcome)
+    return TriggerOut(acknowledged=True, status="error", error=[outcome.message])
 
 
 def _out(accepted: actions.Accepted) -> TriggerOut:
-    answer = TriggerOut(acknowledged=True, status=accepted.outcome, transaction_id=accepted.transaction)
-    if not accepted.errors:
-        return answer
     return TriggerOut(
-        acknowledged=True, status=accepted.outcome, transaction_id=accepted.transaction, error=accepted.errors
+        acknowledged=True,
+        status=accepted.outcome,
+        transaction_id=accepted.transaction,
+        error=accepted.errors or UNSET,
     )

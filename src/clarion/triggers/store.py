@@ -1,10 +1,11 @@
 """SQL of triggers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
-from clarion.db.query import sql
+from clarion.db.query import Insert, sql
 from clarion.ids import EnvironmentId, TransactionKey, TriggerId
 from clarion.jsontext import json_text, json_value
 from clarion.triggers.model import (
@@ -22,17 +23,12 @@ _COLUMNS = """
     recipients, position
 """
 
-INSERT_TRIGGER = sql("""
-    INSERT INTO triggers (
-        environment_id, id, transaction_key, workflow_id, version_id, payload, overrides, created_at, state, priority,
-        recipients
-    ) VALUES (
-        :environment_id, :id, :transaction_key, :workflow_id, :version_id, :payload, :overrides, :created_at, :state,
-        :priority, :recipients
-    )
-    ON CONFLICT (environment_id, transaction_key) DO NOTHING
-    RETURNING id
-""")
+TRIGGERS = Insert(
+    "triggers",
+    *("environment_id", "id", "transaction_key", "workflow_id", "version_id", "payload", "overrides"),
+    *("created_at", "state", "priority", "recipients"),
+    otherwise="ON CONFLICT (environment_id, transaction_key) DO NOTHING",
+)
 CLAIM_TRIGGERS = sql(f"""
     SELECT {_COLUMNS} FROM triggers
     WHERE environment_id = :environment_id AND state = 'queued'
@@ -41,8 +37,11 @@ CLAIM_TRIGGERS = sql(f"""
 LIST_TRIGGERS_BY_ID = sql(f"""
     SELECT {_COLUMNS} FROM triggers WHERE environment_id = :environment_id AND id {{any:ids}}
 """)
-UPDATE_TRIGGER = sql("""
-    UPDATE triggers SET state = :state, priority = :priority, position = :position
+MARK_TRIGGERS_DONE = sql("""
+    UPDATE triggers SET state = 'done' WHERE environment_id = :environment_id AND id {any:ids}
+""")
+UPDATE_POSITION = sql("""
+    UPDATE triggers SET priority = :priority, position = :position
     WHERE environment_id = :environment_id AND id = :id
 """)
 FIND_TRIGGER_FOR_UPDATE = sql(f"""
@@ -55,23 +54,18 @@ CANCEL_TRIGGER = sql("""
 """)
 
 
-async def insert_trigger(db: Connection, trigger: Trigger) -> bool:
-    """Insert it, unless its transaction was seen before in the environment."""
-    row = await db.fetch_one(
-        INSERT_TRIGGER,
-        environment_id=trigger.environment_id,
-        id=trigger.id,
-        transaction_key=trigger.transaction_key,
-        workflow_id=trigger.workflow_id,
-        version_id=trigger.version_id,
-        payload=json_text(trigger.payload),
-        overrides=None if trigger.overrides is None else json_text(trigger.overrides),
-        created_at=trigger.created_at,
-        state=trigger.state,
-        priority=trigger.priority,
-        recipients=json_text(trigger.recipients),
+async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> None:
+    """Insert them, but those whose transaction was seen before in their environment."""
+    if triggers:
+        await db.insert_many(TRIGGERS, [_row(one) for one in triggers])
+
+
+def _row(one: Trigger) -> tuple[Any, ...]:
+    overrides = None if one.overrides is None else json_text(one.overrides)
+    return (
+        *(one.environment_id, one.id, one.transaction_key, one.workflow_id, one.version_id, json_text(one.payload)),
+        *(overrides, one.created_at, one.state, int(one.priority), json_text(one.recipients)),
     )
-    return row is not None
 
 
 async def claim_triggers(db: Connection, environment_id: EnvironmentId, *, most: int) -> list[Trigger]:
@@ -87,23 +81,22 @@ async def list_triggers_by_id(
     return {row["id"]: trigger_of(row) for row in rows}
 
 
-async def update_triggers(
-    db: Connection,
-    environment_id: EnvironmentId,
-    changes: Sequence[tuple[TriggerId, TriggerState, Priority, Position | None]],
+async def mark_triggers_done(db: Connection, environment_id: EnvironmentId, trigger_ids: Sequence[TriggerId]) -> None:
+    """Every recipient of these has a run."""
+    await db.execute(MARK_TRIGGERS_DONE, environment_id=environment_id, ids=trigger_ids)
+
+
+async def update_position(
+    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, *, priority: Priority, position: Position
 ) -> None:
-    """Write how far the given triggers have come."""
-    rows = [
-        {
-            "environment_id": environment_id,
-            "id": trigger_id,
-            "state": state,
-            "priority": int(priority),
-            "position": None if position is None else json_text(position),
-        }
-        for trigger_id, state, priority, position in changes
-    ]
-    await db.execute_many(UPDATE_TRIGGER, rows)
+    """Write how far the expansion of a trigger has come."""
+    await db.execute(
+        UPDATE_POSITION,
+        environment_id=environment_id,
+        id=trigger_id,
+        priority=int(priority),
+        position=json_text(position),
+    )
 
 
 async def find_trigger_for_update(

@@ -9,6 +9,7 @@ from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowVersionId
 from clarion.jsontext import json_text, json_value
+from clarion.kept import Kept
 from clarion.workflows.model import (
     PreferenceLayer,
     Workflow,
@@ -39,6 +40,9 @@ INSERT_VERSION = sql("""
 _BY_KEY = "SELECT * FROM workflows WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NULL"
 _BY_ID = "SELECT * FROM workflows WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL"
 
+LIST_WORKFLOWS_BY_KEY = sql("""
+    SELECT * FROM workflows WHERE environment_id = :environment_id AND key {any:keys} AND deleted_at IS NULL
+""")
 FIND_WORKFLOW_BY_KEY = sql(_BY_KEY)
 FIND_WORKFLOW_BY_ID = sql(_BY_ID)
 FIND_WORKFLOW_BY_KEY_FOR_UPDATE = sql(_BY_KEY + " {for_update}")
@@ -137,6 +141,20 @@ async def list_active_workflows(db: Connection, environment_id: EnvironmentId) -
     return [workflow_of(row) for row in await db.fetch(LIST_ACTIVE_WORKFLOWS, environment_id=environment_id)]
 
 
+async def list_workflows_by_reference(
+    db: Connection, environment_id: EnvironmentId, references: Iterable[str]
+) -> dict[str, Workflow]:
+    """Those of the given workflows that exist, by what they were called: identifier, `_id` or slug."""
+    wanted = list(dict.fromkeys(references))
+    rows = await db.fetch(LIST_WORKFLOWS_BY_KEY, environment_id=environment_id, keys=wanted)
+    found: dict[str, Workflow] = {row["key"]: workflow_of(row) for row in rows}
+    for reference in wanted:
+        other = None if reference in found else await find_workflow(db, environment_id, reference)
+        if other is not None:
+            found[reference] = other
+    return found
+
+
 async def list_workflows_by_id(
     db: Connection, environment_id: EnvironmentId, ids: Iterable[WorkflowId]
 ) -> dict[WorkflowId, Workflow]:
@@ -148,8 +166,16 @@ async def list_workflows_by_id(
 async def list_versions_by_id(
     db: Connection, environment_id: EnvironmentId, ids: Iterable[WorkflowVersionId]
 ) -> dict[WorkflowVersionId, WorkflowVersion]:
-    rows = await db.fetch(LIST_VERSIONS_BY_ID, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
-    return {row["id"]: version_of(row) for row in rows}
+    """The given versions; they never change, so those used lately are kept."""
+    wanted = dict.fromkeys(ids)
+    found = {one: version for one in wanted if (version := _kept.find((environment_id, one))) is not None}
+    missing = [one for one in wanted if one not in found]
+    if missing:
+        for row in await db.fetch(LIST_VERSIONS_BY_ID, environment_id=environment_id, ids=missing):
+            version = version_of(row)
+            found[version.id] = version
+            _kept.keep((environment_id, version.id), version)
+    return found
 
 
 def workflow_of(row: Row) -> Workflow:
@@ -198,3 +224,6 @@ def _layer(text: str | None) -> PreferenceLayer | None:
 
 def _layer_text(layer: PreferenceLayer | None) -> str | None:
     return None if layer is None else json_text(layer)
+
+
+_kept: Kept[tuple[EnvironmentId, WorkflowVersionId], WorkflowVersion] = Kept(most=1024)

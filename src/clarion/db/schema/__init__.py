@@ -5,6 +5,8 @@ subscribers ─ subscriber_channels                   topics ─ topic_subscript
 workflows ─ workflow_versions (immutable)           preferences (what a person switched)
 integrations                                        triggers ─ notifications ─ jobs ─ messages
 digest_windows ─ digest_events                      throttle_passes
+integration_health                                  suppressions, receipts
+webhook_endpoints ─ webhook_deliveries ─ webhook_events
 
 Rules: every table carries `environment_id` and leads its keys with it. Ids are 16 bytes and time-ordered, so
 a primary key is also the order of creation. Moments are milliseconds in BIGINT, JSON is text encoded by us (it
@@ -15,7 +17,7 @@ overrides live in the trigger, step texts in the workflow version.
 SQLAlchemy describes the tables for the migrations and their test; it never runs a query.
 """
 
-from clarion.db.schema import accounts, people, runs, setup
+from clarion.db.schema import accounts, delivery, people, runs, setup
 from clarion.db.schema.columns import metadata
 
-__all__ = ["accounts", "metadata", "people", "runs", "setup"]
+__all__ = ["accounts", "delivery", "metadata", "people", "runs", "setup"]

@@ -14,8 +14,8 @@ def id_(name: str, *, key: bool = False, optional: bool = False) -> Column[bytes
     return Column(name, Id, primary_key=key, nullable=optional)
 
 
-def text_(name: str, *, optional: bool = False, default: str | None = None) -> Column[str]:
-    return Column(name, Text, nullable=optional, server_default=default)
+def text_(name: str, *, key: bool = False, optional: bool = False, default: str | None = None) -> Column[str]:
+    return Column(name, Text, primary_key=key, nullable=optional, server_default=default)
 
 
 def moment(name: str, *, optional: bool = False) -> Column[int]:

@@ -48,7 +48,8 @@ notifications = Table(
     moment("updated_at"),
     Index("notifications_recipient", "environment_id", "trigger_id", "subscriber_id", unique=True),
     Index("notifications_subscriber", "environment_id", "subscriber_id", "id"),
-    Index("notifications_workflow", "environment_id", "workflow_id", "id"),
+    Index("notifications_trigger", "environment_id", "trigger_id", "id"),
+    Index("notifications_workflow", "environment_id", "workflow_id", "step_types", "id"),
 )
 
 jobs = Table(
@@ -67,6 +68,7 @@ jobs = Table(
     Column("attempt", Integer, nullable=False, server_default="0"),
     Column("runnable", SmallInteger, nullable=True),  # by whom it is taken when due: 1 the lane, 2 a sender
     text_("outputs", optional=True),  # JSON: what later steps see of this one
+    moment("dead_at", optional=True),  # when the last attempt to send it failed; NULL again when it is redriven
     moment("created_at"),
     moment("updated_at"),
     Index("jobs_step", "environment_id", "notification_id", "step", unique=True),
@@ -85,6 +87,14 @@ jobs = Table(
         "id",
         sqlite_where=text("runnable = 2"),
         postgresql_where=text("runnable = 2"),
+    ),
+    Index(
+        "jobs_dead",
+        "environment_id",
+        "dead_at",
+        "id",
+        sqlite_where=text("dead_at IS NOT NULL"),
+        postgresql_where=text("dead_at IS NOT NULL"),
     ),
 )
 
@@ -150,6 +160,9 @@ messages = Table(
     id_("subscriber_id"),
     text_("channel"),
     text_("provider_id", optional=True),
+    id_("integration_id", optional=True),  # which it was handed to
+    text_("provider_message_id", optional=True),  # how the provider calls it
+    text_("delivery", optional=True),  # JSON object: what receipts told, each kind with its moment
     text_("status"),
     text_("content"),
     text_("subject", optional=True),
@@ -175,8 +188,33 @@ messages = Table(
     text_("error_text", optional=True),
     moment("created_at"),
     moment("updated_at"),
-    Index("messages_subscriber", "environment_id", "subscriber_id", "channel", "id"),
+    # With all that the feed asks for, so that it is counted without its messages.
+    Index(
+        "messages_subscriber",
+        "environment_id",
+        "subscriber_id",
+        "channel",
+        "id",
+        "archived",
+        "seen",
+        "read",
+        "snoozed_until",
+    ),
     Index("messages_trigger", "environment_id", "trigger_id", "id"),
-    Index("messages_job", "environment_id", "job_id"),
+    # In-app messages are never looked for by their job.
+    Index(
+        "messages_job",
+        "environment_id",
+        "job_id",
+        sqlite_where=text("channel <> 'in_app'"),
+        postgresql_where=text("channel <> 'in_app'"),
+    ),
+    Index(
+        "messages_provider",
+        "environment_id",
+        "provider_message_id",
+        sqlite_where=text("provider_message_id IS NOT NULL"),
+        postgresql_where=text("provider_message_id IS NOT NULL"),
+    ),
     Index("messages_channel", "environment_id", "channel", "id"),
 )

@@ -1,6 +1,6 @@
 """What is set up: workflows, their versions, integrations."""
 
-from sqlalchemy import Column, Index, Integer, Table, text
+from sqlalchemy import Column, Float, Index, Integer, Table, text
 
 from clarion.db.schema.columns import flag, id_, metadata, moment, text_
 
@@ -59,6 +59,8 @@ integrations = Table(
     flag("active"),
     flag("is_primary"),
     Column("priority", Integer, nullable=False),
+    Column("weight", Integer, nullable=False, server_default="100"),  # its share among those of its channel
+    Column("rate_limit", Float, nullable=True),  # messages a second
     moment("created_at"),
     moment("updated_at"),
     moment("deleted_at", optional=True),

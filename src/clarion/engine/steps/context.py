@@ -1,8 +1,9 @@
 """What a step is decided with."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
@@ -12,8 +13,7 @@ from clarion.notifications.model import DetailSource, DetailStatus
 from clarion.workflows.model import Step
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepContext:
+class StepContext(Struct, frozen=True, kw_only=True):
     """A step of a run that has been reached, and the moment that this happened."""
 
     db: Connection

@@ -1,0 +1,93 @@
+"""What happens outside: the health of providers, their receipts, addresses that are not written to, webhooks."""
+
+from sqlalchemy import Column, Float, Index, Integer, Table, text
+
+from clarion.db.schema.columns import Digest, flag, id_, metadata, moment, text_
+
+integration_health = Table(
+    "integration_health",
+    metadata,
+    id_("environment_id", key=True),
+    id_("integration_id", key=True),
+    Column("failures", Integer, nullable=False, server_default="0"),  # in a row
+    moment("open_until", optional=True),  # nothing is sent through it until then; NULL while all is well
+    Column("allowance", Float, nullable=False, server_default="0"),  # messages that its rate limit still allows
+    moment("refilled_at"),  # when the allowance was counted last
+    sqlite_with_rowid=False,
+)
+
+suppressions = Table(
+    "suppressions",
+    metadata,
+    id_("environment_id", key=True),
+    text_("channel", key=True),
+    text_("address", key=True),  # as compared: a folded e-mail address, a phone number of digits
+    text_("reason"),
+    text_("provider_id", optional=True),
+    id_("message_id", optional=True),
+    text_("detail", optional=True),  # what the provider said
+    moment("created_at"),
+    Index("suppressions_recent", "environment_id", "created_at", "address"),
+    sqlite_with_rowid=False,
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    id_("environment_id", key=True),
+    Column("digest", Digest, primary_key=True),  # of the integration and the vendor's event: each counts once
+    moment("received_at"),
+    Index("receipts_age", "received_at"),
+    sqlite_with_rowid=False,
+)
+
+webhook_endpoints = Table(
+    "webhook_endpoints",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    text_("url"),
+    text_("description", optional=True),
+    text_("events"),  # JSON array; empty is all
+    text_("secret"),  # sealed
+    flag("active"),
+    text_("disabled_reason", optional=True),
+    moment("failing_since", optional=True),
+    moment("created_at"),
+    moment("updated_at"),
+)
+
+webhook_events = Table(
+    "webhook_events",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    text_("type"),
+    text_("payload"),  # JSON object, as it is sent
+    moment("created_at"),
+)
+
+webhook_deliveries = Table(
+    "webhook_deliveries",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    id_("endpoint_id"),
+    id_("event_id"),
+    text_("status"),  # queued, delivered, failed
+    Column("attempt", Integer, nullable=False),
+    moment("due_at", optional=True),
+    Column("response_status", Integer, nullable=True),
+    text_("error_text", optional=True),
+    moment("created_at"),
+    moment("updated_at"),
+    Index(
+        "webhook_deliveries_due",
+        "environment_id",
+        "due_at",
+        "id",
+        sqlite_where=text("status = 'queued'"),
+        postgresql_where=text("status = 'queued'"),
+    ),
+    Index("webhook_deliveries_endpoint", "environment_id", "endpoint_id", "id"),
+)

@@ -1,0 +1,62 @@
+"""Filters of messages as SQL."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.http.pages import Listing, parts_by
+from clarion.ids import EnvironmentId, TriggerId
+from clarion.messages.store import COLUMNS
+from clarion.messages.wire import MessageQuery
+from clarion.vocabulary import Channel
+
+LIST_TRIGGER_IDS = sql("""
+    SELECT id FROM triggers WHERE environment_id = :environment_id AND transaction_key {any:transaction_keys}
+""")
+
+_OF_SUBSCRIBER = """
+    t.subscriber_id = (SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :subscriber_key)
+"""
+
+
+async def filter_messages(db: Connection, environment_id: EnvironmentId, query: MessageQuery) -> Listing:
+    """The messages that fit every given filter; texts that name nothing find nothing."""
+    conditions = ["t.environment_id = :environment_id"]
+    parameters: dict[str, Any] = {"environment_id": environment_id}
+    parts = None
+    if query.channel is not None:
+        conditions.append("t.channel = :channel")
+        parameters["channel"] = query.channel
+    if query.transaction_id:
+        parameters["trigger_ids"] = await _list_trigger_ids(db, environment_id, query.transaction_id)
+    if query.subscriber_id:
+        conditions.append(_OF_SUBSCRIBER)
+        parameters["subscriber_key"] = query.subscriber_id
+        conditions += ["t.trigger_id {any:trigger_ids}"] if query.transaction_id else []
+        # A person's messages are in order within each channel.
+        parts = [f"t.channel = '{channel}'" for channel in Channel] if query.channel is None else None
+    elif query.transaction_id:
+        parts, bound = parts_by("t.trigger_id", parameters["trigger_ids"])
+        parameters |= bound
+    return Listing(
+        columns=COLUMNS, source="messages AS t", where=" AND ".join(conditions), parameters=parameters, parts=parts
+    )
+
+
+def filter_outbox(environment_id: EnvironmentId) -> Listing:
+    """What the built-in providers keep."""
+    return Listing(
+        columns=COLUMNS,
+        source="messages AS t",
+        where="t.environment_id = :environment_id AND t.provider_id IN ('svc-email', 'svc-sms')",
+        parameters={"environment_id": environment_id},
+        parts=["t.channel = 'email'", "t.channel = 'sms'"],
+    )
+
+
+async def _list_trigger_ids(
+    db: Connection, environment_id: EnvironmentId, transaction_keys: Sequence[str]
+) -> list[TriggerId]:
+    rows = await db.fetch(LIST_TRIGGER_IDS, environment_id=environment_id, transaction_keys=list(transaction_keys))
+    return [row["id"] for row in rows]

@@ -1,0 +1,62 @@
+"""Changes that share a unit of work: one that breaks it fails alone."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from clarion.app import Application
+from clarion.db.port import Database
+from clarion.errors import RequestError
+from clarion.http.changes import Change, Changes
+from clarion.http.operation import NOBODY, Call, operation
+from clarion.http.wire import Wire
+
+
+class GreetingIn(Wire):
+    name: str
+
+
+class GreetingOut(Wire):
+    greeting: str
+
+
+@operation("POST", "/greetings", scope=None, status=201)
+async def greet(calls: Sequence[Call], bodies: Sequence[GreetingIn]) -> list[GreetingOut | RequestError]:
+    """Greet people."""
+    if any(body.name == "breaks" for body in bodies):
+        raise RuntimeError("broken")
+    return [GreetingOut(greeting=f"Hello {body.name}") for body in bodies]
+
+
+def make_change(name: str) -> Change:
+    return Change(
+        operation=greet.__dict__["operation"],
+        caller=NOBODY,
+        path_values=(),
+        named={"body": GreetingIn(name=name)},
+        key=None,
+        shown_path="/greetings",
+    )
+
+
+async def test_one_that_breaks_the_unit_of_work_fails_alone(database: Database, application: Application) -> None:
+    changes = Changes(database, application.services)
+
+    first, broken, last = await asyncio.gather(
+        *(changes.make(make_change(name)) for name in ("Ada", "breaks", "Bob")), return_exceptions=True
+    )
+
+    assert isinstance(broken, RuntimeError)
+    assert [one.body for one in (first, last) if not isinstance(one, BaseException)] == [
+        b'{"greeting":"Hello Ada"}',
+        b'{"greeting":"Hello Bob"}',
+    ]
+
+
+async def test_the_operation_is_described_by_one_request(database: Database, application: Application) -> None:
+    published = greet.__dict__["operation"]
+
+    assert (published.body_shape, published.result, published.gathered) == (GreetingIn, GreetingOut, True)
+    with pytest.raises(RuntimeError):
+        await Changes(database, application.services).make(make_change("breaks"))

@@ -1,0 +1,41 @@
+"""The short way gives the text that the template engine gives."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clarion.templates.plain import find_pieces, join_pieces
+from clarion.templates.rendering import _render, parse, render_text
+
+NAMES = st.sampled_from(["payload", "name", "a", "first", "size", "0"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=8,
+)
+WORDS = st.text(alphabet="ab <>&\"'\n", max_size=6)
+SHOWN = st.lists(st.sampled_from(["payload", "name", "a", "first", "size"]), min_size=1, max_size=3).map(
+    lambda path: "{{ " + ".".join(path) + " }}"
+)
+TEMPLATES = st.lists(WORDS | SHOWN, max_size=6).map("".join)
+
+
+@given(TEMPLATES, st.dictionaries(NAMES, JSON, max_size=4), st.booleans())
+def test_both_ways_lead_to_the_same_text(template: str, variables: dict[str, Any], html: bool) -> None:
+    assert render_text(template, variables, html=html) == _render(parse(template, html=html), variables)
+
+
+@pytest.mark.parametrize(
+    "template", ["{{ a | upcase }}", "{% if a %}x{% endif %}", "{{ a[0] }}", "{{ 'a' }}", "{{ a.size }}", "{{ a[b] }}"]
+)
+def test_what_is_not_plain_goes_the_long_way(template: str) -> None:
+    assert find_pieces(parse(template)) is None
+
+
+def test_plain_templates_do_not_need_the_engine() -> None:
+    pieces = find_pieces(parse("Hello {{ payload.name }}, {{payload.count}} of {{ payload.none }}"))
+
+    assert pieces is not None
+    assert join_pieces(pieces, {"payload": {"name": "Ada", "count": 3}}, html=False) == "Hello Ada, 3 of "
