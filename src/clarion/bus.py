@@ -7,6 +7,7 @@ from enum import StrEnum
 
 class Topic(StrEnum):
     API_KEY_CHANGED = "api-key-changed"
+    INTEGRATION_CHANGED = "integration-changed"
     WORK = "work"
 
 

@@ -1,11 +1,14 @@
 """Email, SMS, chat: what goes to a provider, what is tried again, and where messages stay."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 
 from clarion.clock import HOUR, MINUTE
+from clarion.engine.deliver import carry, claim_sends
+from clarion.engine.record import record_sends
 from tests.engine.support import World, details, in_app, step
 from tests.providers.loopback import answering, mail_server, web_server
 
@@ -175,22 +178,17 @@ async def test_a_provider_that_asks_for_patience_gets_it_and_no_attempt_is_lost(
 async def test_a_lease_that_ran_out_is_taken_again_and_the_late_worker_records_nothing(
     world: World, minutes: int
 ) -> None:
-    from clarion.engine.deliver import carry, claim_sends
-    from clarion.engine.record import record_sends
-
     await integrate(world, "svc-email", "email")
     await world.make_workflow(EMAIL)
     await world.trigger({"subscriberId": "ada", "email": "ada@example.com"})
     await world.engine.work_lanes()
-    engine, environment = world.engine, world.api.environment.id
-    now = world.clock.now()
-    claimed = await engine._database.transaction(
-        lambda db: claim_sends(db, environment, engine._vault, most=9, now=now)
-    )
+    senders, environment = world.engine.senders, world.api.environment.id
+    claim = partial(claim_sends, integrations=senders._integrations, most=9, now=world.clock.now())
+    (late,) = await senders._database.transaction(lambda db: claim(db, environment))
     world.clock.move(minutes * MINUTE)
     await world.work()
-    late = [(await carry(one, engine._carrier, world.clock.now()), 1) for one in claimed]
-    await engine._database.transaction(lambda db: record_sends(db, environment, late, world.clock.now()))
+    await carry(late, senders._carrier, world.clock.now())
+    await senders._database.transaction(lambda db: record_sends(db, environment, [late], world.clock.now()))
 
     (event,) = await world.events()
     sent = [one for one in details(event["jobs"][0]) if one == "Message sent"]

@@ -1,90 +1,131 @@
 """Recording what became of sends: only while this worker's attempt is still the job's."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.engine.deliver import Parcel
+from clarion.engine.deliver import Outcome, Parcel
 from clarion.engine.records import CANCELED_BY_FAILURE, make_detail
-from clarion.ids import EnvironmentId
+from clarion.environments.lanes import follow_indexes
+from clarion.ids import EnvironmentId, MessageId, NotificationId
 from clarion.jsontext import json_text
 from clarion.notifications.model import APPENDED_DETAIL
 from clarion.vocabulary import JobStatus
+from clarion.workflows.store import list_versions_by_id
 
-RECORD_JOB = sql("""
-    UPDATE jobs
-    SET status = :status, provider_id = :provider_id, details = :details, due_at = :due_at, runnable = :runnable,
-        attempt = :attempt, outputs = :outputs, updated_at = :now
-    WHERE environment_id = :environment_id AND id = :id AND status = 'running' AND attempt = :claimed_attempt
+LIST_ATTEMPTS = sql("""
+    SELECT id, attempt FROM jobs
+    WHERE environment_id = :environment_id AND id {any:job_ids} AND status = 'running' {for_update}
 """)
-RECORD_MESSAGE = sql("""
+RECORD_JOB = sql(f"""
+    UPDATE jobs
+    SET status = :status, provider_id = :provider_id, details = {APPENDED_DETAIL}, due_at = :due_at,
+        runnable = :runnable, attempt = :attempt, outputs = :outputs, updated_at = :now
+    WHERE environment_id = :environment_id AND id = :id
+""")
+RECORD_MESSAGES = sql("""
     UPDATE messages
     SET status = :status, provider_id = :provider_id, error_text = :error_text, delivered_at = :delivered_at,
         updated_at = :now
-    WHERE environment_id = :environment_id AND id = :id
+    WHERE environment_id = :environment_id AND id {any:ids}
 """)
+# The jobs are found before any is changed: SQLite would see the first of a run released, and take the second for it.
 RELEASE_NEXT = sql("""
     UPDATE jobs SET status = 'queued', runnable = 1, due_at = :now, updated_at = :now
-    WHERE environment_id = :environment_id AND notification_id = :notification_id AND status = 'pending'
-    AND step = (
-        SELECT min(following.step) FROM jobs AS following
-        WHERE following.environment_id = :environment_id AND following.notification_id = :notification_id
-        AND following.status = 'pending'
+    WHERE environment_id = :environment_id AND id IN (
+        SELECT j.id FROM jobs AS j
+        WHERE j.environment_id = :environment_id AND j.notification_id {any:notification_ids} AND j.status = 'pending'
+        AND NOT EXISTS (
+            SELECT 1 FROM jobs AS earlier
+            WHERE earlier.environment_id = :environment_id AND earlier.notification_id = j.notification_id
+            AND earlier.status = 'pending' AND earlier.step < j.step
+        )
     )
 """)
 CANCEL_REST = sql(f"""
     UPDATE jobs SET
         status = 'canceled', runnable = NULL, due_at = NULL, updated_at = :now, details = {APPENDED_DETAIL}
-    WHERE environment_id = :environment_id AND notification_id = :notification_id AND status = 'pending'
+    WHERE environment_id = :environment_id AND notification_id {{any:notification_ids}} AND status = 'pending'
+""")
+LIST_VERSIONS = sql("""
+    SELECT id, version_id FROM notifications WHERE environment_id = :environment_id AND id {any:notification_ids}
 """)
 
 
-async def record_sends(
-    db: Connection, environment_id: EnvironmentId, parcels: Sequence[tuple[Parcel, int]], now: Millis
+async def record_sends(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis) -> bool:
+    """Write the outcomes of parcels and let their runs go on; tells whether a lane has any to go on with."""
+    await follow_indexes(db)
+    ours = await _list_ours(db, environment_id, parcels)
+    if not ours:
+        return False
+    await db.execute_many(RECORD_JOB, [_job_row(parcel, now) for parcel in ours])
+    await _record_messages(db, environment_id, ours, now)
+    stopped = await _list_stopped(db, environment_id, [one for one in ours if one.job.status is JobStatus.FAILED])
+    if stopped:
+        detail = json_text(make_detail(now, CANCELED_BY_FAILURE))
+        await db.execute(
+            CANCEL_REST, environment_id=environment_id, notification_ids=list(stopped), now=now, detail=detail
+        )
+    ended = {one.notification_id for one in ours if one.job.status is not JobStatus.QUEUED} - stopped
+    released = await db.execute(RELEASE_NEXT, environment_id=environment_id, notification_ids=sorted(ended), now=now)
+    return released > 0
+
+
+async def _list_ours(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> list[Parcel]:
+    """Those whose job nobody has taken over since it was claimed."""
+    ids = sorted(parcel.job.id for parcel in parcels)
+    rows = await db.fetch(LIST_ATTEMPTS, environment_id=environment_id, job_ids=ids)
+    attempts = {row["id"]: row["attempt"] for row in rows}
+    return [parcel for parcel in parcels if attempts.get(parcel.job.id) == parcel.claimed_attempt]
+
+
+async def _record_messages(
+    db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis
 ) -> None:
-    """Write the outcomes of parcels, each with the attempt number that it was claimed under, and let runs go on."""
-    for parcel, claimed_attempt in parcels:
-        if not await db.execute(RECORD_JOB, **_job_row(environment_id, parcel, now), claimed_attempt=claimed_attempt):
-            continue
-        await db.execute_many(RECORD_MESSAGE, _message_rows(environment_id, parcel, now))
-        if parcel.job.status is JobStatus.QUEUED:
-            continue
-        scope = {"environment_id": environment_id, "notification_id": parcel.run.id, "now": now}
-        stops = parcel.job.status is JobStatus.FAILED and parcel.run.step_of(parcel.job).should_stop_on_fail
-        if stops:
-            await db.execute(CANCEL_REST, **scope, detail=json_text(make_detail(now, CANCELED_BY_FAILURE)))
-        else:
-            await db.execute(RELEASE_NEXT, **scope)
+    """One statement for all that had the same outcome, which is mostly all."""
+    alike: defaultdict[Outcome, list[MessageId]] = defaultdict(list)
+    for parcel in parcels:
+        for message_id, outcome in parcel.outcomes.items():
+            alike[outcome].append(message_id)
+    for outcome, ids in alike.items():
+        await db.execute(
+            RECORD_MESSAGES,
+            environment_id=environment_id,
+            ids=ids,
+            status=outcome.status,
+            provider_id=outcome.provider_id,
+            error_text=outcome.error_text,
+            delivered_at=None if outcome.error_text else json_text([now]),
+            now=now,
+        )
 
 
-def _job_row(environment_id: EnvironmentId, parcel: Parcel, now: Millis) -> dict[str, Any]:
+async def _list_stopped(db: Connection, environment_id: EnvironmentId, failed: Sequence[Parcel]) -> set[NotificationId]:
+    """The runs that end here, because the step that failed wants it so."""
+    if not failed:
+        return set()
+    ids = [parcel.notification_id for parcel in failed]
+    rows = await db.fetch(LIST_VERSIONS, environment_id=environment_id, notification_ids=ids)
+    version_ids = {row["id"]: row["version_id"] for row in rows}
+    versions = await list_versions_by_id(db, environment_id, list(version_ids.values()))
+    steps = {one.notification_id: versions[version_ids[one.notification_id]].steps[one.job.step] for one in failed}
+    return {notification_id for notification_id, step in steps.items() if step.should_stop_on_fail}
+
+
+def _job_row(parcel: Parcel, now: Millis) -> dict[str, Any]:
     job = parcel.job
     return {
-        "environment_id": environment_id,
+        "environment_id": parcel.environment_id,
         "id": job.id,
         "status": job.status,
         "provider_id": job.provider_id,
-        "details": json_text(job.details),
+        "detail": json_text(job.details)[1:-1],
         "due_at": job.due_at,
         "runnable": job.runnable,
         "attempt": job.attempt,
         "outputs": None if job.outputs is None else json_text(job.outputs),
         "now": now,
     }
-
-
-def _message_rows(environment_id: EnvironmentId, parcel: Parcel, now: Millis) -> list[dict[str, Any]]:
-    return [
-        {
-            "environment_id": environment_id,
-            "id": outcome.message_id,
-            "status": outcome.status,
-            "provider_id": outcome.provider_id,
-            "error_text": outcome.error_text,
-            "delivered_at": None if outcome.error_text else json_text([now]),
-            "now": now,
-        }
-        for outcome in parcel.outcomes
-    ]

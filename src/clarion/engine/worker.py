@@ -2,26 +2,22 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Sequence
 
 from clarion.bus import Bus, Topic
 from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Connection, Database
-from clarion.db.query import Query, sql
-from clarion.engine.deliver import LEASE, Parcel, carry, claim_sends, renew_leases
+from clarion.db.query import sql
 from clarion.engine.lane import ALONE, AMONG_OTHERS, Worked, run_lane
-from clarion.engine.record import record_sends
+from clarion.engine.repeating import repeat
 from clarion.engine.rescue import rescue_lane
+from clarion.engine.senders import Senders
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
+from clarion.integrations.opened import OpenedIntegrations
 from clarion.providers.sending import Carrier
 from clarion.vault import Vault
 
-MOST_SENDS = 64
-_IDLE_SECONDS = 0.5
-_PAUSE_SECONDS = 1.0
 _LATELY = 5 * SECOND
 
 log = logging.getLogger(__name__)
@@ -35,13 +31,6 @@ LIST_LANES = sql("""
     ) IS NOT NULL
     ORDER BY e.id
 """)
-LIST_SENDS = sql("""
-    SELECT e.id FROM environments AS e
-    WHERE (
-        SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.runnable = 2 AND j.due_at <= :now LIMIT 1
-    ) IS NOT NULL
-    ORDER BY e.id
-""")
 
 
 class Engine:
@@ -50,12 +39,16 @@ class Engine:
     def __init__(self, database: Database, *, clock: Clock, vault: Vault, bus: Bus, carrier: Carrier) -> None:
         self._database = database
         self._clock = clock
-        self._vault = vault
-        self._carrier = carrier
         self._last_lane = EnvironmentId(b"")
         self._active: dict[EnvironmentId, Millis] = {}
         self._lane_hint = asyncio.Event()
-        self._send_hint = asyncio.Event()
+        self.senders = Senders(
+            database,
+            clock=clock,
+            carrier=carrier,
+            integrations=OpenedIntegrations(vault, clock, bus),
+            wake_lanes=self.wake,
+        )
         bus.listen(Topic.WORK, self.wake)
 
     def wake(self) -> None:
@@ -64,24 +57,19 @@ class Engine:
 
     async def run(self) -> None:
         """Work until cancelled; what is under way to a provider is finished and recorded first."""
-        lanes = asyncio.create_task(_repeat(self.work_lanes, self._lane_hint))
-        sends = asyncio.create_task(_repeat(self.work_sends, self._send_hint))
-        try:
-            await asyncio.gather(lanes, sends)
-        finally:
-            for task in (lanes, sends):
-                task.cancel()
-            await asyncio.gather(lanes, sends, return_exceptions=True)
+        async with asyncio.TaskGroup() as work:
+            work.create_task(repeat(self.work_lanes, self._lane_hint))
+            work.create_task(self.senders.run())
 
     async def drain(self) -> None:
         """Work until nothing is due at this moment."""
-        while await self.work_lanes() or await self.work_sends():
+        while await self.work_lanes() or await self.senders.work():
             pass
 
     async def work_lanes(self) -> bool:
         """One unit of work in every lane that has some; tells whether there was any."""
         worked = False
-        waiting = await self._list(LIST_LANES)
+        waiting = await self._database.read(self._list_lanes)
         self._remember(waiting)
         # Whoever was served last comes last: a lane with a backlog lets a new one in after one unit of work.
         for environment_id in sorted(waiting, key=lambda one: (one <= self._last_lane, one)):
@@ -89,13 +77,8 @@ class Engine:
             done = await self._work_lane(environment_id)
             worked = worked or done.runs > 0
             if done.has_sends:
-                self._send_hint.set()
+                self.senders.wake()
         return worked
-
-    async def work_sends(self) -> bool:
-        """One batch of sends for every environment that has some; tells whether there was any."""
-        sent = await asyncio.gather(*(self._send(one) for one in await self._list(LIST_SENDS)))
-        return any(sent)
 
     async def _work_lane(self, environment_id: EnvironmentId) -> Worked:
         now = self._clock.now()
@@ -115,53 +98,5 @@ class Engine:
         self._active |= dict.fromkeys(waiting, now)
         self._active = {one: at for one, at in self._active.items() if now - at <= _LATELY}
 
-    async def _send(self, environment_id: EnvironmentId) -> bool:
-        claim = partial(claim_sends, vault=self._vault, most=MOST_SENDS, now=self._clock.now())
-        parcels = await self._database.transaction(lambda db: claim(db, environment_id))
-        if not parcels:
-            return False
-        await asyncio.shield(self._carry_and_record(environment_id, parcels))
-        return True
-
-    async def _carry_and_record(self, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
-        attempts = [parcel.job.attempt for parcel in parcels]
-        renewal = asyncio.create_task(self._keep_leases(environment_id, parcels))
-        try:
-            carried = await asyncio.gather(*(carry(one, self._carrier, self._clock.now()) for one in parcels))
-        finally:
-            renewal.cancel()
-        done = list(zip(carried, attempts, strict=True))
-        now = self._clock.now()
-        await self._database.transaction(lambda db: record_sends(db, environment_id, done, now))
-        self._lane_hint.set()
-
-    async def _keep_leases(self, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
-        while True:
-            await asyncio.sleep(LEASE / SECOND / 3)
-            with suppress(StoreUnavailable):
-                renew = partial(renew_leases, environment_id=environment_id, parcels=parcels, now=self._clock.now())
-                await self._database.transaction(renew)
-
-    async def _list(self, query: Query) -> list[EnvironmentId]:
-        now = self._clock.now()
-
-        async def fetch(db: Connection) -> list[EnvironmentId]:
-            return [EnvironmentId(row["id"]) for row in await db.fetch(query, now=now)]
-
-        return await self._database.read(fetch)
-
-
-async def _repeat(work: Callable[[], Awaitable[bool]], hint: asyncio.Event) -> None:
-    """Work for ever; when there is none, wait for a hint, or look anyway after a moment."""
-    while True:
-        try:
-            if not await work():
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(hint.wait(), _IDLE_SECONDS)
-                hint.clear()
-        except StoreUnavailable as error:
-            log.warning("Work postponed", extra={"error": str(error)})
-            await asyncio.sleep(_PAUSE_SECONDS)
-        except Exception:
-            log.exception("Work failed")
-            await asyncio.sleep(_PAUSE_SECONDS)
+    async def _list_lanes(self, db: Connection) -> list[EnvironmentId]:
+        return [EnvironmentId(row["id"]) for row in await db.fetch(LIST_LANES, now=self._clock.now())]

@@ -1,5 +1,6 @@
 """Integrations: create, list, change, delete."""
 
+from clarion.bus import Topic
 from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, operation
 from clarion.http.wire import IdText, changes_of
@@ -33,6 +34,7 @@ async def create_integration(call: Call, body: IntegrationIn) -> IntegrationOut:
     made = await actions.create_integration(
         call.db, call.environment_id, draft, vault=call.services.vault, now=call.now
     )
+    _announce(call)
     return _out(call, made)
 
 
@@ -63,6 +65,7 @@ async def update_integration(call: Call, integration_id: IntegrationId, body: In
     changed = await actions.update_integration(
         call.db, call.environment_id, integration_id, changes, vault=call.services.vault, now=call.now
     )
+    _announce(call)
     return _out(call, changed)
 
 
@@ -72,6 +75,7 @@ async def set_primary_integration(call: Call, integration_id: IntegrationId) -> 
     chosen = await actions.set_primary_integration(
         call.db, call.environment_id, integration_id, vault=call.services.vault, now=call.now
     )
+    _announce(call)
     return _out(call, chosen)
 
 
@@ -86,7 +90,12 @@ async def delete_integration(call: Call, integration_id: IntegrationId) -> list[
         vault=call.services.vault,
         now=call.now,
     )
+    _announce(call)
     return [_out(call, one) for one in left]
+
+
+def _announce(call: Call) -> None:
+    call.after_commit.append(lambda: call.services.bus.publish(Topic.INTEGRATION_CHANGED))
 
 
 def _check_environment(call: Call, environment_id: IdText | None) -> None:

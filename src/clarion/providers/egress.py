@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from clarion.providers.base import FailureKind, SendFailure
@@ -34,7 +35,8 @@ class EgressGuard:
         if not bare or not bare.isprintable():
             raise SendFailure(FailureKind.PERMANENT, "The host name is empty or has control characters")
         try:
-            found = [ip_address(text) for text in await self._look_up(bare, port)]
+            # An address in its own spelling is what it says; asking for it would cost more than the rest of a send.
+            found = [_address(bare)] if _is_address(bare) else list(map(_address, await self._look_up(bare, port)))
         except OSError as error:
             raise SendFailure(FailureKind.RETRYABLE, f"The host name '{host}' cannot be resolved") from error
         except ValueError as error:
@@ -49,6 +51,21 @@ class EgressGuard:
         return is_public(meant) or any(meant in network for network in self._allow)
 
 
+@lru_cache(maxsize=4096)
+def _address(text: str) -> Address:
+    return ip_address(text)
+
+
+@lru_cache(maxsize=4096)
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=4096)
 def is_public(address: Address) -> bool:
     """Is this an address of the Internet, for one machine, and not a way around to another one?"""
     if isinstance(address, IPv4Address):

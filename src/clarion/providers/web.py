@@ -72,6 +72,8 @@ class WebClient:
     def _patience(self, headers: Mapping[str, str]) -> int | None:
         """Retry-After in seconds; it comes as seconds or as a date."""
         text = headers.get("Retry-After", "").strip()
+        if not text:
+            return None
         if text.isascii() and text.isdigit():
             return min(int(text[:9]), _LONGEST_PATIENCE)
         try:

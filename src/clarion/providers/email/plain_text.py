@@ -13,6 +13,8 @@ _TOKEN = re.compile(
 )
 _TAG_OR_ENTITY = re.compile(r"<[A-Za-z/!][^<>]*>|&#?[A-Za-z0-9]{2,31};")
 _ATTRIBUTE = re.compile(r"""\b(alt|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_SPACES = re.compile(r"[ \t\r\f\v\xa0]+")
+_EMPTY_LINES = re.compile(r"\n{3,}")
 _PARAGRAPHS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "p"})
 _BLOCKS = frozenset(
     {"address", "article", "blockquote", "div", "footer", "form", "header", "hr", "li", "ol", "pre", "section"}
@@ -47,8 +49,8 @@ class _Writer:
         self._link_at = 0
 
     def text(self) -> str:
-        lines = [re.sub(r"[ \t\r\f\v\xa0]+", " ", line).strip() for line in "".join(self._pieces).split("\n")]
-        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+        lines = [_SPACES.sub(" ", line).strip() for line in "".join(self._pieces).split("\n")]
+        return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip() + "\n"
 
     def write(self, words: str) -> None:
         self._pieces.append(html.unescape(words).replace("\n", " "))

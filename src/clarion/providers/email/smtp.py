@@ -4,21 +4,18 @@ import asyncio
 import socket
 import ssl
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from ipaddress import IPv6Address
 
 import aiosmtplib
 from aiosmtplib import SMTP
 
-from clarion.clock import MINUTE, Clock, Millis
+from clarion.clock import SECOND, Clock
 from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.egress import Address, EgressGuard
+from clarion.providers.email.connections import KEPT_FOR, Connections, Ended
+from clarion.providers.email.conversation import Conversation, Unheard
 from clarion.providers.email.mime import Letter
-
-_KEPT_PER_ACCOUNT = 4
-_KEPT_IN_ALL = 64
-# Servers hang up after some minutes; a connection that old is rarely worth asking for.
-_KEPT_FOR = MINUTE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,31 +36,26 @@ class Account:
     """The name that the certificate is for, where it is not the host."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Idle:
-    account: Account
-    client: SMTP
-    since: Millis
-
-
 class SmtpPool:
-    """Sends letters, and keeps a few connections of each account for the next ones."""
+    """Sends letters, and keeps the connections of each account for the next ones."""
 
     def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock) -> None:
         self._egress = egress
         self._seconds = seconds
         self._clock = clock
-        self._idle: list[_Idle] = []
+        self._connections: dict[Account, Connections] = {}
+        self._tidying: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
-        for one in self._idle:
-            one.client.close()
-        self._idle.clear()
+        if self._tidying is not None:
+            self._tidying.cancel()
+        for connections in self._connections.values():
+            connections.close()
+        self._connections.clear()
 
     async def send(self, account: Account, letter: Letter) -> Sent:
         try:
-            async with asyncio.timeout(self._seconds):
-                refused, words = await self._deliver(account, letter)
+            refused, words = await self._deliver(account, letter)
         except TimeoutError as error:
             message = f"{account.host} did not answer within {self._seconds:g} seconds"
             raise SendFailure(FailureKind.RETRYABLE, message) from error
@@ -76,51 +68,42 @@ class SmtpPool:
         return Sent(provider_message_id=letter.message_id, raw=raw)
 
     async def _deliver(self, account: Account, letter: Letter) -> tuple[dict[str, aiosmtplib.SMTPResponse], str]:
-        client = await self._take(account)
-        options = ["smtputf8"] if letter.needs_utf8 else []
-        try:
-            return await client.sendmail(letter.sender, letter.recipients, letter.content, mail_options=options)
-        except (aiosmtplib.SMTPResponseException, aiosmtplib.SMTPRecipientsRefused):
-            raise
-        except BaseException:
-            # Where the conversation stands is not known, so nobody else may go on with it.
-            client.close()
-            raise
-        finally:
-            self._keep(account, client)
-
-    async def _take(self, account: Account) -> SMTP:
-        """A kept connection that still answers, or a new one."""
-        while (client := self._find_idle(account)) is not None:
+        connections = self._connections_of(account)
+        while True:
+            conversation = await connections.take()
+            was_used = conversation.is_used
             try:
-                await client.rset()
-            except (aiosmtplib.SMTPException, OSError):
-                client.close()
-            except BaseException:
-                client.close()
+                async with asyncio.timeout(self._seconds):
+                    return await conversation.send(letter)
+            except (aiosmtplib.SMTPResponseException, aiosmtplib.SMTPRecipientsRefused):
                 raise
-            else:
-                return client
-        return await self._connect(account)
+            except BaseException as error:
+                # Where the conversation stands is not known, so nobody else may go on with it.
+                conversation.close()
+                if not was_used or not isinstance(error, Unheard):
+                    raise
+            finally:
+                connections.give_back(conversation)
 
-    def _find_idle(self, account: Account) -> SMTP | None:
-        for position in reversed(range(len(self._idle))):
-            if self._idle[position].account == account:
-                return self._idle.pop(position).client
-        return None
+    def _connections_of(self, account: Account) -> Connections:
+        found = self._connections.get(account)
+        if found is None:
+            found = Connections(account.host, partial(self._connect, account), seconds=self._seconds, clock=self._clock)
+            self._connections[account] = found
+        if self._tidying is None:
+            self._tidying = asyncio.get_running_loop().call_later(KEPT_FOR / SECOND, self._tidy)
+        return found
 
-    def _keep(self, account: Account, client: SMTP) -> None:
-        now = self._clock.now()
-        if client.is_connected:
-            self._idle.append(_Idle(account=account, client=client, since=now))
-        of_account = [one for one in self._idle if one.account == account]
-        dropped = of_account[:-_KEPT_PER_ACCOUNT] + self._idle[:-_KEPT_IN_ALL]
-        dropped += [one for one in self._idle if one.since + _KEPT_FOR < now]
-        for one in dropped:
-            one.client.close()
-        self._idle = [one for one in self._idle if one.client.is_connected]
+    def _tidy(self) -> None:
+        self._tidying = None
+        for account, connections in list(self._connections.items()):
+            connections.tidy()
+            if connections.is_empty:
+                del self._connections[account]
+        if self._connections:
+            self._tidying = asyncio.get_running_loop().call_later(KEPT_FOR / SECOND, self._tidy)
 
-    async def _connect(self, account: Account) -> SMTP:
+    async def _connect(self, account: Account, on_end: Ended) -> Conversation:
         client = SMTP(
             hostname=account.server_name or account.host,
             timeout=self._seconds,
@@ -128,15 +111,16 @@ class SmtpPool:
             start_tls=False if account.implicit_tls else account.start_tls,
             tls_context=_tls_context(account.authority, check=account.check_certificate),
         )
-        opened, address = await self._open_socket(account)
-        try:
-            await client.connect(sock=opened, local_hostname=_own_name(opened))
-            await _log_in(client, account, address)
-        except BaseException:
-            client.close()
-            opened.close()
-            raise
-        return client
+        async with asyncio.timeout(self._seconds):
+            opened, address = await self._open_socket(account)
+            try:
+                await client.connect(sock=opened, local_hostname=_own_name(opened))
+                await _log_in(client, account, address)
+            except BaseException:
+                client.close()
+                opened.close()
+                raise
+        return Conversation(client, on_end)
 
     async def _open_socket(self, account: Account) -> tuple[socket.socket, Address]:
         """A connection to the first address that answers, of those that were checked."""
@@ -159,10 +143,10 @@ class SmtpPool:
 
 
 async def _log_in(client: SMTP, account: Account, address: Address) -> None:
+    if client.is_ehlo_or_helo_needed:
+        await _greet(client)
     if not account.user or not account.password:
         return
-    if client.is_ehlo_or_helo_needed:
-        await client.ehlo()
     # A server that offers no log-in takes the message without one, or says itself why not.
     if not client.supports_extension("auth"):
         return
@@ -170,6 +154,14 @@ async def _log_in(client: SMTP, account: Account, address: Address) -> None:
         message = f"{account.host} offers no encryption: the password is sent in the clear with ignoreTls alone"
         raise SendFailure(FailureKind.PERMANENT, message)
     await client.login(account.user, account.password)
+
+
+async def _greet(client: SMTP) -> None:
+    try:
+        await client.ehlo()
+    except aiosmtplib.SMTPHeloError:
+        # Very old servers know no extensions, and not the word for them.
+        await client.helo()
 
 
 def may_speak_openly(account: Account, address: Address) -> bool:

@@ -1,0 +1,196 @@
+"""Senders: claims, sends and records of one process, all going on at the same time.
+
+What is claimed is carried at once, each job by itself, so that a slow provider holds up nobody but its own messages.
+Results are recorded in groups: while one group is being written, the next one gathers.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any, TypeVar
+
+from clarion.clock import SECOND, Clock
+from clarion.db.port import Connection, Database
+from clarion.db.query import sql
+from clarion.engine.deliver import LEASE, Parcel, carry, claim_sends, give_up, renew_leases, set_aside
+from clarion.engine.record import record_sends
+from clarion.engine.repeating import PAUSE_SECONDS, repeat
+from clarion.errors import StoreUnavailable
+from clarion.ids import EnvironmentId
+from clarion.integrations.opened import OpenedIntegrations
+from clarion.providers.sending import Carrier
+
+T = TypeVar("T")
+
+MOST_UNDER_WAY = 512
+"""Jobs that one process carries at a time, shared by the environments that have some."""
+
+_SMALLEST_SHARE = 8
+_MOST_A_CLAIM = 128
+_MANY = 16
+_GATHER_SECONDS = 0.02
+"""While many sends are under way, results wait for others this long: a larger group costs less for each."""
+
+log = logging.getLogger(__name__)
+
+# A scalar look-up rather than EXISTS, which PostgreSQL may turn into a scan of the whole queue.
+LIST_SENDS = sql("""
+    SELECT e.id FROM environments AS e
+    WHERE (
+        SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.runnable = 2 AND j.due_at <= :now LIMIT 1
+    ) IS NOT NULL
+    ORDER BY e.id
+""")
+
+
+class Senders:
+    """Carries jobs of all environments to their providers."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Clock,
+        carrier: Carrier,
+        integrations: OpenedIntegrations,
+        wake_lanes: Callable[[], None],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._carrier = carrier
+        self._integrations = integrations
+        self._wake_lanes = wake_lanes
+        self._hint = asyncio.Event()
+        self._is_full = False
+        self._is_ending = False
+        self._under_way: set[Parcel] = set()
+        self._carried: list[Parcel] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._recorder: asyncio.Task[None] | None = None
+
+    def wake(self) -> None:
+        """There may be jobs to carry."""
+        self._hint.set()
+
+    async def run(self) -> None:
+        """Carry until cancelled; what is under way then is finished and recorded first."""
+        renewal = asyncio.create_task(self._keep_leases())
+        try:
+            await repeat(self.claim, self._hint)
+        finally:
+            self._is_ending = True
+            await self._finish()
+            renewal.cancel()
+
+    async def work(self) -> bool:
+        """Carry and record what is due at this moment; tells whether there was any."""
+        has_claimed = await self.claim()
+        await self._finish()
+        return has_claimed
+
+    async def claim(self) -> bool:
+        """Take what there is room for and send it on its way; tells whether there was any."""
+        waiting = await self._database.read(self._list_waiting)
+        counts = Counter(parcel.environment_id for parcel in self._under_way)
+        share = max(_SMALLEST_SHARE, MOST_UNDER_WAY // max(len(counts.keys() | set(waiting)), 1))
+        room = {one: min(share - counts[one], _MOST_A_CLAIM) for one in waiting if counts[one] < share}
+        self._is_full = len(room) < len(waiting)
+        claims = [self._start(self._claim_of(one, most)) for one, most in room.items()]
+        if claims:
+            # Not gathered: claims that are under way when this is cancelled still happen, and are carried.
+            await asyncio.wait(claims)
+        for failure in filter(None, [claim.exception() for claim in claims]):
+            raise failure
+        return any(claim.result() for claim in claims)
+
+    async def _list_waiting(self, db: Connection) -> list[EnvironmentId]:
+        return [EnvironmentId(row["id"]) for row in await db.fetch(LIST_SENDS, now=self._clock.now())]
+
+    async def _claim_of(self, environment_id: EnvironmentId, most: int) -> bool:
+        claim = partial(claim_sends, integrations=self._integrations, most=most, now=self._clock.now())
+        parcels = await self._database.transaction(lambda db: claim(db, environment_id))
+        self._under_way.update(parcels)
+        for parcel in parcels:
+            self._start(self._carry(parcel))
+        return bool(parcels)
+
+    async def _carry(self, parcel: Parcel) -> None:
+        try:
+            await carry(parcel, self._carrier, self._clock.now())
+        except Exception as error:
+            log.exception("Send failed", extra={"job_id": parcel.job.id.hex()})
+            give_up(parcel, error, self._clock.now())
+        self._carried.append(parcel)
+        if self._recorder is None:
+            self._recorder = self._start(self._record_carried())
+
+    async def _record_carried(self) -> None:
+        try:
+            while self._carried:
+                if len(self._under_way) - len(self._carried) > _MANY:
+                    await asyncio.sleep(_GATHER_SECONDS)
+                group, self._carried = self._carried, []
+                group.sort(key=lambda parcel: parcel.environment_id)
+                for environment_id, parcels in groupby(group, lambda parcel: parcel.environment_id):
+                    await self._record(environment_id, list(parcels))
+        finally:
+            self._recorder = None
+
+    async def _record(self, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
+        try:
+            await self._write(environment_id, parcels)
+        except Exception:
+            log.exception("Results not recorded", extra={"environment_id": environment_id.hex()})
+            await self._record_apart(environment_id, parcels)
+        self._under_way.difference_update(parcels)
+        if self._is_full:
+            self._hint.set()
+
+    async def _record_apart(self, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
+        """Each alone, so that one that nobody foresaw does not take the others with it; it is set aside as failed."""
+        for parcel in parcels:
+            try:
+                if len(parcels) == 1:
+                    set_aside(parcel, self._clock.now())
+                await self._write(environment_id, [parcel])
+            except Exception:
+                log.exception("Result not recorded", extra={"job_id": parcel.job.id.hex()})
+                if len(parcels) > 1:
+                    await self._record_apart(environment_id, [parcel])
+
+    async def _write(self, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
+        """Write results down, however long the store cannot be used; what is lost here would be sent again."""
+        record = partial(record_sends, environment_id=environment_id, parcels=parcels, now=self._clock.now())
+        while True:
+            try:
+                if await self._database.transaction(record):
+                    self._wake_lanes()
+            except StoreUnavailable as error:
+                log.warning("Recording postponed", extra={"error": str(error), "count": len(parcels)})
+                if self._is_ending:
+                    return
+                await asyncio.sleep(PAUSE_SECONDS)
+            else:
+                return
+
+    async def _keep_leases(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE / SECOND / 3)
+            renew = partial(renew_leases, parcels=tuple(self._under_way), now=self._clock.now())
+            try:
+                await self._database.transaction(renew)
+            except StoreUnavailable as error:
+                log.warning("Leases not renewed", extra={"error": str(error)})
+
+    async def _finish(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
