@@ -7,7 +7,10 @@ BIN := $(VENV)/bin
 LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet --upgrade
 
 .DEFAULT_GOAL := help
-.PHONY: help run test chaos check install install-dev format lint types imports docs lock clean
+WORKLOAD ?= trigger
+SYSTEM ?= sqlite
+
+.PHONY: help run test chaos bench profile check install install-dev install-bench format lint types imports docs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -21,11 +24,19 @@ test: install-dev ## run every test, on SQLite and on a real PostgreSQL
 chaos: install-dev ## kill processes fifty times under load, on both databases
 	@CLARION_CHAOS_KILLS=50 $(BIN)/pytest tests/chaos
 
+bench: install-bench ## measure against the baseline, the floors and the goals; renews docs/performance.md
+	@$(BIN)/python -m bench run && $(BIN)/python -m bench report
+
+profile: install-bench ## flame graphs and SQL of WORKLOAD=trigger on SYSTEM=sqlite or postgres
+	@$(BIN)/python -m bench profile $(WORKLOAD) $(SYSTEM)
+
 check: install-dev lint types imports test ## what CI runs: format, lint, types, imports, tests
 
 install: $(VENV)/installed ## make .venv/bin/clarion
 
 install-dev: $(VENV)/installed-dev
+
+install-bench: $(VENV)/installed-bench
 
 format: install-dev ## rewrite the code in the house style
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
@@ -47,6 +58,7 @@ lock: install-dev ## renew requirements/*.txt from pyproject.toml
 	@$(LOCK) pyproject.toml -o requirements/run.txt
 	@$(LOCK) --group build -o requirements/build.txt
 	@$(LOCK) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
+	@$(LOCK) --group bench -c requirements/run.txt -c requirements/dev.txt -o requirements/bench.txt
 
 clean: ## remove the virtual environment and caches (never data)
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -66,4 +78,9 @@ $(VENV)/installed: requirements/run.txt pyproject.toml | $(VENV)/bin/python
 $(VENV)/installed-dev: requirements/dev.txt $(VENV)/installed | $(VENV)/bin/python
 	@echo "Installing the development tools ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/installed-bench: requirements/bench.txt $(VENV)/installed-dev | $(VENV)/bin/python
+	@echo "Installing what measures ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	@touch $@

@@ -1,0 +1,90 @@
+"""`python -m bench run | report | profile`."""
+
+import argparse
+import asyncio
+import signal
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import uvloop
+from rich.console import Console
+
+from bench.figures import summarize
+from bench.plan import ALONE, WORKLOADS
+from bench.plot import plot_cpu
+from bench.processes import ROOT
+from bench.profile import profile
+from bench.report import print_run, render_report
+from bench.results import find_latest, read_run, write_run
+from bench.rounds import run_rounds
+from bench.systems import CLARION, SQLITE
+
+_NAMES = [one.name for one in (*WORKLOADS, *ALONE)]
+_DOCUMENT = ROOT / "docs" / "performance.md"
+_PICTURE = ROOT / "docs" / "performance.svg"
+_WIDE = 200
+_console = Console() if sys.stdout.isatty() else Console(width=_WIDE)
+
+
+def main() -> None:
+    arguments = _arguments()
+    if arguments.command == "run":
+        run = _until_stopped(run_rounds(arguments.rounds, arguments.only))
+        print_run(run, _console)
+        if not arguments.only:
+            _console.print(f"Written to {write_run(run).relative_to(ROOT)}")
+    elif arguments.command == "report":
+        _write_report(arguments.file or find_latest())
+    else:
+        _until_stopped(profile(arguments.workload, arguments.system))
+
+
+def _write_report(result: Path | None) -> None:
+    if result is None:
+        sys.exit("There is no result yet: python -m bench run")
+    run = read_run(result)
+    plot_cpu(summarize(run.figures), _PICTURE)
+    _DOCUMENT.write_text(render_report(run, _PICTURE.name))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench")
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="measure, print a table and, of a whole run, write bench/results/<date>.json")
+    run.add_argument("--rounds", type=int, default=3)
+    run.add_argument("--only", type=_workloads, default=[], metavar="NAME,…", help=", ".join(_NAMES))
+    report = commands.add_parser("report", help="write docs/performance.md from the newest result, or from a given one")
+    report.add_argument("file", type=Path, nargs="?")
+    profiling = commands.add_parser("profile", help="flame graphs and SQL statements of one workload")
+    profiling.add_argument("workload", choices=[one.name for one in WORKLOADS if SQLITE in one.systems])
+    profiling.add_argument("system", choices=CLARION)
+    return parser.parse_args()
+
+
+def _workloads(text: str) -> list[str]:
+    names = text.split(",")
+    unknown = [name for name in names if name not in _NAMES]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{unknown[0]} is none of {', '.join(_NAMES)}")
+    return names
+
+
+def _until_stopped(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run to the end, or until SIGINT or SIGTERM: then everything that was started is stopped before leaving."""
+
+    async def run() -> Any:
+        task = asyncio.ensure_future(work)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        return await task
+
+    try:
+        return uvloop.run(run())
+    except asyncio.CancelledError:
+        sys.exit("Stopped.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""What a team would write instead, measured beside Clarion: FastAPI, Celery on Redis, PostgreSQL.
+
+Its folder has an `app.py` (`app`, `celery`, and a seed of the database when run) and a `requirements.txt`.
+CLARION_BENCH_BASELINE names it; without it, or without a Redis server, there is nothing to compare with.
+"""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+
+from bench.processes import ROOT, clean_environ, running, wait_for_answer
+from bench.systems import BASELINE, System, free_port, make_database, postmaster_pid
+from tests.servers import PostgresServer
+
+KEY = "bench-key"
+_VENV = ROOT / "bench" / ".cache" / "baseline"
+_PARALLEL_WORKERS = str(os.cpu_count() or 1)
+
+
+def find_baseline() -> tuple[Path | None, str]:
+    """The folder of the baseline, or None and why there is nothing to compare with."""
+    folder = Path(os.environ.get("CLARION_BENCH_BASELINE", ROOT.parent / "shared" / "baseline"))
+    if not (folder / "app.py").is_file():
+        return None, "no baseline was found (CLARION_BENCH_BASELINE names its folder)"
+    if shutil.which("redis-server") is None:
+        return None, "the baseline needs `redis-server` on the PATH"
+    return folder, ""
+
+
+@asynccontextmanager
+async def start_baseline(source: Path, folder: Path, server: PostgresServer) -> AsyncIterator[System]:
+    """API, worker and Redis with their defaults, on a database of the same PostgreSQL."""
+    folder.mkdir(parents=True, exist_ok=True)
+    await asyncio.to_thread(_install, source)
+    url = await make_database(server, "baseline")
+    redis_port, api_port = free_port(), free_port()
+    environ = clean_environ(
+        {
+            "DB_URL": url.replace("postgresql://", "postgresql+psycopg2://", 1),
+            "REDIS_URL": f"redis://127.0.0.1:{redis_port}/0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+    )
+    with ExitStack() as started:
+        redis = ["redis-server", "--port", str(redis_port), "--bind", "127.0.0.1", "--dir", str(folder)]
+        redis_pid = started.enter_context(running(redis, environ=environ, log=folder / "redis.log")).pid
+        await asyncio.to_thread(_run, [str(_VENV / "bin/python"), "app.py"], source, environ)
+        worker_pid = started.enter_context(
+            running(_worker(), environ=environ, log=folder / "worker.log", folder=source)
+        ).pid
+        api = started.enter_context(running(_api(api_port), environ=environ, log=folder / "api.log", folder=source))
+        address = f"http://127.0.0.1:{api_port}"
+        await wait_for_answer(address, "/healthz", api, folder / "api.log")
+        groups = {"api": [api.pid], "worker": [worker_pid], "redis": [redis_pid], "postgres": [postmaster_pid(server)]}
+        yield System(kind=BASELINE, address=address, groups=groups, folder=folder, key=KEY, database_url=url)
+
+
+def _worker() -> list[str]:
+    celery = [str(_VENV / "bin/celery"), "-A", "app.celery", "worker"]
+    return [*celery, "--concurrency", _PARALLEL_WORKERS, "--loglevel", "WARNING"]
+
+
+def _api(port: int) -> list[str]:
+    return [str(_VENV / "bin/uvicorn"), "app:app", "--host", "127.0.0.1", "--port", str(port), "--no-access-log"]
+
+
+def _install(source: Path) -> None:
+    """The baseline's libraries, into an environment of their own that is made once."""
+    done = _VENV / "installed"
+    if done.exists():
+        return
+    shutil.rmtree(_VENV, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", str(_VENV)], check=True)
+    pip = [str(_VENV / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "-r", str(source / "requirements.txt")], check=True)
+    done.touch()
+
+
+def _run(command: list[str], folder: Path, environ: Mapping[str, str]) -> None:
+    subprocess.run(command, cwd=folder, env=dict(environ), check=True, capture_output=True, timeout=120)

@@ -1,0 +1,112 @@
+"""Topics with very many members, written straight into the store: over HTTP that takes minutes and measures nothing.
+
+The first member comes in through the API; all others are copies of its rows with ids, keys and addresses of their own.
+"""
+
+import contextlib
+import uuid
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
+
+import asyncpg
+
+from bench.content import ensure_topic
+from bench.systems import SQLITE, System
+from clarion.clock import SystemClock
+from clarion.db.sqlite import connect
+from clarion.ids import new_id
+
+_FIRST = "member-0"
+_COMPUTED = "full_name"
+
+Row = dict[str, Any]
+
+
+async def make_crowd(system: System, count: int, topics: dict[str, int]) -> None:
+    """So many subscribers; the first ones of them are members of the given topics, up to the size of each."""
+    person = {"subscriberId": _FIRST, "firstName": "Ada", "lastName": "Lovelace", "email": "member-0@example.com"}
+    await system.request("POST", "/v2/subscribers", person)
+    for topic in topics:
+        await ensure_topic(system, topic, [_FIRST])
+    async with _writer(system) as store:
+        first = await store.find("SELECT * FROM subscribers WHERE key = {}", _FIRST)
+        people = list(_copies(first, count - 1, store))
+        await store.insert("subscribers", people)
+        for topic, size in topics.items():
+            member = await store.find(
+                "SELECT * FROM topic_subscriptions WHERE topic_id = (SELECT id FROM topics WHERE key = {})", topic
+            )
+            await store.insert("topic_subscriptions", _memberships(member, people[: size - 1], store))
+
+
+def _copies(first: Row, count: int, store: "_Writer") -> Iterator[Row]:
+    for number in range(1, count + 1):
+        key = f"member-{number}"
+        changed = {"id": store.make_id(), "key": key, "email": f"{key}@example.com"}
+        # Numbers far above those in use: rows of the text index are told apart by them.
+        yield first | changed | {"search_row": first["search_row"] + 1_000_000 + number}
+
+
+def _memberships(member: Row, people: Sequence[Row], store: "_Writer") -> list[Row]:
+    return [member | {"id": store.make_id(), "subscriber_id": person["id"]} for person in people]
+
+
+class _Writer(Protocol):
+    def make_id(self) -> Any: ...
+
+    async def find(self, query: str, value: str) -> Row:
+        """The one row that a query finds; `{}` stands for the value."""
+        ...
+
+    async def insert(self, table: str, rows: Sequence[Row]) -> None: ...
+
+
+@asynccontextmanager
+async def _writer(system: System) -> AsyncIterator[_Writer]:
+    if system.kind == SQLITE:
+        with contextlib.closing(connect(system.folder / "clarion.db")) as opened:
+            yield _SqliteWriter(opened)
+        return
+    connection = await asyncpg.connect(system.database_url)
+    try:
+        yield _PostgresWriter(connection)
+    finally:
+        await connection.close()
+
+
+class _SqliteWriter:
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def make_id(self) -> bytes:
+        return new_id(SystemClock().now())
+
+    async def find(self, query: str, value: str) -> Row:
+        return _stored(self._connection.execute(query.format("?"), (value,)).fetchone())
+
+    async def insert(self, table: str, rows: Sequence[Row]) -> None:
+        marks = ", ".join(f":{name}" for name in rows[0])
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.executemany(f"INSERT INTO {table} ({', '.join(rows[0])}) VALUES ({marks})", rows)
+        self._connection.execute("COMMIT")
+
+
+class _PostgresWriter:
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def make_id(self) -> uuid.UUID:
+        return uuid.UUID(bytes=new_id(SystemClock().now()))
+
+    async def find(self, query: str, value: str) -> Row:
+        return _stored(await self._connection.fetchrow(query.format("$1"), value))
+
+    async def insert(self, table: str, rows: Sequence[Row]) -> None:
+        records = [tuple(row.values()) for row in rows]
+        await self._connection.copy_records_to_table(table, records=records, columns=list(rows[0]))
+
+
+def _stored(row: Any) -> Row:
+    """A row without what the database works out by itself."""
+    return {name: value for name, value in dict(row).items() if name != _COMPUTED}

@@ -1,0 +1,88 @@
+"""The least that the HTTP side of a trigger can cost: Clarion's own HTTP stack, and no work at all behind it.
+
+The server, routing, limits, decoding into the typed shape and the answer are those of `clarion serve`; there is no
+store, so requests carry no idempotency key and every key is good.
+"""
+
+import argparse
+import base64
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
+
+import uvicorn
+
+from clarion.bus import Bus
+from clarion.clock import SystemClock
+from clarion.db.port import Database
+from clarion.http.limits import LARGE_BODY
+from clarion.http.operation import Call, Caller, Operation, Services, operation
+from clarion.http.service import Service, StaticPage
+from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
+from clarion.providers.names import BuiltinNames
+from clarion.settings import Settings
+from clarion.triggers.wire import TriggerIn, TriggerOut
+from clarion.vault import Vault
+from clarion.vocabulary import Scope
+
+
+@operation("POST", "/v1/events/trigger", scope=Scope.EVENTS_WRITE, status=201, body_limit=LARGE_BODY)
+async def accept(call: Call, body: TriggerIn) -> TriggerOut:  # noqa: ARG001 - an operation has a call
+    """Accept a trigger and forget it."""
+    return TriggerOut(acknowledged=True, status="processed", transaction_id=body.name)
+
+
+class _NoStore:
+    """Runs a unit of work on nothing."""
+
+    async def transaction(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
+        return await work(None)
+
+
+_CALLER = Caller(EnvironmentId(bytes(16)), OrganizationId(bytes(16)), ApiKeyId(bytes(16)), frozenset({Scope.ALL}))
+
+
+async def _anyone(_: str | None) -> Caller:
+    return _CALLER
+
+
+def _make_service() -> Service:
+    published: Operation = accept.__dict__["operation"]
+    services = Services(
+        settings=Settings(data_dir=Path()),
+        clock=SystemClock(),
+        vault=Vault.parse(f"none:{base64.b64encode(bytes(32)).decode()}"),
+        names=BuiltinNames(""),
+        bus=Bus(),
+    )
+    return Service(
+        [published],
+        database=cast("Database", _NoStore()),
+        services=services,
+        authenticate=_anyone,
+        # What the bench asks to see whether the server is there.
+        pages={"/v1/health-check": lambda: StaticPage(b"application/json", b"{}")},
+    )
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--port", type=int, required=True)
+    port: int = arguments.parse_args().port
+    uvicorn.run(
+        _make_service(),
+        port=port,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        timeout_keep_alive=61,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""What the figures are to be, and whether they are."""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bench.figures import Key, Summary
+from bench.systems import BASELINE, FLOOR_HTTP, POSTGRES, SQLITE
+
+
+@dataclass(frozen=True, slots=True)
+class Medians:
+    """The middle values of a run."""
+
+    summaries: Mapping[Key, Summary]
+
+    def find(self, workload: str, system: str, name: str) -> float | None:
+        found = self.summaries.get(Key(workload, system, name))
+        return None if found is None else found.median
+
+    def find_highest(self, workload: str, ending: str) -> float | None:
+        """The highest of all values of a workload whose names end alike."""
+        found = [
+            one.median for key, one in self.summaries.items() if key.workload == workload and key.name.endswith(ending)
+        ]
+        return max(found, default=None)
+
+
+Value = Callable[[Medians], float | None]
+Sign = Literal["≥", "≤", "<"]
+
+_COMPARISONS: Mapping[Sign, Callable[[float, float], bool]] = {"≥": operator.ge, "≤": operator.le, "<": operator.lt}
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    text: str
+    sign: Sign
+    limit: float
+    value: Value
+    unit: str = ""
+
+    def is_met(self, value: float) -> bool:
+        return _COMPARISONS[self.sign](value, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A goal, and what was measured of it; None where the run did not."""
+
+    goal: Goal
+    value: float | None
+
+    @property
+    def word(self) -> str:
+        if self.value is None:
+            return "not measured"
+        return "met" if self.goal.is_met(self.value) else "not met"
+
+
+def judge(summaries: Mapping[Key, Summary]) -> list[Verdict]:
+    medians = Medians(summaries)
+    return [Verdict(goal, goal.value(medians)) for goal in GOALS]
+
+
+def _value(workload: str, system: str, name: str) -> Value:
+    return lambda medians: medians.find(workload, system, name)
+
+
+def _ratio(above: tuple[str, str, str], below: tuple[str, str, str]) -> Value:
+    def value(medians: Medians) -> float | None:
+        numerator, denominator = medians.find(*above), medians.find(*below)
+        return None if numerator is None or not denominator else numerator / denominator
+
+    return value
+
+
+def _worst(choose: Callable[[Sequence[float]], float], workloads: Sequence[str], system: str, name: str) -> Value:
+    """The highest or the lowest of several workloads."""
+
+    def value(medians: Medians) -> float | None:
+        found = [one for one in (medians.find(workload, system, name) for workload in workloads) if one is not None]
+        return choose(found) if found else None
+
+    return value
+
+
+_EXTERNAL = ("external mail", "external chat")
+_BASELINE_CPU = ("trigger", BASELINE, "cpu_ms")
+_NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
+
+
+def _of_trigger(system: str, *, times_less_cpu: float) -> list[Goal]:
+    name, completed = _NAMES[system], ("trigger", system, "per_second")
+    return [
+        Goal(
+            f"In-app trigger on {name}: times less CPU than the baseline, all processes counted",
+            "≥",
+            times_less_cpu,
+            _ratio(_BASELINE_CPU, ("trigger", system, "cpu_ms")),
+        ),
+        Goal(
+            f"Completed in-app triggers on {name}: times the baseline's rate",
+            "≥",
+            30,
+            _ratio(completed, ("trigger", BASELINE, "per_second")),
+        ),
+        Goal(
+            f"Completed in-app triggers on {name}: share of the rate of a POST without work",
+            "≥",
+            0.20,
+            _ratio(completed, ("trigger", FLOOR_HTTP, "per_second")),
+        ),
+        Goal(
+            f"Completed in-app triggers on {name}: share of the rate of writing their rows alone",
+            "≥",
+            0.25,
+            _ratio(completed, ("trigger", f"floor storage {system}", "per_second")),
+        ),
+        Goal(f"SQL statements of an in-app trigger on {name}", "<", 1, _value("trigger", system, "statements")),
+    ]
+
+
+def _of_system(system: str, *, times_less_fanout: float) -> list[Goal]:
+    name = _NAMES[system]
+    return [
+        Goal(
+            f"Fan-out to 100 000 on {name}: times less CPU a recipient than a trigger of the baseline",
+            "≥",
+            times_less_fanout,
+            _ratio(_BASELINE_CPU, ("fan-out 100000", system, "cpu_ms")),
+        ),
+        Goal(f"E-mail or chat message on {name}: CPU", "≤", 1, _worst(max, _EXTERNAL, system, "cpu_ms"), "ms"),
+        Goal(
+            f"E-mail or chat on {name}: messages by one worker through providers that take 50 ms",
+            "≥",
+            1000,
+            _worst(min, _EXTERNAL, system, "per_second"),
+            "1/s",
+        ),
+        Goal(f"End to end at half load on {name}: median", "≤", 30, _value("latency", system, "half_p50_ms"), "ms"),
+        Goal(f"End to end at half load on {name}: p99", "≤", 150, _value("latency", system, "half_p99_ms"), "ms"),
+        Goal(f"First answer on an existing store, {name}", "≤", 1.5, _value("lifetime", system, "start_seconds"), "s"),
+    ]
+
+
+GOALS = (
+    *_of_trigger(SQLITE, times_less_cpu=50),
+    *_of_trigger(POSTGRES, times_less_cpu=35),
+    *_of_system(SQLITE, times_less_fanout=150),
+    *_of_system(POSTGRES, times_less_fanout=100),
+    Goal(
+        "Pages at 10 million messages: times the p95 at 10 thousand, the worst of all",
+        "≤",
+        2,
+        lambda medians: medians.find_highest("pages", "p95 ratio"),
+    ),
+    Goal("Memory of `clarion serve`, idle", "≤", 100, _value("lifetime", SQLITE, "idle_mb"), "MB"),
+    Goal("Memory of `clarion serve`, under load", "≤", 200, _value("lifetime", SQLITE, "loaded_mb"), "MB"),
+)

@@ -1,0 +1,74 @@
+"""What a run has found, as it is kept: one JSON file for each."""
+
+import os
+import platform
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+import asyncpg
+import msgspec
+import psutil
+
+from bench.figures import Figure
+from bench.processes import ROOT
+from tests.servers import PostgresServer
+
+FOLDER = ROOT / "bench" / "results"
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of `make bench`."""
+
+    date: str
+    machine: dict[str, str]
+    rounds: int
+    seconds: float
+    notes: list[str]
+    figures: list[Figure]
+
+
+def write_run(run: Run, folder: Path = FOLDER) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{run.date.replace(':', '')}.json"
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n")
+    return path
+
+
+def read_run(path: Path) -> Run:
+    return msgspec.json.decode(path.read_bytes(), type=Run)
+
+
+def find_latest(folder: Path = FOLDER) -> Path | None:
+    """The newest result; names begin with the date, so they sort by it."""
+    return max(folder.glob("*.json"), default=None)
+
+
+def now_text() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M")
+
+
+async def describe_machine(server: PostgresServer) -> dict[str, str]:
+    """What the figures depend on, and nothing that names the machine."""
+    connection = await asyncpg.connect(server.url)
+    try:
+        postgres: str = await connection.fetchval("SHOW server_version")
+    finally:
+        await connection.close()
+    return {
+        "Processor": _processor(),
+        "Cores": str(os.cpu_count()),
+        "Memory": f"{psutil.virtual_memory().total / 2**30:.0f} GB",
+        "System": f"{platform.system()} {platform.release()}",
+        "Python": platform.python_version(),
+        "SQLite": sqlite3.sqlite_version,
+        "PostgreSQL": postgres.partition(" ")[0],
+        "Load average at the start": f"{os.getloadavg()[0]:.1f}",
+    }
+
+
+def _processor() -> str:
+    facts = Path("/proc/cpuinfo")
+    lines = facts.read_text().splitlines() if facts.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

@@ -1,0 +1,158 @@
+"""Looking into the stores of the systems: what has been committed, how large it is, what a trigger leaves behind.
+
+Completion is never taken from an answer: messages are counted where they end up. A store is read in steps, each from
+where the last one stopped, so that looking costs the same however many messages there are.
+"""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import asyncpg
+
+from bench.systems import BASELINE, SQLITE, System
+
+_PATIENCE_SECONDS = 60
+_NEW_MESSAGES = "SELECT id, content FROM messages WHERE environment_id = {} AND id > {} ORDER BY id"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A message, and when it was first seen to be committed: late by up to the pause between two looks and a look."""
+
+    content: str
+    at: float
+
+
+class Store(Protocol):
+    async def read_new(self) -> list[str]:
+        """The contents of the messages committed since the last call."""
+        ...
+
+    async def count_messages(self) -> int: ...
+
+    async def size_bytes(self) -> int: ...
+
+    async def sample_rows(self, table: str, most: int) -> list[dict[str, Any]]: ...
+
+
+@asynccontextmanager
+async def open_store(system: System) -> AsyncIterator[Store]:
+    """The store of a system, at its present end."""
+    if system.kind == SQLITE:
+        reader = SqliteStore(system.folder / "clarion.db")
+        try:
+            await reader.read_new()
+            yield reader
+        finally:
+            reader.close()
+        return
+    assert system.database_url is not None
+    connection = await asyncpg.connect(system.database_url)
+    try:
+        store: Store = BaselineStore(connection) if system.kind == BASELINE else PostgresStore(connection)
+        await store.read_new()
+        yield store
+    finally:
+        await connection.close()
+
+
+async def await_messages(store: Store, count: int, *, pause: float = 0.02) -> list[Arrival]:
+    """Look until so many messages have come; an error where none comes any more."""
+    arrivals: list[Arrival] = []
+    last = time.monotonic()
+    while len(arrivals) < count:
+        found = await store.read_new()
+        now = time.time()
+        arrivals += [Arrival(content, now) for content in found]
+        if found:
+            last = time.monotonic()
+        elif time.monotonic() - last > _PATIENCE_SECONDS:
+            raise RuntimeError(f"only {len(arrivals)} of {count} messages came")
+        await asyncio.sleep(pause)
+    if len(arrivals) > count:
+        raise RuntimeError(f"{len(arrivals)} messages came where {count} were due")
+    return arrivals
+
+
+class SqliteStore:
+    """Clarion's file, read beside the process that owns it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+        self._connection.row_factory = sqlite3.Row
+        (self._environment_id,) = self._connection.execute(
+            "SELECT id FROM environments WHERE name = 'Development'"
+        ).fetchone()
+        self._last = b""
+
+    async def read_new(self) -> list[str]:
+        query = _NEW_MESSAGES.format("?", "?")
+        rows = self._connection.execute(query, (self._environment_id, self._last)).fetchall()
+        self._last = rows[-1]["id"] if rows else self._last
+        return [row["content"] for row in rows]
+
+    async def count_messages(self) -> int:
+        (count,) = self._connection.execute("SELECT count(*) FROM messages").fetchone()
+        return int(count)
+
+    async def size_bytes(self) -> int:
+        """The file after its log has been written back into it."""
+        with sqlite3.connect(self._path, timeout=30) as writer:
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        writer.close()
+        return self._path.stat().st_size
+
+    async def sample_rows(self, table: str, most: int) -> list[dict[str, Any]]:
+        return [dict(row) for row in self._connection.execute(f"SELECT * FROM {table} LIMIT {most}")]
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class PostgresStore:
+    """Clarion's database; the cost of looking is part of the server's."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._environment_id: Any = None
+        self._last = "00000000-0000-0000-0000-000000000000"
+
+    async def read_new(self) -> list[str]:
+        if self._environment_id is None:
+            self._environment_id = await self._connection.fetchval(
+                "SELECT id FROM environments WHERE name = 'Development'"
+            )
+        rows = await self._connection.fetch(_NEW_MESSAGES.format("$1", "$2"), self._environment_id, self._last)
+        self._last = rows[-1]["id"] if rows else self._last
+        return [row["content"] for row in rows]
+
+    async def count_messages(self) -> int:
+        return int(await self._connection.fetchval("SELECT count(*) FROM messages"))
+
+    async def size_bytes(self) -> int:
+        await self._connection.execute("CHECKPOINT")
+        return int(await self._connection.fetchval("SELECT pg_database_size(current_database())"))
+
+    async def sample_rows(self, table: str, most: int) -> list[dict[str, Any]]:
+        return [dict(row) for row in await self._connection.fetch(f"SELECT * FROM {table} LIMIT {most}")]
+
+
+class BaselineStore(PostgresStore):
+    """The baseline's database, whose messages are numbered by the caller."""
+
+    def __init__(self, connection: Any) -> None:
+        super().__init__(connection)
+        self._seen: set[int] = set()
+
+    async def read_new(self) -> list[str]:
+        rows = await self._connection.fetch("SELECT seq FROM messages WHERE seq IS NOT NULL")
+        new = {row["seq"] for row in rows} - self._seen
+        self._seen |= new
+        return [str(number) for number in new]

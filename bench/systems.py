@@ -1,0 +1,189 @@
+"""The systems under measurement, as real processes on loopback."""
+
+import asyncio
+import base64
+import socket
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from bench.client import make_request, send_one
+from bench.processes import clean_environ, python_command, running, wait_for_answer
+from tests.servers import PostgresServer, postgres_server
+
+KEY = "bench-key-of-development"
+SQLITE, POSTGRES, BASELINE, FLOOR_HTTP = "sqlite", "postgres", "baseline", "floor http"
+CLARION = (SQLITE, POSTGRES)
+
+_ENCRYPTION_KEYS = f"bench:{base64.b64encode(bytes(32)).decode()}"
+_NOTHING: Mapping[str, str] = {}
+_CLARION = "clarion"
+"""The module that is run; a launcher that prepares the process and then runs it can take its place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """One running system: where it answers, and which processes belong to it."""
+
+    kind: str
+    address: str
+    groups: Mapping[str, Sequence[int]]
+    """Process ids by part, the database server among them."""
+    folder: Path
+    """Where its logs are, and its data if it has any of its own."""
+    key: str = KEY
+    server: PostgresServer | None = None
+    database_url: str | None = None
+    start_seconds: float = 0.0
+    """From the start of its process to the first answer."""
+
+    @property
+    def own_groups(self) -> dict[str, Sequence[int]]:
+        """Its processes without the database server, which it may share."""
+        return {part: pids for part, pids in self.groups.items() if part != "postgres"}
+
+    async def request(self, method: str, path: str, body: Any = None) -> Any:
+        """Send one request for set-up and return the JSON of its answer; a refusal is an error."""
+        answer = await send_one(self.address, make_request(method, path, key=self.key, body=body))
+        if answer.status >= 400:
+            raise RuntimeError(f"{method} {path}: {answer.status} {answer.body[:500].decode(errors='replace')}")
+        return answer.json() if answer.body else None
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where workloads that start systems of their own do so."""
+
+    folder: Path
+    server: PostgresServer
+
+
+@asynccontextmanager
+async def clarion_on_sqlite(
+    folder: Path, *, environ: Mapping[str, str] = _NOTHING, module: str = _CLARION
+) -> AsyncIterator[System]:
+    """`clarion serve` on the store in `folder`, which is made where there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    arguments = ["serve", "--data-dir", str(folder)]
+    async with _answering(module, arguments, folder / "serve.log", environ) as started:
+        yield System(
+            kind=SQLITE,
+            address=started.address,
+            groups={"serve": [started.pid]},
+            folder=folder,
+            start_seconds=started.seconds,
+        )
+
+
+@asynccontextmanager
+async def clarion_on_postgres(
+    folder: Path,
+    server: PostgresServer,
+    *,
+    database: str = "clarion",
+    environ: Mapping[str, str] = _NOTHING,
+    module: str = _CLARION,
+) -> AsyncIterator[System]:
+    """One `clarion api` and one `clarion worker` on a database of the server, which is made where there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    url = await make_database(server, database)
+    given = {"CLARION_DATABASE_URL": url, "CLARION_DATA_DIR": str(folder), **environ}
+    await _migrate(folder / "migrate.log", given)
+    async with _answering(module, ["api"], folder / "api.log", given) as api:
+        worker_command = python_command(module, "worker")
+        with running(worker_command, environ=_environ(given), log=folder / "worker.log") as worker:
+            yield System(
+                kind=POSTGRES,
+                address=api.address,
+                groups={"api": [api.pid], "worker": [worker.pid], "postgres": [postmaster_pid(server)]},
+                folder=folder,
+                server=server,
+                database_url=url,
+                start_seconds=api.seconds,
+            )
+
+
+@asynccontextmanager
+async def http_floor(folder: Path) -> AsyncIterator[System]:
+    """Clarion's HTTP stack, answering the same requests without doing any work."""
+    folder.mkdir(parents=True, exist_ok=True)
+    async with _answering("bench.floor", [], folder / "floor.log", _NOTHING) as started:
+        yield System(kind=FLOOR_HTTP, address=started.address, groups={"floor": [started.pid]}, folder=folder)
+
+
+@contextmanager
+def open_postgres(folder: Path, *, keep: bool = False) -> Iterator[PostgresServer]:
+    """A PostgreSQL of our own on the data in `folder`; the data stays afterwards only where it is to be kept."""
+    with postgres_server(folder) as server:
+        if keep:
+            server.handle.cleanup_mode = "stop"
+        yield server
+
+
+async def make_database(server: PostgresServer, name: str, *, afresh: bool = False) -> str:
+    """The address of a database, made where there is none of that name, or in place of it."""
+    connection = await asyncpg.connect(server.url)
+    try:
+        if afresh:
+            await connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        if not await connection.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", name):
+            await connection.execute(f"CREATE DATABASE {name}")
+    finally:
+        await connection.close()
+    base, mark, query = server.url.partition("?")
+    return f"{base.rpartition('/')[0]}/{name}{mark}{query}"
+
+
+def postmaster_pid(server: PostgresServer) -> int:
+    pid: int = server.handle.get_pid()
+    return pid
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    pid: int
+    address: str
+    seconds: float
+
+
+@asynccontextmanager
+async def _answering(
+    module: str, arguments: Sequence[str], log: Path, environ: Mapping[str, str]
+) -> AsyncIterator[_Started]:
+    port = free_port()
+    command = python_command(module, *arguments, "--port", str(port))
+    began = time.monotonic()
+    with running(command, environ=_environ(environ), log=log) as process:
+        address = f"http://127.0.0.1:{port}"
+        await wait_for_answer(address, "/v1/health-check", process, log)
+        yield _Started(process.pid, address, time.monotonic() - began)
+
+
+async def _migrate(log: Path, environ: Mapping[str, str]) -> None:
+    with running(python_command("clarion", "migrate"), environ=_environ(environ), log=log) as process:
+        if await asyncio.to_thread(process.wait, 120):
+            raise RuntimeError(f"the store could not be migrated: {log.read_text()[-2000:]}")
+
+
+def _environ(given: Mapping[str, str]) -> dict[str, str]:
+    return clean_environ(
+        {
+            "CLARION_DEVELOPMENT_API_KEY": KEY,
+            "CLARION_ENCRYPTION_KEYS": _ENCRYPTION_KEYS,
+            "CLARION_EGRESS_ALLOW": "127.0.0.0/8",
+            "CLARION_LOG_LEVEL": "warning",
+            **given,
+        }
+    )

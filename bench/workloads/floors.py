@@ -1,0 +1,134 @@
+"""What a trigger cannot do without: an HTTP exchange with no work behind it, and its rows written by a bare driver."""
+
+import asyncio
+import contextlib
+import itertools
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from bench.client import send_closed
+from bench.figures import Figure
+from bench.stores import open_store
+from bench.systems import FLOOR_HTTP, SQLITE, System, make_database
+from bench.usage import cpu_between, cpu_seconds
+from bench.workloads.trigger import CONNECTIONS, NAME, PEOPLE, make_triggers
+from clarion.clock import SystemClock
+from clarion.db.migrate import migrate_postgres, migrate_sqlite
+from clarion.db.sqlite import connect
+from clarion.ids import new_id
+
+_COUNT = 6000
+_BATCH = 128
+_OWN = {
+    "idempotency_keys": "key_id",
+    "triggers": "trigger_id",
+    "notifications": "notification_id",
+    "jobs": "job_id",
+    "messages": "message_id",
+}
+"""What an in-app trigger leaves behind, a row in each table; and how others call the id of that row."""
+
+Rows = dict[str, list[tuple[Any, ...]]]
+"""Rows of each table, ready for the driver."""
+
+
+async def measure(system: System) -> list[Figure]:
+    """The floor of HTTP on its own server; that of storage with rows that the given system has written."""
+    if system.kind == FLOOR_HTTP:
+        return await _measure_http(system)
+    async with open_store(system) as store:
+        samples = {table: await store.sample_rows(table, PEOPLE) for table in _OWN}
+    batches = list(_batches(samples, as_uuid=system.kind != SQLITE))
+    columns = {table: list(rows[0]) for table, rows in samples.items()}
+    if system.kind == SQLITE:
+        seconds, cpu = await _write_sqlite(system.folder / "floor.db", columns, batches)
+    else:
+        seconds, cpu = await _write_postgres(system, columns, batches)
+    return _figures(f"floor storage {system.kind}", seconds, cpu)
+
+
+async def _measure_http(system: System) -> list[Figure]:
+    triggers = make_triggers(system, _COUNT)
+    before = cpu_seconds(system.groups)
+    load = await send_closed(system.address, triggers.requests, connections=CONNECTIONS)
+    used = cpu_between(before, cpu_seconds(system.groups))
+    load.require(201)
+    return _figures(system.kind, load.ended - load.began, sum(used.values()))
+
+
+def _figures(system: str, seconds: float, cpu: float) -> list[Figure]:
+    return [
+        Figure(NAME, system, "cpu_ms", cpu * 1000 / _COUNT, "ms"),
+        Figure(NAME, system, "per_second", _COUNT / seconds, "1/s"),
+    ]
+
+
+def _batches(samples: dict[str, list[dict[str, Any]]], *, as_uuid: bool) -> Iterator[Rows]:
+    """Rows like the sampled ones for `_COUNT` triggers, with ids of their own, made before the time is taken."""
+    for start in range(0, _COUNT, _BATCH):
+        numbers = range(start, min(start + _BATCH, _COUNT))
+        renewed = [_renew(samples, number, as_uuid=as_uuid) for number in numbers]
+        yield {table: [rows[table] for rows in renewed] for table in _OWN}
+
+
+def _renew(samples: dict[str, list[dict[str, Any]]], number: int, *, as_uuid: bool) -> dict[str, tuple[Any, ...]]:
+    now = SystemClock().now()
+    ids: dict[str, Any] = {name: new_id(now) for name in _OWN.values()}
+    if as_uuid:
+        ids = {name: uuid.UUID(bytes=value) for name, value in ids.items()}
+    renewed = {}
+    for table, own in _OWN.items():
+        row = samples[table][number % len(samples[table])]
+        fresh = ids | _unique(table) | {"id": ids[own]}
+        renewed[table] = tuple(fresh.get(column, value) for column, value in row.items())
+    return renewed
+
+
+def _unique(table: str) -> dict[str, Any]:
+    """What no two rows may have in common, apart from ids."""
+    if table == "idempotency_keys":
+        return {"digest": uuid.uuid4().bytes}
+    return {"transaction_key": f"txn_{uuid.uuid4().hex}"} if table == "triggers" else {}
+
+
+async def _write_sqlite(path: Path, columns: dict[str, list[str]], batches: Sequence[Rows]) -> tuple[float, float]:
+    for left in path.parent.glob(f"{path.name}*"):
+        left.unlink()
+    await asyncio.to_thread(migrate_sqlite, path)
+    statements = {
+        table: f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(itertools.repeat('?', len(names)))})"
+        for table, names in columns.items()
+    }
+    with contextlib.closing(connect(path)) as connection:
+        began, cpu = time.perf_counter(), time.process_time()
+        for rows in batches:
+            connection.execute("BEGIN IMMEDIATE")
+            for table, statement in statements.items():
+                connection.executemany(statement, rows[table])
+            connection.execute("COMMIT")
+        return time.perf_counter() - began, time.process_time() - cpu
+
+
+async def _write_postgres(
+    system: System, columns: dict[str, list[str]], batches: Sequence[Rows]
+) -> tuple[float, float]:
+    assert system.server is not None
+    server = {"postgres": system.groups["postgres"]}
+    url = await make_database(system.server, "floor", afresh=True)
+    await migrate_postgres(url)
+    connection = await asyncpg.connect(url)
+    try:
+        before, began, cpu = cpu_seconds(server), time.perf_counter(), time.process_time()
+        for rows in batches:
+            async with connection.transaction():
+                for table, names in columns.items():
+                    await connection.copy_records_to_table(table, records=rows[table], columns=names)
+        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+        return seconds, cpu + sum(cpu_between(before, cpu_seconds(server)).values())
+    finally:
+        await connection.close()

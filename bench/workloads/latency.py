@@ -1,0 +1,45 @@
+"""How long it takes from sending a trigger to its message being committed, when the system is not overloaded.
+
+The store is looked at every few milliseconds, and a message counts as committed when a look has found it: the times are
+too long by up to `_PAUSE_SECONDS` and the length of a look, which waits for a core like all else, and never too short.
+"""
+
+import asyncio
+
+from bench.client import send_open
+from bench.figures import Figure, percentile
+from bench.stores import await_messages, open_store
+from bench.systems import BASELINE, System
+from bench.workloads.trigger import make_triggers, number_of, run_burst
+
+NAME = "latency"
+_PAUSE_SECONDS = 0.004
+_SECONDS = 5
+_SHARES = {"quarter": 0.25, "half": 0.5}
+
+
+async def measure(system: System) -> list[Figure]:
+    """At a quarter and at half of what a burst of this moment completes in a second."""
+    count = 200 if system.kind == BASELINE else 2000
+    load, arrivals = await run_burst(system, count)
+    most = count / (arrivals[-1].at - load.began)
+    figures = []
+    for name, share in _SHARES.items():
+        figures += await _measure_at(system, name, most * share)
+    return figures
+
+
+async def _measure_at(system: System, name: str, rate: float) -> list[Figure]:
+    triggers = make_triggers(system, int(rate * _SECONDS))
+    async with open_store(system) as store:
+        load, arrivals = await asyncio.gather(
+            send_open(system.address, triggers.requests, rate=rate),
+            await_messages(store, len(triggers.requests), pause=_PAUSE_SECONDS),
+        )
+    load.require(201)
+    seconds = [one.at - load.sent[number_of(one.content) - triggers.first] for one in arrivals]
+    return [
+        Figure(NAME, system.kind, f"{name}_rate", rate, "1/s"),
+        Figure(NAME, system.kind, f"{name}_p50_ms", percentile(seconds, 0.5) * 1000, "ms"),
+        Figure(NAME, system.kind, f"{name}_p99_ms", percentile(seconds, 0.99) * 1000, "ms"),
+    ]

@@ -1,0 +1,69 @@
+"""A process from its start on: how soon it answers, and how much memory it holds idle, under load and afterwards."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from bench.figures import Figure
+from bench.systems import Site, System, clarion_on_postgres, clarion_on_sqlite
+from bench.usage import memory
+from bench.workloads import trigger
+
+NAME = "lifetime"
+_STARTS = 3
+_COUNT = 6000
+_SETTLE_SECONDS = 2
+_SAMPLE_SECONDS = 0.1
+_MEGABYTE = 1024 * 1024
+
+Start = Callable[[], AbstractAsyncContextManager[System]]
+
+
+async def measure(site: Site) -> list[Figure]:
+    on_sqlite = await _measure(lambda: clarion_on_sqlite(site.folder / "lifetime-sqlite"))
+    folder = site.folder / "lifetime-postgres"
+    on_postgres = await _measure(lambda: clarion_on_postgres(folder, site.server, database="lifetime"))
+    return on_sqlite + on_postgres
+
+
+async def _measure(start: Start) -> list[Figure]:
+    """The first start makes the store and fills it a little, so that the others find what an installation has."""
+    async with start() as system:
+        await trigger.prepare(system)
+    figures = []
+    for _ in range(_STARTS):
+        async with start() as system:
+            figures.append(Figure(NAME, system.kind, "start_seconds", system.start_seconds, "s"))
+    async with start() as system:
+        return figures + await _measure_memory(system)
+
+
+async def _measure_memory(system: System) -> list[Figure]:
+    await asyncio.sleep(_SETTLE_SECONDS)
+    idle = _resident(system)
+    async with _peak(system) as samples:
+        await trigger.run_burst(system, _COUNT)
+    await asyncio.sleep(_SETTLE_SECONDS)
+    seen = {"idle": idle, "loaded": max(samples), "after": _resident(system)}
+    return [Figure(NAME, system.kind, f"{name}_mb", value / _MEGABYTE, "MB") for name, value in seen.items()]
+
+
+@asynccontextmanager
+async def _peak(system: System) -> AsyncIterator[list[int]]:
+    samples = [_resident(system)]
+
+    async def sample() -> None:
+        while True:
+            await asyncio.sleep(_SAMPLE_SECONDS)
+            samples.append(_resident(system))
+
+    task = asyncio.create_task(sample())
+    try:
+        yield samples
+    finally:
+        task.cancel()
+
+
+def _resident(system: System) -> int:
+    """Resident memory of Clarion's own processes, one by one: the largest of them."""
+    return max(one.resident for one in memory(system.own_groups).values())

@@ -1,0 +1,58 @@
+"""Whether measured values meet their goals."""
+
+import pytest
+
+from bench.figures import Figure, summarize
+from bench.goals import Verdict, judge
+
+
+def judge_only(text: str, *figures: Figure) -> Verdict:
+    (verdict,) = [one for one in judge(summarize(figures)) if text in one.goal.text]
+    return verdict
+
+
+@pytest.mark.parametrize(("milliseconds", "word"), [(0.25, "met"), (0.3, "not met")])
+def test_a_trigger_may_cost_a_fiftieth_of_the_baselines(milliseconds: float, word: str) -> None:
+    verdict = judge_only(
+        "trigger on SQLite: times less CPU",
+        Figure("trigger", "sqlite", "cpu_ms", milliseconds, "ms"),
+        Figure("trigger", "baseline", "cpu_ms", 14.0, "ms"),
+    )
+
+    assert verdict.word == word
+
+
+def test_the_median_of_the_rounds_is_judged() -> None:
+    values = [10.0, 20.0, 900.0]
+
+    verdict = judge_only(
+        "half load on PostgreSQL: median", *(Figure("latency", "postgres", "half_p50_ms", one, "ms") for one in values)
+    )
+
+    assert (verdict.value, verdict.word) == (20.0, "met")
+
+
+def test_a_rate_must_reach_its_limit() -> None:
+    verdict = judge_only(
+        "PostgreSQL: times the baseline's rate",
+        Figure("trigger", "postgres", "per_second", 2900.0, "1/s"),
+        Figure("trigger", "baseline", "per_second", 100.0, "1/s"),
+    )
+
+    assert (verdict.value, verdict.word) == (29.0, "not met")
+
+
+def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
+    verdict = judge_only("trigger on SQLite: times less CPU", Figure("trigger", "sqlite", "cpu_ms", 0.2, "ms"))
+
+    assert (verdict.value, verdict.word) == (None, "not measured")
+
+
+def test_the_slowest_page_decides() -> None:
+    verdict = judge_only(
+        "Pages",
+        Figure("pages", "sqlite", "feed: p95 ratio", 1.1, "x"),
+        Figure("pages", "postgres", "messages: p95 ratio", 2.5, "x"),
+    )
+
+    assert (verdict.value, verdict.word) == (2.5, "not met")

@@ -1,0 +1,61 @@
+"""The page that a run becomes."""
+
+from pathlib import Path
+
+from bench.figures import Figure
+from bench.report import render_report
+from bench.results import Run, find_latest, read_run, write_run
+
+
+def make_run(*figures: Figure, date: str = "2026-01-01T12:00", notes: list[str] | None = None) -> Run:
+    return Run(date=date, machine={"Cores": "2"}, rounds=3, seconds=600.0, notes=notes or [], figures=list(figures))
+
+
+def make_figure(value: float, *, system: str = "sqlite", name: str = "cpu_ms") -> Figure:
+    return Figure("trigger", system, name, value, "ms")
+
+
+def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
+    run = make_run(make_figure(0.25), notes=["No comparison."])
+
+    assert read_run(write_run(run, tmp_path)) == run
+
+
+def test_the_newest_result_is_found(tmp_path: Path) -> None:
+    assert find_latest(tmp_path) is None
+    for date in ("2026-01-02T09:00", "2026-01-10T08:00", "2026-01-09T10:00"):
+        write_run(make_run(date=date), tmp_path)
+
+    newest = find_latest(tmp_path)
+
+    assert newest is not None
+    assert read_run(newest).date == "2026-01-10T08:00"
+
+
+def test_a_figure_is_told_with_its_spread_and_unit() -> None:
+    page = render_report(make_run(*map(make_figure, (0.3, 0.2, 0.25))), "picture.svg")
+
+    assert "| trigger | cpu (ms) | 0.25 (0.2–0.3) |" in page
+
+
+def test_every_system_has_a_column_and_what_it_lacks_is_empty() -> None:
+    figures = [make_figure(0.25), make_figure(14.0, system="baseline"), make_figure(9.0, name="post_p50_ms")]
+
+    page = render_report(make_run(*figures), "picture.svg")
+
+    assert "| Workload | Figure | sqlite | baseline |" in page
+    assert "| trigger | post p50 (ms) | 9 |  |" in page
+
+
+def test_goals_say_whether_they_were_met() -> None:
+    page = render_report(make_run(make_figure(0.25), make_figure(14.0, system="baseline")), "picture.svg")
+
+    assert "times less CPU than the baseline, all processes counted | ≥ 50 | 56 | met |" in page
+    assert "| ≤ 100 MB | – | not measured |" in page
+
+
+def test_notes_and_the_machine_are_told() -> None:
+    page = render_report(make_run(make_figure(0.25), notes=["No comparison."]), "picture.svg")
+
+    assert "| Cores | 2 |" in page
+    assert "No comparison." in page
