@@ -1,22 +1,12 @@
-"""An e-mail out of a message: addresses, headers, and the text for readers without HTML."""
+"""An e-mail as it goes over SMTP: MIME in seven bits, and the envelope."""
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import EmailPolicy
-from typing import Any
 
-from email_validator import EmailNotValidError, validate_email
-
-from clarion.clock import Millis
-from clarion.providers.base import FailureKind, Outgoing, SendFailure
-from clarion.providers.email.plain_text import is_html, plain_text
-
-_HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,75}")
-_OURS = frozenset({"from", "to", "cc", "bcc", "sender", "return-path", "message-id", "mime-version", "subject", "date"})
+from clarion.providers.base import FailureKind, SendFailure
+from clarion.providers.email.message import Attachment, Email
 
 
 class _Policy(EmailPolicy):
@@ -53,99 +43,64 @@ class Letter:
         return list(dict.fromkeys((self.to, *self.copies)))
 
 
-def write_letter(outgoing: Outgoing, now: Millis) -> Letter:
-    """The e-mail of a message, sender and copies as its credentials and overrides say."""
+def write_letter(email: Email) -> Letter:
     try:
-        return _write(outgoing, now)
+        return _write(email)
     except ValueError as error:
         raise SendFailure(FailureKind.PERMANENT, f"The message cannot be written as an e-mail: {error}") from error
 
 
-def _write(outgoing: Outgoing, now: Millis) -> Letter:
-    overrides = outgoing.overrides
-    sender, to = _sender(outgoing), _recipient(outgoing.email)
-    copies, blind = _addresses(overrides, "cc"), _addresses(overrides, "bcc")
-    reply_to = _addresses(overrides, "replyTo")
-    needs_utf8 = not all(one.addr_spec.isascii() for one in (sender, to, *copies, *blind, *reply_to))
+def _write(email: Email) -> Letter:
+    everybody = (email.sender, email.to, *email.cc, *email.bcc, *email.reply_to)
+    needs_utf8 = not all(one.addr_spec.isascii() for one in everybody)
     message = EmailMessage(policy=_POLICY_UTF8 if needs_utf8 else _POLICY)
-    message["From"], message["To"] = sender, to
+    message["From"], message["To"] = email.sender, email.to
     # Copies that nobody sees are on the envelope alone.
-    for name, addresses in (("Cc", copies), ("Reply-To", reply_to)):
+    for name, addresses in (("Cc", email.cc), ("Reply-To", email.reply_to)):
         if addresses:
             message[name] = addresses
-    message["Subject"] = _one_line(outgoing.subject or "")
-    message["Date"] = datetime.fromtimestamp(now // 1000, UTC)
-    message["Message-ID"] = f"<{outgoing.message_id}@{sender.domain}>"
-    _add_headers(message, overrides.get("headers"))
-    _add_content(message, outgoing.content)
+    message["Subject"] = email.subject
+    message["Date"] = datetime.fromtimestamp(email.at // 1000, UTC)
+    message["Message-ID"] = f"<{email.message_id}@{email.sender.domain}>"
+    for name, value in email.headers.items():
+        del message[name]
+        message[name] = value
+    _add_content(message, email)
+    # The same message is the same bytes at every try; `=_` is in no text that is encoded.
+    for place, part in enumerate(message.walk()):
+        if part.is_multipart():
+            part.set_boundary(f"=_clarion-{email.message_id}-{place}")
     return Letter(
         message_id=str(message["Message-ID"]),
-        sender=sender.addr_spec,
-        to=to.addr_spec,
-        copies=tuple(one.addr_spec for one in (*copies, *blind)),
+        sender=email.sender.addr_spec,
+        to=email.to.addr_spec,
+        copies=tuple(one.addr_spec for one in (*email.cc, *email.bcc)),
         needs_utf8=needs_utf8,
         content=message.as_bytes(),
     )
 
 
-def _sender(outgoing: Outgoing) -> Address:
-    text = outgoing.overrides.get("from") or outgoing.credentials.get("from") or ""
-    address = _parse_address("from", text)
-    name = outgoing.overrides.get("senderName") or address.display_name or outgoing.credentials.get("senderName") or ""
-    return Address(_one_line(str(name)), address.username, address.domain)
+def _add_content(message: EmailMessage, email: Email) -> None:
+    message.set_content(email.text)
+    if email.html is not None:
+        message.add_alternative(email.html, subtype="html")
+        shown = message.get_payload(1)
+        for attachment in filter(lambda one: one.is_inline, email.attachments):
+            _add_inline(shown, attachment)
+    for attachment in email.attachments:
+        if email.html is None or not attachment.is_inline:
+            main, _, sub = attachment.type.partition("/")
+            message.add_attachment(attachment.content, main, sub or "octet-stream", filename=attachment.name)
 
 
-def _recipient(text: str | None) -> Address:
-    if not text:
-        raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no e-mail address")
-    try:
-        address = _parse_address("to", text)
-    except SendFailure as failure:
-        raise SendFailure(FailureKind.RECIPIENT_INVALID, failure.message) from failure
-    return Address("", address.username, address.domain)
-
-
-def _addresses(overrides: Mapping[str, Any], name: str) -> tuple[Address, ...]:
-    value = overrides.get(name) or []
-    texts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(texts, list | tuple):
-        raise SendFailure(FailureKind.PERMANENT, f"The override '{name}' must be an e-mail address or a list of them")
-    return tuple(_parse_address(name, text) for text in texts)
-
-
-def _parse_address(name: str, text: Any) -> Address:
-    try:
-        # Relays of a company's own network know names without a dot.
-        found = validate_email(
-            text if isinstance(text, str) else "",
-            allow_display_name=True,
-            check_deliverability=False,
-            globally_deliverable=False,
+def _add_inline(shown: object, attachment: Attachment) -> None:
+    if isinstance(shown, EmailMessage):
+        main, _, sub = attachment.type.partition("/")
+        shown.add_related(
+            attachment.content,
+            main,
+            sub or "octet-stream",
+            cid=f"<{attachment.content_id}>",
+            filename=attachment.name,
+            disposition="inline",
         )
-    except EmailNotValidError as error:
-        raise SendFailure(FailureKind.PERMANENT, f"'{name}' is not an e-mail address: {error}") from error
-    username = found.ascii_local_part or found.local_part
-    return Address(_one_line(found.display_name or ""), username, found.ascii_domain)
-
-
-def _one_line(text: str) -> str:
-    """A line break in a header would begin another header."""
-    return " ".join(re.split(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", text)).strip()
-
-
-def _add_headers(message: EmailMessage, headers: Any) -> None:
-    if not isinstance(headers, Mapping):
-        return
-    for name, value in headers.items():
-        if not _HEADER_NAME.fullmatch(name) or name.lower() in _OURS or name.lower().startswith("content-"):
-            raise SendFailure(FailureKind.PERMANENT, f"The header '{name}' cannot be set by overrides")
-        del message[name]
-        message[name] = _one_line(str(value))
-
-
-def _add_content(message: EmailMessage, content: str) -> None:
-    if not is_html(content):
-        message.set_content(content)
-        return
-    message.set_content(plain_text(content))
-    message.add_alternative(content, subtype="html")

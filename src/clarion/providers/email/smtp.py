@@ -9,11 +9,13 @@ from ipaddress import IPv6Address
 
 import aiosmtplib
 from aiosmtplib import SMTP
+from yarl import URL
 
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.egress import Address, EgressGuard
 from clarion.providers.email.mime import Letter
+from clarion.providers.web import Reroute
 
 _KEPT_PER_ACCOUNT = 4
 _KEPT_IN_ALL = 64
@@ -49,8 +51,9 @@ class _Idle:
 class SmtpPool:
     """Sends letters, and keeps a few connections of each account for the next ones."""
 
-    def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock) -> None:
+    def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock, reroute: Reroute | None = None) -> None:
         self._egress = egress
+        self._reroute = reroute
         self._seconds = seconds
         self._clock = clock
         self._idle: list[_Idle] = []
@@ -74,6 +77,17 @@ class SmtpPool:
             code, text = refused[letter.to]
             raise SendFailure(_recipient_kind(code, text), f"{code} {text}", raw=raw)
         return Sent(provider_message_id=letter.message_id, raw=raw)
+
+    async def check(self, account: Account) -> None:
+        """Connect and log in, and send nothing."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                self._keep(account, await self._take(account))
+        except TimeoutError as error:
+            message = f"{account.host} did not answer within {self._seconds:g} seconds"
+            raise SendFailure(FailureKind.RETRYABLE, message) from error
+        except (aiosmtplib.SMTPException, OSError, ValueError) as error:
+            raise _failure(account, error) from error
 
     async def _deliver(self, account: Account, letter: Letter) -> tuple[dict[str, aiosmtplib.SMTPResponse], str]:
         client = await self._take(account)
@@ -141,12 +155,13 @@ class SmtpPool:
     async def _open_socket(self, account: Account) -> tuple[socket.socket, Address]:
         """A connection to the first address that answers, of those that were checked."""
         failed: OSError = ConnectionError(f"{account.host} has no address")
-        for address in await self._egress.resolve(account.host, account.port):
+        host, port = self._route(account)
+        for address in await self._egress.resolve(host, port):
             family = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
             opened = socket.socket(family, socket.SOCK_STREAM)
             opened.settimeout(0)
             try:
-                await asyncio.get_running_loop().sock_connect(opened, (str(address), account.port))
+                await asyncio.get_running_loop().sock_connect(opened, (str(address), port))
             except OSError as error:
                 opened.close()
                 failed = error
@@ -156,6 +171,12 @@ class SmtpPool:
             else:
                 return opened, address
         raise failed
+
+    def _route(self, account: Account) -> tuple[str, int]:
+        if self._reroute is None:
+            return account.host, account.port
+        target = self._reroute(URL.build(scheme="smtp", host=account.host, port=account.port))
+        return target.host or "", target.port or 0
 
 
 async def _log_in(client: SMTP, account: Account, address: Address) -> None:
