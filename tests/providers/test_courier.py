@@ -11,6 +11,7 @@ from clarion.clock import ManualClock
 from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.egress import EgressGuard
 from clarion.providers.http2 import Http2Client
+from clarion.providers.registry import PROVIDERS
 from clarion.providers.request import Request, encode_call
 from clarion.vocabulary import Channel
 from tests.providers.contract.case import NOW, Case
@@ -112,11 +113,8 @@ async def test_a_trigger_adds_to_body_query_and_headers_but_not_to_the_proof() -
 @pytest.mark.parametrize("case", [case for case in CASES if case.channel is Channel.EMAIL], ids=lambda case: case.id)
 async def test_line_breaks_begin_nothing_in_an_e_mail(case: Case) -> None:
     evil = "a\r\nBcc: victim@example.org\r\n\r\nx"
-    overrides = {
-        "senderName": evil,
-        "headers": {"X-Evil": evil},
-        "attachments": [{"name": evil, "mime": f"text/plain{evil}", "file": "eA=="}],
-    }
+    files = [{"name": evil, "mime": f"text/plain{evil}", "file": "eA=="}] if PROVIDERS[case.id].attachments else []
+    overrides = {"senderName": evil, "headers": {"X-Evil": evil}, "attachments": files}
     _, vendor = await carry(case, subject=evil, overrides=overrides)
 
     request = vendor.requests[-1]

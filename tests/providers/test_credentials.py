@@ -6,7 +6,7 @@ import pytest
 
 from clarion.providers.account import Credentials
 from clarion.providers.base import Provider
-from clarion.providers.credentials import EmailCredentials, SenderCredentials, find_credential_problems
+from clarion.providers.credentials import EmailCredentials, SenderCredentials, as_url, find_credential_problems
 from clarion.providers.registry import PROVIDERS
 from clarion.vocabulary import Channel
 
@@ -91,3 +91,15 @@ def test_every_problem_is_told() -> None:
     problems = find_credential_problems(PROVIDERS["nodemailer"], {"host": "a b", "from": "nobody", "secure": True})
 
     assert set(problems) == {"host", "port", "from"}
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("xyz.example.com", "https://xyz.example.com"),
+        ("xyz.example.com/", "https://xyz.example.com"),
+        ("http://xyz.example.com/", "http://xyz.example.com"),
+    ],
+)
+def test_a_host_alone_is_spoken_to_by_https(text: str, url: str) -> None:
+    assert as_url(text) == url

@@ -92,3 +92,9 @@ def test_what_proved_the_account_is_not_in_the_answer_that_is_kept() -> None:
 
     assert call.without_secrets(b"you sent canary-token and Bearer canary-token") == "you sent *** and ***"
     assert "canary" not in repr(call)
+
+
+def test_a_signature_replaces_what_a_trigger_has_put_in_its_place() -> None:
+    call = encode_call(Request.get("https://example.com").merged(body={}, headers={"x-signature": "forged"}, query={}))
+
+    assert call.signed({"X-Signature": "ours"}).headers == {"X-Signature": "ours"}

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Generator, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from clarion.clock import Clock
@@ -22,7 +23,6 @@ T = TypeVar("T")
 AnyProvider = WebProvider[Any, Any]
 
 _TOKENS_AT_A_TIME = 10
-_LONGEST_RAW = 1_000
 
 
 class Courier:
@@ -57,7 +57,10 @@ class Courier:
             if provider.token is not None and provider.token.is_needed(account):
                 await self._tokens.token_of(provider.id, provider.token, account)
             return
-        answer = await self._speak(provider, account, provider.check.request(account))
+        question = provider.check.request(account)
+        if question is None:
+            return
+        answer = await self._speak(provider, account, question)
         if not provider.check.passes(answer):
             ruling = _judge(provider, answer)
             raise _refusal(provider, answer, ruling if isinstance(ruling, FailureKind) else FailureKind.PERMANENT)
@@ -156,7 +159,7 @@ def _judge(provider: AnyProvider, answer: Answer) -> Ruling | None:
 def _read_sent(provider: AnyProvider, answer: Answer, handed: Handed) -> Sent:
     found = provider.sent(answer, handed)
     if isinstance(found, Sent):
-        return found
+        return found if found.raw is not None else replace(found, raw=_raw(answer))
     if found is None:
         sentence = f"{provider.name} answered {answer.status} without the id of the message"
         raise ambiguous(SendFailure(FailureKind.RETRYABLE, sentence, raw=_raw(answer)))
@@ -172,4 +175,4 @@ def _refusal(provider: AnyProvider, answer: Answer, kind: FailureKind) -> SendFa
 
 
 def _raw(answer: Answer) -> dict[str, Any]:
-    return {"status": answer.status, "body": answer.text[:_LONGEST_RAW]}
+    return {"status": answer.status, "body": answer.text}

@@ -56,6 +56,11 @@ def is_blank(credentials: Mapping[str, Any], name: str) -> bool:
     return value is None or not str(value).strip()
 
 
+def as_url(text: str) -> str:
+    """What `URL_OR_HOST` lets pass, as a URL without a slash at its end; a host alone is spoken to by HTTPS."""
+    return (text if "://" in text else f"https://{text}").rstrip("/")
+
+
 def _find_rules(kind: type[Credentials]) -> Iterator[tuple[str, Rule]]:
     yield from RULES.items()
     hints = get_type_hints(kind, include_extras=True)
@@ -134,6 +139,12 @@ class SenderCredentials(Credentials):
     """An account with the sender that its messages are from, unless a trigger says otherwise."""
 
     sender: str = field(name="from")
+
+
+class OptionalSenderCredentials(Credentials):
+    """An account that has a sender of its own where none is given."""
+
+    sender: str = field(name="from", default="")
 
 
 class EmailCredentials(Credentials):

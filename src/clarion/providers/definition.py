@@ -32,7 +32,8 @@ def is_success(answer: Answer) -> bool:
 class Check(Generic[A]):
     """A call that costs nothing and shows whether the credentials work."""
 
-    request: Callable[[A], Request]
+    request: Callable[[A], Request | None]
+    """None for an account that has nothing to try out."""
     passes: Accepts = is_success
 
 
@@ -57,6 +58,8 @@ class WebProvider(Provider, Generic[A, M]):
     receipts: Receipts[A] | None = None
     casing: Casing | None = None
     """How overrides join the body as fields of the provider's own; None where they do not."""
+    within: str = ""
+    """The member of the body that they join, where it is not the body itself."""
     known: frozenset[str] = frozenset()
     """Overrides that the message itself understands."""
     over_http2: bool = False
@@ -75,7 +78,8 @@ class WebProvider(Provider, Generic[A, M]):
         return result
 
     def body_overrides(self, overrides: Mapping[str, Any]) -> Mapping[str, Any]:
-        return recase(extras(overrides, self.known), self.casing) if self.casing else {}
+        fields = recase(extras(overrides, self.known), self.casing) if self.casing else {}
+        return {self.within: fields} if self.within and fields else fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,6 +88,16 @@ def seconds_in_body(path: str) -> Patience:
     return read
 
 
+def seconds_header(name: str) -> Patience:
+    """How long to wait, as a header of the provider's own says it in seconds."""
+
+    def read(answer: Answer) -> int | None:
+        text = answer.headers.get(name, "").partition(".")[0]
+        return min(int(text[:9]), 86_400) if text.isascii() and text.isdigit() else None
+
+    return read
+
+
 def reset_header(name: str) -> Patience:
     """How long to wait until the moment that a header gives in seconds since 1970."""
 
@@ -120,8 +130,8 @@ def sentence_of(answer: Answer) -> str:
     for path in _SENTENCES:
         value = answer.value(path)
         if isinstance(value, str) and value.strip():
-            return value.strip()[:300]
-    return answer.text[:300].strip() or "no text"
+            return value.strip()
+    return answer.text.strip() or "no text"
 
 
 def _rulings(kinds: dict[str, Iterable[Any]]) -> dict[str, Ruling]:

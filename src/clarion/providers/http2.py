@@ -1,6 +1,7 @@
 """Calls over HTTP/2, for the providers that speak nothing else: guarded addresses, one connection for many calls."""
 
 import asyncio
+import logging
 import ssl
 from collections.abc import Iterable
 from functools import cached_property
@@ -16,6 +17,10 @@ from clarion.providers.request import Call
 from clarion.providers.web import LONGEST_ANSWER, Reroute, host_and_port, parse_url, read_patience
 
 _KEPT_SECONDS = 600
+
+# While debugging these write down every header, tokens and all.
+for _name in ("hpack", "httpcore2"):
+    logging.getLogger(_name).setLevel(logging.INFO)
 
 
 class Http2Client:

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec.structs import fields
 
 from clarion.providers.base import Provider
-from clarion.providers.definition import BuiltinProvider, SmtpProvider, WebProvider
+from clarion.providers.definition import WebProvider
 from clarion.providers.registry import PROVIDERS
 from clarion.vocabulary import Channel
 
@@ -50,12 +50,8 @@ def _row(provider: Provider) -> list[str]:
         _receipts(provider),
         provider.idempotency or "–",
         f"<{provider.page}>" if provider.page.startswith("https://") else provider.page or "–",
-        provider.note or ("" if _is_able(provider) else "cannot be sent through yet"),
+        provider.note,
     ]
-
-
-def _is_able(provider: Provider) -> bool:
-    return isinstance(provider, WebProvider | SmtpProvider | BuiltinProvider)
 
 
 def _credentials(provider: Provider) -> str:

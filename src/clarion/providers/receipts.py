@@ -196,6 +196,11 @@ def form_events(callback: Callback) -> list[Mapping[str, Any]]:
     return [callback.form() if callback.body else callback.query]
 
 
+def json_or_form_events(callback: Callback) -> list[Mapping[str, Any]]:
+    """For providers whose accounts choose how they are told: in JSON, in a form or in the query of a GET."""
+    return callback.events() if callback.body.startswith((b"{", b"[")) else form_events(callback)
+
+
 def _text(event: Mapping[str, Any], path: str) -> str | None:
     value = next(values_at(event, path), None)
     return None if value is None or value == "" or isinstance(value, dict | list) else str(value)

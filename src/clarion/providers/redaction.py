@@ -19,11 +19,15 @@ NOT_SECRET = frozenset(
 )
 # Shorter ones are no secrets, and words without their letters are no words.
 _SHORTEST = 4
+_LONGEST_TEXT = 1_000
 _URLS = frozenset({"webhookUrl", "baseUrl", "redirectUrl"})
 
 
 def redaction(outgoing: Outgoing) -> Callable[[Any], Any]:
-    """Replaces every secret of the account and the path of every webhook, wherever a text holds one."""
+    """Replaces every secret of the account and the path of every webhook, wherever a text holds one.
+
+    Texts are cut here and nowhere earlier, for what is cut may end in half a secret.
+    """
     found = {text for text in _spellings(_secrets(outgoing)) if len(text) >= _SHORTEST}
     secrets = sorted(found, key=len, reverse=True)
 
@@ -31,7 +35,7 @@ def redaction(outgoing: Outgoing) -> Callable[[Any], Any]:
         if isinstance(value, str):
             for secret in secrets:
                 value = value.replace(secret, "***")
-            return value
+            return value[:_LONGEST_TEXT]
         if isinstance(value, Mapping):
             return {name: redact(inner) for name, inner in value.items()}
         return [redact(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -99,7 +99,10 @@ class Call:
     """Header values that must not come back in an answer that is kept."""
 
     def signed(self, headers: Headers) -> Self:
-        return replace(self, headers={**self.headers, **headers}, secrets=(*self.secrets, *headers.values()))
+        """With these headers, whatever a trigger has put under their names in another case."""
+        taken = {name.lower() for name in headers}
+        others = {name: value for name, value in self.headers.items() if name.lower() not in taken}
+        return replace(self, headers={**others, **headers}, secrets=(*self.secrets, *headers.values()))
 
     def without_secrets(self, answer: bytes) -> str:
         """The text of an answer without what was sent to prove who we are, should the answer repeat it."""

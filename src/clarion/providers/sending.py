@@ -22,6 +22,8 @@ from clarion.providers.registry import find_provider
 from clarion.providers.web import Reroute, WebClient
 from clarion.vocabulary import Channel
 
+_LONGEST_SENTENCE = 400
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
@@ -131,6 +133,7 @@ class Carrier:
 
 
 def _redacted(failure: SendFailure, redact: Any) -> SendFailure:
-    shown = SendFailure(failure.kind, redact(failure.message), retry_after=failure.retry_after, raw=redact(failure.raw))
+    sentence = redact(failure.message)[:_LONGEST_SENTENCE]
+    shown = SendFailure(failure.kind, sentence, retry_after=failure.retry_after, raw=redact(failure.raw))
     shown.is_ambiguous, shown.dead_tokens = failure.is_ambiguous, failure.dead_tokens
     return shown

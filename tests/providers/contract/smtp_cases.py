@@ -38,6 +38,11 @@ _ACCOUNT = {
 SMTP_CASES = (
     SmtpCase(id="nodemailer", credentials=_ACCOUNT),
     SmtpCase(id="emailjs", credentials=_ACCOUNT),
+    SmtpCase(
+        id="outlook365",
+        credentials={"from": "news@example.com", "senderName": "Doe, Jörg", "password": PASSWORD},
+        certificate_for="smtp.office365.com",
+    ),
 )
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from email.headerregistry import Address
+from html import escape
 from typing import Any
 
 from email_validator import EmailNotValidError, validate_email
@@ -62,6 +63,16 @@ class Email:
     reply_to: tuple[Address, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     attachments: tuple[Attachment, ...] = ()
+    context: Mapping[str, Any] = field(default_factory=dict)
+    """What receivers of plain webhooks are told of the trigger."""
+    receipts_url: str | None = field(default=None, repr=False)
+
+    @property
+    def as_html(self) -> str:
+        """HTML in any case, for providers that take nothing else."""
+        if self.html is not None:
+            return self.html
+        return f'<div style="white-space: pre-wrap">{escape(self.text)}</div>'
 
 
 def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
@@ -81,6 +92,8 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
         reply_to=_addresses(given, "replyTo"),
         headers=dict(_headers(given.get("headers"))),
         attachments=tuple(_attachments(given.get("attachments"))),
+        context=outgoing.context,
+        receipts_url=outgoing.receipts_url,
     )
 
 
@@ -92,6 +105,11 @@ def mailbox(one: Address) -> dict[str, str]:
 
 def mailboxes(several: Iterable[Address]) -> list[dict[str, str]]:
     return [mailbox(one) for one in several]
+
+
+def first_mailbox(several: Iterable[Address]) -> dict[str, str] | None:
+    """For providers that know one address to reply to, and no more."""
+    return next(map(mailbox, several), None)
 
 
 def _bodies(outgoing: Outgoing) -> tuple[str | None, str]:

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from clarion.clock import Millis
 from clarion.providers.answer import json_id
 from clarion.providers.base import FailureKind
 from clarion.providers.credentials import EmailCredentials
@@ -16,9 +15,9 @@ from clarion.providers.email.mime import write_letter
 from clarion.providers.failures import header_codes, words
 from clarion.providers.overrides import pascal
 from clarion.providers.receipts import Asking, Callback, EventReader, Receipt, Receipts, kinds_of
-from clarion.providers.request import Call, Request, filled
+from clarion.providers.request import Request, filled
 from clarion.providers.secret import Secret
-from clarion.providers.signing.aws import AwsKey, sign_aws
+from clarion.providers.signing.aws import signed_for
 from clarion.providers.signing.sns import is_amazon, is_signed_by_sns
 
 
@@ -48,17 +47,6 @@ def request(account: SesCredentials, email: Email) -> Request:
         "EmailTags": [{"Name": "clarion_message_id", "Value": email.message_id}],
     }
     return Request.json(account.url("/v2/email/outbound-emails"), body)
-
-
-def sign(account: SesCredentials, call: Call, now: Millis) -> Mapping[str, str]:
-    key = AwsKey(
-        access_key=account.api_key,
-        secret_key=account.secret_key,
-        region=account.region,
-        service="ses",
-        session_token=account.token,
-    )
-    return sign_aws(key, call, now)
 
 
 def parse(callback: Callback) -> Asking[list[Receipt]]:
@@ -121,7 +109,7 @@ PROVIDER = EmailProvider(
     name="Amazon SES",
     credentials=SesCredentials,
     request=request,
-    sign=sign,
+    sign=signed_for("ses"),
     sent=json_id("MessageId"),
     failures=(
         header_codes(

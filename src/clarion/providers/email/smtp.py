@@ -147,8 +147,11 @@ class SmtpPool:
             await client.connect(sock=opened, local_hostname=_own_name(opened))
             await _log_in(client, account, address)
         except BaseException:
+            # Its transport says goodbye and then closes the socket; without one, that is for us to do.
+            is_owned = client.transport is not None
             client.close()
-            opened.close()
+            if not is_owned:
+                opened.close()
             raise
         return client
 

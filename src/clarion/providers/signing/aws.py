@@ -1,9 +1,10 @@
 """Signature version 4 of Amazon's services, for calls that send a body."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from typing import Protocol
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from clarion.clock import Millis
@@ -23,6 +24,35 @@ class AwsKey:
     region: str
     service: str
     session_token: Secret | None = None
+
+
+class AwsAccount(Protocol):
+    """Credentials of an account at Amazon, as integrations have them."""
+
+    @property
+    def api_key(self) -> str: ...
+    @property
+    def secret_key(self) -> Secret: ...
+    @property
+    def region(self) -> str: ...
+    @property
+    def token(self) -> Secret | None: ...
+
+
+def signed_for(service: str) -> Callable[[AwsAccount, Call, Millis], Mapping[str, str]]:
+    """How a provider signs its calls to this service."""
+
+    def sign(account: AwsAccount, call: Call, now: Millis) -> Mapping[str, str]:
+        key = AwsKey(
+            access_key=account.api_key,
+            secret_key=account.secret_key,
+            region=account.region,
+            service=service,
+            session_token=account.token,
+        )
+        return sign_aws(key, call, now)
+
+    return sign
 
 
 def sign_aws(key: AwsKey, call: Call, now: Millis) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from clarion.providers.credentials import SenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import all_equal, codes
 from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
 from clarion.providers.request import Headers, Request, basic, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
@@ -49,8 +49,7 @@ RECEIPTS = EventReader(
     recipient="msisdn",
     at="message-timestamp",
     reason="err-code",
-    # An account has them as forms, in the query or as JSON, as it likes.
-    events=lambda callback: callback.events() if callback.body.startswith(b"{") else form_events(callback),
+    events=json_or_form_events,
 )
 
 PROVIDER = SmsProvider(
