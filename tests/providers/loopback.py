@@ -19,8 +19,14 @@ from clarion.vocabulary import Channel
 PASSWORD = "canary-password-7f3a"
 
 
+SLACK = {"applicationId": "A0", "clientId": "C0", "secretKey": "canary-slack-secret-2b7e"}
+
+
 def make_outgoing(channel: Channel = Channel.EMAIL, **fields: Any) -> Outgoing:
-    return Outgoing(**{"message_id": "6601f5a1c0ffee", "channel": channel, "content": "Hello"} | fields)
+    """A message of a channel; one of chat is on the account of Slack."""
+    credentials = SLACK if channel is Channel.CHAT else {}
+    base = {"message_id": "6601f5a1c0ffee", "channel": channel, "content": "Hello", "credentials": credentials}
+    return Outgoing(**base | fields)
 
 
 @dataclass

@@ -4,16 +4,19 @@ from typing import Any
 
 import pytest
 
-from clarion.providers.base import Provider, Rule
-from clarion.providers.credentials import find_credential_problems
+from clarion.providers.account import Credentials
+from clarion.providers.base import Provider
+from clarion.providers.credentials import EmailCredentials, SenderCredentials, as_url, find_credential_problems
 from clarion.providers.registry import PROVIDERS
 from clarion.vocabulary import Channel
 
 
-def make_provider(
-    channel: Channel = Channel.CHAT, required: tuple[str, ...] = (), rules: dict[str, Rule] | None = None
-) -> Provider:
-    return Provider(id="post", name="Post", channel=channel, required=required, rules=rules or {})
+class KeyCredentials(Credentials):
+    api_key: str
+
+
+def make_provider(credentials: type[Credentials] = Credentials) -> Provider:
+    return Provider(id="post", name="Post", channel=Channel.CHAT, credentials=credentials)
 
 
 def is_accepted(name: str, value: Any, provider: Provider | None = None) -> bool:
@@ -67,9 +70,9 @@ def test_a_service_account_that_is_no_object_is_refused(text: str) -> None:
 
 
 def test_the_sender_of_email_is_an_address_and_that_of_sms_any_text() -> None:
-    assert not is_accepted("from", "Acme", make_provider(Channel.EMAIL))
-    assert is_accepted("from", "news@example.com", make_provider(Channel.EMAIL))
-    assert is_accepted("from", "Acme", make_provider(Channel.SMS))
+    assert not is_accepted("from", "Acme", make_provider(EmailCredentials))
+    assert is_accepted("from", "news@example.com", make_provider(EmailCredentials))
+    assert is_accepted("from", "Acme", make_provider(SenderCredentials))
 
 
 def test_a_provider_may_have_a_rule_of_its_own() -> None:
@@ -79,7 +82,7 @@ def test_a_provider_may_have_a_rule_of_its_own() -> None:
 
 @pytest.mark.parametrize("credentials", [{}, {"apiKey": ""}, {"apiKey": " \n"}])
 def test_a_required_credential_that_is_missing_or_blank_is_named(credentials: dict[str, Any]) -> None:
-    problems = find_credential_problems(make_provider(required=("apiKey",)), credentials)
+    problems = find_credential_problems(make_provider(KeyCredentials), credentials)
 
     assert problems == {"apiKey": "is required to activate Post"}
 
@@ -88,3 +91,15 @@ def test_every_problem_is_told() -> None:
     problems = find_credential_problems(PROVIDERS["nodemailer"], {"host": "a b", "from": "nobody", "secure": True})
 
     assert set(problems) == {"host", "port", "from"}
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("xyz.example.com", "https://xyz.example.com"),
+        ("xyz.example.com/", "https://xyz.example.com"),
+        ("http://xyz.example.com/", "http://xyz.example.com"),
+    ],
+)
+def test_a_host_alone_is_spoken_to_by_https(text: str, url: str) -> None:
+    assert as_url(text) == url

@@ -40,7 +40,15 @@ OTHERS = (
     *("224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255", "0xffffffff", "4294967295", "ff02::1", "ff0e::1"),
     *("192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "192.88.99.1", "2001:db8::1", "3fff::1", "100::1"),
 )
-FORBIDDEN = LOOPBACK + UNSPECIFIED + PRIVATE + LINK_LOCAL_AND_METADATA + OTHERS
+# The same machine and the same metadata services, spelled once more.
+SPELLINGS = (
+    *("0177.0.0.01", "0x7f.0x00.0x00.0x01", "127.0.0.3", "017700000003", "0x7F000001", "127.65535", "127.0.65535"),
+    *("0000::1", "[0:0:0:0:0:0:0:1]", "::ffff:127.1.2.3", "[::ffff:7f01:203]", "64:ff9b::7f01:203", "2002:7f01:203::"),
+    *("0xa9.254.0xa9.254", "0xA9FEA9FE", "169.254.43518", "025177524776", "::ffff:a9fe:a902", "64:ff9b::a9fe:aa02"),
+    *("192.168.257", "0xC0A80001", "030052000001", "0300.0250.0.1", "172.1048577", "0xac100001", "::ffff:172.16.0.1"),
+    *("64:ff9b::c0a8:1", "2002:ac10:1::", "fdff:ffff::1", "febf::1", "ff01::1", "2001:10::1", "2001:20::1"),
+)
+FORBIDDEN = SPELLINGS + LOOPBACK + UNSPECIFIED + PRIVATE + LINK_LOCAL_AND_METADATA + OTHERS
 PUBLIC = ("93.184.216.34", "8.8.8.8", "1.1.1.1", "172.32.0.1", "2606:4700::1111", "2a00:1450::1", "64:ff9b::808:808")
 
 
@@ -55,7 +63,7 @@ def make_look_up(*answers: Sequence[str]) -> LookUp:
 
 
 async def test_the_table_of_forbidden_spellings_is_long_enough_to_mean_something() -> None:
-    assert len(set(FORBIDDEN)) >= 60
+    assert len(set(FORBIDDEN)) >= 120
 
 
 @pytest.mark.parametrize("host", FORBIDDEN)
@@ -117,6 +125,23 @@ async def test_what_is_no_host_name_is_refused_for_good(host: str) -> None:
         await EgressGuard().resolve(host, 80)
 
     assert failure.value.kind is FailureKind.PERMANENT
+
+
+async def test_no_forbidden_host_is_called_in_a_url_or_in_an_account() -> None:
+    async with web_server(answering(200)) as web, Carrier(EgressGuard()) as carrier:
+        for host in FORBIDDEN:
+            bare = host.strip("[]")
+            url = web.url(host=f"[{bare}]" if ":" in bare else bare)
+            credentials = {"host": bare, "port": str(web.port), "from": "news@example.com"}
+            for provider, outgoing in {
+                "slack": make_outgoing(Channel.CHAT, webhook_url=url),
+                "nodemailer": make_outgoing(email="ada@example.com", credentials=credentials),
+            }.items():
+                with pytest.raises(SendFailure) as refusal:
+                    await carrier.send(provider, outgoing)
+                assert refusal.value.kind is FailureKind.PERMANENT, (provider, host)
+
+    assert web.connections == 0
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "[::ffff:127.0.0.1]", "localhost"])

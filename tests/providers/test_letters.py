@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from clarion.clock import Millis
 from clarion.providers.base import SendFailure
-from clarion.providers.email.mime import _PLAIN_ADDRESS, Letter, _parse_address, write_letter
+from clarion.providers.credentials import read_credentials
+from clarion.providers.email.message import _PLAIN_ADDRESS, _parse_address, read_email
+from clarion.providers.email.mime import Letter, write_letter
+from clarion.providers.email.nodemailer import PROVIDER
 from clarion.vocabulary import Channel
 from tests.providers.loopback import make_outgoing
 
@@ -21,7 +24,9 @@ LABELS = st.text("abcXYZ019-", min_size=1, max_size=66)
 
 def write(**fields: object) -> Letter:
     given = {"email": "ada@example.org", "credentials": {"from": "news@example.com"}, "subject": "Hi"} | fields
-    return write_letter(make_outgoing(Channel.EMAIL, **given), Millis(1_767_225_600_000))
+    outgoing = make_outgoing(Channel.EMAIL, **given)
+    account = read_credentials(PROVIDER.credentials, {"host": "localhost", "port": "25", **outgoing.credentials})
+    return write_letter(read_email(outgoing, account, Millis(1_767_225_600_000)))
 
 
 def read(letter: Letter) -> EmailMessage:

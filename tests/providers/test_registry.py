@@ -1,8 +1,24 @@
 """The registry against the provider values of the contract."""
 
+import statistics
+from pathlib import Path
+
+import pytest
+from msgspec.structs import fields
+
 from clarion.integrations.wire import Credentials
+from clarion.providers.credentials import find_credential_problems
+from clarion.providers.definition import WebProvider
+from clarion.providers.overview import describe_providers
 from clarion.providers.registry import PROVIDERS, find_provider
 from clarion.vocabulary import Channel, ChannelProvider
+from tests.providers.contract.case import REQUIRED_FAULTS
+from tests.providers.contract.golden import FOLDER
+from tests.providers.contract.smtp_cases import SMTP_CASES
+from tests.providers.contract.table import CASES
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "src" / "clarion" / "providers"
 
 # The "Job/execution provider values" of the API, by channel.
 IN_APP = {"svc"}
@@ -41,11 +57,10 @@ def test_every_provider_that_a_subscriber_can_have_credentials_for_is_of_chat_or
     assert {str(one) for one in ChannelProvider} == (PUSH | CHAT) - {"chat-webhook"}
 
 
-def test_every_required_credential_has_a_name_that_the_api_takes() -> None:
+def test_every_credential_has_a_name_that_the_api_takes() -> None:
     known = set(Credentials.__struct_encode_fields__)
 
-    assert {name for provider in PROVIDERS.values() for name in provider.required} <= known
-    assert {name for provider in PROVIDERS.values() for name in provider.rules} <= known
+    assert {one.encode_name for provider in PROVIDERS.values() for one in fields(provider.credentials)} <= known
 
 
 def test_no_two_providers_of_a_channel_have_the_same_name() -> None:
@@ -58,3 +73,59 @@ def test_built_in_providers_need_no_credentials() -> None:
 
 def test_an_unknown_provider_is_not_found() -> None:
     assert find_provider("carrier-pigeon") is None
+
+
+# Those that speak to somebody; the built-in ones do not.
+ABLE = sorted(set(PROVIDERS) - {"svc", "svc-email", "svc-sms"})
+WEB_CASES = {case.id: case for case in CASES}
+LETTERS = {case.id for case in SMTP_CASES}
+
+
+@pytest.mark.parametrize("provider_id", ABLE)
+def test_every_provider_is_a_file_of_its_own_and_says_where_it_is_described(provider_id: str) -> None:
+    provider = PROVIDERS[provider_id]
+    path = SOURCES / provider.channel / f"{provider_id.replace('-', '_')}.py"
+
+    assert path.exists()
+    assert provider.page
+
+
+@pytest.mark.parametrize("provider_id", ABLE)
+def test_every_provider_has_a_golden_request(provider_id: str) -> None:
+    assert (FOLDER / f"{provider_id}.json").exists()
+
+
+@pytest.mark.parametrize("provider_id", ABLE)
+def test_every_provider_has_its_faults_tried_and_its_receipts_read(provider_id: str) -> None:
+    provider = PROVIDERS[provider_id]
+    if not isinstance(provider, WebProvider):
+        assert provider_id in LETTERS
+        return
+    case = WEB_CASES[provider_id]
+    assert set(case.faults) >= REQUIRED_FAULTS
+    assert case.faults["429"].retry_after is not None
+    assert bool(case.reports) == (provider.receipts is not None)
+
+
+@pytest.mark.parametrize("provider_id", ABLE)
+def test_every_case_is_an_account_that_could_be_activated(provider_id: str) -> None:
+    letters = {case.id: case.credentials for case in SMTP_CASES}
+    credentials = letters[provider_id] if provider_id in letters else WEB_CASES[provider_id].credentials
+
+    assert find_credential_problems(PROVIDERS[provider_id], credentials) == {}
+
+
+def test_no_golden_request_is_left_of_a_provider_that_is_gone() -> None:
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(ABLE)
+
+
+def test_the_page_about_providers_is_current() -> None:
+    page = ROOT / "docs" / "providers.md"
+
+    assert page.read_text() == describe_providers(), "run `python -m clarion.providers.overview docs/providers.md`"
+
+
+def test_half_of_the_providers_take_less_than_seventy_lines() -> None:
+    files = [SOURCES / PROVIDERS[one].channel / f"{one.replace('-', '_')}.py" for one in ABLE]
+
+    assert statistics.median(len(path.read_text().splitlines()) for path in files) < 70

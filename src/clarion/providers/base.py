@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from clarion.errors import ClarionError
+from clarion.providers.account import Credentials, required_of
 from clarion.vocabulary import Channel
 
 
@@ -18,14 +19,23 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """One provider of the registry; credential names are those of the wire."""
+    """One provider of the registry, and what is known of it without talking to it."""
 
     id: str
     name: str
     channel: Channel
-    required: tuple[str, ...] = ()
-    rules: dict[str, Rule] = field(default_factory=dict)
-    """Where this provider differs from the rules that hold for a credential by its name."""
+    credentials: type[Credentials] = Credentials
+    page: str = ""
+    """Where its maker describes what is spoken here."""
+    attachments: bool = False
+    idempotency: str = ""
+    """Where our message id goes so that a repeated send is recognised; empty where the provider takes none."""
+    note: str = ""
+    """What whoever sets up an integration should know."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        return required_of(self.credentials)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +52,13 @@ class Outgoing:
     phone: str | None = None
     webhook_url: str | None = field(default=None, repr=False)
     device_tokens: tuple[str, ...] = field(default=(), repr=False)
+    entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the subscriber's channel entry says besides webhook and tokens: channel, alertUid, title…"""
     data: Mapping[str, Any] | None = None
+    context: Mapping[str, Any] = field(default_factory=dict)
+    """What receivers of plain webhooks are told of the trigger: transactionId, workflowIdentifier, payload…"""
+    receipts_url: str | None = field(default=None, repr=False)
+    """Where the provider reports what became of the message, for those that are told with each one."""
     credentials: Mapping[str, Any] = field(default_factory=dict, repr=False)
     overrides: Mapping[str, Any] = field(default_factory=dict)
 
@@ -53,6 +69,8 @@ class Sent:
 
     provider_message_id: str | None
     raw: Any = None
+    dead_tokens: tuple[str, ...] = field(default=(), repr=False)
+    """Device tokens that will never work again, although others took the message."""
 
 
 class FailureKind(StrEnum):
@@ -72,30 +90,13 @@ class SendFailure(ClarionError):
         self.retry_after = retry_after
         """Seconds, where the provider asks for patience."""
         self.raw = raw
+        self.is_ambiguous = False
+        """The provider may have taken the message all the same: its answer was lost or made no sense."""
+        self.dead_tokens: tuple[str, ...] = ()
+        """Device tokens that will never work again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """A JSON document for a provider that is called over HTTP."""
-
-    url: str
-    body: Mapping[str, Any]
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What came back over HTTP; `text` is cut at the limit for answers."""
-
-    status: int
-    text: str
-    headers: Mapping[str, str]
-    retry_after: int | None
-    """Seconds, where the answer asks for patience."""
-
-
-class WebSender(NamedTuple):
-    """A provider over HTTP: the request that it needs, and what its answer means."""
-
-    request: Callable[[Outgoing], Request]
-    read: Callable[[Answer], Sent]
+def ambiguous(failure: SendFailure) -> SendFailure:
+    """The same failure, of a message that may have been taken all the same."""
+    failure.is_ambiguous = True
+    return failure

@@ -1,7 +1,8 @@
-"""The built-in e-mail and SMS providers: the message in the store is the outbox, and nothing leaves the machine."""
+"""The built-in providers: the inbox, and an outbox for e-mail and SMS that nothing leaves."""
 
-from clarion.providers.base import Outgoing, Sent
+from clarion.providers.definition import BuiltinProvider
+from clarion.vocabulary import Channel
 
-
-async def send(outgoing: Outgoing) -> Sent:
-    return Sent(provider_message_id=outgoing.message_id, raw={"outbox": True})
+IN_APP = BuiltinProvider(id="svc", name="In-App", channel=Channel.IN_APP)
+EMAIL = BuiltinProvider(id="svc-email", name="Built-in Email", channel=Channel.EMAIL)
+SMS = BuiltinProvider(id="svc-sms", name="Built-in SMS", channel=Channel.SMS)

@@ -1,16 +1,19 @@
-"""Credentials by name: when one is well-formed, and what keeps a set of them from working."""
+"""Credentials: what a provider has to know of an account, when one is well-formed, what keeps a set from working."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from ipaddress import ip_address
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 from urllib.parse import urlsplit
 
 import msgspec
 from email_validator import EmailNotValidError, validate_email
+from msgspec import field
 
-from clarion.providers.base import Provider, Rule
-from clarion.vocabulary import Channel
+from clarion.providers.account import A, Credentials, required_of
+from clarion.providers.base import FailureKind, Provider, Rule, SendFailure
+from clarion.providers.secret import Secret
 
 # Underscores are not for host names by the letter, but container networks use them.
 _LABEL = r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)"
@@ -18,19 +21,58 @@ _HOST_NAME = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*\.?")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
+def read_credentials(kind: type[A], given: Mapping[str, Any]) -> A:
+    """The account that an integration's credentials describe."""
+    missing = [name for name in required_of(kind) if is_blank(given, name)]
+    if missing:
+        raise SendFailure(FailureKind.PERMANENT, f"The integration has no {', '.join(missing)}")
+    present = {name: value for name, value in given.items() if not is_blank(given, name)}
+    try:
+        return msgspec.convert(present, kind, strict=False, dec_hook=_read_secret)
+    except msgspec.ValidationError as error:
+        message = f"The integration's credentials cannot be used: {error}"
+        raise SendFailure(FailureKind.PERMANENT, message) from error
+
+
+@cache
+def rules_of(kind: type[Credentials]) -> Mapping[str, Rule]:
+    """The rule of each credential: its own, or that of its name."""
+    return dict(_find_rules(kind))
+
+
 def find_credential_problems(provider: Provider, credentials: Mapping[str, Any]) -> dict[str, str]:
     """What keeps the provider from working with these credentials, by name: missing ones and ill-formed ones."""
     problems = {
-        name: f"is required to activate {provider.name}" for name in provider.required if _is_blank(credentials, name)
+        name: f"is required to activate {provider.name}" for name in provider.required if is_blank(credentials, name)
     }
-    for name, rule in (RULES | CHANNEL_RULES.get(provider.channel, {}) | provider.rules).items():
-        if not _is_blank(credentials, name) and not rule.accepts(credentials[name]):
+    for name, rule in rules_of(provider.credentials).items():
+        if not is_blank(credentials, name) and not rule.accepts(credentials[name]):
             problems[name] = rule.sentence
     return problems
 
 
-def _is_blank(credentials: Mapping[str, Any], name: str) -> bool:
-    return not str(credentials.get(name, "")).strip()
+def is_blank(credentials: Mapping[str, Any], name: str) -> bool:
+    value = credentials.get(name)
+    return value is None or not str(value).strip()
+
+
+def as_url(text: str) -> str:
+    """What `URL_OR_HOST` lets pass, as a URL without a slash at its end; a host alone is spoken to by HTTPS."""
+    return (text if "://" in text else f"https://{text}").rstrip("/")
+
+
+def _find_rules(kind: type[Credentials]) -> Iterator[tuple[str, Rule]]:
+    yield from RULES.items()
+    hints = get_type_hints(kind, include_extras=True)
+    for one in msgspec.structs.fields(kind):
+        for rule in getattr(hints[one.name], "__metadata__", ()):
+            yield one.encode_name, rule
+
+
+def _read_secret(kind: type, value: Any) -> Any:
+    if kind is Secret and isinstance(value, str):
+        return Secret(value)
+    raise ValueError("must be a text")
 
 
 def _is_port(text: str) -> bool:
@@ -91,4 +133,22 @@ RULES: dict[str, Rule] = {
     "apiKeyRequestHeader": HEADER_NAME,
     "secretKeyRequestHeader": HEADER_NAME,
 }
-CHANNEL_RULES: dict[Channel, dict[str, Rule]] = {Channel.EMAIL: {"from": EMAIL_ADDRESS}}
+
+
+class SenderCredentials(Credentials):
+    """An account with the sender that its messages are from, unless a trigger says otherwise."""
+
+    sender: str = field(name="from")
+
+
+class OptionalSenderCredentials(Credentials):
+    """An account that has a sender of its own where none is given."""
+
+    sender: str = field(name="from", default="")
+
+
+class EmailCredentials(Credentials):
+    """An account that sends e-mail."""
+
+    sender: Annotated[str, EMAIL_ADDRESS] = field(name="from")
+    sender_name: str = ""

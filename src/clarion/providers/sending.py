@@ -1,25 +1,28 @@
 """The carrier: hands messages to providers, and keeps what is secret out of what comes back."""
 
-import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import unquote
 
 from clarion.clock import Clock, SystemClock
-from clarion.providers import builtin
-from clarion.providers.base import FailureKind, Outgoing, SendFailure, Sent, WebSender
-from clarion.providers.chat import slack
+from clarion.providers.base import FailureKind, Outgoing, Provider, SendFailure, Sent
+from clarion.providers.courier import Courier
+from clarion.providers.credentials import read_credentials
+from clarion.providers.definition import BuiltinProvider, SmtpProvider, WebProvider
 from clarion.providers.egress import EgressGuard
+from clarion.providers.email.message import read_email
 from clarion.providers.email.mime import write_letter
-from clarion.providers.email.nodemailer import read_account
 from clarion.providers.email.smtp import SmtpPool
-from clarion.providers.web import WebClient
+from clarion.providers.http2 import Http2Client
+from clarion.providers.receipts import Callback, Receipt, ReceiptRefused, Reply
+from clarion.providers.redaction import redaction
+from clarion.providers.registry import find_provider
+from clarion.providers.web import Reroute, WebClient
+from clarion.vocabulary import Channel
 
-WEB_SENDERS: Mapping[str, WebSender] = {"slack": slack.SENDER}
-
-Send = Callable[[Outgoing], Awaitable[Sent]]
+_LONGEST_SENTENCE = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,95 +36,104 @@ class Patience:
 class Carrier:
     """One per process; holds the connections to providers while it is entered."""
 
-    def __init__(self, egress: EgressGuard, *, patience: Patience | None = None, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        egress: EgressGuard,
+        *,
+        patience: Patience | None = None,
+        clock: Clock | None = None,
+        reroute: Reroute | None = None,
+    ) -> None:
         self._egress = egress
         self._patience = patience or Patience()
         self._clock = clock or SystemClock()
-        self._smtp = SmtpPool(egress, seconds=self._patience.smtp_seconds, clock=self._clock)
-        self._web: WebClient | None = None
-        self._senders: dict[str, Send] = {
-            "svc-email": builtin.send,
-            "svc-sms": builtin.send,
-            "nodemailer": self._send_mail,
-            "emailjs": self._send_mail,
-            **{provider_id: self._web_send(sender) for provider_id, sender in WEB_SENDERS.items()},
-        }
+        self._reroute = reroute
+        self._smtp = SmtpPool(egress, seconds=self._patience.smtp_seconds, clock=self._clock, reroute=reroute)
+        self._courier: Courier | None = None
+        self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        self._web = WebClient(self._egress, seconds=self._patience.web_seconds, clock=self._clock)
+        seconds = self._patience.web_seconds
+        web = WebClient(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
+        http2 = Http2Client(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
+        self._open.push_async_callback(web.close)
+        self._open.push_async_callback(http2.close)
+        self._courier = Courier(web, http2, self._clock)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._smtp.close()
-        if self._web is not None:
-            await self._web.close()
-            self._web = None
+        self._courier = None
+        await self._open.aclose()
 
     def can_send(self, provider_id: str) -> bool:
-        return provider_id in self._senders
+        provider = find_provider(provider_id)
+        if isinstance(provider, BuiltinProvider):
+            return provider.channel is not Channel.IN_APP
+        return isinstance(provider, WebProvider | SmtpProvider)
 
     async def send(self, provider_id: str, outgoing: Outgoing) -> Sent:
         """Hand the message over, once; raises SendFailure, in words and values without a secret."""
-        send = self._senders.get(provider_id)
-        if send is None:
-            raise SendFailure(FailureKind.PERMANENT, f"Clarion cannot send through '{provider_id}' yet")
-        redact = _redaction(outgoing)
+        redact = redaction(outgoing)
         try:
-            sent = await send(outgoing)
-        except SendFailure as failure:
-            # The causes quote URLs and servers as they are, so they end here.
-            raise SendFailure(
-                failure.kind, redact(failure.message), retry_after=failure.retry_after, raw=redact(failure.raw)
-            ) from None
-        return Sent(provider_message_id=sent.provider_message_id, raw=redact(sent.raw))
+            sent = await self._send(provider_id, outgoing)
+        except SendFailure as error:
+            failure = _redacted(error, redact)
+        else:
+            return replace(sent, raw=redact(sent.raw))
+        # Raised out here, it has no cause and no context: these quote URLs and servers as they are.
+        raise failure
 
-    async def _send_mail(self, outgoing: Outgoing) -> Sent:
-        account = read_account(outgoing.credentials)
-        return await self._smtp.send(account, write_letter(outgoing, self._clock.now()))
+    async def check(self, provider_id: str, credentials: Mapping[str, Any]) -> None:
+        """Try an account out without sending anything; raises SendFailure where it does not work."""
+        provider = self._provider(provider_id)
+        redact = redaction(Outgoing(message_id="", channel=provider.channel, content="", credentials=credentials))
+        try:
+            if isinstance(provider, WebProvider):
+                await self._entered().check(provider, credentials)
+            elif isinstance(provider, SmtpProvider):
+                await self._smtp.check(provider.account(read_credentials(provider.credentials, credentials)))
+        except SendFailure as error:
+            failure = _redacted(error, redact)
+        else:
+            return
+        raise failure
 
-    def _web_send(self, sender: WebSender) -> Send:
-        async def send(outgoing: Outgoing) -> Sent:
-            if self._web is None:
-                raise RuntimeError("The carrier is entered before it sends")
-            return sender.read(await self._web.post(sender.request(outgoing)))
+    async def read_receipts(
+        self, provider_id: str, credentials: Mapping[str, Any], callback: Callback
+    ) -> tuple[list[Receipt], Reply | None]:
+        """What a provider reports, and the answer that it insists on; raises ReceiptRefused when it is not them."""
+        provider = find_provider(provider_id)
+        if not isinstance(provider, WebProvider):
+            raise ReceiptRefused(f"'{provider_id}' reports nothing")
+        return await self._entered().read_receipts(provider, credentials, callback)
 
-        return send
+    async def _send(self, provider_id: str, outgoing: Outgoing) -> Sent:
+        provider = self._provider(provider_id)
+        if isinstance(provider, WebProvider):
+            return await self._entered().send(provider, outgoing)
+        if isinstance(provider, SmtpProvider):
+            account = read_credentials(provider.credentials, outgoing.credentials)
+            letter = write_letter(read_email(outgoing, account, self._clock.now()))
+            return await self._smtp.send(provider.account(account), letter)
+        return Sent(provider_message_id=outgoing.message_id, raw={"outbox": True})
 
+    def _provider(self, provider_id: str) -> Provider:
+        provider = find_provider(provider_id)
+        if provider is None or not self.can_send(provider_id):
+            raise SendFailure(FailureKind.PERMANENT, f"Clarion cannot send through '{provider_id}' yet")
+        return provider
 
-# Credentials that people put into sentences about the account; every other one is kept out.
-_NOT_SECRET = frozenset({"host", "port", "from", "senderName", "user", "domain", "region"})
-_URLS = frozenset({"webhookUrl", "baseUrl", "redirectUrl"})
-
-
-def _redaction(outgoing: Outgoing) -> Callable[[Any], Any]:
-    """Replaces every secret of the account and the path of every webhook, wherever a text holds one."""
-    secrets = sorted(filter(None, _secrets(outgoing)), key=len, reverse=True)
-
-    def redact(value: Any) -> Any:
-        if isinstance(value, str):
-            for secret in secrets:
-                value = value.replace(secret, "***")
-            return value
-        if isinstance(value, Mapping):
-            return {name: redact(inner) for name, inner in value.items()}
-        return [redact(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-    return redact
-
-
-def _secrets(outgoing: Outgoing) -> Iterator[str]:
-    yield from _secrets_of_url(outgoing.webhook_url or "")
-    for name, value in outgoing.credentials.items():
-        if name in _URLS:
-            yield from _secrets_of_url(str(value))
-        elif isinstance(value, str) and name not in _NOT_SECRET:
-            yield value
+    def _entered(self) -> Courier:
+        if self._courier is None:
+            raise RuntimeError("The carrier is entered before it sends")
+        return self._courier
 
 
-def _secrets_of_url(url: str) -> Iterable[str]:
-    """The whole path, and those of its parts that look like keys rather than words."""
-    _, _, path = url.partition("://")[2].partition("/")
-    parts = [part for part in re.split(r"[/?&=#]", path) if len(part) >= 8 and not re.fullmatch(r"[a-z-]{1,15}", part)]
-    return {path, unquote(path), *parts, *map(unquote, parts)} if len(path) > 1 else parts
+def _redacted(failure: SendFailure, redact: Any) -> SendFailure:
+    sentence = redact(failure.message)[:_LONGEST_SENTENCE]
+    shown = SendFailure(failure.kind, sentence, retry_after=failure.retry_after, raw=redact(failure.raw))
+    shown.is_ambiguous, shown.dead_tokens = failure.is_ambiguous, failure.dead_tokens
+    return shown

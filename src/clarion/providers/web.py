@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from ipaddress import IPv6Address
 
@@ -11,19 +11,24 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from clarion.clock import Clock
-from clarion.jsontext import encode_json
-from clarion.providers.base import Answer, FailureKind, Request, SendFailure
+from clarion.providers.answer import Answer
+from clarion.providers.base import FailureKind, SendFailure, ambiguous
 from clarion.providers.egress import Address, EgressGuard
+from clarion.providers.request import Call
 
 LONGEST_ANSWER = 64 * 1024
 _LONGEST_PATIENCE = 24 * 60 * 60
+
+Reroute = Callable[[URL], URL]
+"""Where a call really goes, so that a server on the loopback interface can play a provider."""
 
 
 class WebClient:
     """One session for all providers: connections are kept and reused, cookies and proxies are not."""
 
-    def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock) -> None:
+    def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock, reroute: Reroute | None = None) -> None:
         self._egress = egress
+        self._reroute = reroute
         self._seconds = seconds
         self._clock = clock
         self._session = aiohttp.ClientSession(
@@ -32,23 +37,21 @@ class WebClient:
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=seconds),
             auto_decompress=False,
+            skip_auto_headers=("Content-Type",),
             headers={"Accept-Encoding": "identity", "User-Agent": "Clarion"},
         )
 
     async def close(self) -> None:
         await self._session.close()
 
-    async def post(self, request: Request) -> Answer:
-        """Send the request and read its answer, whatever its status but a redirect."""
-        url = _parse_url(request.url)
-        if _is_address(url.host or ""):
-            # The session resolves names only; an address would pass by the guard.
-            await self._egress.resolve(url.host or "", url.port or 0)
+    async def call(self, call: Call) -> Answer:
+        """Make the call and read its answer, whatever its status but a redirect."""
+        url = parse_url(call.url)
         try:
-            answer = await self._exchange(url, request)
+            answer = await self._exchange(url, call)
         except TimeoutError as error:
             message = f"{url.host} did not answer within {self._seconds:g} seconds"
-            raise SendFailure(FailureKind.RETRYABLE, message) from error
+            raise ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from error
         except (aiohttp.ClientError, OSError) as error:
             raise _connection_failure(url, error) from error
         if 300 <= answer.status < 400:
@@ -56,32 +59,58 @@ class WebClient:
             raise SendFailure(FailureKind.PERMANENT, message, raw={"status": answer.status})
         return answer
 
-    async def _exchange(self, url: URL, request: Request) -> Answer:
-        headers = {"Content-Type": "application/json", **request.headers}
-        async with self._session.post(
-            url, data=encode_json(request.body), headers=headers, allow_redirects=False
+    async def _exchange(self, url: URL, call: Call) -> Answer:
+        target, headers = url, dict(call.headers)
+        if self._reroute is not None:
+            target = self._reroute(url)
+            headers["Host"] = host_and_port(url)
+        if _is_address(target.host or ""):
+            # The session resolves names only; an address would pass by the guard.
+            await self._egress.resolve(target.host or "", target.port or 0)
+        async with self._session.request(
+            call.method, target, data=call.content or None, headers=headers, allow_redirects=False
         ) as response:
             body = await _read_body(response.content)
             return Answer(
                 status=response.status,
-                text=body.decode("utf-8", errors="replace"),
+                text=call.without_secrets(body),
                 headers=response.headers,
-                retry_after=self._patience(response.headers),
+                retry_after=read_patience(response.headers.get("Retry-After", ""), self._clock),
+                received_at=self._clock.now(),
             )
 
-    def _patience(self, headers: Mapping[str, str]) -> int | None:
-        """Retry-After in seconds; it comes as seconds or as a date."""
-        text = headers.get("Retry-After", "").strip()
-        if not text:
-            return None
-        if text.isascii() and text.isdigit():
-            return min(int(text[:9]), _LONGEST_PATIENCE)
-        try:
-            moment = parsedate_to_datetime(text)
-        except ValueError:
-            return None
-        seconds = round(moment.timestamp() - self._clock.now() / 1000)
-        return min(max(seconds, 0), _LONGEST_PATIENCE)
+
+def parse_url(text: str) -> URL:
+    # The text is never repeated in a refusal: the path of a webhook is its password.
+    try:
+        url = URL(text)
+    except ValueError as error:
+        raise SendFailure(FailureKind.PERMANENT, "The URL is not well-formed") from error
+    if url.scheme not in ("http", "https") or not url.host or not text.isprintable() or " " in text:
+        raise SendFailure(FailureKind.PERMANENT, "The URL must begin with http:// or https:// and name a host")
+    if "@" in text.partition("://")[2].partition("/")[0]:
+        raise SendFailure(FailureKind.PERMANENT, "The URL must not hold a user name or a password")
+    return url
+
+
+def host_and_port(url: URL) -> str:
+    """What the Host header says: the port only where it is not the usual one."""
+    return url.host_subcomponent or "" if url.is_default_port() else f"{url.host_subcomponent}:{url.port}"
+
+
+def read_patience(header: str, clock: Clock) -> int | None:
+    """Retry-After in seconds; it comes as seconds or as a date."""
+    text = header.strip()
+    if not text:
+        return None
+    if text.isascii() and text.isdigit():
+        return min(int(text[:9]), _LONGEST_PATIENCE)
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    seconds = round(moment.timestamp() - clock.now() / 1000)
+    return min(max(seconds, 0), _LONGEST_PATIENCE)
 
 
 class _GuardedResolver(AbstractResolver):
@@ -111,19 +140,6 @@ def _resolved(host: str, port: int, address: Address) -> ResolveResult:
     )
 
 
-def _parse_url(text: str) -> URL:
-    # The text is never repeated in a refusal: the path of a webhook is its password.
-    try:
-        url = URL(text)
-    except ValueError as error:
-        raise SendFailure(FailureKind.PERMANENT, "The URL is not well-formed") from error
-    if url.scheme not in ("http", "https") or not url.host or not text.isprintable() or " " in text:
-        raise SendFailure(FailureKind.PERMANENT, "The URL must begin with http:// or https:// and name a host")
-    if "@" in text.partition("://")[2].partition("/")[0]:
-        raise SendFailure(FailureKind.PERMANENT, "The URL must not hold a user name or a password")
-    return url
-
-
 def _is_address(host: str) -> bool:
     """Is this a number and no name? Too wide is harmless: what passes here is resolved and checked once more."""
     return ":" in host or host.rstrip(".").rpartition(".")[2][:1].isdigit()
@@ -143,4 +159,6 @@ def _connection_failure(url: URL, error: Exception) -> SendFailure:
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return SendFailure(FailureKind.PERMANENT, f"The certificate of {url.host} cannot be trusted")
     reason = error.strerror if isinstance(error, OSError) else None
-    return SendFailure(FailureKind.RETRYABLE, f"The connection to {url.host} failed: {reason or 'it was closed'}")
+    failure = SendFailure(FailureKind.RETRYABLE, f"The connection to {url.host} failed: {reason or 'it was closed'}")
+    # What failed to connect has sent nothing; whatever broke later may have been read before.
+    return failure if isinstance(error, aiohttp.ClientConnectorError) else ambiguous(failure)

@@ -1,40 +1,63 @@
-"""Slack: a message to the incoming webhook of a subscriber's channel."""
+"""Slack: a message to an incoming webhook, or to a channel by the token of a bot."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from clarion.providers.base import Answer, FailureKind, Outgoing, Request, SendFailure, Sent, WebSender
-
-# Where to send is the subscriber's to say: a trigger must not lead the message elsewhere.
-_NOT_OF_THE_BODY = ("webhookUrl", "_passthrough")
-
-
-def request(outgoing: Outgoing) -> Request:
-    if not outgoing.webhook_url:
-        raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no webhook URL for Slack")
-    overrides = {name: value for name, value in outgoing.overrides.items() if name not in _NOT_OF_THE_BODY}
-    return Request(url=outgoing.webhook_url, body={"text": outgoing.content} | overrides | _passthrough(outgoing))
+from clarion.providers.account import Credentials
+from clarion.providers.answer import Answer, either, header_id, json_id, own_id
+from clarion.providers.base import FailureKind
+from clarion.providers.chat.message import Chat
+from clarion.providers.definition import ChatProvider, Check
+from clarion.providers.failures import codes, words
+from clarion.providers.overrides import snake
+from clarion.providers.request import Request, bearer
+from clarion.providers.secret import Secret
 
 
-def _passthrough(outgoing: Outgoing) -> dict[str, Any]:
-    given = outgoing.overrides.get("_passthrough")
-    body = given.get("body") if isinstance(given, Mapping) else None
-    return dict(body) if isinstance(body, Mapping) else {}
+class SlackCredentials(Credentials):
+    application_id: str
+    client_id: str
+    secret_key: Secret
+    redirect_url: str = ""
+    hmac: bool = False
+    token: Secret | None = None
+    """Of a bot; with it, subscribers need a channel and no webhook."""
 
 
-def read(answer: Answer) -> Sent:
-    raw = {"status": answer.status, "body": answer.text[:1_000]}
-    if 200 <= answer.status < 300:
-        return Sent(provider_message_id=answer.headers.get("x-slack-req-id"), raw=raw)
-    sentence = f"Slack answered {answer.status}: {answer.text[:300].strip() or 'no text'}"
-    raise SendFailure(_kind(answer.status), sentence, retry_after=answer.retry_after, raw=raw)
+def request(account: SlackCredentials, chat: Chat) -> Request:
+    if account.token and chat.channel and not chat.webhook:
+        body = {"channel": chat.channel, "text": chat.text}
+        return Request.json("https://slack.com/api/chat.postMessage", body, auth=bearer(account.token))
+    return Request.json(chat.webhook_url, {"text": chat.text})
 
 
-def _kind(status: int) -> FailureKind:
-    if status == 429:
-        return FailureKind.RATE_LIMITED
-    # 403, 404 and 410 say that the webhook is gone, 400 that it will never take this message.
-    return FailureKind.RETRYABLE if status >= 500 or status in (408, 425) else FailureKind.PERMANENT
+def accepts(answer: Answer) -> bool:
+    """Webhooks say `ok`; the API says whether it is, also with a 200."""
+    return answer.value("ok") is not False
 
 
-SENDER = WebSender(request=request, read=read)
+_GONE = r"^(invalid_token|no_service|no_service_id|no_team|no_active_hooks|channel_not_found|channel_is_archived)$"
+
+PROVIDER = ChatProvider(
+    id="slack",
+    name="Slack",
+    credentials=SlackCredentials,
+    request=request,
+    sent=either(json_id("ts"), header_id("X-Slack-Req-Id"), own_id),
+    accepts=accepts,
+    failures=(
+        codes(
+            "error",
+            rate_limited=("ratelimited", "rate_limited"),
+            retryable=("internal_error", "fatal_error", "request_timeout", "service_unavailable"),
+            recipient_invalid=("channel_not_found", "is_archived", "not_in_channel", "user_not_found"),
+        ),
+        words(_GONE, FailureKind.RECIPIENT_INVALID),
+    ),
+    check=Check(
+        request=lambda account: Request(
+            url="https://slack.com/api/auth.test", auth=bearer(account.token) if account.token else {}
+        ),
+        # Without a token there is nothing to try: the webhooks are the subscribers'.
+        passes=lambda answer: answer.value("ok") is True or answer.value("error") == "not_authed",
+    ),
+    casing=snake,
+    page="https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks",
+)

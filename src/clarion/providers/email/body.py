@@ -1,23 +1,32 @@
-"""The body of an e-mail: the text, and beside HTML also what it says, written in ASCII that every server takes."""
+"""The body of an e-mail: the text, beside HTML also what it says, and files; all in ASCII that every server takes."""
 
 import base64
 import binascii
-import secrets
+from email.message import EmailMessage
+from email.policy import SMTP
 
-from clarion.providers.email.plain_text import is_html, plain_text
+from clarion.providers.email.message import Attachment, Email
 
 _LONGEST_LINE = 78
+_POLICY = SMTP.clone(cte_type="7bit")
 
 
-def write_body(content: str) -> bytes:
+def write_body(email: Email) -> bytes:
     """The headers about the body, an empty line, and the body."""
-    if not is_html(content):
-        return b"MIME-Version: 1.0\r\n" + _write_part("plain", content)
-    boundary = f"=_{secrets.token_hex(16)}"
+    if email.attachments:
+        return _write_with_files(email)
+    if email.html is None:
+        return b"MIME-Version: 1.0\r\n" + _write_part("plain", email.text)
+    boundary = _boundary(email, 0)
     head = f'MIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary="{boundary}"\r\n\r\n'
     mark = f"--{boundary}\r\n".encode()
-    parts = _write_part("plain", plain_text(content)), _write_part("html", content)
+    parts = _write_part("plain", email.text), _write_part("html", email.html)
     return b"".join([head.encode(), *(mark + part + b"\r\n" for part in parts), f"--{boundary}--\r\n".encode()])
+
+
+def _boundary(email: Email, place: int) -> str:
+    """The same at every try; `=_` is in no text that is encoded, and the id in none that is not."""
+    return f"=_clarion-{email.message_id}-{place}"
 
 
 def _write_part(subtype: str, text: str) -> bytes:
@@ -36,3 +45,35 @@ def _encode(lines: list[bytes]) -> tuple[str, bytes]:
     if foreign * 6 > len(whole):
         return "base64", base64.encodebytes(whole).replace(b"\n", b"\r\n")
     return "quoted-printable", binascii.b2a_qp(whole, istext=True)
+
+
+def _write_with_files(email: Email) -> bytes:
+    """By the standard library, which knows how files and pictures nest."""
+    message = EmailMessage(policy=_POLICY)
+    message.set_content(email.text)
+    if email.html is not None:
+        message.add_alternative(email.html, subtype="html")
+        shown = message.get_payload(1)
+        for attachment in filter(lambda one: one.is_inline, email.attachments):
+            _add_inline(shown, attachment)
+    for attachment in email.attachments:
+        if email.html is None or not attachment.is_inline:
+            main, _, sub = attachment.type.partition("/")
+            message.add_attachment(attachment.content, main, sub or "octet-stream", filename=attachment.name)
+    for place, part in enumerate(message.walk()):
+        if part.is_multipart():
+            part.set_boundary(_boundary(email, place))
+    return message.as_bytes()
+
+
+def _add_inline(shown: object, attachment: Attachment) -> None:
+    if isinstance(shown, EmailMessage):
+        main, _, sub = attachment.type.partition("/")
+        shown.add_related(
+            attachment.content,
+            main,
+            sub or "octet-stream",
+            cid=f"<{attachment.content_id}>",
+            filename=attachment.name,
+            disposition="inline",
+        )

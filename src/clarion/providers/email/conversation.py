@@ -39,6 +39,8 @@ class Conversation(asyncio.Protocol):
 
     def __init__(self, client: SMTP, on_end: Callable[["Conversation"], None]) -> None:
         self.is_used = False
+        self.is_told = False
+        """Whether the server has heard the whole of the last letter, so that it may have taken it."""
         self._transport = cast("asyncio.Transport", client.transport)
         self._on_end = on_end
         self._can_pipeline = client.supports_extension("pipelining")
@@ -59,12 +61,14 @@ class Conversation(asyncio.Protocol):
 
     async def send(self, letter: Letter) -> tuple[dict[str, SMTPResponse], str]:
         """Hand the letter over; returns the recipients refused beside others that were not, and the last words."""
+        self.is_told = False
         commands = [self._mail_command(letter), *(f"RCPT TO:<{_path(one)}>\r\n" for one in letter.recipients)]
         try:
             replies = await self._offer([one.encode() for one in commands])
         except SMTPServerDisconnected as error:
             raise Unheard(str(error)) from error
         refused = self._judge(letter, replies)
+        self.is_told = True
         self._transport.write(_quoted(letter.content))
         reply = await self._read()
         if reply.code != _TAKEN:

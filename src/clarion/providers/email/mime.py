@@ -1,29 +1,15 @@
-"""An e-mail out of a message: addresses, headers, and the text for readers without HTML."""
+"""An e-mail as it goes over SMTP: headers and body in seven bits, and the envelope."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.headerregistry import Address
 from email.policy import EmailPolicy
 from email.utils import format_datetime
 from functools import lru_cache
-from typing import Any
 
-from email_validator import EmailNotValidError, validate_email
-
-from clarion.clock import Millis
-from clarion.providers.base import FailureKind, Outgoing, SendFailure
+from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.email.body import write_body
-
-# Addresses whose parts nobody has to look at twice; all others are for the validator.
-_PLAIN_ADDRESS = re.compile(
-    r"(?=.{6,254}\Z)(?P<user>(?=.{1,64}@)[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*)"
-    r"@(?P<domain>(?:(?!..--)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63})"
-)
-_NO_DOMAINS = frozenset({"arpa", "invalid", "local", "localhost", "onion", "test"})
-_HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,75}")
-_OURS = frozenset({"from", "to", "cc", "bcc", "sender", "return-path", "message-id", "mime-version", "subject", "date"})
+from clarion.providers.email.message import Email
 
 
 class _Policy(EmailPolicy):
@@ -60,108 +46,45 @@ class Letter:
         return list(dict.fromkeys((self.to, *self.copies)))
 
 
-def write_letter(outgoing: Outgoing, now: Millis) -> Letter:
-    """The e-mail of a message, sender and copies as its credentials and overrides say."""
+def write_letter(email: Email) -> Letter:
+    """The letter of an e-mail: the same bytes at every try, but for the date."""
     try:
-        return _write(outgoing, now)
+        return _write(email)
     except ValueError as error:
         raise SendFailure(FailureKind.PERMANENT, f"The message cannot be written as an e-mail: {error}") from error
 
 
-def _write(outgoing: Outgoing, now: Millis) -> Letter:
-    overrides = outgoing.overrides
-    sender, to = _sender(outgoing), _recipient(outgoing.email)
-    copies, blind = _addresses(overrides, "cc"), _addresses(overrides, "bcc")
-    reply_to = _addresses(overrides, "replyTo")
-    needs_utf8 = not all(one.addr_spec.isascii() for one in (sender, to, *copies, *blind, *reply_to))
-    message_id = f"<{outgoing.message_id}@{sender.domain}>"
-    headers: dict[str, Any] = {"From": (sender,), "To": (to,)}
-    # Copies that nobody sees are on the envelope alone.
-    headers |= {name: addresses for name, addresses in (("Cc", copies), ("Reply-To", reply_to)) if addresses}
-    headers |= {
-        "Subject": _one_line(outgoing.subject or ""),
-        "Date": format_datetime(datetime.fromtimestamp(now // 1000, UTC)),
-        "Message-ID": message_id,
-    }
-    lines = [_write_header(name, value, utf8=needs_utf8) for name, value in _with_overrides(headers, overrides).items()]
+def _write(email: Email) -> Letter:
+    everybody = (email.sender, email.to, *email.cc, *email.bcc, *email.reply_to)
+    needs_utf8 = not all(one.addr_spec.isascii() for one in everybody)
+    message_id = f"<{email.message_id}@{email.sender.domain}>"
+    headers = _with_own({**_addressed(email), "Message-ID": message_id}, email.headers)
+    lines = [_write_header(name, text, utf8=needs_utf8) for name, text in headers.items()]
     return Letter(
         message_id=message_id,
-        sender=sender.addr_spec,
-        to=to.addr_spec,
-        copies=tuple(one.addr_spec for one in (*copies, *blind)),
+        sender=email.sender.addr_spec,
+        to=email.to.addr_spec,
+        copies=tuple(one.addr_spec for one in (*email.cc, *email.bcc)),
         needs_utf8=needs_utf8,
-        content=b"".join(lines) + write_body(outgoing.content),
+        content=b"".join(lines) + write_body(email),
     )
 
 
-def _sender(outgoing: Outgoing) -> Address:
-    text = outgoing.overrides.get("from") or outgoing.credentials.get("from") or ""
-    address = _parse_address("from", text)
-    name = outgoing.overrides.get("senderName") or address.display_name or outgoing.credentials.get("senderName") or ""
-    return Address(_one_line(str(name)), address.username, address.domain)
+def _addressed(email: Email) -> dict[str, str]:
+    """Copies that nobody sees are on the envelope alone."""
+    people = {"From": (email.sender,), "To": (email.to,), "Cc": email.cc, "Reply-To": email.reply_to}
+    headers = {name: ", ".join(map(str, several)) for name, several in people.items() if several}
+    date = format_datetime(datetime.fromtimestamp(email.at // 1000, UTC))
+    return {**headers, "Subject": email.subject, "Date": date}
 
 
-def _recipient(text: str | None) -> Address:
-    if not text:
-        raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no e-mail address")
-    try:
-        address = _parse_address("to", text)
-    except SendFailure as failure:
-        raise SendFailure(FailureKind.RECIPIENT_INVALID, failure.message) from failure
-    return Address("", address.username, address.domain)
+def _with_own(headers: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Of two headers of one name the added one counts."""
+    replaced = {name.lower() for name in own}
+    return {**{name: text for name, text in headers.items() if name.lower() not in replaced}, **own}
 
 
-def _addresses(overrides: Mapping[str, Any], name: str) -> tuple[Address, ...]:
-    value = overrides.get(name) or []
-    texts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(texts, list | tuple):
-        raise SendFailure(FailureKind.PERMANENT, f"The override '{name}' must be an e-mail address or a list of them")
-    return tuple(_parse_address(name, text) for text in texts)
-
-
-def _parse_address(name: str, text: Any) -> Address:
-    plain = _PLAIN_ADDRESS.fullmatch(text) if isinstance(text, str) else None
-    if plain is not None and (domain := plain["domain"].lower()).rpartition(".")[2] not in _NO_DOMAINS:
-        return Address("", plain["user"], domain)
-    return _validate_address(name, text if isinstance(text, str) else "")
-
-
-@lru_cache(maxsize=1024)
-def _validate_address(name: str, text: str) -> Address:
-    try:
-        # Relays of a company's own network know names without a dot.
-        found = validate_email(
-            text,
-            allow_display_name=True,
-            check_deliverability=False,
-            globally_deliverable=False,
-        )
-    except EmailNotValidError as error:
-        raise SendFailure(FailureKind.PERMANENT, f"'{name}' is not an e-mail address: {error}") from error
-    username = found.ascii_local_part or found.local_part
-    return Address(_one_line(found.display_name or ""), username, found.ascii_domain)
-
-
-def _one_line(text: str) -> str:
-    """A line break in a header would begin another header."""
-    return " ".join(re.split(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", text)).strip()
-
-
-def _with_overrides(headers: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The headers with those that the overrides add; of two of one name the added one counts."""
-    added = given.get("headers")
-    if not isinstance(added, Mapping):
-        return headers
-    for name, value in added.items():
-        if not _HEADER_NAME.fullmatch(name) or name.lower() in _OURS or name.lower().startswith("content-"):
-            raise SendFailure(FailureKind.PERMANENT, f"The header '{name}' cannot be set by overrides")
-        headers = {known: kept for known, kept in headers.items() if known.lower() != name.lower()}
-        headers[name] = _one_line(str(value))
-    return headers
-
-
-def _write_header(name: str, value: str | tuple[Address, ...], *, utf8: bool) -> bytes:
-    text = value if isinstance(value, str) else ", ".join(map(str, value))
+def _write_header(name: str, text: str, *, utf8: bool) -> bytes:
     line = f"{name}: {text}\r\n"
     if line.isascii() and len(line) <= _LONGEST_LINE and "=?" not in line:
         return line.encode("ascii")

@@ -3,48 +3,66 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from clarion.providers.base import FailureKind, SendFailure
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import SmtpProvider
 from clarion.providers.email.smtp import Account
+from clarion.providers.secret import Secret
 
 
-def read_account(credentials: Mapping[str, Any]) -> Account:
-    """The account of the credentials; without a word about encryption it is used where the server offers it."""
-    host, port = str(credentials.get("host") or "").strip(), _port(credentials)
-    if not host:
-        raise SendFailure(FailureKind.PERMANENT, "The integration has no host")
-    options = credentials.get("tlsOptions")
-    tls: Mapping[str, Any] = options if isinstance(options, Mapping) else {}
+class SmtpCredentials(EmailCredentials):
+    host: str
+    port: str
+    user: str = ""
+    password: Secret = Secret("")
+    secure: bool | None = None
+    require_tls: bool = False
+    ignore_tls: bool = False
+    tls_options: dict[str, Any] | str | None = None
+
+
+def account(given: SmtpCredentials) -> Account:
+    """The server of the credentials; without a word about encryption it is used where the server offers it."""
+    port, tls = _port(given.port.strip()), _tls_options(given.tls_options)
     return Account(
-        host=host,
+        host=given.host.strip(),
         port=port,
-        user=str(credentials.get("user") or ""),
-        password=str(credentials.get("password") or ""),
-        implicit_tls=_is_implicit(credentials, port),
-        start_tls=_start_tls(credentials),
+        user=given.user,
+        password=given.password.reveal(),
+        # Port 465 speaks nothing but TLS; where the account does not say, that decides.
+        implicit_tls=port == 465 if given.secure is None else given.secure,
+        start_tls=True if given.require_tls else False if given.ignore_tls else None,
         check_certificate=tls.get("rejectUnauthorized") is not False,
         authority=_text(tls.get("ca")),
         server_name=_text(tls.get("servername")),
     )
 
 
-def _port(credentials: Mapping[str, Any]) -> int:
-    text = str(credentials.get("port") or ("465" if credentials.get("secure") else "587")).strip()
+def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 65_535):
         raise SendFailure(FailureKind.PERMANENT, "The integration's port is not a port number")
     return int(text)
 
 
-def _is_implicit(credentials: Mapping[str, Any], port: int) -> bool:
-    secure = credentials.get("secure")
-    # Port 465 speaks nothing but TLS; where the account does not say, that decides.
-    return port == 465 if secure is None else bool(secure)
-
-
-def _start_tls(credentials: Mapping[str, Any]) -> bool | None:
-    if credentials.get("requireTls"):
-        return True
-    return False if credentials.get("ignoreTls") else None
+def _tls_options(given: dict[str, Any] | str | None) -> Mapping[str, Any]:
+    if not isinstance(given, str):
+        return given or {}
+    try:
+        return msgspec.json.decode(given, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise SendFailure(FailureKind.PERMANENT, "'tlsOptions' is not the text of a JSON object") from error
 
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
+
+
+PROVIDER = SmtpProvider(
+    id="nodemailer",
+    name="Custom SMTP",
+    credentials=SmtpCredentials,
+    account=account,
+    page="https://www.rfc-editor.org/rfc/rfc5321",
+)

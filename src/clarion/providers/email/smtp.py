@@ -9,13 +9,15 @@ from ipaddress import IPv6Address
 
 import aiosmtplib
 from aiosmtplib import SMTP
+from yarl import URL
 
 from clarion.clock import SECOND, Clock
-from clarion.providers.base import FailureKind, SendFailure, Sent
+from clarion.providers.base import FailureKind, SendFailure, Sent, ambiguous
 from clarion.providers.egress import Address, EgressGuard
 from clarion.providers.email.connections import KEPT_FOR, Connections, Ended
 from clarion.providers.email.conversation import Conversation, Unheard
 from clarion.providers.email.mime import Letter
+from clarion.providers.web import Reroute
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +41,9 @@ class Account:
 class SmtpPool:
     """Sends letters, and keeps the connections of each account for the next ones."""
 
-    def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock) -> None:
+    def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock, reroute: Reroute | None = None) -> None:
         self._egress = egress
+        self._reroute = reroute
         self._seconds = seconds
         self._clock = clock
         self._connections: dict[Account, Connections] = {}
@@ -56,16 +59,27 @@ class SmtpPool:
     async def send(self, account: Account, letter: Letter) -> Sent:
         try:
             refused, words = await self._deliver(account, letter)
-        except TimeoutError as error:
-            message = f"{account.host} did not answer within {self._seconds:g} seconds"
-            raise SendFailure(FailureKind.RETRYABLE, message) from error
-        except (aiosmtplib.SMTPException, OSError, ValueError) as error:
-            raise _failure(account, error) from error
+        except (TimeoutError, aiosmtplib.SMTPException, OSError, ValueError) as error:
+            raise self._failed(account, error) from error
         raw = {"answer": words, "refused": {address: f"{code} {text}" for address, (code, text) in refused.items()}}
         if letter.to in refused:
             code, text = refused[letter.to]
             raise SendFailure(_recipient_kind(code, text), f"{code} {text}", raw=raw)
         return Sent(provider_message_id=letter.message_id, raw=raw)
+
+    async def check(self, account: Account) -> None:
+        """Connect and log in, and send nothing."""
+        connections = self._connections_of(account)
+        try:
+            connections.give_back(await connections.take())
+        except (TimeoutError, aiosmtplib.SMTPException, OSError, ValueError) as error:
+            raise self._failed(account, error) from error
+
+    def _failed(self, account: Account, error: Exception) -> SendFailure:
+        if isinstance(error, TimeoutError):
+            message = f"{account.host} did not answer within {self._seconds:g} seconds"
+            return SendFailure(FailureKind.RETRYABLE, message)
+        return _failure(account, error)
 
     async def _deliver(self, account: Account, letter: Letter) -> tuple[dict[str, aiosmtplib.SMTPResponse], str]:
         connections = self._connections_of(account)
@@ -80,6 +94,8 @@ class SmtpPool:
             except BaseException as error:
                 # Where the conversation stands is not known, so nobody else may go on with it.
                 conversation.close()
+                if conversation.is_told and isinstance(error, Exception):
+                    raise ambiguous(self._failed(account, error)) from error
                 if not was_used or not isinstance(error, Unheard):
                     raise
             finally:
@@ -117,20 +133,24 @@ class SmtpPool:
                 await client.connect(sock=opened, local_hostname=_own_name(opened))
                 await _log_in(client, account, address)
             except BaseException:
+                # Its transport says goodbye and then closes the socket; without one, that is for us to do.
+                is_owned = client.transport is not None
                 client.close()
-                opened.close()
+                if not is_owned:
+                    opened.close()
                 raise
         return Conversation(client, on_end)
 
     async def _open_socket(self, account: Account) -> tuple[socket.socket, Address]:
         """A connection to the first address that answers, of those that were checked."""
         failed: OSError = ConnectionError(f"{account.host} has no address")
-        for address in await self._egress.resolve(account.host, account.port):
+        host, port = self._route(account)
+        for address in await self._egress.resolve(host, port):
             family = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
             opened = socket.socket(family, socket.SOCK_STREAM)
             opened.settimeout(0)
             try:
-                await asyncio.get_running_loop().sock_connect(opened, (str(address), account.port))
+                await asyncio.get_running_loop().sock_connect(opened, (str(address), port))
             except OSError as error:
                 opened.close()
                 failed = error
@@ -140,6 +160,12 @@ class SmtpPool:
             else:
                 return opened, address
         raise failed
+
+    def _route(self, account: Account) -> tuple[str, int]:
+        if self._reroute is None:
+            return account.host, account.port
+        target = self._reroute(URL.build(scheme="smtp", host=account.host, port=account.port))
+        return target.host or "", target.port or 0
 
 
 async def _log_in(client: SMTP, account: Account, address: Address) -> None:

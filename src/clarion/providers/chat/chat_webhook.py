@@ -1,0 +1,40 @@
+"""Chat webhook: the message as JSON, signed if there is a key, to the subscriber's own address."""
+
+from clarion.providers.account import Credentials
+from clarion.providers.answer import either, json_id, own_id
+from clarion.providers.chat.message import Chat
+from clarion.providers.definition import ChatProvider
+from clarion.providers.failures import statuses
+from clarion.providers.overrides import as_given
+from clarion.providers.request import Request, filled
+from clarion.providers.secret import Secret
+from clarion.providers.signing.webhook import sign_webhook
+
+
+class ChatWebhookCredentials(Credentials):
+    secret_key: Secret = Secret("")
+
+
+def request(_: ChatWebhookCredentials, chat: Chat) -> Request:
+    body = {
+        "content": chat.text,
+        # Part of what is signed, so that a call to one receiver cannot be passed on to another.
+        "webhookUrl": chat.webhook_url,
+        "channel": chat.channel,
+        "phoneNumber": chat.phone,
+    }
+    return Request.json(chat.webhook_url, filled(body), headers={"Idempotency-Key": chat.message_id})
+
+
+PROVIDER = ChatProvider(
+    id="chat-webhook",
+    name="Chat Webhook",
+    credentials=ChatWebhookCredentials,
+    request=request,
+    sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
+    sent=either(json_id("id"), own_id),
+    failures=(statuses(recipient_invalid=(410,)),),
+    casing=as_given,
+    page="as its settings say",
+    idempotency="`Idempotency-Key`",
+)

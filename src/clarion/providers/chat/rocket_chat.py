@@ -1,0 +1,55 @@
+"""Rocket.Chat: a message to a room, on behalf of a user; the subscriber's webhook is the address of the workspace."""
+
+import re
+
+from clarion.providers.account import Credentials
+from clarion.providers.answer import Answer, json_id
+from clarion.providers.base import FailureKind, SendFailure
+from clarion.providers.chat.message import Chat
+from clarion.providers.definition import ChatProvider
+from clarion.providers.failures import ALREADY_SENT, words
+from clarion.providers.overrides import as_given
+from clarion.providers.request import Request, key_header
+from clarion.providers.secret import Secret
+
+
+class RocketChatCredentials(Credentials):
+    token: Secret
+    """A personal access token."""
+    user: str
+    """The id of its user, not the name."""
+
+
+def request(account: RocketChatCredentials, chat: Chat) -> Request:
+    if not chat.channel:
+        raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no channel, which is the id of a room")
+    message = {"_id": chat.message_id, "rid": chat.channel, "msg": chat.text}
+    auth = {**key_header("X-Auth-Token", account.token), "X-User-Id": account.user}
+    url = f"{chat.webhook_url.rstrip('/')}/api/v1/chat.sendMessage"
+    return Request.json(url, {"message": message}, auth=auth)
+
+
+def patience(answer: Answer) -> int | None:
+    found = re.search(r"must wait (\d{1,5}) seconds", answer.text)
+    return int(found.group(1)) if found else None
+
+
+PROVIDER = ChatProvider(
+    id="rocket-chat",
+    name="Rocket.Chat",
+    credentials=RocketChatCredentials,
+    request=request,
+    sent=json_id("message._id"),
+    failures=(
+        words(r"E11000|duplicate key", ALREADY_SENT),
+        words(r"error-too-many-requests", FailureKind.RATE_LIMITED),
+        words(r"error-(invalid-room|room-not-found|room-archived)", FailureKind.RECIPIENT_INVALID),
+    ),
+    patience=patience,
+    casing=as_given,
+    within="message",
+    page="https://developer.rocket.chat/apidocs/introduction-to-messaging",
+    idempotency="`message._id`",
+    note="The webhook URL of a subscriber is the address of the workspace, the channel is the id of a room, "
+    "and the user has to be a member of it.",
+)

@@ -1,0 +1,25 @@
+"""Ryver: a message by an inbound webhook of the Ryver format."""
+
+from clarion.providers.account import Credentials
+from clarion.providers.chat.message import Chat
+from clarion.providers.definition import ChatProvider
+from clarion.providers.failures import statuses
+from clarion.providers.overrides import as_given
+from clarion.providers.request import Request
+
+
+def request(_: Credentials, chat: Chat) -> Request:
+    return Request.json(chat.webhook_url, {"body": chat.text})
+
+
+PROVIDER = ChatProvider(
+    id="ryver",
+    name="Ryver",
+    credentials=Credentials,
+    request=request,
+    # Its refusals are not described anywhere; nothing but the webhook is at these addresses.
+    failures=(statuses(recipient_invalid=(404, 410)),),
+    casing=as_given,
+    page="https://api.ryver.com/ryvhooks_simple_incoming.html",
+    note="The webhook has to be one of the Ryver format, which is chosen when it is made.",
+)

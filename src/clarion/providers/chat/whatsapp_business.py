@@ -1,0 +1,108 @@
+"""WhatsApp Business: the Cloud API of Meta, to the subscriber's phone number."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from clarion.providers.account import Credentials
+from clarion.providers.answer import json_id, values_at
+from clarion.providers.base import FailureKind, SendFailure
+from clarion.providers.chat.message import Chat
+from clarion.providers.credentials import URL
+from clarion.providers.definition import ChatProvider, Check
+from clarion.providers.failures import codes
+from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
+from clarion.providers.request import Request, bearer, filled, path_part
+from clarion.providers.secret import Secret
+from clarion.providers.signing.digests import hmac_hex
+
+_TYPES = ("template", "interactive", "image", "document", "video", "audio", "location", "contacts", "sticker")
+
+
+class WhatsappBusinessCredentials(Credentials):
+    api_token: Secret
+    phone_number_identification: str
+    """The id of the number that messages are from, not the number."""
+    secret_key: Secret = Secret("")
+    """The secret of the app, which signs reports."""
+    token: Secret = Secret("")
+    """What Meta has to know before our address is given any report."""
+    base_url: Annotated[str, URL] = "https://graph.facebook.com/v22.0"
+
+    @property
+    def number_url(self) -> str:
+        return f"{self.base_url.rstrip('/')}/{path_part(self.phone_number_identification)}"
+
+
+def request(account: WhatsappBusinessCredentials, chat: Chat) -> Request:
+    number = "".join(filter(str.isdecimal, chat.phone))
+    if not number:
+        raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no phone number")
+    given = chat.overrides
+    kind = next((one for one in _TYPES if given.get(one)), "text")
+    text = {"body": chat.text} | (given["text"] if isinstance(given.get("text"), Mapping) else {})
+    body = {
+        "messaging_product": "whatsapp",
+        "recipient_type": "individual",
+        "to": number,
+        "type": kind,
+        kind: text if kind == "text" else given[kind],
+        "context": given.get("context"),
+        "biz_opaque_callback_data": chat.message_id,
+    }
+    return Request.json(f"{account.number_url}/messages", filled(body), auth=bearer(account.api_token))
+
+
+def is_genuine(callback: Callback, account: WhatsappBusinessCredentials) -> bool:
+    expected = f"sha256={hmac_hex(account.secret_key, callback.body)}" if account.secret_key else ""
+    return is_same(callback.headers.get("x-hub-signature-256", ""), expected)
+
+
+def handshake(callback: Callback, account: WhatsappBusinessCredentials) -> Reply | None:
+    """Meta asks once whether the address is ours, and wants its challenge back."""
+    if callback.query.get("hub.mode") != "subscribe":
+        return None
+    is_meta = is_same(callback.query.get("hub.verify_token", ""), account.token.reveal())
+    return Reply(body=callback.query.get("hub.challenge", "")) if is_meta else Reply(status=403)
+
+
+def _statuses(callback: Callback) -> list[Mapping[str, Any]]:
+    return list(values_at(callback.json(), "entry.*.changes.*.value.statuses.*"))
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(sent=("sent",), delivered=("delivered",), opened=("read", "played"), failed=("failed",)),
+    kind="status",
+    id="id",
+    own_id="biz_opaque_callback_data",
+    recipient="recipient_id",
+    at="timestamp",
+    reason="errors.0.title",
+    events=_statuses,
+)
+
+PROVIDER = ChatProvider(
+    id="whatsapp-business",
+    name="WhatsApp Business",
+    credentials=WhatsappBusinessCredentials,
+    request=request,
+    sent=json_id("messages.0.id"),
+    failures=(
+        codes(
+            "error.code",
+            recipient_invalid=(131021, 131026, 131030, 131050),
+            rate_limited=(4, 80007, 130429, 131048, 131056, 133016),
+            retryable=(1, 2, 131000, 131016, 131057),
+        ),
+    ),
+    check=Check(
+        request=lambda account: Request.get(
+            account.number_url, {"fields": "display_phone_number"}, auth=bearer(account.api_token)
+        )
+    ),
+    receipts=Receipts(
+        is_genuine=is_genuine, parse=RECEIPTS, handshake=handshake, signed_with="signature, key in `secretKey`"
+    ),
+    page="https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes",
+    note="Whoever has not written within 24 hours can be sent a template only: the override `template`. "
+    "`token` is the verify token of the webhook.",
+)

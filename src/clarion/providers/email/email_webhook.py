@@ -1,0 +1,56 @@
+"""E-mail webhook: the e-mail as signed JSON to an address of one's own."""
+
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import EmailProvider
+from clarion.providers.email.message import Attachment, Email
+from clarion.providers.overrides import as_given
+from clarion.providers.request import Request, filled
+from clarion.providers.secret import Secret
+from clarion.providers.signing.webhook import sign_webhook
+
+
+class EmailWebhookCredentials(EmailCredentials):
+    webhook_url: str
+    secret_key: Secret
+
+
+def request(account: EmailWebhookCredentials, email: Email) -> Request:
+    about = dict(email.context)
+    body = {
+        "to": [email.to.addr_spec],
+        "from": email.sender.addr_spec,
+        "senderName": email.sender.display_name,
+        "subject": email.subject,
+        "html": email.html,
+        "text": email.text,
+        "cc": [str(one) for one in email.cc],
+        "bcc": [str(one) for one in email.bcc],
+        "replyTo": ", ".join(map(str, email.reply_to)),
+        "headers": email.headers,
+        "attachments": [_file(one) for one in email.attachments],
+        "id": email.message_id,
+        "payloadDetails": about.pop("payload", None),
+        "notificationDetails": about,
+    }
+    headers = {"Idempotency-Key": email.message_id}
+    return Request.json(account.webhook_url, filled(body), headers=headers)
+
+
+def _file(one: Attachment) -> dict[str, str]:
+    """By the names that triggers use, so that a receiver can hand it on."""
+    return filled({"name": one.name, "mime": one.type, "file": one.base64, "cid": one.content_id})
+
+
+PROVIDER = EmailProvider(
+    id="email-webhook",
+    name="Email Webhook",
+    credentials=EmailWebhookCredentials,
+    request=request,
+    sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
+    casing=as_given,
+    page="as its settings say",
+    attachments=True,
+    idempotency="`Idempotency-Key`, and `id` in the body",
+    note="Any 2xx means taken. `X-Novu-Signature` is the HMAC-SHA256 of the body in hexadecimal, by `secretKey`; files "
+    "are in base64.",
+)

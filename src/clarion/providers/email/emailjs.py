@@ -1,0 +1,7 @@
+"""EmailJS: the older name of plain SMTP; it has nothing to do with the hosted service of that name."""
+
+from dataclasses import replace
+
+from clarion.providers.email import nodemailer
+
+PROVIDER = replace(nodemailer.PROVIDER, id="emailjs", name="EmailJS")

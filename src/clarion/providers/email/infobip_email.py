@@ -1,0 +1,104 @@
+"""Infobip: e-mails in MIME, the one way in which it takes a text beside the HTML, and delivery reports."""
+
+import base64
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import URL_OR_HOST, EmailCredentials, as_url
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Email
+from clarion.providers.email.mime import write_letter
+from clarion.providers.failures import all_equal, codes, words
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.secret import Secret
+
+# Addresses that Infobip writes to no more, and would not have tried: nothing was learned of them.
+_SUPPRESSED = (6034, 6035)
+
+
+class InfobipEmailCredentials(EmailCredentials):
+    api_key: Secret
+    base_url: Annotated[str, URL_OR_HOST]
+    application_id: str = ""
+
+    @property
+    def auth(self) -> Headers:
+        return key_header("Authorization", self.api_key, scheme="App")
+
+    def url(self, path: str) -> str:
+        return f"{as_url(self.base_url)}{path}"
+
+
+def request(account: InfobipEmailCredentials, email: Email) -> Request:
+    letter = write_letter(email)
+    body = {
+        "destinations": letter.recipients,
+        "mimeMessage": base64.b64encode(letter.content).decode(),
+        "callbackData": email.message_id,
+        "notifyUrl": email.receipts_url,
+        "notifyContentType": "application/json" if email.receipts_url else None,
+        "trackingUrl": email.receipts_url,
+        "applicationId": account.application_id,
+    }
+    return Request.json(account.url("/email/4/mime"), filled(body), auth=account.auth)
+
+
+def _reports(callback: Callback) -> list[Mapping[str, Any]]:
+    """Deliveries come in lists, and what people do with an e-mail comes alone."""
+    found = [report for event in callback.events() for report in event.get("results", [event])]
+    return [report | {"kind": _kind(report), "person": report.get("to") or report.get("recipient")} for report in found]
+
+
+def _kind(report: Mapping[str, Any]) -> str:
+    if report.get("error", {}).get("id") in _SUPPRESSED:
+        return "SUPPRESSED"
+    return str(report.get("notificationType") or report["status"]["groupName"])
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("PENDING",),
+        delivered=("DELIVERED",),
+        bounced=("UNDELIVERABLE", "REJECTED", "EXPIRED"),
+        failed=("SUPPRESSED",),
+        complained=("COMPLAINED",),
+        unsubscribed=("UNSUBSCRIBED",),
+        opened=("OPENED",),
+        clicked=("CLICKED",),
+    ),
+    kind="kind",
+    id="messageId",
+    own_id="callbackData",
+    recipient="person",
+    at="doneAt",
+    reason="error.name",
+    is_hard=lambda report: report["kind"] != "EXPIRED" and report.get("error", {}).get("permanent") is True,
+    events=_reports,
+)
+
+PROVIDER = EmailProvider(
+    id="infobip-email",
+    name="Infobip",
+    credentials=InfobipEmailCredentials,
+    request=request,
+    # The first entry is that of the recipient; copies have theirs.
+    sent=json_id("messages.0.messageId"),
+    accepts=all_equal("messages.0.status.groupName", "ACCEPTED", "PENDING", "DELIVERED"),
+    failures=(
+        codes("messages.0.status.id", recipient_invalid=(51, 52), retryable=(21,)),
+        words(r"destinations?\b[^{}]*\b(invalid|not valid)", FailureKind.RECIPIENT_INVALID, status=400),
+    ),
+    # A key that may send need not be one that may see the account.
+    check=Check(
+        request=lambda account: Request.get(account.url("/account/1/balance"), auth=account.auth),
+        passes=lambda answer: answer.is_success or answer.status == 403,
+    ),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://www.infobip.com/docs/api/channels/email/send-mime-email",
+    attachments=True,
+)

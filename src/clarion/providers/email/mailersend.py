@@ -1,0 +1,109 @@
+"""MailerSend: e-mails in JSON whose answer is a header, and signed webhooks."""
+
+import re
+from email.headerregistry import Address
+from typing import Any
+
+from clarion.providers.answer import Answer, Handed, header_id
+from clarion.providers.base import FailureKind, SendFailure, Sent
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Email
+from clarion.providers.failures import codes, words
+from clarion.providers.overrides import snake
+from clarion.providers.receipts import EventReader, Receipts, Reply, kinds_of
+from clarion.providers.request import Request, bearer, filled
+from clarion.providers.secret import Secret
+from clarion.providers.signing.body import is_body_signed
+
+_HOST = "https://api.mailersend.com/v1"
+
+
+class MailerSendCredentials(EmailCredentials):
+    api_key: Secret
+    secret_key: Secret = Secret("")
+    """The signing secret of the webhook."""
+
+
+def request(account: MailerSendCredentials, email: Email) -> Request:
+    body = {
+        "from": _mailbox(email.sender),
+        "to": [_mailbox(email.to)],
+        "cc": [_mailbox(one) for one in email.cc],
+        "bcc": [_mailbox(one) for one in email.bcc],
+        "reply_to": next(map(_mailbox, email.reply_to), None),
+        "subject": email.subject,
+        "text": email.text,
+        "html": email.html,
+        "headers": [{"name": name, "value": value} for name, value in email.headers.items()],
+        "attachments": [
+            filled(
+                {
+                    "filename": one.name,
+                    "content": one.base64,
+                    "disposition": "inline" if one.is_inline else "attachment",
+                    "id": one.content_id,
+                }
+            )
+            for one in email.attachments
+        ],
+    }
+    return Request.json(f"{_HOST}/email", filled(body), auth=bearer(account.api_key))
+
+
+def sent(answer: Answer, handed: Handed) -> str | Sent | None:
+    """The id, unless the copies alone go out: who unsubscribed or bounced before is left out with a warning."""
+    left_out = {str(one).lower() for one in answer.values("warnings.*.recipients.*.email")}
+    if handed.message.to.addr_spec.lower() in left_out:
+        raise SendFailure(FailureKind.RECIPIENT_INVALID, "MailerSend holds the address for one that must not be used")
+    return header_id("x-message-id")(answer, handed)
+
+
+def _mailbox(one: Address) -> dict[str, Any]:
+    """Commas and semicolons in names are refused."""
+    return filled({"email": one.addr_spec, "name": " ".join(re.split(r"[\s,;]+", one.display_name))})
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("activity.sent",),
+        delivered=("activity.delivered",),
+        deferred=("activity.deferred",),
+        bounced=("activity.hard_bounced", "activity.soft_bounced"),
+        complained=("activity.spam_complaint",),
+        unsubscribed=("activity.unsubscribed",),
+        opened=("activity.opened",),
+        clicked=("activity.clicked",),
+    ),
+    kind="type",
+    id="data.email.message.id",
+    recipient="data.email.recipient.email",
+    at="data.created_at",
+    event_id="data.id",
+    reason="data.morph.reason",
+    is_hard=lambda event: event["type"] == "activity.hard_bounced",
+)
+
+PROVIDER = EmailProvider(
+    id="mailersend",
+    name="MailerSend",
+    credentials=MailerSendCredentials,
+    request=request,
+    sent=sent,
+    failures=(
+        codes("warnings.*.type", recipient_invalid=("ALL_SUPPRESSED",)),
+        words(r'"to\.0', FailureKind.RECIPIENT_INVALID, status=422),
+    ),
+    check=Check(request=lambda account: Request.get(f"{_HOST}/api-quota", auth=bearer(account.api_key))),
+    receipts=Receipts(
+        is_genuine=lambda callback, account: is_body_signed(callback, account.secret_key, header="signature"),
+        parse=RECEIPTS,
+        # Signed with a key that everybody knows, when the webhook is set up; it is not saved without an answer.
+        handshake=lambda callback, _: Reply() if callback.json()["type"] == "webhook.test" else None,
+        signed_with="signature, key in `secretKey`",
+    ),
+    casing=snake,
+    page="https://developers.mailersend.com/api/v1/email.html",
+    attachments=True,
+    note="Headers of one's own need an Enterprise plan. The type of an attachment is that of its file name.",
+)

@@ -1,0 +1,111 @@
+"""Mailgun: messages as forms with files, and webhooks that sign a token of their own."""
+
+from typing import Annotated
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import URL, EmailCredentials
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Email
+from clarion.providers.failures import words
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.request import File, Headers, Request, basic, filled, path_part
+from clarion.providers.secret import Secret
+from clarion.providers.signing.digests import hmac_hex
+
+
+class MailgunCredentials(EmailCredentials):
+    api_key: Secret
+    user: str
+    domain: str
+    base_url: Annotated[str, URL] = "https://api.mailgun.net"
+    secret_key: Secret = Secret("")
+    """The HTTP webhook signing key, which is not the API key."""
+
+    @property
+    def auth(self) -> Headers:
+        return basic(self.user, self.api_key)
+
+    def url(self, version: str, resource: str = "") -> str:
+        return f"{self.base_url.rstrip('/')}/{version}/{path_part(self.domain)}{resource}"
+
+
+def request(account: MailgunCredentials, email: Email) -> Request:
+    fields = {
+        "from": str(email.sender),
+        "to": email.to.addr_spec,
+        "cc": [str(one) for one in email.cc],
+        "bcc": [str(one) for one in email.bcc],
+        "subject": email.subject,
+        "text": email.text,
+        "html": email.html,
+        "h:Reply-To": ", ".join(map(str, email.reply_to)),
+        **{f"h:{name}": value for name, value in email.headers.items()},
+        "v:clarion_message_id": email.message_id,
+    }
+    # A picture is found by its file name, so that is where the content id goes.
+    files = [
+        File(
+            part="inline" if one.content_id else "attachment",
+            name=one.content_id or one.name,
+            type=one.type,
+            content=one.content,
+        )
+        for one in email.attachments
+    ]
+    return Request.multipart(account.url("v3", "/messages"), filled(fields), files=files, auth=account.auth)
+
+
+def is_genuine(callback: Callback, account: MailgunCredentials) -> bool:
+    (event,) = callback.events() or [{}]
+    given = event.get("signature")
+    signed = given if isinstance(given, dict) else {}
+    text = f"{signed.get('timestamp', '')}{signed.get('token', '')}"
+    expected = hmac_hex(account.secret_key, text.encode()) if account.secret_key else ""
+    return callback.is_recent(signed.get("timestamp")) and is_same(str(signed.get("signature", "")), expected)
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("accepted",),
+        delivered=("delivered",),
+        bounced=("failed permanent",),
+        deferred=("failed temporary",),
+        failed=("rejected",),
+        opened=("opened",),
+        clicked=("clicked",),
+        complained=("complained",),
+        unsubscribed=("unsubscribed",),
+    ),
+    kind="kind",
+    id="message.headers.message-id",
+    # The answer to the request has the brackets that reports leave out.
+    tidy_id=lambda text: f"<{text.strip('<>')}>",
+    own_id="user-variables.clarion_message_id",
+    recipient="recipient",
+    at="timestamp",
+    event_id="id",
+    reason="delivery-status.message",
+    is_hard=lambda _: True,
+    events=lambda callback: [
+        data | {"kind": " ".join(filter(None, (data.get("event"), data.get("severity"))))}
+        for event in callback.events()
+        if isinstance(data := event.get("event-data"), dict)
+    ],
+)
+
+PROVIDER = EmailProvider(
+    id="mailgun",
+    name="Mailgun",
+    credentials=MailgunCredentials,
+    request=request,
+    # A wrong path is answered with a greeting and a 200, so only an id is a success.
+    sent=json_id("id"),
+    failures=(words(r"to parameter is not a valid address", FailureKind.RECIPIENT_INVALID, status=400),),
+    check=Check(request=lambda account: Request.get(account.url("v4/domains"), auth=account.auth)),
+    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
+    casing=as_given,
+    page="https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages",
+    attachments=True,
+)

@@ -1,0 +1,100 @@
+"""Mailjet: its Send API 3.1, which answers for each e-mail, and events without a signature."""
+
+import re
+from email.headerregistry import Address
+
+from clarion.providers.answer import json_id
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Attachment, Email
+from clarion.providers.failures import all_equal, codes
+from clarion.providers.overrides import pascal
+from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Headers, Request, basic, filled
+from clarion.providers.secret import Secret
+
+
+class MailjetCredentials(EmailCredentials):
+    api_key: str
+    secret_key: Secret
+    region: str = ""
+
+    @property
+    def host(self) -> str:
+        return "https://api.us.mailjet.com" if self.region == "us" else "https://api.mailjet.com"
+
+    @property
+    def auth(self) -> Headers:
+        return basic(self.api_key, self.secret_key)
+
+
+def request(account: MailjetCredentials, email: Email) -> Request:
+    message = {
+        "From": _mailbox(email.sender),
+        "To": [_mailbox(email.to)],
+        "Cc": [_mailbox(one) for one in email.cc],
+        "Bcc": [_mailbox(one) for one in email.bcc],
+        "ReplyTo": next(map(_mailbox, email.reply_to), None),
+        "Subject": email.subject,
+        "TextPart": email.text,
+        "HTMLPart": email.html,
+        "Attachments": [_file(one) for one in email.attachments if not one.is_inline],
+        "InlinedAttachments": [
+            {**_file(one), "ContentID": one.content_id} for one in email.attachments if one.is_inline
+        ],
+        "Headers": email.headers,
+        "CustomID": email.message_id,
+    }
+    return Request.json(f"{account.host}/v3.1/send", {"Messages": [filled(message)]}, auth=account.auth)
+
+
+def spell(name: str) -> str:
+    """As Mailjet spells its fields: HTMLPart, TemplateID, URLTags."""
+    return re.sub(r"Html|Url|Id$", lambda found: found.group().upper(), pascal(name))
+
+
+def _mailbox(one: Address) -> dict[str, str]:
+    named = {"Email": one.addr_spec, "Name": one.display_name}
+    return named if one.display_name else {"Email": one.addr_spec}
+
+
+def _file(one: Attachment) -> dict[str, str | None]:
+    return {"ContentType": one.type, "Filename": one.name, "Base64Content": one.base64}
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        # Sent is said of what the other side's server has taken.
+        delivered=("sent",),
+        bounced=("bounce",),
+        failed=("blocked",),
+        complained=("spam",),
+        unsubscribed=("unsub",),
+        opened=("open",),
+        clicked=("click",),
+    ),
+    kind="event",
+    id="MessageID",
+    own_id="CustomID",
+    recipient="email",
+    at="time",
+    reason="error",
+    is_hard=lambda event: bool(event.get("hard_bounce")),
+)
+
+PROVIDER = EmailProvider(
+    id="mailjet",
+    name="Mailjet",
+    credentials=MailjetCredentials,
+    request=request,
+    sent=json_id("Messages.0.To.0.MessageID"),
+    accepts=all_equal("Messages.*.Status", "success"),
+    failures=(codes("Messages.*.Errors.*.ErrorRelatedTo.*", recipient_invalid=("To[0].Email",)),),
+    check=Check(request=lambda account: Request.get(f"{account.host}/v3/REST/sender", {"Limit": 1}, auth=account.auth)),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=spell,
+    within="Globals",
+    page="https://dev.mailjet.com/email/guides/send-api-v31/",
+    attachments=True,
+    note="`region` is `us` for accounts of the United States. Of several addresses to reply to, the first is used.",
+)

@@ -1,0 +1,110 @@
+"""Mailtrap: its sending API, and signed webhooks in batches."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Email, first_mailbox, mailbox, mailboxes
+from clarion.providers.failures import words
+from clarion.providers.overrides import snake
+from clarion.providers.receipts import Callback, EventReader, Receipts, kinds_of
+from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.secret import Secret
+from clarion.providers.signing.body import is_body_signed
+
+
+class MailtrapCredentials(EmailCredentials):
+    api_key: Secret
+    secret_key: Secret = Secret("")
+    """The signature key of the webhook."""
+
+    @property
+    def auth(self) -> Headers:
+        return key_header("Api-Token", self.api_key)
+
+
+def request(account: MailtrapCredentials, email: Email) -> Request:
+    body = {
+        "from": mailbox(email.sender),
+        "to": [mailbox(email.to)],
+        "cc": mailboxes(email.cc),
+        "bcc": mailboxes(email.bcc),
+        "reply_to": first_mailbox(email.reply_to),
+        "subject": email.subject,
+        "text": email.text,
+        "html": email.html,
+        "headers": email.headers,
+        "attachments": [
+            filled(
+                {
+                    "filename": one.name,
+                    "content": one.base64,
+                    "type": one.type,
+                    "disposition": "inline" if one.is_inline else "attachment",
+                    "content_id": one.content_id,
+                }
+            )
+            for one in email.attachments
+        ],
+        "custom_variables": {"clarion_message_id": email.message_id},
+    }
+    return Request.json("https://send.api.mailtrap.io/api/send", filled(body), auth=account.auth)
+
+
+def _events(callback: Callback) -> list[Mapping[str, Any]]:
+    """The events of one object, or an object to each line, as the webhook is set up."""
+    documents = re.split(rb"\n(?={)", callback.body.strip())
+    return [
+        event
+        for document in documents
+        for one in replace(callback, body=document).events()
+        for event in one.get("events", [one])
+    ]
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        delivered=("delivery",),
+        deferred=("soft bounce", "suspension"),
+        bounced=("bounce",),
+        failed=("reject",),
+        complained=("spam",),
+        unsubscribed=("unsubscribe",),
+        opened=("open",),
+        clicked=("click",),
+    ),
+    kind="event",
+    id="message_id",
+    own_id="custom_variables.clarion_message_id",
+    recipient="email",
+    at="timestamp",
+    event_id="event_id",
+    reason="response",
+    is_hard=lambda _: True,
+    events=_events,
+)
+
+PROVIDER = EmailProvider(
+    id="mailtrap",
+    name="Mailtrap",
+    credentials=MailtrapCredentials,
+    request=request,
+    sent=json_id("message_ids.0"),
+    accepts=lambda answer: answer.value("success") is True,
+    failures=(words(r"'to'[^\"]*\binvalid|invalid[^\"]*'to'", FailureKind.RECIPIENT_INVALID, status=400),),
+    check=Check(request=lambda account: Request.get("https://mailtrap.io/api/accounts", auth=account.auth)),
+    receipts=Receipts(
+        is_genuine=lambda callback, account: is_body_signed(callback, account.secret_key, header="mailtrap-signature"),
+        parse=RECEIPTS,
+        signed_with="signature, key in `secretKey`",
+    ),
+    casing=snake,
+    page="https://docs.mailtrap.io/developers/email-sending/transactional",
+    attachments=True,
+    note="Of several addresses to reply to, the first is used.",
+)

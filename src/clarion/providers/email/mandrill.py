@@ -1,0 +1,128 @@
+"""Mandrill (Mailchimp Transactional): an answer for each recipient, and webhooks that sign their form."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from clarion.providers.answer import Answer, Handed
+from clarion.providers.base import FailureKind, SendFailure, Sent
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Attachment, Email, mailbox
+from clarion.providers.failures import codes
+from clarion.providers.overrides import snake
+from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
+from clarion.providers.request import Request, filled
+from clarion.providers.secret import Secret
+from clarion.providers.signing.digests import hmac_base64
+
+_HOST = "https://mandrillapp.com/api/1.0"
+# Why an address is refused for good; other reasons are the sender's, or pass.
+_ABOUT_THE_ADDRESS = frozenset({"hard-bounce", "spam", "unsub", "custom", "invalid"})
+
+
+class MandrillCredentials(EmailCredentials):
+    api_key: Secret
+    ip_pool_name: str = ""
+    secret_key: Secret = Secret("")
+    """The key of the webhook, which is not the API key."""
+
+
+def request(account: MandrillCredentials, email: Email) -> Request:
+    people = {"to": (email.to,), "cc": email.cc, "bcc": email.bcc}
+    message = {
+        "from_email": email.sender.addr_spec,
+        "from_name": email.sender.display_name,
+        "to": [{**mailbox(one), "type": kind} for kind, several in people.items() for one in several],
+        "subject": email.subject,
+        "html": email.html,
+        "text": email.text,
+        "headers": filled({**email.headers, "Reply-To": ", ".join(map(str, email.reply_to))}),
+        "attachments": [_file(one, one.name) for one in email.attachments if one.content_id is None],
+        "images": [_file(one, one.content_id) for one in email.attachments if one.content_id is not None],
+        "metadata": {"clarion_message_id": email.message_id},
+        # Otherwise everybody gets a letter of their own, in which copies are no copies.
+        "preserve_recipients": True,
+    }
+    body = {"key": account.api_key.reveal(), "message": filled(message), "ip_pool": account.ip_pool_name}
+    return Request.json(f"{_HOST}/messages/send", filled(body))
+
+
+def sent(answer: Answer, handed: Handed) -> str | Sent | None:
+    """The id of the recipient's own entry; copies have theirs, in any order."""
+    entries = [one for one in answer.values("*") if isinstance(one, Mapping)]
+    person = handed.message.to.addr_spec.lower()
+    entry = next((one for one in entries if str(one.get("email")).lower() == person), {})
+    if entry.get("status") in ("rejected", "invalid"):
+        reason = str(entry.get("reject_reason") or entry["status"])
+        kind = FailureKind.RECIPIENT_INVALID if reason in _ABOUT_THE_ADDRESS else FailureKind.PERMANENT
+        raise SendFailure(kind, f"Mandrill answered {answer.status}: {entry['status']}, {reason}")
+    return str(entry["_id"]) if entry.get("_id") else None
+
+
+def is_genuine(callback: Callback, account: MandrillCredentials) -> bool:
+    text = callback.url + "".join(f"{name}{value}" for name, value in sorted(callback.form().items()))
+    expected = hmac_base64(account.secret_key, text.encode(), "sha1") if account.secret_key else ""
+    return is_same(callback.headers.get("x-mandrill-signature", ""), expected)
+
+
+def _file(one: Attachment, name: str) -> dict[str, str]:
+    return {"type": one.type, "name": name, "content": one.base64}
+
+
+def _is_empty(callback: Callback) -> bool:
+    return callback.form().get("mandrill_events") == "[]"
+
+
+def _events(callback: Callback) -> list[Mapping[str, Any]]:
+    return replace(callback, body=callback.form()["mandrill_events"].encode()).events()
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("send",),
+        delivered=("delivered",),
+        deferred=("deferral",),
+        bounced=("hard_bounce", "soft_bounce"),
+        failed=("reject",),
+        complained=("spam",),
+        unsubscribed=("unsub",),
+        opened=("open",),
+        clicked=("click",),
+    ),
+    kind="event",
+    id="_id",
+    own_id="msg.metadata.clarion_message_id",
+    recipient="msg.email",
+    at="ts",
+    reason="msg.diag",
+    is_hard=lambda event: event["event"] == "hard_bounce",
+    events=_events,
+)
+
+PROVIDER = EmailProvider(
+    id="mandrill",
+    name="Mandrill",
+    credentials=MandrillCredentials,
+    request=request,
+    sent=sent,
+    # Errors have a name; their status is a 500 whatever they mean.
+    failures=(
+        codes(
+            "name",
+            permanent=("Invalid_Key", "PaymentRequired", "ValidationError", "PoorReputation", "Unknown_Subaccount"),
+            retryable=("GeneralError", "ServiceUnavailable"),
+        ),
+    ),
+    check=Check(request=lambda account: Request.json(f"{_HOST}/users/ping2", {"key": account.api_key.reveal()})),
+    receipts=Receipts(
+        is_genuine=is_genuine,
+        parse=RECEIPTS,
+        # When a webhook is set up, its address is asked for, and told nothing under a key that everybody knows.
+        handshake=lambda callback, _: Reply() if callback.method == "HEAD" or _is_empty(callback) else None,
+        signed_with="signature, key in `secretKey`",
+    ),
+    casing=snake,
+    page="https://mailchimp.com/developer/transactional/api/messages/send-new-message/",
+    attachments=True,
+)

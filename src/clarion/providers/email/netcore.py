@@ -1,0 +1,82 @@
+"""Netcore (formerly Pepipost): version 5.1 of its e-mail API, and events without a signature."""
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import EmailProvider
+from clarion.providers.email.message import Email, mailbox
+from clarion.providers.failures import all_equal, words
+from clarion.providers.overrides import snake
+from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Request, filled, key_header
+from clarion.providers.secret import Secret
+
+
+class NetcoreCredentials(EmailCredentials):
+    api_key: Secret
+    region: str = ""
+    ip_pool_name: str = ""
+
+    @property
+    def host(self) -> str:
+        return "https://apieu.netcorecloud.net" if self.region == "eu" else "https://emailapi.netcorecloud.net"
+
+
+def request(account: NetcoreCredentials, email: Email) -> Request:
+    person = {
+        "to": [mailbox(email.to)],
+        "cc": [{"email": one.addr_spec} for one in email.cc],
+        "bcc": [{"email": one.addr_spec} for one in email.bcc],
+        "headers": email.headers,
+        # Comes back in the events.
+        "token_to": email.message_id,
+    }
+    body = {
+        "from": mailbox(email.sender),
+        "reply_to": next((one.addr_spec for one in email.reply_to), None),
+        "subject": email.subject,
+        "content": [{"type": "html", "value": email.as_html}],
+        "attachments": [{"name": one.name, "content": one.base64} for one in email.attachments],
+        "personalizations": [filled(person)],
+        "settings": filled({"ip_pool": account.ip_pool_name}),
+    }
+    return Request.json(f"{account.host}/v5.1/mail/send", filled(body), auth=key_header("api_key", account.api_key))
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        # Sent is said of what the other side's server has taken.
+        delivered=("sent",),
+        bounced=("bounced", "invalid"),
+        failed=("dropped",),
+        complained=("abuse", "spam"),
+        unsubscribed=("unsubscribed",),
+        opened=("opened",),
+        clicked=("clicked",),
+    ),
+    kind="EVENT",
+    id="TRANSID",
+    own_id="X-APIHEADER",
+    recipient="EMAIL",
+    at="TIMESTAMP",
+    reason="RESPONSE",
+    is_hard=lambda _: True,
+)
+
+PROVIDER = EmailProvider(
+    id="netcore",
+    name="Netcore",
+    credentials=NetcoreCredentials,
+    request=request,
+    sent=json_id("data.message_id"),
+    accepts=all_equal("status", "success"),
+    failures=(
+        words(r"invalid[^\"]*\brecipient|personalizations[^\"]*\bto\b", FailureKind.RECIPIENT_INVALID, status=400),
+    ),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=snake,
+    page="https://emaildocs.netcorecloud.com/reference/send-mail-api-1",
+    attachments=True,
+    note="Takes HTML alone, without a text beside it, and knows no pictures inside of it: they arrive as attachments. "
+    "`region` is `eu` for accounts of the European Union.",
+)

@@ -1,0 +1,78 @@
+"""Plunk: e-mails in HTML alone, with an idempotency key that it refuses the second time."""
+
+from clarion.providers.answer import Answer, json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Email
+from clarion.providers.failures import ALREADY_SENT, Ruling, words
+from clarion.providers.overrides import as_given
+from clarion.providers.request import Request, bearer, filled
+from clarion.providers.secret import Secret
+
+
+class PlunkCredentials(EmailCredentials):
+    api_key: Secret
+    base_url: str = "https://next-api.useplunk.com"
+
+    def url(self, path: str) -> str:
+        return f"{self.base_url.rstrip('/')}{path}"
+
+
+def request(account: PlunkCredentials, email: Email) -> Request:
+    people = (email.to, *email.cc, *email.bcc)
+    body = {
+        "to": [one.addr_spec for one in people],
+        "from": email.sender.addr_spec,
+        "name": email.sender.display_name,
+        "reply": next((one.addr_spec for one in email.reply_to), None),
+        "subject": email.subject,
+        "body": _literal(email.as_html),
+        "headers": email.headers,
+        "attachments": [
+            {"filename": one.name, "content": one.base64, "contentType": one.type} for one in email.attachments
+        ],
+    }
+    headers = {"Idempotency-Key": email.message_id}
+    return Request.json(account.url("/v1/send"), filled(body), auth=bearer(account.api_key), headers=headers)
+
+
+def judge_repeat(answer: Answer) -> Ruling | None:
+    """What became of the first try, when a second one is refused for having its key."""
+    if answer.value("error.code") != "IDEMPOTENCY_KEY_REUSED":
+        return None
+    first = answer.value("error.details.originalStatusCode")
+    if first is None:
+        # It is still under way.
+        return FailureKind.RETRYABLE
+    return ALREADY_SENT if first == 200 else FailureKind.PERMANENT
+
+
+def _literal(html: str) -> str:
+    """Braces as entities: Plunk has a template language, and would take them for its own."""
+    return html.replace("{{", "{&#123;").replace("{%", "{&#37;")
+
+
+PROVIDER = EmailProvider(
+    id="plunk",
+    name="Plunk",
+    credentials=PlunkCredentials,
+    request=request,
+    # The older API has no `data` around its answer.
+    sent=json_id("data.emails.0.email", "emails.0.email"),
+    accepts=lambda answer: answer.value("success") is True,
+    failures=(
+        judge_repeat,
+        words(r'"field":\s*"to\b', FailureKind.RECIPIENT_INVALID, status=422),
+    ),
+    check=Check(
+        request=lambda account: Request.get(account.url("/contacts"), {"limit": 1}, auth=bearer(account.api_key))
+    ),
+    casing=as_given,
+    page="https://docs.useplunk.com/api-reference/overview",
+    attachments=True,
+    idempotency="`Idempotency-Key`, for 24 hours",
+    note="Takes HTML alone, without a text beside it, and knows neither copies (they get an e-mail of their own) nor "
+    "pictures inside of the HTML (they arrive as attachments). Keeps every recipient as a contact. Set `baseUrl` to "
+    "`https://api.useplunk.com` for projects of the older product, or to a host of your own.",
+)

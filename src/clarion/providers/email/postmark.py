@@ -1,0 +1,120 @@
+"""Postmark: one e-mail at a time, and a webhook call for each thing that happens to it."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from clarion.providers.answer import Answer, Handed, json_id
+from clarion.providers.base import FailureKind, SendFailure, Sent
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Attachment, Email
+from clarion.providers.failures import codes, words
+from clarion.providers.overrides import pascal
+from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Request, filled, key_header
+from clarion.providers.secret import Secret
+
+_HOST = "https://api.postmarkapp.com"
+_MOMENTS = ("DeliveredAt", "BouncedAt", "ReceivedAt", "ChangedAt")
+
+
+class PostmarkCredentials(EmailCredentials):
+    api_key: Secret
+    """The token of a server, not of the account."""
+
+    @property
+    def auth(self) -> Mapping[str, str]:
+        return {**key_header("X-Postmark-Server-Token", self.api_key), "Accept": "application/json"}
+
+
+def request(account: PostmarkCredentials, email: Email) -> Request:
+    body = {
+        "From": str(email.sender),
+        "To": email.to.addr_spec,
+        "Cc": ", ".join(map(str, email.cc)),
+        "Bcc": ", ".join(map(str, email.bcc)),
+        "ReplyTo": ", ".join(map(str, email.reply_to)),
+        "Subject": email.subject,
+        "HtmlBody": email.html,
+        "TextBody": email.text,
+        "Headers": [{"Name": name, "Value": value} for name, value in email.headers.items()],
+        "Attachments": [_attachment(one) for one in email.attachments],
+        "Metadata": {"clarion_message_id": email.message_id},
+    }
+    return Request.json(f"{_HOST}/email", filled(body), auth=account.auth)
+
+
+def sent(answer: Answer, handed: Handed) -> str | Sent | None:
+    """The id, unless the copies alone go out: addresses that bounced before are left out with a 200."""
+    sentence = str(answer.value("Message") or "")
+    left_out = re.search(r"inactive addresses:(.*?)\. ?Inactive recipients", sentence, re.DOTALL)
+    if left_out and handed.message.to.addr_spec.lower() in left_out.group(1).lower().replace(",", " ").split():
+        raise SendFailure(FailureKind.RECIPIENT_INVALID, f"Postmark answered {answer.status}: {sentence}")
+    return json_id("MessageID")(answer, handed)
+
+
+def _attachment(one: Attachment) -> dict[str, str]:
+    content_id = {"ContentID": f"cid:{one.content_id}"} if one.is_inline else {}
+    return {"Name": one.name, "Content": one.base64, "ContentType": one.type, **content_id}
+
+
+def _events(callback: Callback) -> list[Mapping[str, Any]]:
+    return [
+        event
+        | {
+            "kind": _kind(event),
+            "person": event.get("Email") or event.get("Recipient"),
+            "at": next((event[name] for name in _MOMENTS if name in event), None),
+        }
+        for event in map(dict, callback.events())
+    ]
+
+
+def _kind(event: Mapping[str, Any]) -> str:
+    """The type of a bounce says more than that it is one: some are automatic answers."""
+    record = event.get("RecordType")
+    if record == "SubscriptionChange":
+        return "Unsubscribe" if event.get("SuppressionReason") == "ManualSuppression" else ""
+    return str(event.get("Type") if record == "Bounce" else record)
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        delivered=("Delivery",),
+        deferred=("Transient", "DnsError"),
+        bounced=("HardBounce", "BadEmailAddress", "SoftBounce"),
+        failed=("Blocked", "DMARCPolicy", "ManuallyDeactivated", "Unconfirmed"),
+        complained=("SpamComplaint", "SpamNotification"),
+        unsubscribed=("Unsubscribe",),
+        opened=("Open",),
+        clicked=("Click",),
+    ),
+    kind="kind",
+    id="MessageID",
+    own_id="Metadata.clarion_message_id",
+    recipient="person",
+    at="at",
+    reason="Description",
+    is_hard=lambda event: event["kind"] != "SoftBounce",
+    events=_events,
+)
+
+PROVIDER = EmailProvider(
+    id="postmark",
+    name="Postmark",
+    credentials=PostmarkCredentials,
+    request=request,
+    sent=sent,
+    accepts=lambda answer: answer.value("ErrorCode") in (None, 0),
+    failures=(
+        codes("ErrorCode", retryable=(100,), recipient_invalid=(406,)),
+        words(r"(invalid|error parsing) 'to'", FailureKind.RECIPIENT_INVALID, status=422),
+    ),
+    check=Check(request=lambda account: Request.get(f"{_HOST}/server", auth=account.auth)),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=pascal,
+    page="https://postmarkapp.com/developer/api/email-api",
+    attachments=True,
+    note="`apiKey` is the token of a server. `messageStream` in the overrides chooses another stream than `outbound`.",
+)

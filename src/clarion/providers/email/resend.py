@@ -1,0 +1,103 @@
+"""Resend: e-mails in JSON with an idempotency key, and webhooks of the Standard Webhooks scheme."""
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Email
+from clarion.providers.failures import codes, seconds_header, words
+from clarion.providers.overrides import snake
+from clarion.providers.receipts import EventReader, Receipts, kinds_of
+from clarion.providers.request import Request, bearer, filled
+from clarion.providers.secret import Secret
+from clarion.providers.signing.standard import is_standard_signed
+
+_HOST = "https://api.resend.com"
+
+
+class ResendCredentials(EmailCredentials):
+    api_key: Secret
+    secret_key: Secret = Secret("")
+    """The signing secret of the webhook (`whsec_…`)."""
+
+
+def request(account: ResendCredentials, email: Email) -> Request:
+    body = {
+        "from": str(email.sender),
+        "to": [email.to.addr_spec],
+        "cc": [str(one) for one in email.cc],
+        "bcc": [str(one) for one in email.bcc],
+        "reply_to": [str(one) for one in email.reply_to],
+        "subject": email.subject,
+        "html": email.html,
+        "text": email.text,
+        "headers": email.headers,
+        "attachments": [
+            filled(
+                {
+                    "filename": one.name,
+                    "content": one.base64,
+                    "content_type": one.type,
+                    "content_id": one.content_id,
+                }
+            )
+            for one in email.attachments
+        ],
+        "tags": [{"name": "clarion_message_id", "value": email.message_id}],
+    }
+    headers = {"Idempotency-Key": email.message_id}
+    return Request.json(f"{_HOST}/emails", filled(body), auth=bearer(account.api_key), headers=headers)
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("email.sent",),
+        delivered=("email.delivered",),
+        deferred=("email.delivery_delayed",),
+        bounced=("email.bounced",),
+        failed=("email.failed", "email.suppressed"),
+        complained=("email.complained",),
+        opened=("email.opened",),
+        clicked=("email.clicked",),
+    ),
+    kind="type",
+    id="data.email_id",
+    own_id="data.tags.clarion_message_id",
+    recipient="data.to.0",
+    at="created_at",
+    event_id="event_id",
+    reason="data.bounce.message",
+    is_hard=lambda event: event["data"]["bounce"]["type"] == "Permanent",
+    events=lambda callback: [{**event, "event_id": callback.headers["svix-id"]} for event in callback.events()],
+)
+
+PROVIDER = EmailProvider(
+    id="resend",
+    name="Resend",
+    credentials=ResendCredentials,
+    request=request,
+    sent=json_id("id"),
+    failures=(
+        codes(
+            "name",
+            rate_limited=("rate_limit_exceeded", "daily_quota_exceeded", "monthly_quota_exceeded"),
+            retryable=("concurrent_idempotent_requests",),
+        ),
+        words(r"invalid `to` field", FailureKind.RECIPIENT_INVALID),
+    ),
+    patience=seconds_header("ratelimit-reset"),
+    check=Check(
+        request=lambda account: Request.get(f"{_HOST}/domains", auth=bearer(account.api_key)),
+        # A key that may send and do nothing else is a good one.
+        passes=lambda answer: answer.is_success or answer.value("name") == "restricted_api_key",
+    ),
+    receipts=Receipts(
+        is_genuine=lambda callback, account: is_standard_signed(callback, account.secret_key),
+        parse=RECEIPTS,
+        signed_with="signature, key in `secretKey`",
+    ),
+    casing=snake,
+    page="https://resend.com/docs/api-reference/emails/send-email",
+    attachments=True,
+    idempotency="`Idempotency-Key`, for 24 hours",
+)

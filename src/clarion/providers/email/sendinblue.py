@@ -1,0 +1,95 @@
+"""Brevo (formerly Sendinblue): transactional e-mails, and webhooks without a signature."""
+
+import re
+from email.header import Header
+from email.headerregistry import Address
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Email, first_mailbox, mailbox
+from clarion.providers.failures import codes, seconds_header, words
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.secret import Secret
+
+_HOST = "https://api.brevo.com/v3"
+
+
+class BrevoCredentials(EmailCredentials):
+    api_key: Secret
+
+    @property
+    def auth(self) -> Headers:
+        return key_header("api-key", self.api_key)
+
+
+def request(account: BrevoCredentials, email: Email) -> Request:
+    # By one a second try is known, and the other comes back in the reports.
+    ours = {"idempotencyKey": email.message_id, "X-Mailin-custom": email.message_id}
+    body = {
+        "sender": _mailbox(email.sender),
+        "to": [mailbox(email.to)],
+        "cc": [_mailbox(one) for one in email.cc],
+        "bcc": [_mailbox(one) for one in email.bcc],
+        "replyTo": first_mailbox(email.reply_to),
+        "subject": email.subject,
+        "htmlContent": email.html,
+        "textContent": email.text,
+        "headers": {**email.headers, **ours},
+        "attachment": [{"name": one.name, "content": one.base64} for one in email.attachments],
+    }
+    return Request.json(f"{_HOST}/smtp/email", filled(body), auth=account.auth)
+
+
+def _mailbox(one: Address) -> dict[str, str]:
+    """Brevo leaves out a name that has both a letter beyond ASCII and a comma or the like, unless it is encoded."""
+    name = one.display_name
+    is_safe = name.isascii() or not re.search(r'[()<>@,:;".\[\]\\]', name)
+    return mailbox(one) if is_safe else {"email": one.addr_spec, "name": Header(name, "utf-8").encode()}
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("request",),
+        delivered=("delivered",),
+        deferred=("deferred",),
+        bounced=("hard_bounce", "soft_bounce", "invalid_email"),
+        failed=("blocked", "error"),
+        complained=("spam", "complaint"),
+        unsubscribed=("unsubscribed", "unsubscribe"),
+        opened=("opened", "unique_opened", "proxy_open", "unique_proxy_open"),
+        clicked=("click",),
+    ),
+    kind="event",
+    id="message-id",
+    own_id="X-Mailin-custom",
+    recipient="email",
+    # The others of its moments are in the time zone of the account.
+    at="ts_epoch",
+    reason="reason",
+    is_hard=lambda event: event["event"] != "soft_bounce",
+)
+
+PROVIDER = EmailProvider(
+    id="sendinblue",
+    name="Brevo",
+    credentials=BrevoCredentials,
+    request=request,
+    sent=json_id("messageId"),
+    failures=(
+        codes("code", already_sent=("duplicate_parameter",)),
+        words(r"email is (not valid|missing) in to\b", FailureKind.RECIPIENT_INVALID, status=400),
+    ),
+    patience=seconds_header("x-sib-ratelimit-reset"),
+    check=Check(request=lambda account: Request.get(f"{_HOST}/account", auth=account.auth)),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://developers.brevo.com/reference/sendtransacemail",
+    attachments=True,
+    idempotency="`headers.idempotencyKey`, for 30 minutes",
+    note="Knows no pictures inside of the HTML: they arrive as attachments. Of several addresses to reply to, "
+    "the first is used.",
+)

@@ -1,0 +1,129 @@
+"""Amazon SES: version 2 of its API with the e-mail in MIME, and events by way of SNS."""
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Email
+from clarion.providers.email.mime import write_letter
+from clarion.providers.failures import header_codes, words
+from clarion.providers.overrides import pascal
+from clarion.providers.receipts import Asking, Callback, EventReader, Receipt, Receipts, kinds_of
+from clarion.providers.request import Request, filled
+from clarion.providers.secret import Secret
+from clarion.providers.signing.aws import signed_for
+from clarion.providers.signing.sns import is_amazon, is_signed_by_sns
+
+
+class SesCredentials(EmailCredentials):
+    api_key: str
+    secret_key: Secret
+    region: str
+    token: Secret | None = None
+    """Of a session, for keys that expire."""
+
+    def url(self, path: str) -> str:
+        suffix = ".cn" if self.region.startswith("cn-") else ""
+        return f"https://email.{self.region}.amazonaws.com{suffix}{path}"
+
+
+def request(account: SesCredentials, email: Email) -> Request:
+    # Amazon gives the e-mail an id of its own; ours is in the tags.
+    letter = write_letter(email)
+    destination = {
+        "ToAddresses": [email.to.addr_spec],
+        "CcAddresses": [one.addr_spec for one in email.cc],
+        "BccAddresses": [one.addr_spec for one in email.bcc],
+    }
+    body = {
+        "Destination": filled(destination),
+        "Content": {"Raw": {"Data": base64.b64encode(letter.content).decode()}},
+        "EmailTags": [{"Name": "clarion_message_id", "Value": email.message_id}],
+    }
+    return Request.json(account.url("/v2/email/outbound-emails"), body)
+
+
+def parse(callback: Callback) -> Asking[list[Receipt]]:
+    """The events of a notification; the topic that reports for the first time is told that we are here."""
+    (notification,) = callback.events() or [{}]
+    address = str(notification.get("SubscribeURL", ""))
+    if notification.get("Type") == "SubscriptionConfirmation" and is_amazon(address):
+        yield Request.get(address)
+    return EVENTS(callback) if notification.get("Type") == "Notification" else []
+
+
+def _events(callback: Callback) -> list[Mapping[str, Any]]:
+    """One event for each person that a notification is about, with its `kind` and its details under `about`."""
+    (notification,) = callback.events()
+    try:
+        event = msgspec.json.decode(str(notification["Message"]), type=dict[str, Any])
+    except msgspec.DecodeError:
+        # The first message of a topic is a sentence.
+        return []
+    kind = str(event.get("eventType") or event.get("notificationType"))
+    about = event.get(kind[:1].lower() + kind[1:].replace(" ", ""), {})
+    people = about.get("bouncedRecipients") or about.get("complainedRecipients") or event["mail"]["destination"]
+    return [
+        event | {"kind": kind, "about": about, "event_id": notification["MessageId"], "person": _address(one)}
+        for one in people
+    ]
+
+
+def _address(person: Any) -> str:
+    return str(person["emailAddress"] if isinstance(person, Mapping) else person)
+
+
+_RECIPIENT = FailureKind.RECIPIENT_INVALID
+
+EVENTS = EventReader(
+    kinds=kinds_of(
+        sent=("Send",),
+        delivered=("Delivery",),
+        deferred=("DeliveryDelay",),
+        bounced=("Bounce",),
+        failed=("Reject", "Rendering Failure"),
+        complained=("Complaint",),
+        unsubscribed=("Subscription",),
+        opened=("Open",),
+        clicked=("Click",),
+    ),
+    kind="kind",
+    id="mail.messageId",
+    own_id="mail.tags.clarion_message_id.0",
+    recipient="person",
+    at="about.timestamp",
+    event_id="event_id",
+    reason="about.bouncedRecipients.0.diagnosticCode",
+    is_hard=lambda event: event["about"].get("bounceType") == "Permanent",
+    events=_events,
+)
+
+PROVIDER = EmailProvider(
+    id="ses",
+    name="Amazon SES",
+    credentials=SesCredentials,
+    request=request,
+    sign=signed_for("ses"),
+    sent=json_id("MessageId"),
+    failures=(
+        header_codes(
+            "x-amzn-ErrorType",
+            rate_limited=("TooManyRequestsException", "LimitExceededException", "ThrottlingException"),
+            retryable=("SendingPausedException",),
+        ),
+        words(
+            r"illegal address|missing final '@domain'|(local address|domain) (contains|starts)", _RECIPIENT, status=400
+        ),
+    ),
+    check=Check(request=lambda account: Request.get(account.url("/v2/email/account"))),
+    receipts=Receipts(is_genuine=is_signed_by_sns, parse=parse, signed_with="signature, certificate of Amazon SNS"),
+    casing=pascal,
+    page="https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html",
+    attachments=True,
+)

@@ -1,0 +1,133 @@
+"""SparkPost: transmissions to each recipient by itself, and events without a signature."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from clarion.providers.answer import Answer, Handed, json_id
+from clarion.providers.base import FailureKind, SendFailure, Sent
+from clarion.providers.credentials import EmailCredentials
+from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.email.message import Attachment, Email, mailbox
+from clarion.providers.failures import codes, statuses
+from clarion.providers.overrides import snake
+from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.secret import Secret
+
+_BRACES = re.compile(r"\{{3}(?!\{)|\{{2}|\}{3}(?!\})|\}{2}")
+_WORDS = {"{{": "opening_double", "{{{": "opening_triple", "}}": "closing_double", "}}}": "closing_triple"}
+# Of its classes of bounces: no such address, an unsubscription by mail, and answers that are no bounces.
+_HARD, _UNSUBSCRIBED, _NO_BOUNCES = ("10", "30"), "90", ("60", "80", "100")
+
+
+class SparkPostCredentials(EmailCredentials):
+    api_key: Secret
+    region: str = ""
+    ip_pool_name: str = ""
+
+    @property
+    def auth(self) -> Headers:
+        return key_header("Authorization", self.api_key)
+
+    def url(self, resource: str) -> str:
+        host = "api.eu.sparkpost.com" if self.region in ("eu", "true") else "api.sparkpost.com"
+        return f"https://{host}/api/v1/{resource}"
+
+
+def request(account: SparkPostCredentials, email: Email) -> Request:
+    copies = [{"address": {**mailbox(one), "header_to": email.to.addr_spec}} for one in (*email.cc, *email.bcc)]
+    cc = ", ".join(map(str, email.cc))
+    content = {
+        "from": mailbox(email.sender),
+        "subject": _literal(email.subject),
+        "html": _literal(email.html or ""),
+        "text": _literal(email.text),
+        "reply_to": ", ".join(map(str, email.reply_to)),
+        "headers": filled({**email.headers, "CC": cc}),
+        "attachments": [_file(one, one.name) for one in email.attachments if one.content_id is None],
+        "inline_images": [_file(one, one.content_id) for one in email.attachments if one.content_id is not None],
+    }
+    body = {
+        "recipients": [{"address": mailbox(email.to)}, *copies],
+        "content": filled(content),
+        "metadata": {"clarion_message_id": email.message_id},
+        "options": filled({"transactional": True, "ip_pool": account.ip_pool_name}),
+    }
+    # Without being asked, it does not say which of several recipients it refused.
+    return Request.json(account.url("transmissions"), body, auth=account.auth).with_query(num_rcpt_errors=10)
+
+
+def sent(answer: Answer, handed: Handed) -> str | Sent | None:
+    """The id, unless the copies alone go out."""
+    refused = [str(one) for one in answer.values("results.rcpt_to_errors.*.description")]
+    if any(one.lower().endswith(handed.message.to.addr_spec.lower()) for one in refused):
+        raise SendFailure(FailureKind.RECIPIENT_INVALID, f"SparkPost answered {answer.status}: {refused[0]}")
+    return json_id("results.id")(answer, handed)
+
+
+def _literal(text: str) -> str:
+    """Braces that are printed: SparkPost has a template language, and would take them for its own."""
+    printed = _BRACES.sub(lambda found: "{{" + _WORDS[found.group()] + "_curly()}}", text)
+    # A single brace beside these would make three of two, as after the empty rule in `@media print{a{}}`.
+    return printed.replace("{{{", "{ {{").replace("}}}", "}} }")
+
+
+def _file(one: Attachment, name: str) -> dict[str, str]:
+    return {"type": one.type, "name": name, "data": one.base64}
+
+
+def _events(callback: Callback) -> list[Mapping[str, Any]]:
+    """What is inside of the envelopes; a first call to try the address has empty ones."""
+    inside = [event for one in callback.events() for event in one["msys"].values()]
+    return [event | {"kind": _kind(str(event["type"]), str(event.get("bounce_class")))} for event in inside]
+
+
+def _kind(kind: str, bounce_class: str) -> str:
+    if bounce_class == _UNSUBSCRIBED:
+        return "list_unsubscribe"
+    return "" if bounce_class in _NO_BOUNCES else kind
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("injection",),
+        delivered=("delivery",),
+        deferred=("delay",),
+        bounced=("bounce", "out_of_band"),
+        failed=("policy_rejection", "generation_failure", "generation_rejection"),
+        complained=("spam_complaint",),
+        unsubscribed=("list_unsubscribe", "link_unsubscribe"),
+        opened=("open", "amp_open"),
+        clicked=("click", "amp_click"),
+    ),
+    kind="kind",
+    id="transmission_id",
+    own_id="rcpt_meta.clarion_message_id",
+    recipient="raw_rcpt_to",
+    at="timestamp",
+    event_id="event_id",
+    reason="raw_reason",
+    is_hard=lambda event: str(event.get("bounce_class")) in _HARD,
+    events=_events,
+)
+
+PROVIDER = EmailProvider(
+    id="sparkpost",
+    name="SparkPost",
+    credentials=SparkPostCredentials,
+    request=request,
+    sent=sent,
+    accepts=lambda answer: answer.value("results.total_accepted_recipients") != 0,
+    failures=(codes("errors.*.code", recipient_invalid=(5002,)), statuses(rate_limited=(420,))),
+    # A key that may send need not be one that may see the account.
+    check=Check(
+        request=lambda account: Request.get(account.url("account"), auth=account.auth),
+        passes=lambda answer: answer.is_success or answer.status == 403,
+    ),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=snake,
+    page="https://developers.sparkpost.com/api/transmissions/",
+    attachments=True,
+    note="`region` is `eu` for accounts of the European Union.",
+)

@@ -1,0 +1,1 @@
+"""Providers of push notifications, one file each."""

@@ -1,0 +1,65 @@
+"""Expo Push: one call for each device, answered by a ticket."""
+
+from clarion.providers.account import Credentials
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.definition import Check, PushProvider
+from clarion.providers.failures import all_equal, codes, words
+from clarion.providers.overrides import as_given
+from clarion.providers.push.message import Push
+from clarion.providers.request import Request, bearer, filled
+from clarion.providers.secret import Secret
+
+_API = "https://exp.host/--/api/v2/push"
+
+
+class ExpoCredentials(Credentials):
+    api_key: Secret
+    """An access token; Expo insists on one where push security is switched on."""
+
+
+def request(account: ExpoCredentials, push: Push) -> Request:
+    message = {
+        "to": push.token,
+        "title": push.title,
+        "body": push.body,
+        "data": {**push.data, "clarion_message_id": push.message_id},
+        "sound": push.sound,
+        "badge": push.badge,
+        "richContent": {"image": push.image} if push.image else {},
+    }
+    return Request.json(f"{_API}/send", filled(message), auth=bearer(account.api_key))
+
+
+def check(account: ExpoCredentials) -> Request:
+    """Asks for the receipt of a ticket that does not exist, which Expo answers with none."""
+    ids = ["00000000-0000-0000-0000-000000000000"]
+    return Request.json(f"{_API}/getReceipts", {"ids": ids}, auth=bearer(account.api_key))
+
+
+PROVIDER = PushProvider(
+    id="expo",
+    name="Expo Push",
+    credentials=ExpoCredentials,
+    request=request,
+    # A call for all devices would fail as a whole where they belong to two projects.
+    one_call_per_token=True,
+    sent=json_id("data.id"),
+    # A ticket of a device that is gone comes with a 200.
+    accepts=all_equal("data.status", "ok"),
+    failures=(
+        codes(
+            "data.details.error",
+            recipient_invalid=("DeviceNotRegistered",),
+            rate_limited=("MessageRateExceeded",),
+            retryable=("ExpoError", "ProviderError"),
+        ),
+        codes("errors.*.code", rate_limited=("TOO_MANY_REQUESTS",)),
+        words(r"is not a valid Expo push token", FailureKind.RECIPIENT_INVALID),
+        words(r"is not a valid Expo push token", FailureKind.RECIPIENT_INVALID, status=200),
+    ),
+    check=Check(request=check),
+    casing=as_given,
+    page="https://docs.expo.dev/push-notifications/sending-notifications/",
+    note="Expo learns of most lost devices only later, and tells nobody who does not ask for its receipts.",
+)

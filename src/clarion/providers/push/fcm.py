@@ -1,0 +1,105 @@
+"""Firebase Cloud Messaging: version 1 of its HTTP API, one call for each device, on behalf of a service account."""
+
+from typing import Any
+
+import msgspec
+
+from clarion.clock import Millis
+from clarion.providers.account import Credentials
+from clarion.providers.answer import Answer, json_id
+from clarion.providers.base import FailureKind, SendFailure
+from clarion.providers.definition import PushProvider
+from clarion.providers.failures import codes
+from clarion.providers.oauth import TokenExchange
+from clarion.providers.overrides import deep_merge, recase, snake
+from clarion.providers.push.message import Push
+from clarion.providers.request import Request, filled, path_part
+from clarion.providers.secret import Secret
+from clarion.providers.signing.jwt import sign_rs256
+
+_SCOPE = "https://www.googleapis.com/auth/firebase.messaging"
+_GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+
+
+class FcmCredentials(Credentials):
+    service_account: Secret
+    """The text of the JSON file that the console gives."""
+
+
+class ServiceAccount(msgspec.Struct, frozen=True):
+    project_id: str
+    client_email: str
+    private_key: str
+    private_key_id: str = ""
+    token_uri: str = "https://oauth2.googleapis.com/token"  # noqa: S105
+
+
+def request(account: FcmCredentials, push: Push) -> Request:
+    project = path_part(_service(account).project_id)
+    shown = {"title": push.title, "body": push.body, "image": push.image}
+    android = {"sound": push.sound, "notification_count": push.badge}
+    aps = filled({"sound": push.sound, "badge": push.badge})
+    message = {
+        "token": push.token,
+        "notification": filled(shown),
+        "data": {**push.text_data, "clarion_message_id": push.message_id},
+        "android": {"notification": filled(android)} if filled(android) else {},
+        "apns": {"payload": {"aps": aps}} if aps else {},
+    }
+    # Everything else that a trigger says is a field of the message.
+    full = deep_merge(filled(message), recase(push.options, snake))
+    url = f"https://fcm.googleapis.com/v1/projects/{project}/messages:send"
+    return Request.json(url, {"message": full})
+
+
+def token_request(account: FcmCredentials, now: Millis) -> Request:
+    service = _service(account)
+    issued = now // 1000
+    claims: dict[str, Any] = {
+        "iss": service.client_email,
+        "scope": _SCOPE,
+        "aud": service.token_uri,
+        "iat": issued,
+        "exp": issued + 3_600,
+    }
+    assertion = sign_rs256(Secret(service.private_key), claims, key_id=service.private_key_id)
+    return Request.form(service.token_uri, {"grant_type": _GRANT, "assertion": assertion.reveal()})
+
+
+def _service(account: FcmCredentials) -> ServiceAccount:
+    try:
+        return msgspec.json.decode(account.service_account.reveal(), type=ServiceAccount)
+    except msgspec.DecodeError as error:
+        message = "The service account is not the JSON of one: it needs project_id, client_email and private_key"
+        raise SendFailure(FailureKind.PERMANENT, message) from error
+
+
+def dead_token(answer: Answer) -> FailureKind | None:
+    """A bad argument is the device's fault only where the answer speaks of its token."""
+    if answer.status != 400:
+        return None
+    fields = answer.values("error.details.*.fieldViolations.*.field")
+    blames_token = "message.token" in fields or "registration token" in str(answer.value("error.message"))
+    return FailureKind.RECIPIENT_INVALID if blames_token else FailureKind.PERMANENT
+
+
+PROVIDER = PushProvider(
+    id="fcm",
+    name="Firebase Cloud Messaging",
+    credentials=FcmCredentials,
+    request=request,
+    one_call_per_token=True,
+    token=TokenExchange(request=token_request),
+    sent=json_id("name"),
+    failures=(
+        codes(
+            "error.details.*.errorCode",
+            recipient_invalid=("UNREGISTERED", "SENDER_ID_MISMATCH"),
+            rate_limited=("QUOTA_EXCEEDED",),
+            retryable=("UNAVAILABLE", "INTERNAL"),
+            permanent=("THIRD_PARTY_AUTH_ERROR",),
+        ),
+        dead_token,
+    ),
+    page="https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send",
+)

@@ -1,0 +1,53 @@
+"""Pushpad: one call for all browsers of a person."""
+
+from clarion.jsontext import json_text
+from clarion.providers.account import Credentials
+from clarion.providers.answer import json_id
+from clarion.providers.definition import Check, PushProvider
+from clarion.providers.failures import codes
+from clarion.providers.overrides import snake
+from clarion.providers.push.message import Push
+from clarion.providers.request import Headers, Request, filled, path_part
+from clarion.providers.secret import Secret
+
+
+class PushpadCredentials(Credentials):
+    api_key: Secret
+    application_id: str
+    """The id of the project."""
+
+    @property
+    def auth(self) -> Headers:
+        return {"Authorization": f'Token token="{self.api_key.reveal()}"', "Accept": "application/json"}
+
+    @property
+    def project(self) -> str:
+        return f"https://pushpad.xyz/api/v1/projects/{path_part(self.application_id)}"
+
+
+def request(account: PushpadCredentials, push: Push) -> Request:
+    notification = {
+        "body": push.body,
+        "title": push.title,
+        "image_url": push.image,
+        "custom_data": json_text({**push.data, "clarion_message_id": push.message_id}),
+    }
+    # Without `uids` everybody would be told.
+    body = {"notification": filled(notification), "uids": list(push.tokens)}
+    return Request.json(f"{account.project}/notifications", body, auth=account.auth)
+
+
+PROVIDER = PushProvider(
+    id="pushpad",
+    name="Pushpad",
+    credentials=PushpadCredentials,
+    request=request,
+    sent=json_id("id"),
+    # Taken, and for nobody: no browser of these people has subscribed.
+    failures=(codes("scheduled", recipient_invalid=(0,)),),
+    check=Check(request=lambda account: Request.get(account.project, auth=account.auth)),
+    casing=snake,
+    within="notification",
+    page="https://pushpad.xyz/docs/rest_api",
+    note="Device tokens are the `uid`s of people. Badges and sounds are not for browsers.",
+)

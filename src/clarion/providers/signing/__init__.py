@@ -1,0 +1,1 @@
+"""Signatures: those that requests carry, and those that receipts are checked by."""

@@ -1,0 +1,97 @@
+"""Signature version 4 of Amazon's services, for calls that send a body."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Protocol
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from clarion.clock import Millis
+from clarion.providers.request import Call
+from clarion.providers.secret import Secret
+from clarion.providers.signing.digests import hmac_bytes
+
+_ALGORITHM = "AWS4-HMAC-SHA256"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwsKey:
+    """Who signs, and for which service in which region."""
+
+    access_key: str
+    secret_key: Secret
+    region: str
+    service: str
+    session_token: Secret | None = None
+
+
+class AwsAccount(Protocol):
+    """Credentials of an account at Amazon, as integrations have them."""
+
+    @property
+    def api_key(self) -> str: ...
+    @property
+    def secret_key(self) -> Secret: ...
+    @property
+    def region(self) -> str: ...
+    @property
+    def token(self) -> Secret | None: ...
+
+
+def signed_for(service: str) -> Callable[[AwsAccount, Call, Millis], Mapping[str, str]]:
+    """How a provider signs its calls to this service."""
+
+    def sign(account: AwsAccount, call: Call, now: Millis) -> Mapping[str, str]:
+        key = AwsKey(
+            access_key=account.api_key,
+            secret_key=account.secret_key,
+            region=account.region,
+            service=service,
+            session_token=account.token,
+        )
+        return sign_aws(key, call, now)
+
+    return sign
+
+
+def sign_aws(key: AwsKey, call: Call, now: Millis) -> Mapping[str, str]:
+    """The headers that a call needs besides its own."""
+    moment = datetime.fromtimestamp(now / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
+    parts = urlsplit(call.url)
+    added = {"X-Amz-Date": moment}
+    if key.session_token:
+        added["X-Amz-Security-Token"] = key.session_token.reveal()
+    signed = {name.lower(): value for name, value in {**call.headers, **added, "Host": parts.netloc}.items()}
+    names = ";".join(sorted(signed))
+    canonical = "\n".join(
+        [
+            call.method,
+            quote(parts.path or "/", safe="/-_.~%"),
+            _canonical_query(parts.query),
+            *(f"{name}:{' '.join(signed[name].split())}" for name in sorted(signed)),
+            "",
+            names,
+            sha256(call.content).hexdigest(),
+        ]
+    )
+    scope = f"{moment[:8]}/{key.region}/{key.service}/aws4_request"
+    text = f"{_ALGORITHM}\n{moment}\n{scope}\n{sha256(canonical.encode()).hexdigest()}"
+    signature = hmac_bytes(_signing_key(key, moment[:8]), text.encode()).hex()
+    credential = f"Credential={key.access_key}/{scope}"
+    return added | {"Authorization": f"{_ALGORITHM} {credential}, SignedHeaders={names}, Signature={signature}"}
+
+
+def _canonical_query(query: str) -> str:
+    pairs = sorted(
+        (quote(name, safe="-_.~"), quote(value, safe="-_.~"))
+        for name, value in parse_qsl(query, keep_blank_values=True)
+    )
+    return "&".join(f"{name}={value}" for name, value in pairs)
+
+
+def _signing_key(key: AwsKey, day: str) -> bytes:
+    made = f"AWS4{key.secret_key.reveal()}".encode()
+    for part in (day, key.region, key.service, "aws4_request"):
+        made = hmac_bytes(made, part.encode())
+    return made

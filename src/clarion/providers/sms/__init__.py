@@ -1,0 +1,1 @@
+"""Providers of SMS, one file each."""

@@ -1,0 +1,64 @@
+"""Africa's Talking: bulk messaging, which refuses with a 201."""
+
+from clarion.providers.answer import json_id
+from clarion.providers.credentials import OptionalSenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import all_equal, codes
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_STATUS = "SMSMessageData.Recipients.*.statusCode"
+
+
+class AfricasTalkingCredentials(OptionalSenderCredentials):
+    api_key: Secret
+    user: str
+
+    @property
+    def auth(self) -> Headers:
+        return key_header("apiKey", self.api_key)
+
+    def url(self, resource: str) -> str:
+        host = "api.sandbox.africastalking.com" if self.user == "sandbox" else "api.africastalking.com"
+        return f"https://{host}/version1/{resource}"
+
+
+def request(account: AfricasTalkingCredentials, sms: Sms) -> Request:
+    fields = {"username": account.user, "to": sms.to, "message": sms.body, "from": sms.sender}
+    # Without the header, answers are XML.
+    return Request.form(
+        account.url("messaging"), filled(fields), auth=account.auth, headers={"Accept": "application/json"}
+    )
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("Sent", "Submitted"), delivered=("Success",), deferred=("Buffered",), bounced=("Rejected", "Failed")
+    ),
+    kind="status",
+    id="id",
+    recipient="phoneNumber",
+    reason="failureReason",
+    is_hard=lambda event: event.get("failureReason") in ("UserDoesNotExist", "UserInBlackList"),
+    events=form_events,
+)
+
+PROVIDER = SmsProvider(
+    id="africas-talking",
+    name="Africa's Talking",
+    credentials=AfricasTalkingCredentials,
+    request=request,
+    sent=json_id("SMSMessageData.Recipients.0.messageId"),
+    accepts=all_equal(_STATUS, 100, 101, 102),
+    failures=(codes(_STATUS, recipient_invalid=(403, 404, 406, 407, 409), retryable=(500, 501)),),
+    check=Check(
+        request=lambda account: Request.get(account.url("user"), {"username": account.user}, auth=account.auth)
+    ),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://developers.africastalking.com/docs/sms/sending/bulk",
+    note="The user `sandbox` sends to the sandbox. The address for receipts is set in the dashboard.",
+)

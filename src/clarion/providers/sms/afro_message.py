@@ -1,0 +1,78 @@
+"""AfroMessage (Ethiopia), which refuses with a 200."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from clarion.providers.answer import Answer, json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, json_or_form_events, kinds_of
+from clarion.providers.request import Request, bearer, filled
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_API = "https://api.afromessage.com/api"
+_BAD_NUMBER = re.compile(r"invalid (recipient|phone|number|to\b)", re.IGNORECASE)
+
+
+class AfroMessageCredentials(SenderCredentials):
+    """`from` is the identifier of a short code, and the name is what people see."""
+
+    api_key: Secret
+    sender_name: str
+
+
+def request(account: AfroMessageCredentials, sms: Sms) -> Request:
+    body = {
+        "from": sms.sender,
+        "sender": account.sender_name,
+        "to": sms.to,
+        "message": sms.body,
+        "callback": sms.receipts_url,
+    }
+    return Request.json(f"{_API}/send", filled(body), auth=bearer(account.api_key))
+
+
+def accepts(answer: Answer) -> bool:
+    return str(answer.value("acknowledge")).lower() == "success"
+
+
+def find_bad_number(answer: Answer) -> FailureKind | None:
+    errors = " ".join(map(str, answer.values("response.errors.*")))
+    return FailureKind.RECIPIENT_INVALID if _BAD_NUMBER.search(errors) else None
+
+
+def _events(callback: Callback) -> list[Mapping[str, Any]]:
+    return [{**event, "status": str(event.get("status")).upper()} for event in json_or_form_events(callback)]
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("SENT",),
+        delivered=("DELIVERED", "DELIVRD"),
+        bounced=("UNDELIVERED", "UNDELIV", "EXPIRED"),
+        failed=("FAILED", "REJECTED", "REJECTD"),
+    ),
+    kind="status",
+    id="message_id",
+    recipient="to",
+    events=_events,
+)
+
+PROVIDER = SmsProvider(
+    id="afro-message",
+    name="AfroMessage",
+    credentials=AfroMessageCredentials,
+    request=request,
+    sent=json_id("response.message_id"),
+    accepts=accepts,
+    failures=(find_bad_number,),
+    check=Check(request=lambda account: Request.get(f"{_API}/balance", auth=bearer(account.api_key)), passes=accepts),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://afromessage.com/developers",
+    note="Its codes and the words of its receipts are not published: those that its users have seen are understood.",
+)

@@ -1,0 +1,113 @@
+"""Azure Communication Services: SMS, and delivery reports by way of Event Grid."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+from clarion.clock import Millis
+from clarion.ids import find_id, id_millis
+from clarion.jsontext import json_text
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind, SendFailure
+from clarion.providers.credentials import SenderCredentials, as_url
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import codes
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, by_token, kinds_of
+from clarion.providers.request import Call, Request
+from clarion.providers.secret import Secret
+from clarion.providers.signing.azure import sign_azure
+from clarion.providers.sms.message import Sms
+
+_VERSION = "api-version=2021-03-07"
+
+
+class AzureSmsCredentials(SenderCredentials):
+    access_key: Secret
+    """A connection string: `endpoint=https://…;accesskey=…`."""
+
+    def part(self, name: str) -> str:
+        """A value of the connection string; keys end with the sign that separates names from values."""
+        pairs = (one.partition("=") for one in self.access_key.reveal().split(";"))
+        for key, _, value in pairs:
+            if key.strip().lower() == name and value.strip():
+                return value.strip()
+        raise SendFailure(FailureKind.PERMANENT, f"The integration's accessKey is no connection string with {name}")
+
+    def url(self, resource: str) -> str:
+        return f"{as_url(self.part('endpoint'))}/{resource}"
+
+
+def request(account: AzureSmsCredentials, sms: Sms) -> Request:
+    recipient = {
+        "to": sms.to,
+        "repeatabilityRequestId": sms.message_id,
+        "repeatabilityFirstSent": _first_sent(sms),
+    }
+    body = {
+        "from": sms.sender,
+        "smsRecipients": [recipient],
+        "message": sms.body,
+        "smsSendOptions": {"enableDeliveryReport": True, "tag": sms.message_id},
+    }
+    return Request.json(account.url(f"sms?{_VERSION}"), body)
+
+
+def _first_sent(sms: Sms) -> str:
+    """The same for every try, or else they are not known to be one: the moment that the id was made."""
+    made = find_id(sms.message_id)
+    moment = id_millis(made) if made else sms.at
+    return format_datetime(datetime.fromtimestamp(moment // 1000, UTC), usegmt=True)
+
+
+def sign(account: AzureSmsCredentials, call: Call, now: Millis) -> Mapping[str, str]:
+    return sign_azure(Secret(account.part("accesskey")), call, now)
+
+
+def handshake(callback: Callback, account: AzureSmsCredentials) -> Reply | None:
+    """A new subscription wants its code back."""
+    if callback.headers.get("aeg-event-type") != "SubscriptionValidation" or not by_token(callback, account):
+        return None
+    (event,) = callback.events()
+    answer = {"validationResponse": event["data"]["validationCode"]}
+    return Reply(body=json_text(answer), content_type="application/json")
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(delivered=("Delivered",), bounced=("Failed",)),
+    kind="data.deliveryStatus",
+    id="data.messageId",
+    own_id="data.tag",
+    recipient="data.to",
+    at="data.receivedTimestamp",
+    event_id="id",
+    reason="data.deliveryStatusDetails",
+    # People who have answered STOP.
+    is_hard=lambda event: (
+        "sender blocked for given recipient" in str(event["data"].get("deliveryStatusDetails")).lower()
+    ),
+)
+
+PROVIDER = SmsProvider(
+    id="azure-sms",
+    name="Azure SMS",
+    credentials=AzureSmsCredentials,
+    request=request,
+    sign=sign,
+    sent=json_id("value.0.messageId"),
+    accepts=lambda answer: answer.values("value.*.successful") == [True],
+    failures=(
+        codes(
+            "value.*.httpStatusCode",
+            recipient_invalid=(400,),
+            rate_limited=(429,),
+            retryable=(408, 500, 502, 503, 504),
+        ),
+    ),
+    check=Check(request=lambda account: Request.get(account.url(f"phoneNumbers?{_VERSION}&top=1"))),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS, handshake=handshake),
+    casing=as_given,
+    page="https://learn.microsoft.com/en-us/rest/api/communication/sms/send",
+    idempotency="`repeatabilityRequestId`",
+    note="`accessKey` is the connection string. Receipts need an Event Grid subscription to delivery reports.",
+)

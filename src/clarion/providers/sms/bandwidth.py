@@ -1,0 +1,67 @@
+"""Bandwidth: version 2 of its messaging API."""
+
+from clarion.providers.answer import json_id
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import codes
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Headers, Request, basic, path_part
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+# Numbers that do not exist or no longer, and people who have opted out.
+_HARD = ("4720", "4721", "4775")
+
+
+class BandwidthCredentials(SenderCredentials):
+    user: str
+    password: Secret
+    account_sid: str
+    application_id: str
+
+    @property
+    def auth(self) -> Headers:
+        return basic(self.user, self.password)
+
+    def url(self, resource: str) -> str:
+        return f"https://messaging.bandwidth.com/api/v2/users/{path_part(self.account_sid)}/{resource}"
+
+
+def request(account: BandwidthCredentials, sms: Sms) -> Request:
+    body = {
+        "applicationId": account.application_id,
+        "to": [sms.to],
+        "from": sms.sender,
+        "text": sms.body,
+        "tag": sms.message_id,
+    }
+    return Request.json(account.url("messages"), body, auth=account.auth)
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("message-sending", "message-sent"), delivered=("message-delivered",), bounced=("message-failed",)
+    ),
+    kind="type",
+    id="message.id",
+    own_id="message.tag",
+    recipient="to",
+    at="time",
+    reason="description",
+    is_hard=lambda event: str(event.get("errorCode")) in _HARD,
+)
+
+PROVIDER = SmsProvider(
+    id="bandwidth",
+    name="Bandwidth",
+    credentials=BandwidthCredentials,
+    request=request,
+    sent=json_id("id"),
+    failures=(codes("fieldErrors.*.fieldName", recipient_invalid=("to",)),),
+    check=Check(request=lambda account: Request.get(account.url("media"), auth=account.auth)),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://dev.bandwidth.com/apis/messaging/",
+    note="The address for receipts is set in the application that `applicationId` names.",
+)

@@ -1,0 +1,67 @@
+"""Brevo: transactional SMS."""
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import seconds_header, words
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_API = "https://api.brevo.com/v3"
+
+
+class BrevoSmsCredentials(SenderCredentials):
+    api_key: Secret
+
+    @property
+    def auth(self) -> Headers:
+        return key_header("api-key", self.api_key)
+
+
+def request(account: BrevoSmsCredentials, sms: Sms) -> Request:
+    body = {
+        "sender": sms.sender_digits,
+        "recipient": sms.to_digits,
+        "content": sms.body,
+        "type": "transactional",
+        "unicodeEnabled": sms.is_unicode,
+        "tag": sms.message_id,
+        "webUrl": sms.receipts_url,
+    }
+    return Request.json(f"{_API}/transactionalSMS/sms", filled(body), auth=account.auth)
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("sent", "accepted"),
+        delivered=("delivered",),
+        bounced=("soft_bounce", "hard_bounce"),
+        failed=("rejected", "skip", "blocked"),
+        unsubscribed=("unsubscribe",),
+    ),
+    kind="msg_status",
+    id="messageId",
+    own_id="tag",
+    recipient="to",
+    at="ts_event",
+    reason="description",
+    is_hard=lambda event: event["msg_status"] == "hard_bounce",
+)
+
+PROVIDER = SmsProvider(
+    id="brevo-sms",
+    name="Brevo SMS",
+    credentials=BrevoSmsCredentials,
+    request=request,
+    sent=json_id("messageId"),
+    failures=(words(r"telephone|phone number|recipient", FailureKind.RECIPIENT_INVALID, status=400),),
+    patience=seconds_header("x-sib-ratelimit-reset"),
+    check=Check(request=lambda account: Request.get(f"{_API}/account", auth=account.auth)),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://developers.brevo.com/reference/sendtransacsms",
+)

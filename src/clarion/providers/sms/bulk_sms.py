@@ -1,0 +1,67 @@
+"""BulkSMS: its JSON REST API."""
+
+from hashlib import sha256
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import OptionalSenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import words
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Headers, Request, basic, filled
+from clarion.providers.secret import Secret
+from clarion.providers.sms.encoding import count_parts
+from clarion.providers.sms.message import Sms
+
+_API = "https://api.bulksms.com/v1"
+
+
+class BulkSmsCredentials(OptionalSenderCredentials):
+    api_token: Secret
+    """The id of a token and its secret, with a colon between them."""
+
+    @property
+    def auth(self) -> Headers:
+        token_id, _, secret = self.api_token.reveal().partition(":")
+        return basic(token_id, Secret(secret))
+
+
+def request(account: BulkSmsCredentials, sms: Sms) -> Request:
+    body = {
+        "to": sms.to,
+        "body": sms.body,
+        "from": sms.sender,
+        "encoding": "UNICODE" if sms.is_unicode else "TEXT",
+        # More than three have to be announced.
+        "longMessageMaxParts": max(count_parts(sms.body), 3),
+    }
+    # Our id as a number, of which there is room for 31 bits.
+    number = int.from_bytes(sha256(sms.message_id.encode()).digest()[:4]) >> 1
+    return Request.json(f"{_API}/messages?deduplication-id={number}", filled(body), auth=account.auth)
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(sent=("SENT",), delivered=("DELIVERED",), bounced=("FAILED",)),
+    kind="status.type",
+    id="id",
+    recipient="to",
+    reason="status.subtype",
+    is_hard=lambda event: event["status"].get("subtype") == "BLOCKED",
+)
+
+PROVIDER = SmsProvider(
+    id="bulk-sms",
+    name="BulkSMS",
+    credentials=BulkSmsCredentials,
+    request=request,
+    sent=json_id("0.id"),
+    failures=(words(r"recipient|phone ?number|msisdn", FailureKind.RECIPIENT_INVALID, status=400),),
+    check=Check(request=lambda account: Request.get(f"{_API}/profile", auth=account.auth)),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://www.bulksms.com/developer/json/v1/",
+    idempotency="`deduplication-id`, for 12 hours",
+    note="`apiToken` is the token's id and its secret with a colon between them. Receipts need a webhook for `SENT`. "
+    "Of 10 000 messages within 12 hours, one is taken for the repetition of another with a chance of 2 %.",
+)

@@ -1,0 +1,73 @@
+"""Clickatell: its One API."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from clarion.providers.answer import json_id, values_at
+from clarion.providers.credentials import OptionalSenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import codes
+from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_HOST = "https://platform.clickatell.com"
+# Of the whole request or of one message; 43 comes with a 400.
+_CODES = {"recipient_invalid": (25, 26, 27, 28), "rate_limited": (43,), "retryable": (18, 19)}
+
+
+class ClickatellCredentials(OptionalSenderCredentials):
+    api_key: Secret
+
+    @property
+    def auth(self) -> Headers:
+        return key_header("Authorization", self.api_key)
+
+
+def request(account: ClickatellCredentials, sms: Sms) -> Request:
+    message = {
+        "channel": "sms",
+        "to": sms.to_digits,
+        "content": sms.body,
+        "from": sms.sender_digits,
+        "clientMessageId": sms.message_id,
+    }
+    return Request.json(f"{_HOST}/v1/message", {"messages": [filled(message)]}, auth=account.auth)
+
+
+def _events(callback: Callback) -> list[Mapping[str, Any]]:
+    return [update for call in callback.events() for update in values_at(call, "event.messageStatusUpdate.*")]
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("4",),
+        delivered=("5",),
+        opened=("6",),
+        bounced=("20", "23", "29", "100"),
+        failed=("21", "22", "25", "26", "27", "28"),
+    ),
+    kind="statusCode",
+    id="messageId",
+    own_id="clientMessageId",
+    at="timestamp",
+    reason="status",
+    # The number does not exist.
+    is_hard=lambda event: str(event["statusCode"]) == "29",
+    events=_events,
+)
+
+PROVIDER = SmsProvider(
+    id="clickatell",
+    name="Clickatell",
+    credentials=ClickatellCredentials,
+    request=request,
+    sent=json_id("messages.0.apiMessageId"),
+    accepts=lambda answer: answer.values("messages.*.accepted") == [True],
+    failures=(codes("messages.*.error.code", **_CODES), codes("error.code", **_CODES)),
+    check=Check(request=lambda account: Request.get(f"{_HOST}/public-client/balance", auth=account.auth)),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    page="https://docs.clickatell.com/channels/one-api/one-api-reference/",
+    note="`from` is for two-way integrations alone. The address for receipts is set in the portal.",
+)

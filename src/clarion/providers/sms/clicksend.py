@@ -1,0 +1,59 @@
+"""ClickSend: version 3 of its REST API, which refuses single messages with a 200."""
+
+from collections.abc import Mapping
+
+from clarion.providers.answer import json_id
+from clarion.providers.credentials import OptionalSenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import all_equal, codes
+from clarion.providers.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
+from clarion.providers.request import Headers, Request, basic, filled
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_API = "https://rest.clicksend.com/v3"
+# Of one message or of the whole request.
+_CODES: Mapping[str, tuple[str, ...]] = {
+    "recipient_invalid": ("INVALID_RECIPIENT",),
+    "rate_limited": ("THROTTLED",),
+    "retryable": ("INTERNAL_ERROR", "SOMETHING_IS_WRONG"),
+}
+
+
+class ClickSendCredentials(OptionalSenderCredentials):
+    user: str
+    api_key: Secret
+
+    @property
+    def auth(self) -> Headers:
+        return basic(self.user, self.api_key)
+
+
+def request(account: ClickSendCredentials, sms: Sms) -> Request:
+    message = {"to": sms.to, "body": sms.body, "from": sms.sender, "custom_string": sms.message_id}
+    return Request.json(f"{_API}/sms/send", {"messages": [filled(message)]}, auth=account.auth)
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(sent=("200",), delivered=("201",), deferred=("300",), bounced=("301",)),
+    kind="status_code",
+    id="message_id",
+    own_id="custom_string",
+    at="timestamp",
+    reason="error_text",
+    events=json_or_form_events,
+)
+
+PROVIDER = SmsProvider(
+    id="clicksend",
+    name="ClickSend",
+    credentials=ClickSendCredentials,
+    request=request,
+    sent=json_id("data.messages.0.message_id"),
+    accepts=all_equal("data.messages.*.status", "SUCCESS"),
+    failures=(codes("data.messages.*.status", **_CODES), codes("response_code", **_CODES)),
+    check=Check(request=lambda account: Request.get(f"{_API}/account", auth=account.auth)),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    page="https://developers.clicksend.com/docs/messaging/sms",
+    note="The address for receipts is a delivery report rule of the dashboard.",
+)

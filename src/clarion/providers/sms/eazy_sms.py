@@ -1,0 +1,39 @@
+"""Eazy (Spotler Message): channels and people are addressed like e-mail."""
+
+from clarion.providers.account import Credentials
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.definition import SmsProvider
+from clarion.providers.failures import codes, words
+from clarion.providers.overrides import as_given
+from clarion.providers.request import Request, bearer, path_part
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+
+class EazySmsCredentials(Credentials):
+    api_key: Secret
+    channel_id: str
+
+
+def request(account: EazySmsCredentials, sms: Sms) -> Request:
+    channel = path_part(account.channel_id, safe="@")
+    url = f"https://api.eazy.im/v3/channels/{channel}/messages/{sms.to_digits}@sms.eazy.im"
+    return Request.json(url, {"message": {"type": "text", "body": sms.body}}, auth=bearer(account.api_key))
+
+
+PROVIDER = SmsProvider(
+    id="eazy-sms",
+    name="Eazy",
+    credentials=EazySmsCredentials,
+    request=request,
+    sent=json_id("id"),
+    failures=(
+        codes("error.code", retryable=(1003, 1004)),
+        words(r"jid is invalid", FailureKind.RECIPIENT_INVALID, status=400),
+    ),
+    casing=as_given,
+    page="https://api.eazy.im/v3",
+    note="`channelId` is the whole address of the channel, such as `31633333333@sms.eazy.im`. "
+    "How it reports is not published, so receipts are not read.",
+)

@@ -1,0 +1,60 @@
+"""FireText (United Kingdom), which refuses with a 200."""
+
+from clarion.providers.answer import either, header_id, own_id
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import all_equal, codes
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.request import Request, filled
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_API = "https://www.firetext.co.uk/api"
+
+
+class FireTextCredentials(SenderCredentials):
+    api_key: Secret
+
+
+def request(account: FireTextCredentials, sms: Sms) -> Request:
+    fields = {
+        "apiKey": account.api_key.reveal(),
+        "to": sms.to_digits,
+        "from": sms.sender_digits,
+        "message": sms.body,
+        "unicode": "1" if sms.is_unicode else None,
+        "reference": sms.message_id,
+        "receipt": sms.receipts_url,
+    }
+    return Request.form(f"{_API}/sendsms/json", filled(fields))
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(delivered=("0",), bounced=("1",), deferred=("2",)),
+    kind="status",
+    own_id="reference",
+    recipient="mobile",
+    # Their time is that of the United Kingdom without saying so, and stays unread.
+    reason="code",
+    # Nobody has the number, or it is none.
+    is_hard=lambda event: event.get("code") in ("101", "201"),
+    events=form_events,
+)
+
+PROVIDER = SmsProvider(
+    id="firetext",
+    name="FireText",
+    credentials=FireTextCredentials,
+    request=request,
+    sent=either(header_id("X-Message"), own_id),
+    accepts=all_equal("code", 0),
+    failures=(codes("code", recipient_invalid=(2,)),),
+    check=Check(
+        request=lambda account: Request.form(f"{_API}/credit/json", {"apiKey": account.api_key.reveal()}),
+        passes=all_equal("code", 0),
+    ),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://www.firetext.co.uk/docs",
+)

@@ -1,0 +1,51 @@
+"""46elks (Sweden)."""
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import words
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.request import Headers, Request, basic, filled
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_API = "https://api.46elks.com/a1"
+
+
+class FortySixElksCredentials(SenderCredentials):
+    user: str
+    password: Secret
+
+    @property
+    def auth(self) -> Headers:
+        return basic(self.user, self.password)
+
+
+def request(account: FortySixElksCredentials, sms: Sms) -> Request:
+    fields = {"from": sms.sender, "to": sms.to, "message": sms.body, "whendelivered": sms.receipts_url}
+    return Request.form(f"{_API}/sms", filled(fields), auth=account.auth)
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(sent=("sent",), delivered=("delivered",), bounced=("failed",)),
+    kind="status",
+    id="id",
+    at="delivered",
+    events=form_events,
+)
+
+PROVIDER = SmsProvider(
+    id="forty-six-elks",
+    name="46elks",
+    credentials=FortySixElksCredentials,
+    request=request,
+    sent=json_id("id"),
+    failures=(words(r"invalid.*\bto\b|\bto\b.*invalid|recipient", FailureKind.RECIPIENT_INVALID, status=400),),
+    check=Check(request=lambda account: Request.get(f"{_API}/me", auth=account.auth)),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://46elks.com/docs/send-sms",
+    note="`user` and `password` are the API's, not those of the dashboard.",
+)

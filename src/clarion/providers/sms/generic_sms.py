@@ -1,0 +1,67 @@
+"""Generic SMS: any gateway that takes JSON, as its settings describe it."""
+
+from typing import Annotated
+
+from clarion.clock import Millis
+from clarion.providers.answer import Answer, Handed, json_id
+from clarion.providers.base import Sent
+from clarion.providers.credentials import HEADER_NAME, URL, SenderCredentials
+from clarion.providers.definition import SmsProvider
+from clarion.providers.oauth import TokenExchange
+from clarion.providers.overrides import as_given
+from clarion.providers.request import Headers, Request, key_header
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+
+class GenericSmsCredentials(SenderCredentials):
+    base_url: Annotated[str, URL]
+    api_key_request_header: str
+    api_key: Secret
+    id_path: str
+    secret_key_request_header: str = ""
+    secret_key: Secret = Secret("")
+    date_path: str = ""
+    authenticate_by_token: bool = False
+    domain: Annotated[str, URL] = ""
+    """The address that gives tokens."""
+    authentication_token_key: Annotated[str, HEADER_NAME] = "token"  # noqa: S105 the name of a header
+    """The member of the answer's `data` that is the token, and the header that carries it."""
+
+    @property
+    def keys(self) -> Headers:
+        second = key_header(self.secret_key_request_header, self.secret_key) if self.secret_key_request_header else {}
+        return {**key_header(self.api_key_request_header, self.api_key), **second}
+
+
+def request(account: GenericSmsCredentials, sms: Sms) -> Request:
+    body = {"to": sms.to, "from": sms.sender, "sender": sms.sender, "content": sms.body, "id": sms.message_id}
+    return Request.json(account.base_url, body, auth={} if account.authenticate_by_token else account.keys)
+
+
+def sent(answer: Answer, handed: Handed) -> str | Sent | None:
+    return json_id(handed.account.id_path)(answer, handed)
+
+
+def token_request(account: GenericSmsCredentials, _: Millis) -> Request:
+    return Request(url=account.domain, auth=account.keys)
+
+
+PROVIDER = SmsProvider(
+    id="generic-sms",
+    name="Generic SMS",
+    credentials=GenericSmsCredentials,
+    request=request,
+    sent=sent,
+    token=TokenExchange(
+        request=token_request,
+        path=lambda account: f"data.{account.authentication_token_key}",
+        lifetime="data.expiresIn",
+        default_lifetime=300,
+        auth=lambda account, token: key_header(account.authentication_token_key, token),
+        is_needed=lambda account: account.authenticate_by_token,
+    ),
+    casing=as_given,
+    page="as its settings say",
+    idempotency="`id` in the body",
+)

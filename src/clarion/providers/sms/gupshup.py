@@ -1,0 +1,69 @@
+"""Gupshup: its enterprise gateway (India), which refuses with a 200 and answers in plain text."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from clarion.providers.answer import text_id
+from clarion.providers.credentials import OptionalSenderCredentials
+from clarion.providers.definition import SmsProvider
+from clarion.providers.failures import text_codes, text_matches
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Request, filled
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_MANNER = {"method": "SendMessage", "auth_scheme": "plain", "v": "1.1", "format": "text"}
+_NAMES = {"eventType": "status", "destAddr": "phoneNo", "eventTs": "deliveredTS"}
+
+
+class GupshupCredentials(OptionalSenderCredentials):
+    user: str
+    password: Secret
+
+
+def request(account: GupshupCredentials, sms: Sms) -> Request:
+    fields = {
+        **_MANNER,
+        "send_to": sms.to_digits,
+        "msg": sms.body,
+        "msg_type": "UNICODE_TEXT" if sms.is_unicode else "TEXT",
+        "userid": account.user,
+        "password": account.password.reveal(),
+        "mask": sms.sender,
+    }
+    return Request.form("https://enterprise.smsgupshup.com/GatewayAPI/rest", filled(fields))
+
+
+def _events(callback: Callback) -> list[Mapping[str, Any]]:
+    """One in the query of a GET; up to twenty as JSON in a form, where some of the names differ."""
+    if not callback.body:
+        return [callback.query]
+    listed = replace(callback, body=callback.form().get("response", "").encode()).events()
+    return [{_NAMES.get(name, name): value for name, value in one.items()} for one in listed]
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(delivered=("SUCCESS", "DELIVERED"), bounced=("FAILURE", "FAILED")),
+    kind="status",
+    id="externalId",
+    recipient="phoneNo",
+    at="deliveredTS",
+    reason="cause",
+    events=_events,
+)
+
+PROVIDER = SmsProvider(
+    id="gupshup",
+    name="Gupshup",
+    credentials=GupshupCredentials,
+    request=request,
+    sent=text_id(r"^\s*success\s*\|[^|]*\|\s*([^|\s]+)"),
+    accepts=text_matches(r"^\s*success\s*\|"),
+    failures=(text_codes(r"^\s*error\s*\|\s*(\d+)", recipient_invalid=(105,), retryable=(100,)),),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://docs.gupshup.io/docs/getting-started-with-sms-api",
+    note="`from` is the mask, and the ids of DLT are overrides. The address for receipts is set in the account.",
+)

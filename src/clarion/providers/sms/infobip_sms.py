@@ -1,0 +1,80 @@
+"""Infobip: version 3 of its SMS API, which refuses single messages with a 200."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import URL_OR_HOST, SenderCredentials, as_url
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import all_equal, codes, words
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+
+class InfobipSmsCredentials(SenderCredentials):
+    api_key: Secret
+    base_url: Annotated[str, URL_OR_HOST]
+
+    @property
+    def auth(self) -> Headers:
+        return key_header("Authorization", self.api_key, scheme="App")
+
+    def url(self, path: str) -> str:
+        return f"{as_url(self.base_url)}{path}"
+
+
+def request(account: InfobipSmsCredentials, sms: Sms) -> Request:
+    report_to = {"delivery": {"url": sms.receipts_url}, "contentType": "application/json"}
+    message = {
+        "sender": sms.sender_digits,
+        "destinations": [{"to": sms.to_digits, "messageId": sms.message_id}],
+        "content": {"text": sms.body},
+        "webhooks": report_to if sms.receipts_url else None,
+    }
+    return Request.json(account.url("/sms/3/messages"), {"messages": [filled(message)]}, auth=account.auth)
+
+
+def _reports(callback: Callback) -> list[Mapping[str, Any]]:
+    return [report for event in callback.events() for report in event["results"]]
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(sent=("1",), bounced=("2", "4"), delivered=("3",), failed=("5",)),
+    kind="status.groupId",
+    id="messageId",
+    own_id="messageId",
+    recipient="to",
+    at="doneAt",
+    reason="error.name",
+    is_hard=lambda report: report.get("error", {}).get("name") == "EC_UNKNOWN_SUBSCRIBER",
+    events=_reports,
+)
+
+PROVIDER = SmsProvider(
+    id="infobip-sms",
+    name="Infobip SMS",
+    credentials=InfobipSmsCredentials,
+    request=request,
+    sent=json_id("messages.0.messageId"),
+    # Accepted, pending and delivered; the other groups are refusals.
+    accepts=all_equal("messages.*.status.groupId", 0, 1, 3),
+    failures=(
+        codes(
+            "messages.*.status.id",
+            recipient_invalid=(8, 10, 14, 18, 51, 52),
+            rate_limited=(20,),
+            retryable=(21,),
+            already_sent=(23,),
+        ),
+        words(r"destinations\[\d+\]\.to\b", FailureKind.RECIPIENT_INVALID, status=400),
+    ),
+    check=Check(request=lambda account: Request.get(account.url("/account/1/balance"), auth=account.auth)),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://www.infobip.com/docs/api/channels/sms/outbound-sms/send-sms-messages",
+    idempotency="`messageId` in the body",
+)

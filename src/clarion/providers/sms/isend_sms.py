@@ -1,0 +1,59 @@
+"""iSend: Libyan SMS by token, with refusals that may come with a 200."""
+
+import re
+
+from clarion.providers.answer import Answer, json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import OptionalSenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import Ruling, all_equal
+from clarion.providers.overrides import snake
+from clarion.providers.request import Request, bearer, filled
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_NUMBER_IS_WRONG = re.compile(r"invalid.*number|number.*invalid", re.IGNORECASE)
+
+
+class IsendCredentials(OptionalSenderCredentials):
+    api_token: Secret
+    base_url: str = "https://isend.com.ly/api/v3"
+
+    def url(self, resource: str) -> str:
+        return f"{self.base_url.rstrip('/')}/{resource}"
+
+
+def request(account: IsendCredentials, sms: Sms) -> Request:
+    body = {
+        "recipient": sms.to_digits,
+        "sender_id": sms.sender_digits,
+        "type": "unicode" if sms.is_unicode else "plain",
+        "message": sms.body,
+    }
+    accept = {"Accept": "application/json"}
+    return Request.json(account.url("sms/send"), filled(body), auth=bearer(account.api_token), headers=accept)
+
+
+def find_wrong_number(answer: Answer) -> Ruling | None:
+    """By the sentence of a refusal alone, for a success repeats the text of the message."""
+    is_refusal = answer.value("status") == "error"
+    is_meant = is_refusal and _NUMBER_IS_WRONG.search(str(answer.value("message")))
+    return FailureKind.RECIPIENT_INVALID if is_meant else None
+
+
+PROVIDER = SmsProvider(
+    id="isend-sms",
+    name="iSend SMS",
+    credentials=IsendCredentials,
+    request=request,
+    sent=json_id("data.uid"),
+    accepts=all_equal("status", "success"),
+    failures=(find_wrong_number,),
+    check=Check(
+        request=lambda account: Request.get(account.url("balance"), auth=bearer(account.api_token)),
+        passes=all_equal("status", "success"),
+    ),
+    casing=snake,
+    page="https://packagist.org/packages/isend/laravel",
+    note="Accounts of the older address set `baseUrl` to `https://send.com.ly/api/v3`.",
+)

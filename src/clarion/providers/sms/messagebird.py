@@ -1,0 +1,79 @@
+"""MessageBird: the REST API under its old name, and reports signed by a token."""
+
+from hashlib import sha256
+
+from clarion.providers.answer import json_id
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import codes
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
+from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.secret import Secret
+from clarion.providers.signing.jwt import read_hs256
+from clarion.providers.sms.message import Sms
+
+_HOST = "https://rest.messagebird.com"
+_TOLERANCE = 5
+
+
+class MessageBirdCredentials(SenderCredentials):
+    access_key: Secret
+    secret_key: Secret = Secret("")
+    """The signing key of the account, which reports are checked by."""
+
+    @property
+    def auth(self) -> Headers:
+        return key_header("Authorization", self.access_key, scheme="AccessKey")
+
+
+def request(account: MessageBirdCredentials, sms: Sms) -> Request:
+    body = {
+        "originator": sms.sender_digits,
+        "recipients": [sms.to_digits],
+        "body": sms.body,
+        "datacoding": "auto",
+        # Without a reference there are no reports.
+        "reference": sms.message_id,
+        "reportUrl": sms.receipts_url,
+    }
+    return Request.json(f"{_HOST}/messages", filled(body), auth=account.auth)
+
+
+def is_genuine(callback: Callback, account: MessageBirdCredentials) -> bool:
+    token = callback.headers.get("messagebird-signature-jwt", "")
+    claims = read_hs256(account.secret_key, token) if account.secret_key else None
+    if claims is None or claims["iss"] != "MessageBird":
+        return False
+    seconds = callback.received_at / 1000
+    is_current = claims["nbf"] - _TOLERANCE <= seconds <= claims["exp"] + _TOLERANCE
+    is_of_body = not callback.body or is_same(claims["payload_hash"], sha256(callback.body).hexdigest())
+    return is_current and is_of_body and is_same(claims["url_hash"], sha256(callback.url.encode()).hexdigest())
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("sent",), delivered=("delivered",), deferred=("buffered",), bounced=("expired", "delivery_failed")
+    ),
+    kind="status",
+    id="id",
+    own_id="reference",
+    recipient="recipient",
+    at="statusDatetime",
+    reason="statusReason",
+    is_hard=lambda event: event.get("statusReason") == "unknown subscriber",
+    events=form_events,
+)
+
+PROVIDER = SmsProvider(
+    id="messagebird",
+    name="MessageBird",
+    credentials=MessageBirdCredentials,
+    request=request,
+    sent=json_id("id"),
+    failures=(codes("errors.*.parameter", recipient_invalid=("recipients", "recipient")),),
+    check=Check(request=lambda account: Request.get(f"{_HOST}/balance", auth=account.auth)),
+    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
+    casing=as_given,
+    page="https://developers.messagebird.com/api/sms-messaging/",
+)

@@ -1,0 +1,58 @@
+"""Mobishastra: a list of messages, each with the log-in, answered by a 200 whatever became of them."""
+
+from clarion.providers.answer import Answer, json_id
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import text_codes, text_matches
+from clarion.providers.request import Request
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+
+class MobishastraCredentials(SenderCredentials):
+    base_url: str
+    """Where messages go, such as https://mshastra.com/sendsms_api_json.aspx."""
+    user: str
+    password: Secret
+
+
+def request(account: MobishastraCredentials, sms: Sms) -> Request:
+    message = {
+        "user": account.user,
+        "pwd": account.password.reveal(),
+        "number": sms.to_digits,
+        "msg": sms.body,
+        "sender": sms.sender_digits,
+        "language": "Unicode" if sms.is_unicode else "English",
+    }
+    return Request.json(account.base_url, [message])
+
+
+def accepts(answer: Answer) -> bool:
+    """A refusal has words and no id; an answer without either tells nothing."""
+    has_id = any(str(one).strip() for one in answer.values("*.msg_id"))
+    return has_id or not answer.values("*.str_response")
+
+
+def balance_request(account: MobishastraCredentials) -> Request:
+    folder = account.base_url.rpartition("/")[0]
+    return Request.get(f"{folder}/balance.aspx", {"user": account.user, "pwd": account.password.reveal()})
+
+
+PROVIDER = SmsProvider(
+    id="mobishastra",
+    name="Mobishastra",
+    credentials=MobishastraCredentials,
+    request=request,
+    sent=json_id("0.msg_id"),
+    accepts=accepts,
+    failures=(
+        text_codes(
+            r'"str_response"\s*:\s*"\s*(\d{3})\b', recipient_invalid=("001", "006", "007", "008"), retryable=("013",)
+        ),
+    ),
+    # The credit is a number, or one for each country as in "Tanzania (+255) = 3452".
+    check=Check(request=balance_request, passes=text_matches(r"^\s*\d[\d.]*\s*$|=\s*\d")),
+    page="https://mshastra.com",
+    note="`baseUrl` is the whole address, usually `https://mshastra.com/sendsms_api_json.aspx`.",
+)

@@ -1,0 +1,69 @@
+"""Vonage (formerly Nexmo): its SMS API, which refuses with a 200."""
+
+from clarion.providers.answer import json_id
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import all_equal, codes
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
+from clarion.providers.request import Headers, Request, basic, filled
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_HOST = "https://rest.nexmo.com"
+_LONGEST_CALLBACK = 100
+
+
+class VonageCredentials(SenderCredentials):
+    api_key: str
+    secret_key: Secret
+
+    @property
+    def auth(self) -> Headers:
+        return basic(self.api_key, self.secret_key)
+
+
+def request(account: VonageCredentials, sms: Sms) -> Request:
+    fields = {
+        "from": sms.sender_digits,
+        "to": sms.to_digits,
+        "text": sms.body,
+        "type": "unicode" if sms.is_unicode else "text",
+        "client-ref": sms.message_id,
+        "callback": sms.receipts_url if len(sms.receipts_url or "") <= _LONGEST_CALLBACK else None,
+    }
+    return Request.form(f"{_HOST}/sms/json", filled(fields), auth=account.auth)
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("accepted",),
+        delivered=("delivered",),
+        deferred=("buffered",),
+        bounced=("expired", "unknown"),
+        failed=("failed", "rejected"),
+    ),
+    kind="status",
+    id="messageId",
+    own_id="client-ref",
+    recipient="msisdn",
+    at="message-timestamp",
+    reason="err-code",
+    events=json_or_form_events,
+)
+
+PROVIDER = SmsProvider(
+    id="nexmo",
+    name="Vonage",
+    credentials=VonageCredentials,
+    request=request,
+    sent=json_id("messages.0.message-id"),
+    # One entry for each part of a long text, and all of them must have been taken.
+    accepts=all_equal("messages.*.status", "0"),
+    failures=(codes("messages.*.status", rate_limited=(1,), retryable=(5, 10), recipient_invalid=(6, 7, 33)),),
+    check=Check(request=lambda account: Request.get(f"{_HOST}/account/get-balance", auth=account.auth)),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://developer.vonage.com/en/api/sms",
+    note="Addresses for receipts of over 100 characters have to be set in the dashboard.",
+)

@@ -1,0 +1,68 @@
+"""Plivo: messages as JSON, and signed status callbacks."""
+
+import re
+
+from clarion.providers.answer import json_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import words
+from clarion.providers.overrides import snake
+from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
+from clarion.providers.request import Headers, Request, basic, filled, path_part
+from clarion.providers.secret import Secret
+from clarion.providers.signing.digests import hmac_base64
+from clarion.providers.sms.message import Sms
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+class PlivoCredentials(SenderCredentials):
+    account_sid: str
+    token: Secret
+
+    @property
+    def auth(self) -> Headers:
+        return basic(self.account_sid, self.token)
+
+    @property
+    def url(self) -> str:
+        return f"https://api.plivo.com/v1/Account/{path_part(self.account_sid)}/"
+
+
+def request(account: PlivoCredentials, sms: Sms) -> Request:
+    sender = "powerpack_uuid" if _UUID.fullmatch(sms.sender) else "src"
+    body = {sender: sms.sender_digits, "dst": sms.to_digits, "text": sms.body, "url": sms.receipts_url}
+    return Request.json(f"{account.url}Message/", filled(body), auth=account.auth)
+
+
+def is_genuine(callback: Callback, account: PlivoCredentials) -> bool:
+    """The address up to its query is signed, and a word that is used once."""
+    text = callback.url.partition("?")[0] + callback.headers.get("x-plivo-signature-v2-nonce", "")
+    return is_same(callback.headers.get("x-plivo-signature-v2", ""), hmac_base64(account.token, text.encode()))
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(sent=("sent",), delivered=("delivered",), bounced=("undelivered",), failed=("failed", "rejected")),
+    kind="Status",
+    id="MessageUUID",
+    recipient="To",
+    reason="ErrorCode",
+    # There is no such number.
+    is_hard=lambda event: event.get("ErrorCode") == "50",
+    events=form_events,
+)
+
+PROVIDER = SmsProvider(
+    id="plivo",
+    name="Plivo",
+    credentials=PlivoCredentials,
+    request=request,
+    sent=json_id("message_uuid.0"),
+    failures=(words(r"is not a valid phone number", FailureKind.RECIPIENT_INVALID, status=400),),
+    check=Check(request=lambda account: Request.get(account.url, auth=account.auth)),
+    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `token`"),
+    casing=snake,
+    page="https://www.plivo.com/docs/messaging/api/message",
+    note="A `from` that is a UUID is taken for that of a Powerpack.",
+)

@@ -1,0 +1,53 @@
+"""RingCentral: SMS from an extension's own number, by access tokens that a JWT credential buys."""
+
+from clarion.clock import Millis
+from clarion.providers.answer import json_id
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import SmsProvider
+from clarion.providers.failures import codes
+from clarion.providers.oauth import TokenExchange
+from clarion.providers.overrides import as_given
+from clarion.providers.request import Request, basic
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_PENALTY_SECONDS = 30
+
+
+class RingCentralCredentials(SenderCredentials):
+    client_id: str
+    secret_key: Secret
+    token: Secret
+    """The JWT credential, made in the developer console."""
+    secure: bool = False
+    """The sandbox is meant; the name is the API's."""
+
+    def url(self, path: str) -> str:
+        return f"https://platform{'.devtest' if self.secure else ''}.ringcentral.com/restapi/{path}"
+
+
+def request(account: RingCentralCredentials, sms: Sms) -> Request:
+    body = {"from": {"phoneNumber": sms.sender}, "to": [{"phoneNumber": sms.to}], "text": sms.body}
+    return Request.json(account.url("v1.0/account/~/extension/~/sms"), body)
+
+
+def token_request(account: RingCentralCredentials, _: Millis) -> Request:
+    fields = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": account.token.reveal()}
+    return Request.form(account.url("oauth/token"), fields, auth=basic(account.client_id, account.secret_key))
+
+
+PROVIDER = SmsProvider(
+    id="ring-central",
+    name="RingCentral",
+    credentials=RingCentralCredentials,
+    request=request,
+    sent=json_id("id"),
+    failures=(codes("errors.*.parameterName", recipient_invalid=("to.phoneNumber", "to")),),
+    # Every call within the penalty begins it anew.
+    patience=lambda answer: _PENALTY_SECONDS if answer.status == 429 else None,
+    token=TokenExchange(request=token_request),
+    casing=as_given,
+    page="https://developers.ringcentral.com/api-reference/SMS/createSMSMessage",
+    note="`from` is a number of the extension that the JWT belongs to; `secure` means the sandbox. "
+    "What becomes of a message is not reported.",
+)

@@ -1,0 +1,63 @@
+"""SimpleTexting: version 2 of its API, for numbers of the United States and Canada."""
+
+import re
+
+from clarion.providers.answer import json_id
+from clarion.providers.credentials import OptionalSenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.overrides import as_given
+from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.request import Request, bearer, filled
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+_HOST = "https://api-app2.simpletexting.com/v2/api"
+
+
+class SimpleTextingCredentials(OptionalSenderCredentials):
+    api_key: Secret
+
+
+def request(account: SimpleTextingCredentials, sms: Sms) -> Request:
+    body = {
+        "contactPhone": _ten_digits(sms.to),
+        "accountPhone": _ten_digits(sms.sender),
+        # Longer texts than one message are sent as several, and not refused.
+        "mode": "AUTO",
+        "text": sms.body,
+    }
+    return Request.json(f"{_HOST}/messages", filled(body), auth=bearer(account.api_key))
+
+
+def _ten_digits(number: str) -> str:
+    digits = re.sub(r"\D", "", number)
+    return digits[1:] if len(digits) == 11 and digits.startswith("1") else digits
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        delivered=("DELIVERY_REPORT",), bounced=("NON_DELIVERED_REPORT",), unsubscribed=("UNSUBSCRIBE_REPORT",)
+    ),
+    kind="type",
+    id="values.messageId",
+    recipient="number",
+    event_id="reportId",
+    # The number has another name where somebody unsubscribes.
+    events=lambda callback: [
+        {**event, "number": f"+1{event['values'].get('contactPhone') or event['values'].get('phone')}"}
+        for event in callback.events()
+    ],
+)
+
+PROVIDER = SmsProvider(
+    id="simpletexting",
+    name="SimpleTexting",
+    credentials=SimpleTextingCredentials,
+    request=request,
+    sent=json_id("id"),
+    check=Check(request=lambda account: Request.get(f"{_HOST}/tenant", auth=bearer(account.api_key))),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=as_given,
+    page="https://api-doc.simpletexting.com/",
+    note="Which refusals mean a wrong number is not published, so that none is taken for one.",
+)

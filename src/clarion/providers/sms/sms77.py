@@ -1,0 +1,89 @@
+"""seven (formerly sms77): SMS as JSON, refused with a 200 and a code, and signed webhooks."""
+
+from hashlib import md5
+
+from clarion.providers.answer import Answer, either, json_id, own_id
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import codes, text_codes
+from clarion.providers.overrides import snake
+from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.request import Headers, Request, key_header
+from clarion.providers.secret import Secret
+from clarion.providers.signing.digests import hmac_hex
+from clarion.providers.sms.message import Sms
+
+_HOST = "https://gateway.seven.io/api"
+_MEANINGS: dict[str, tuple[int, ...]] = {
+    "recipient_invalid": (201, 202),
+    "rate_limited": (403,),
+    "retryable": (600, 700),
+    # The same text went to the same number within the last three minutes.
+    "already_sent": (402,),
+}
+
+
+class SevenCredentials(SenderCredentials):
+    api_key: Secret
+    secret_key: Secret = Secret("")
+    """The signing key of the account, which webhooks are checked by."""
+
+    @property
+    def auth(self) -> Headers:
+        return key_header("X-Api-Key", self.api_key)
+
+
+def request(account: SevenCredentials, sms: Sms) -> Request:
+    body = {"to": sms.to, "from": sms.sender_digits, "text": sms.body, "foreign_id": sms.message_id}
+    # Without it the answer is a bare code.
+    return Request.json(f"{_HOST}/sms", body, auth=account.auth, headers={"Accept": "application/json"})
+
+
+def accepts(answer: Answer) -> bool:
+    return str(answer.value("success")) == "100" and all(answer.values("messages.*.success"))
+
+
+def is_genuine(callback: Callback, account: SevenCredentials) -> bool:
+    moment, nonce = callback.headers.get("x-timestamp", ""), callback.headers.get("x-nonce", "")
+    digest = md5(callback.body, usedforsecurity=False).hexdigest()
+    text = f"{moment}\n{nonce}\n{callback.method}\n{callback.url}\n{digest}"
+    expected = hmac_hex(account.secret_key, text.encode()) if account.secret_key else ""
+    return callback.is_recent(moment) and is_same(callback.headers.get("x-signature", ""), expected)
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("ACCEPTED", "TRANSMITTED"),
+        delivered=("DELIVERED",),
+        deferred=("BUFFERED",),
+        bounced=("NOTDELIVERED", "EXPIRED"),
+        failed=("REJECTED", "FAILED"),
+    ),
+    kind="data.status",
+    id="data.msg_id",
+    own_id="data.foreign_id",
+    at="webhook_timestamp",
+)
+
+PROVIDER = SmsProvider(
+    id="sms77",
+    name="seven",
+    credentials=SevenCredentials,
+    request=request,
+    # Messages that are not charged for have no id.
+    sent=either(json_id("messages.0.id"), own_id),
+    accepts=accepts,
+    failures=(
+        codes("messages.*.error", **_MEANINGS),
+        codes("success", **_MEANINGS),
+        text_codes(r'^\s*"?(\d{3})"?\s*$', **_MEANINGS),
+    ),
+    check=Check(
+        request=lambda account: Request.get(f"{_HOST}/balance", auth=account.auth),
+        passes=lambda answer: answer.is_success and answer.text.strip() != "900",
+    ),
+    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
+    casing=snake,
+    page="https://docs.seven.io/en/rest-api/endpoints/sms",
+    note="Webhooks have to be of the type JSON.",
+)

@@ -1,0 +1,59 @@
+"""SMS Central: Australian SMS by forms in capitals, answered by a 200 with a number."""
+
+from clarion.providers.answer import own_id
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import text_matches
+from clarion.providers.overrides import snake
+from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.request import Request
+from clarion.providers.secret import Secret
+from clarion.providers.sms.message import Sms
+
+
+class SmsCentralCredentials(SenderCredentials):
+    user: str
+    password: Secret
+    base_url: str = "https://my.smscentral.com.au/api/v3.2"
+
+    def call(self, action: str, **fields: str) -> Request:
+        login = {"USERNAME": self.user, "PASSWORD": self.password.reveal(), "ACTION": action}
+        return Request.form(self.base_url, {**login, **fields})
+
+
+def request(account: SmsCentralCredentials, sms: Sms) -> Request:
+    return account.call(
+        "send",
+        ORIGINATOR=sms.sender_digits,
+        RECIPIENT=sms.to_digits,
+        MESSAGE_TEXT=sms.body,
+        REFERENCE=sms.message_id,
+    )
+
+
+RECEIPTS = EventReader(
+    # Spelled in its documentation without some of their letters.
+    kinds=kinds_of(
+        delivered=("DELIVERD", "DELIVERED", "DELIVRD"), deferred=("BUFFRED", "BUFFERED"), bounced=("FAILED",)
+    ),
+    kind="STATUS",
+    own_id="REFERENCE",
+    recipient="RECIPIENT",
+    reason="STATUSDESCRIPTION",
+    events=form_events,
+)
+
+PROVIDER = SmsProvider(
+    id="sms-central",
+    name="SMS Central",
+    credentials=SmsCentralCredentials,
+    request=request,
+    sent=own_id,
+    accepts=text_matches(r"^\s*0\s*$"),
+    check=Check(request=lambda account: account.call("balance"), passes=text_matches(r"<balance>")),
+    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    casing=lambda name: snake(name).upper(),
+    page="https://www.smscentral.com.au/sms-api/rest-api/send-sms/",
+    note="`from` is a number, a name, `shared` or `dedicated`. Which refusals mean a wrong number is not known, "
+    "so that none is taken for one.",
+)

@@ -1,0 +1,60 @@
+"""Amazon SNS: SMS to single numbers, by signed forms that are answered in XML."""
+
+from collections.abc import Mapping
+
+from clarion.providers.answer import text_id
+from clarion.providers.base import FailureKind
+from clarion.providers.credentials import OptionalSenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import text_codes, words
+from clarion.providers.overrides import pascal
+from clarion.providers.request import Request, filled
+from clarion.providers.secret import Secret
+from clarion.providers.signing.aws import signed_for
+from clarion.providers.sms.message import Sms
+
+
+class SnsCredentials(OptionalSenderCredentials):
+    api_key: str
+    secret_key: Secret
+    region: str
+    token: Secret | None = None
+    """Of a session, for keys that expire."""
+
+    def call(self, action: str, fields: Mapping[str, str]) -> Request:
+        suffix = ".cn" if self.region.startswith("cn-") else ""
+        url = f"https://sns.{self.region}.amazonaws.com{suffix}/"
+        return Request.form(url, {"Action": action, "Version": "2010-03-31", **fields})
+
+
+def request(account: SnsCredentials, sms: Sms) -> Request:
+    sender = "AWS.MM.SMS.OriginationNumber" if sms.sender_digits.isdigit() else "AWS.SNS.SMS.SenderID"
+    attributes = filled({"AWS.SNS.SMS.SMSType": "Transactional", sender: sms.sender})
+    fields = {"PhoneNumber": sms.to, "Message": sms.body}
+    for place, (name, value) in enumerate(attributes.items(), start=1):
+        entry = f"MessageAttributes.entry.{place}"
+        fields |= {f"{entry}.Name": name, f"{entry}.Value.DataType": "String", f"{entry}.Value.StringValue": value}
+    return account.call("Publish", fields)
+
+
+PROVIDER = SmsProvider(
+    id="sns",
+    name="Amazon SNS",
+    credentials=SnsCredentials,
+    request=request,
+    sign=signed_for("sns"),
+    sent=text_id(r"<MessageId>([^<]+)</MessageId>"),
+    failures=(
+        text_codes(
+            r"<Code>(\w+)</Code>",
+            rate_limited=("Throttling", "Throttled", "ThrottlingException"),
+            recipient_invalid=("OptedOut",),
+        ),
+        words(r"Invalid parameter: PhoneNumber", FailureKind.RECIPIENT_INVALID, status=400),
+    ),
+    check=Check(request=lambda account: account.call("GetSMSAttributes", {})),
+    casing=pascal,
+    page="https://docs.aws.amazon.com/sns/latest/api/API_Publish.html",
+    note="Messages to numbers that opted out are taken all the same; what became of them is in CloudWatch alone. "
+    "`check` needs the permission `sns:GetSMSAttributes`.",
+)

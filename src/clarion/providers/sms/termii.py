@@ -1,0 +1,72 @@
+"""Termii: SMS in Africa with the key in the body, and signed reports."""
+
+from clarion.providers.answer import json_id
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.overrides import snake
+from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.request import Request
+from clarion.providers.secret import Secret
+from clarion.providers.signing.digests import hmac_hex
+from clarion.providers.sms.message import Sms
+
+
+class TermiiCredentials(SenderCredentials):
+    api_key: Secret
+    base_url: str = "https://api.ng.termii.com"
+    """Newer accounts have an address of their own."""
+    secret_key: Secret = Secret("")
+    """The key that reports are signed with."""
+
+    def url(self, resource: str) -> str:
+        return f"{self.base_url.rstrip('/')}/api/{resource}"
+
+
+def request(account: TermiiCredentials, sms: Sms) -> Request:
+    body = {
+        "api_key": account.api_key.reveal(),
+        "to": sms.to_digits,
+        "from": sms.sender_digits,
+        "sms": sms.body,
+        "type": "unicode" if sms.is_unicode else "plain",
+        "channel": "generic",
+    }
+    return Request.json(account.url("sms/send"), body)
+
+
+def is_genuine(callback: Callback, account: TermiiCredentials) -> bool:
+    expected = hmac_hex(account.secret_key, callback.body, "sha512") if account.secret_key else ""
+    return is_same(callback.headers.get("x-termii-signature", ""), expected)
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("message sent",),
+        delivered=("delivered",),
+        bounced=("dnd active on phone number", "expired"),
+        failed=("message failed", "rejected"),
+    ),
+    kind="state",
+    id="message_id",
+    recipient="receiver",
+    reason="status",
+    # It comes in any case, and with an explanation behind a bar.
+    events=lambda callback: [
+        {**event, "state": str(event["status"]).partition("|")[0].strip().lower()} for event in callback.events()
+    ],
+)
+
+PROVIDER = SmsProvider(
+    id="termii",
+    name="Termii",
+    credentials=TermiiCredentials,
+    request=request,
+    sent=json_id("message_id"),
+    accepts=lambda answer: answer.value("code") in (None, "ok"),
+    check=Check(request=lambda account: Request.get(account.url("get-balance"), {"api_key": account.api_key.reveal()})),
+    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
+    casing=snake,
+    page="https://developer.termii.com/messaging-api",
+    note="Messages go by the channel `generic`; accounts with the `dnd` channel name it as `channel` in the overrides. "
+    "Which refusals mean a wrong number is not published, so that none is taken for one.",
+)

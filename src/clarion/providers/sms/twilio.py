@@ -1,0 +1,67 @@
+"""Twilio: programmable messaging, and status callbacks."""
+
+from clarion.providers.answer import json_id
+from clarion.providers.credentials import SenderCredentials
+from clarion.providers.definition import Check, SmsProvider
+from clarion.providers.failures import codes
+from clarion.providers.overrides import pascal
+from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
+from clarion.providers.request import Headers, Request, basic, filled, path_part
+from clarion.providers.secret import Secret
+from clarion.providers.signing.digests import hmac_base64
+from clarion.providers.sms.message import Sms
+
+
+class TwilioCredentials(SenderCredentials):
+    account_sid: str
+    token: Secret
+
+    @property
+    def auth(self) -> Headers:
+        return basic(self.account_sid, self.token)
+
+    def url(self, resource: str) -> str:
+        return f"https://api.twilio.com/2010-04-01/Accounts/{path_part(self.account_sid)}/{resource}.json"
+
+
+def request(account: TwilioCredentials, sms: Sms) -> Request:
+    sender = "MessagingServiceSid" if sms.sender.startswith("MG") else "From"
+    fields = {"To": sms.to, sender: sms.sender, "Body": sms.body, "StatusCallback": sms.receipts_url}
+    return Request.form(account.url("Messages"), filled(fields), auth=account.auth)
+
+
+def is_genuine(callback: Callback, account: TwilioCredentials) -> bool:
+    """Every parameter that came is signed, in the order of their names."""
+    text = callback.url + "".join(f"{name}{value}" for name, value in sorted(callback.form().items()))
+    return is_same(callback.headers.get("x-twilio-signature", ""), hmac_base64(account.token, text.encode(), "sha1"))
+
+
+RECEIPTS = EventReader(
+    kinds=kinds_of(
+        sent=("sent",),
+        delivered=("delivered",),
+        opened=("read",),
+        bounced=("undelivered",),
+        failed=("failed", "canceled"),
+    ),
+    kind="MessageStatus",
+    id="MessageSid",
+    recipient="To",
+    reason="ErrorCode",
+    # Unknown numbers and landlines; the others may be reached tomorrow.
+    is_hard=lambda event: event.get("ErrorCode") in ("30005", "30006"),
+    events=form_events,
+)
+
+PROVIDER = SmsProvider(
+    id="twilio",
+    name="Twilio",
+    credentials=TwilioCredentials,
+    request=request,
+    sent=json_id("sid"),
+    failures=(codes("code", recipient_invalid=(21211, 21610, 21612, 21614), rate_limited=(20429,)),),
+    check=Check(request=lambda account: Request.get(account.url("Balance"), auth=account.auth)),
+    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `token`"),
+    casing=pascal,
+    page="https://www.twilio.com/docs/messaging/api/message-resource",
+)

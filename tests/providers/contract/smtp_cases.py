@@ -1,0 +1,63 @@
+"""Providers over SMTP: their accounts, and a server that plays them."""
+
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from yarl import URL
+
+from clarion.clock import ManualClock
+from clarion.providers.egress import EgressGuard
+from clarion.providers.sending import Carrier, Patience
+from tests.providers.contract.case import NOW
+from tests.providers.loopback import PASSWORD, MailServer, mail_server
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmtpCase:
+    id: str
+    credentials: Mapping[str, Any]
+    certificate_for: str = ""
+    """The host whose certificate the server shows, for providers that insist on encryption."""
+
+
+_ACCOUNT = {
+    "host": "smtp.example.com",
+    "port": "587",
+    "user": "clarion",
+    "password": PASSWORD,
+    "from": "news@example.com",
+    "senderName": "Doe, Jörg",
+    # The server of these tests speaks openly, as one inside a company may.
+    "ignoreTls": True,
+}
+
+SMTP_CASES = (
+    SmtpCase(id="nodemailer", credentials=_ACCOUNT),
+    SmtpCase(id="emailjs", credentials=_ACCOUNT),
+    SmtpCase(
+        id="outlook365",
+        credentials={"from": "news@example.com", "senderName": "Doe, Jörg", "password": PASSWORD},
+        certificate_for="smtp.office365.com",
+    ),
+)
+
+
+@asynccontextmanager
+async def play_mail(case: SmtpCase, certificate: Path | None = None) -> AsyncIterator[tuple[MailServer, Carrier]]:
+    """A server that takes the case's password, and a carrier whose letters all end there."""
+    context = None
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+    async with mail_server(log_in=True, tls=context) as server:
+
+        def reroute(url: URL) -> URL:
+            return url.with_host("127.0.0.1").with_port(server.port)
+
+        guard = EgressGuard(["127.0.0.0/8"])
+        async with Carrier(guard, patience=Patience(), clock=ManualClock(NOW), reroute=reroute) as carrier:
+            yield server, carrier

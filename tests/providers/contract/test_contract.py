@@ -1,0 +1,144 @@
+"""Every provider over HTTP: the request that it is sent, and what becomes of each of its answers."""
+
+import base64
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from clarion.providers.base import FailureKind, SendFailure
+from clarion.providers.definition import WebProvider
+from clarion.providers.receipts import ReceiptRefused
+from clarion.providers.redaction import NOT_SECRET
+from clarion.providers.registry import PROVIDERS
+from tests.providers.contract.case import Case, Fault, Report
+from tests.providers.contract.golden import FOLDER, make_carrier, record
+from tests.providers.contract.table import CASES
+from tests.providers.contract.vendor import SILENCE, Received, Reply, play
+
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+
+
+async def fail(case: Case, reply: Any, *, seconds: float = 5) -> SendFailure:
+    async with play(case.answers(reply)) as vendor, make_carrier(vendor, seconds=seconds) as carrier:
+        with pytest.raises(SendFailure) as failure:
+            await carrier.send(case.id, case.make_outgoing())
+    return failure.value
+
+
+@each_case
+async def test_the_request_is_the_one_that_was_read_by_people(case: Case) -> None:
+    assert await record(case) == (FOLDER / f"{case.id}.json").read_text()
+
+
+@each_case
+async def test_the_id_of_the_message_is_found(case: Case) -> None:
+    async with play(case.answers(case.success)) as vendor, make_carrier(vendor) as carrier:
+        sent = await carrier.send(case.id, case.make_outgoing())
+
+    assert sent.provider_message_id == case.message_id
+
+
+@pytest.mark.parametrize(
+    ("case", "fault"),
+    [pytest.param(case, fault, id=f"{case.id}-{name}") for case in CASES for name, fault in case.faults.items()],
+)
+async def test_a_refusal_is_taken_for_what_it_is(case: Case, fault: Fault) -> None:
+    failure = await fail(case, fault.reply)
+
+    assert (failure.kind, failure.retry_after) == (fault.kind, fault.retry_after), failure.message
+
+
+@each_case
+async def test_a_silent_provider_is_given_up_and_may_have_taken_the_message(case: Case) -> None:
+    failure = await fail(case, SILENCE, seconds=0.1)
+
+    assert (failure.kind, failure.is_ambiguous) == (FailureKind.RETRYABLE, True)
+
+
+@each_case
+async def test_a_connection_that_breaks_may_work_later_and_may_have_carried_the_message(case: Case) -> None:
+    failure = await fail(case, lambda _: None)
+
+    assert (failure.kind, failure.is_ambiguous) == (FailureKind.RETRYABLE, True)
+
+
+@each_case
+async def test_a_success_that_makes_no_sense_is_none(case: Case) -> None:
+    for body in ("", "<html>A proxy says hello", "{", "[]", "null", '"text"', "[" * 5_000, "\x00\xff"):
+        if case.any_body_is_success:
+            async with play(case.answers(Reply(body=body))) as vendor, make_carrier(vendor) as carrier:
+                assert (await carrier.send(case.id, case.make_outgoing())).provider_message_id
+        else:
+            failure = await fail(case, Reply(body=body))
+            assert failure.kind in (FailureKind.RETRYABLE, FailureKind.PERMANENT), body
+
+
+@each_case
+async def test_no_secret_comes_back(case: Case, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    shown = [await _show_echo(case, status) for status in (200, 302, 400, 500)]
+
+    for secret in _secrets(case):
+        assert secret not in "".join(shown)
+        assert secret not in caplog.text
+        assert secret not in repr(case.make_outgoing())
+
+
+async def _show_echo(case: Case, status: int) -> str:
+    """All that is known after a provider has repeated the request and the credentials."""
+
+    def echo(request: Received) -> Reply:
+        return Reply(status=status, body=f"{request.wire}\n{json.dumps(dict(case.credentials))}")
+
+    async with play(case.answers(echo)) as vendor, make_carrier(vendor) as carrier:
+        try:
+            return repr(await carrier.send(case.id, case.make_outgoing()))
+        except SendFailure as failure:
+            return f"{failure!r} {failure.message} {failure.raw} {failure.__cause__} {failure.__context__}"
+
+
+def _secrets(case: Case) -> Iterator[str]:
+    yield "canary"
+    for name, value in case.credentials.items():
+        if isinstance(value, str) and name not in NOT_SECRET and not name.endswith("Url"):
+            yield value
+            yield base64.b64encode(value.encode()).decode().rstrip("=")[4:-4]
+
+
+@pytest.mark.parametrize(
+    ("case", "report"), [pytest.param(case, report, id=case.id) for case in CASES for report in case.reports]
+)
+async def test_reports_become_receipts(case: Case, report: Report) -> None:
+    async with play(case.answers(Reply())) as vendor, make_carrier(vendor) as carrier:
+        receipts, reply = await carrier.read_receipts(case.id, case.credentials, report.callback)
+
+    assert reply is None
+    assert len(receipts) == len(report.expected)
+    for receipt, expected in zip(receipts, report.expected, strict=True):
+        assert {name: getattr(receipt, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("case", "report"), [pytest.param(case, report, id=case.id) for case in CASES for report in case.reports]
+)
+async def test_reports_that_others_made_are_refused(case: Case, report: Report) -> None:
+    async with play(case.answers(Reply())) as vendor, make_carrier(vendor) as carrier:
+        with pytest.raises(ReceiptRefused):
+            await carrier.read_receipts(case.id, case.credentials, report.forge(report.callback))
+
+
+@each_case
+async def test_an_account_is_tried_out(case: Case) -> None:
+    provider = PROVIDERS[case.id]
+    assert isinstance(provider, WebProvider)
+    if provider.check is None:
+        return
+    async with play(case.answers(Reply(status=401, body={"message": "no"}))) as vendor, make_carrier(vendor) as carrier:
+        with pytest.raises(SendFailure) as failure:
+            await carrier.check(case.id, case.credentials)
+
+    assert failure.value.kind is FailureKind.PERMANENT
+    assert vendor.requests
