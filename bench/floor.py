@@ -19,7 +19,9 @@ from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, Caller, Operation, Services, operation
 from clarion.http.service import Service, StaticPage
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
+from clarion.providers.egress import EgressGuard
 from clarion.providers.names import BuiltinNames
+from clarion.providers.sending import Carrier
 from clarion.settings import Settings
 from clarion.triggers.wire import TriggerIn, TriggerOut
 from clarion.vault import Vault
@@ -54,6 +56,7 @@ def _make_service() -> Service:
         vault=Vault.parse(f"none:{base64.b64encode(bytes(32)).decode()}"),
         names=BuiltinNames(""),
         bus=Bus(),
+        carrier=Carrier(EgressGuard(())),
     )
     return Service(
         [published],

@@ -18,6 +18,8 @@ from clarion.db.sqlite import SqliteDatabase
 from clarion.environments import actions
 from clarion.environments.model import Environment
 from clarion.integrations.actions import create_in_app_integration
+from clarion.providers.egress import EgressGuard
+from clarion.providers.sending import Carrier
 from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
@@ -81,8 +83,17 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def application(database: Database, settings: Settings, vault: Vault, clock: ManualClock) -> Application:
-    return build_application(settings, database, vault, clock=clock)
+async def carrier(clock: ManualClock) -> AsyncIterator[Carrier]:
+    """Reaches the loopback servers of tests, and nothing else."""
+    async with Carrier(EgressGuard(("127.0.0.0/8",)), clock=clock) as entered:
+        yield entered
+
+
+@pytest.fixture
+def application(
+    database: Database, settings: Settings, vault: Vault, carrier: Carrier, clock: ManualClock
+) -> Application:
+    return build_application(settings, database, vault, carrier, clock=clock)
 
 
 @pytest.fixture

@@ -70,16 +70,15 @@ class Application:
 
     async def work(self) -> None:
         """The engine, until cancelled."""
-        async with Carrier(EgressGuard(self.settings.egress_allow)) as carrier:
-            engine = Engine(
-                self.database,
-                clock=self.services.clock,
-                vault=self.vault,
-                bus=self.services.bus,
-                carrier=carrier,
-            )
-            await self.database.hear_of_work(engine.wake)
-            await engine.run()
+        engine = Engine(
+            self.database,
+            clock=self.services.clock,
+            vault=self.vault,
+            bus=self.services.bus,
+            carrier=self.services.carrier,
+        )
+        await self.database.hear_of_work(engine.wake)
+        await engine.run()
 
     async def announce(self) -> None:
         """Pass hints of work on to the processes that do it, until cancelled; those of one moment together."""
@@ -117,19 +116,33 @@ async def open_application(settings: Settings, *, migrate: bool = False) -> Asyn
     try:
         clock = SystemClock()
         first_keys = await prepare_store(database, settings, vault, clock)
-        application = build_application(settings, database, vault, clock=clock, first_keys=first_keys)
-        yield application
+        async with Carrier(EgressGuard(settings.egress_allow)) as carrier:
+            application = build_application(settings, database, vault, carrier, clock=clock, first_keys=first_keys)
+            yield application
         await application.authenticator.record_use()
     finally:
         await database.close()
 
 
 def build_application(
-    settings: Settings, database: Database, vault: Vault, *, clock: Clock, first_keys: FirstKeys | None = None
+    settings: Settings,
+    database: Database,
+    vault: Vault,
+    carrier: Carrier,
+    *,
+    clock: Clock,
+    first_keys: FirstKeys | None = None,
 ) -> Application:
     """Wire the parts on a store that is ready."""
     bus = Bus()
-    services = Services(settings=settings, clock=clock, vault=vault, names=BuiltinNames(settings.builtin_name), bus=bus)
+    services = Services(
+        settings=settings,
+        clock=clock,
+        vault=vault,
+        names=BuiltinNames(settings.builtin_name),
+        bus=bus,
+        carrier=carrier,
+    )
     authenticator = Authenticator(database, clock, bus)
     service = Service(
         OPERATIONS,

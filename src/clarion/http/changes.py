@@ -12,7 +12,7 @@ from clarion.http import idempotency
 from clarion.http.errors import error_body, status_of
 from clarion.http.gathering import Gathering
 from clarion.http.idempotency import Answer, IdempotencyKey
-from clarion.http.operation import Call, Caller, Operation, Reply, Services
+from clarion.http.operation import Call, Caller, Operation, RawReply, Reply, Services
 from clarion.jsontext import encode_json
 
 
@@ -125,6 +125,8 @@ class Changes:
 
 
 def answer_of(operation: Operation, result: Any) -> Answer:
+    if isinstance(result, RawReply):
+        return Answer(result.status, result.body, content_type=result.content_type)
     status, body = (result.status, result.body) if isinstance(result, Reply) else (operation.statuses[0], result)
     return Answer(status, b"" if status == 204 else encode_json(body))
 

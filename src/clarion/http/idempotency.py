@@ -28,6 +28,7 @@ class Answer(Struct, frozen=True):
     status: int
     body: bytes
     replayed: bool = False
+    content_type: bytes = b"application/json"
 
 
 class IdempotencyKey(Struct, frozen=True):

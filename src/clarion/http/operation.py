@@ -3,7 +3,7 @@
 import inspect
 import re
 import typing
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from clarion.bus import Bus
 from clarion.clock import Clock, Millis
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Database
 from clarion.errors import NotFound
 from clarion.http.limits import SMALL_BODY
 from clarion.http.queries import query_reader
@@ -21,6 +21,7 @@ from clarion.http.validation import body_reader
 from clarion.http.wire import Wire
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, find_id
 from clarion.providers.names import BuiltinNames
+from clarion.providers.sending import Carrier
 from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
@@ -62,6 +63,35 @@ class Services:
     vault: Vault
     names: BuiltinNames
     bus: Bus
+    carrier: Carrier
+
+
+class RawRequest(Struct, frozen=True, kw_only=True):
+    """A request as it came."""
+
+    method: str
+    path: bytes
+    query: bytes
+    headers: Mapping[bytes, bytes]
+    """By name in lower case."""
+    body: bytes
+
+
+class Talk(Struct, frozen=True, kw_only=True):
+    """One request for an operation that talks to others: it runs outside of any unit of work, and opens its own."""
+
+    caller: Caller
+    database: Database
+    services: Services
+    request: RawRequest
+
+    @property
+    def environment_id(self) -> EnvironmentId:
+        return self.caller.environment_id
+
+    @property
+    def now(self) -> Millis:
+        return self.services.clock.now()
 
 
 class Call(Struct):
@@ -90,6 +120,14 @@ class Reply(Generic[T]):
     body: T
 
 
+class RawReply(Struct, frozen=True):
+    """An answer that is not JSON."""
+
+    status: int
+    content_type: bytes
+    body: bytes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """An operation with everything that serving and describing it takes."""
@@ -101,6 +139,8 @@ class Operation:
     statuses: tuple[int, ...]
     scans: bool
     gathered: bool
+    talks: bool
+    before: Handler | None
     body_limit: int
     path_kinds: tuple[tuple[str, Any], ...]
     query_shape: type[Wire] | None
@@ -112,7 +152,7 @@ class Operation:
 
     @property
     def changes(self) -> bool:
-        return self.method != "GET"
+        return self.method not in ("GET", "HEAD")
 
     @property
     def summary(self) -> str:
@@ -138,13 +178,15 @@ def operation(
     it has them. `scans` marks reads that may touch many rows. Of several statuses the first is the usual one.
 
     One with `calls` and `bodies` instead takes the requests of one moment together, and returns for each its result
-    or the error that refuses it; what it refuses, it has written nothing for.
+    or the error that refuses it; what it refuses, it has written nothing for. One with a Talk instead of the Call
+    runs outside of a unit of work; its requests are not kept under idempotency keys.
     """
 
     def publish(handler: Handler) -> Handler:
         hints = typing.get_type_hints(handler, include_extras=True)
         names = [name for name in inspect.signature(handler).parameters if name not in _GIVEN][1:]
         query_shape, gathered = hints.get("query"), "bodies" in hints
+        first = next(iter(inspect.signature(handler).parameters))
         body_shape, result = (
             (_member(hints["bodies"]), _member(_member(hints["return"])))
             if gathered
@@ -158,6 +200,8 @@ def operation(
             statuses=status if isinstance(status, tuple) else (status,),
             scans=scans,
             gathered=gathered,
+            talks=hints[first] is Talk,
+            before=handler.__dict__.get("before"),
             body_limit=body_limit,
             path_kinds=tuple(zip(_PARAMETER.findall(path), [hints[name] for name in names], strict=True)),
             query_shape=query_shape,
@@ -170,6 +214,19 @@ def operation(
         return handler
 
     return publish
+
+
+def after(talk: Handler) -> Callable[[Handler], Handler]:
+    """Let an operation be preceded by a talk with others, which takes the same arguments and may refuse it.
+
+    Stands below `operation`. What the talk finds out is not handed over: the operation checks for itself.
+    """
+
+    def mark(handler: Handler) -> Handler:
+        handler.__dict__["before"] = talk
+        return handler
+
+    return mark
 
 
 def operations_of(*modules: ModuleType) -> list[Operation]:

@@ -18,7 +18,7 @@ from clarion.http.changes import Change, Changes, answer_of
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
 from clarion.http.idempotency import Answer
 from clarion.http.limits import check_nesting, check_size
-from clarion.http.operation import NOBODY, Call, Caller, Operation, Services
+from clarion.http.operation import NOBODY, Call, Caller, Operation, RawRequest, Services, Talk
 from clarion.http.router import Router
 from clarion.ids import id_text
 from clarion.randomness import random_bytes
@@ -112,6 +112,7 @@ class Service:
             return 500, headers, unexpected_body(error_id, path=request.shown_path, now=self._services.clock.now())
         if answer.replayed:
             headers.append((b"idempotency-replay", b"true"))
+        headers[0] = (b"content-type", answer.content_type)
         return answer.status, ([] if answer.status == 204 else headers), answer.body
 
     async def _respond(self, request: _Request, receive: Receive) -> Answer:
@@ -119,6 +120,12 @@ class Service:
         caller = await self._authenticate_for(operation, request)
         body = await _read_body(receive, request.headers, operation.body_limit)
         arguments = _arguments(operation, request, path_texts, body)
+        if operation.talks or operation.before is not None:
+            talk = self._talk(caller, request, body)
+            if operation.talks:
+                return answer_of(operation, await operation.handler(talk, *arguments.path, **arguments.named))
+            if operation.before is not None:
+                await operation.before(talk, *arguments.path, **arguments.named)
         if not operation.changes:
             read = self._database.scan if operation.scans else self._database.read
             return await read(lambda db: self._read(operation, caller, arguments, db))
@@ -132,6 +139,12 @@ class Service:
                 shown_path=request.shown_path,
             )
         )
+
+    def _talk(self, caller: Caller, request: _Request, body: bytes) -> Talk:
+        raw = RawRequest(
+            method=request.method, path=request.raw_path, query=request.query, headers=request.headers, body=body
+        )
+        return Talk(caller=caller, database=self._database, services=self._services, request=raw)
 
     async def _authenticate_for(self, operation: Operation, request: _Request) -> Caller:
         if operation.scope is None:

@@ -1,0 +1,79 @@
+"""Operations that talk to others run outside of any unit of work, and operations may be preceded by a talk."""
+
+import httpx
+import pytest
+
+from clarion.app import Application
+from clarion.db.port import Connection, Database
+from clarion.db.query import sql
+from clarion.errors import Invalid
+from clarion.http.operation import Call, Caller, Operation, RawReply, Talk, after, operation
+from clarion.http.service import Service
+from clarion.http.wire import Wire
+
+ONE = sql("SELECT 1 AS one")
+
+
+class NameIn(Wire):
+    name: str
+
+
+class NameOut(Wire):
+    name: str
+
+
+@operation("POST", "/echo", scope=None)
+async def echo(talk: Talk) -> RawReply:
+    """Say what was said."""
+
+    async def read(db: Connection) -> int:
+        row = await db.fetch_one(ONE)
+        return int(row["one"]) if row else 0
+
+    seen = await talk.database.read(read)
+    said = talk.request.headers[b"x-word"] + b" " + talk.request.query + b" " + talk.request.body
+    return RawReply(202, b"text/plain", b"%d %b" % (seen, said))
+
+
+async def refuse_nobody(talk: Talk, body: NameIn) -> None:
+    if body.name == "nobody":
+        raise Invalid.field("name", "is not known elsewhere", body.name)
+
+
+@operation("POST", "/names", scope=None, status=201)
+@after(refuse_nobody)
+async def name(call: Call, body: NameIn) -> NameOut:
+    """Name somebody."""
+    await call.db.fetch_one(ONE)
+    return NameOut(name=body.name)
+
+
+@pytest.fixture
+def client(application: Application, database: Database) -> httpx.AsyncClient:
+    async def nobody(_: str | None) -> Caller:
+        raise AssertionError("these are open to everyone")
+
+    published: list[Operation] = [one.__dict__["operation"] for one in (echo, name)]
+    service = Service(
+        published,
+        database=database,
+        services=application.services,
+        authenticate=nobody,
+        pages={},
+    )
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=service), base_url="http://clarion.test")
+
+
+async def test_a_talk_sees_the_request_as_it_came_and_answers_as_it_likes(client: httpx.AsyncClient) -> None:
+    response = await client.post("/echo?a=1", content=b"\xff raw", headers={"X-Word": "hello"})
+
+    assert (response.status_code, response.content) == (202, b"1 hello a=1 \xff raw")
+    assert response.headers["content-type"] == "text/plain"
+
+
+async def test_a_talk_before_an_operation_may_refuse_it(client: httpx.AsyncClient) -> None:
+    made = await client.post("/names", json={"name": "ada"})
+    refused = await client.post("/names", json={"name": "nobody"})
+
+    assert (made.status_code, made.json()) == (201, {"name": "ada"})
+    assert (refused.status_code, list(refused.json()["errors"])) == (422, ["name"])
