@@ -178,3 +178,8 @@ def test_the_embedded_store_survives_power_loss_by_its_settings(tmp_path: Path) 
     assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
     connection.close()
     assert sqlite3.sqlite_version_info >= (3, 38)
+
+
+async def test_statistics_are_renewed_without_a_word(database: Database) -> None:
+    await database.renew_statistics()
+    await database.renew_statistics()

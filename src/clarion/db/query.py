@@ -86,6 +86,11 @@ class Insert:
         """The text for so many rows at once: each statement lets other threads go first, so there are few."""
         return _repeated(f"{self._head} VALUES", f"({', '.join('?' * len(self.columns))})", self.otherwise, count)
 
+    @lru_cache(maxsize=64)  # noqa: B019 - inserts are constants of their modules
+    def only(self, places: tuple[int, ...]) -> "Insert":
+        """The same with some of the columns, where the others have no value."""
+        return Insert(self.table, *(self.columns[place] for place in places), otherwise=self.otherwise)
+
     @property
     def _head(self) -> str:
         return f"INSERT INTO {self.table} ({', '.join(self.columns)})"

@@ -7,10 +7,11 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 MOST_TOGETHER = 128
+_GATHER_SECONDS = 0.001
 
 
 class Gathering(Generic[T]):
-    """Gathers what comes in while the group before is under way; nobody waits for company.
+    """Gathers what comes in while the group before is under way; only in a rush does a small group wait for company.
 
     Two items with the same `identity` never share a group: the later one sees what became of the earlier.
     """
@@ -25,6 +26,7 @@ class Gathering(Generic[T]):
         self._identity = identity
         self._waiting: list[tuple[T, asyncio.Future[Any]]] = []
         self._worker: asyncio.Task[None] | None = None
+        self._last_size = 0
 
     async def submit(self, item: T) -> Any:
         """The item's outcome, returned or raised."""
@@ -37,7 +39,11 @@ class Gathering(Generic[T]):
     async def _work_through(self) -> None:
         try:
             while self._waiting:
+                if len(self._waiting) < self._last_size // 2:
+                    # Those who were answered just now are about to come again; a larger group costs less for each.
+                    await asyncio.sleep(_GATHER_SECONDS)
                 group = self._next_group()
+                self._last_size = len(group)
                 for (_, future), outcome in zip(group, await self._outcomes(group), strict=True):
                     _settle(future, outcome)
         finally:

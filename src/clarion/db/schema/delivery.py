@@ -84,6 +84,7 @@ webhook_deliveries = Table(
     Index(
         "webhook_deliveries_due",
         "environment_id",
+        "endpoint_id",
         "due_at",
         "id",
         sqlite_where=text("status = 'queued'"),

@@ -109,6 +109,9 @@ def _webhooks() -> None:
         sa.PrimaryKeyConstraint("environment_id", "id"),
     )
     _partial_index(
-        "webhook_deliveries_due", "webhook_deliveries", ["environment_id", "due_at", "id"], "status = 'queued'"
+        "webhook_deliveries_due",
+        "webhook_deliveries",
+        ["environment_id", "endpoint_id", "due_at", "id"],
+        "status = 'queued'",
     )
     op.create_index("webhook_deliveries_endpoint", "webhook_deliveries", ["environment_id", "endpoint_id", "id"])
