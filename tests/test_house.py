@@ -26,6 +26,7 @@ UNSCOPED = {
     "clarion.http.idempotency.LIST_ANSWERS",
     "clarion.http.idempotency.UPDATE_BODY",
     "clarion.integrations.store.LIST_ENVELOPES",
+    "clarion.webhooks.store.LIST_ENVELOPES",
     "clarion.subscribers.search.COUNT_MATCHES",
     "clarion.environments.lanes._LOCK",
     "clarion.environments.lanes._TRY_LOCK",

@@ -10,14 +10,18 @@ from dataclasses import dataclass
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
+import clarion.deadletters.routes
 import clarion.environments.routes
 import clarion.integrations.routes
 import clarion.messages.routes
 import clarion.notifications.routes
 import clarion.preferences.routes
+import clarion.receipts.routes
 import clarion.subscribers.routes
+import clarion.suppressions.routes
 import clarion.topics.routes
 import clarion.triggers.routes
+import clarion.webhooks.routes
 import clarion.workflows.routes
 from clarion.bootstrap import FirstKeys, prepare_store
 from clarion.bus import Bus, Topic
@@ -32,13 +36,15 @@ from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.reference import render_reference
 from clarion.http.service import Service, StaticPage
+from clarion.integrations.callbacks import find_receipts_url
 from clarion.providers.egress import EgressGuard
 from clarion.providers.names import BuiltinNames
 from clarion.providers.sending import Carrier
+from clarion.receipts.actions import delete_old_receipts
 from clarion.settings import Settings
 from clarion.vault import Vault, open_vault
 
-_UPKEEP_SECONDS = 30
+_UPKEEP_SECONDS = 15
 _ANNOUNCE_SECONDS = 0.01
 
 log = logging.getLogger(__name__)
@@ -51,7 +57,11 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.triggers.routes,
     clarion.integrations.routes,
     clarion.messages.routes,
+    clarion.receipts.routes,
+    clarion.suppressions.routes,
     clarion.notifications.routes,
+    clarion.deadletters.routes,
+    clarion.webhooks.routes,
     clarion.environments.routes,
 )
 
@@ -76,6 +86,7 @@ class Application:
             vault=self.vault,
             bus=self.services.bus,
             carrier=self.services.carrier,
+            receipts_url=find_receipts_url(self.settings.public_url, self.vault),
         )
         await self.database.hear_of_work(engine.wake)
         await engine.run()
@@ -94,12 +105,14 @@ class Application:
             await asyncio.sleep(_ANNOUNCE_SECONDS)
 
     async def keep_up(self) -> None:
-        """Background upkeep, until cancelled: expired idempotency keys go, uses of keys are written down."""
+        """Background upkeep, until cancelled: what has expired goes, uses of keys are written down."""
         while True:
             await asyncio.sleep(_UPKEEP_SECONDS)
             try:
                 await self.authenticator.record_use()
                 await delete_expired(self.database, self.services.clock.now())
+                await self.database.renew_statistics()
+                await delete_old_receipts(self.database, self.services.clock.now())
             except StoreUnavailable as error:
                 log.warning("Upkeep postponed", extra={"error": str(error)})
 

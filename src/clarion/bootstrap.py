@@ -11,6 +11,7 @@ from clarion.integrations.actions import create_in_app_integration
 from clarion.integrations.store import list_sealing_keys
 from clarion.settings import Secret, Settings
 from clarion.vault import Vault
+from clarion.webhooks import store as webhooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,8 @@ async def prepare_store(database: Database, settings: Settings, vault: Vault, cl
 
 
 async def _check_vault(db: Connection, vault: Vault) -> None:
-    missing = await list_sealing_keys(db) - vault.key_ids
+    missing = await list_sealing_keys(db) | await webhooks.list_sealing_keys(db)
+    missing -= vault.key_ids
     if missing:
         raise SettingsError(
             f"The store holds credentials sealed with key '{min(missing)}', which this process does not have; "

@@ -53,6 +53,9 @@ class Settings:
         None,
         "`id:base64 of 32 bytes`, comma-separated; the first one writes. Generated into the data folder when unset.",
     )
+    public_url: str | None = _setting(
+        None, "Address of the API as providers reach it, such as `https://api.example.com`: receipts are sent there."
+    )
     cors_origins: tuple[str, ...] = _setting((), "Origins that browsers may call from, comma-separated, or `*`.")
     egress_allow: tuple[str, ...] = _setting(
         (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
@@ -115,6 +118,10 @@ def _check(settings: Settings) -> None:
             raise SettingsError(
                 f"CLARION_CORS_ORIGINS must list origins such as https://app.example.com, not '{origin}'."
             )
+    if settings.public_url is not None and not _is_base_url(settings.public_url):
+        raise SettingsError(
+            "CLARION_PUBLIC_URL must be an address such as https://api.example.com, without user, query and fragment."
+        )
     for network in settings.egress_allow:
         if not _is_network(network):
             raise SettingsError(f"CLARION_EGRESS_ALLOW must list networks such as 10.0.0.0/8, not '{network}'.")
@@ -168,6 +175,15 @@ def _is_host(text: str) -> bool:
     except ValueError:
         return re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252})", text) is not None
     return True
+
+
+def _is_base_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+    return is_whole and not (parts.query or parts.fragment or parts.username or parts.password)
 
 
 def _is_network(text: str) -> bool:

@@ -6,6 +6,7 @@ keys are rotated by putting a new one in front and sealing everything again (`cl
 
 import base64
 import binascii
+import hmac
 import os
 import re
 from collections.abc import Mapping
@@ -27,6 +28,7 @@ class Vault:
 
     def __init__(self, keys: Mapping[str, bytes]) -> None:
         self._ciphers = {key_id: AESGCM(key) for key_id, key in keys.items()}
+        self._token_keys = [hmac.digest(key, b"tokens", "sha256") for key in keys.values()]
         self.writing_key_id = next(iter(keys))
 
     @classmethod
@@ -50,6 +52,11 @@ class Vault:
         """The text of an envelope."""
         _, key_id, encoded = envelope.split(".", 2)
         return self.open_bytes(key_id.encode() + b"." + base64.b64decode(encoded), context=context).decode()
+
+    def tokens(self, *, context: bytes) -> list[str]:
+        """Texts that nobody else can make for the context, one by each key: the first is handed out, all are valid."""
+        made = [hmac.digest(key, context, "sha256")[:16] for key in self._token_keys]
+        return [base64.urlsafe_b64encode(one).rstrip(b"=").decode() for one in made]
 
     def seal_bytes(self, content: bytes, *, context: bytes) -> bytes:
         """The compact form: key id, a dot, nonce and ciphertext."""

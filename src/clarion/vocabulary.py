@@ -85,6 +85,8 @@ class Scope(StrEnum):
     MESSAGES_WRITE = "messages:write"
     EVENTS_READ = "events:read"
     EVENTS_WRITE = "events:write"
+    WEBHOOKS_READ = "webhooks:read"
+    WEBHOOKS_WRITE = "webhooks:write"
     ENVIRONMENTS_READ = "environments:read"
     ENVIRONMENTS_WRITE = "environments:write"
 

@@ -9,6 +9,7 @@ import pytest
 from clarion.app import OPERATIONS
 from clarion.db.port import Database
 from clarion.http.operation import Operation
+from clarion.ids import id_text
 from clarion.vocabulary import Channel
 from tests.records import make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
 from tests.support import Api
@@ -25,8 +26,15 @@ MISSING = {
     "messageId": "01a1df28-0000-7000-8000-000000000000",
     "notificationId": "01a1df28-0000-7000-8000-000000000000",
     "apiKeyId": "01a1df28-0000-7000-8000-000000000000",
+    "endpointId": "01a1df28-0000-7000-8000-000000000000",
+    "deliveryId": "01a1df28-0000-7000-8000-000000000000",
+    "environmentId": "01a1df28-0000-7000-8000-000000000001",
+    "channel": "email",
+    "address": "missing@example.org",
 }
-MALFORMED = dict.fromkeys(("integrationId", "messageId", "notificationId", "apiKeyId"), "not-an-id")
+MALFORMED = dict.fromkeys(
+    ("endpointId", "deliveryId", "integrationId", "messageId", "notificationId", "apiKeyId"), "not-an-id"
+)
 
 BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "/v2/subscribers/{subscriberId}"): {"firstName": "Taken over"},
@@ -46,6 +54,9 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v2/workflows/{workflowId}/duplicate"): {},
     ("POST", "/v2/workflows/{workflowId}/step/{stepId}/preview"): {},
     ("PUT", "/v1/integrations/{integrationId}"): {"name": "Taken over"},
+    ("POST", "/v1/integrations/{integrationId}/test"): {"to": {"deviceTokens": ["mine"]}},
+    ("PATCH", "/v1/webhooks/endpoints/{endpointId}"): {"description": "Taken over"},
+    ("POST", "/v1/webhooks/endpoints/{endpointId}/replay"): {"since": "2020-01-01T00:00:00.000Z"},
     ("PATCH", "/v1/environments/api-keys/{apiKeyId}"): {"name": "Taken over"},
 }
 # Creates the topic of its path in the caller's own environment, so it finds nothing missing.
@@ -77,6 +88,10 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
     body = {"providerId": "fcm", "channel": "push", "active": True, "credentials": {"serviceAccount": "{}"}}
     integration = (await other_api.post("/v1/integrations", json=body)).json()
     await other_api.post("/v2/topics/news/subscriptions", json={"subscriberIds": ["ada"]})
+    await other_api.post("/v1/suppressions", json={"channel": "email", "address": "ada@example.org"})
+    # Nobody listens on the port.
+    endpoint = (await other_api.post("/v1/webhooks/endpoints", json={"url": "http://127.0.0.1:9/"})).json()
+    delivery = (await other_api.post(f"/v1/webhooks/endpoints/{endpoint['_id']}/test")).json()
     keys = (await other_api.get("/v1/environments/api-keys")).json()
     events = (await other_api.get("/v1/notifications")).json()
     return {
@@ -91,6 +106,11 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
         "messageId": message.text,
         "notificationId": events["data"][0]["_id"],
         "apiKeyId": keys[0]["_id"],
+        "endpointId": endpoint["_id"],
+        "deliveryId": delivery["_id"],
+        "environmentId": id_text(environment.id),
+        "channel": "email",
+        "address": "ada@example.org",
     }
 
 
@@ -141,6 +161,7 @@ async def test_lists_and_filters_show_nothing_of_others(api: Api, theirs: dict[s
         "/v1/notifications",
         "/v1/notifications?subscriberIds=ada",
         "/v1/notifications?transactionId=tx-theirs",
+        "/v1/suppressions",
     ):
         response = await api.get(path)
         assert (response.status_code, response.json()["data"]) == (200, []), path

@@ -61,14 +61,18 @@ async def test_without_a_valid_key_nothing_is_done(api: Api, header: str | None)
     assert shape(response.json()) == {"statusCode", "timestamp", "path", "message", "error"}
 
 
-async def test_every_operation_but_health_needs_a_key(application: Application) -> None:
+async def test_every_operation_but_health_and_what_providers_report_needs_a_key(application: Application) -> None:
     transport = httpx.ASGITransport(app=application.asgi)
     async with httpx.AsyncClient(transport=transport, base_url="http://clarion.test") as client:
         answers = {
             (one.method, one.path): (await client.request(one.method, one.path)).status_code for one in OPERATIONS
         }
 
-    assert {route for route, status in answers.items() if status != 401} == {("GET", "/v1/health-check")}
+    reports = "/v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId}"
+    assert {route for route, status in answers.items() if status != 401} == {
+        ("GET", "/v1/health-check"),
+        *((method, reports) for method in ("GET", "HEAD", "POST")),
+    }
 
 
 async def test_a_key_without_the_scope_is_refused_on_every_operation(make_api: MakeApi) -> None:

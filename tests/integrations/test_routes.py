@@ -45,6 +45,7 @@ async def test_a_created_integration_is_answered_and_listed_with_every_field(api
         "deleted": False,
         "primary": False,
         "priority": 1,
+        "weight": 100,
         "conditions": [CONDITION],
         "createdAt": "2026-01-01T00:00:00.000Z",
         "updatedAt": "2026-01-01T00:00:00.000Z",
@@ -133,20 +134,15 @@ async def test_a_provider_of_another_channel_is_refused(api: Api) -> None:
 async def test_an_identifier_that_is_taken_is_refused_with_all_other_problems(api: Api) -> None:
     await make_integration(api, identifier="news")
 
-    found = await refusal(api, identifier="news", credentials={"from": "nobody"}, check=True)
+    found = await refusal(api, identifier="news", credentials={"from": "nobody"})
 
-    assert set(found) == {"identifier", "credentials.apiKey", "credentials.from", "check"}
+    assert set(found) == {"identifier", "credentials.apiKey", "credentials.from"}
 
 
 async def test_an_identifier_taken_in_another_environment_is_free_here(api: Api, other_api: Api) -> None:
     await make_integration(other_api, identifier="news")
 
     assert (await make_integration(api, identifier="news"))["identifier"] == "news"
-
-
-async def test_checking_is_refused_until_it_can_be_done(api: Api) -> None:
-    assert set(await refusal(api, check=True)) == {"check"}
-    assert (await make_integration(api, check=False))["active"]
 
 
 async def test_a_second_in_app_integration_is_refused_and_possible_after_the_first_is_gone(api: Api) -> None:
@@ -216,7 +212,6 @@ async def test_an_update_replaces_credentials_whole(api: Api) -> None:
         ({}, {"body"}),
         ({"colour": "red"}, {"body"}),
         ({"identifier": "taken"}, {"identifier"}),
-        ({"check": True}, {"check"}),
         ({"name": "", "active": None}, {"name", "active"}),
         ({"credentials": {}}, {"credentials.apiKey", "credentials.from"}),
         ({"credentials": {}, "active": False, "identifier": "taken"}, {"identifier"}),

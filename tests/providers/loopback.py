@@ -64,6 +64,8 @@ class MailServer:
         reply = self.replies.get("DATA", "250 Queued as 42")
         if reply == "hang up":
             self.hang_up()
+        if reply == "silence":
+            await asyncio.Event().wait()
         if reply.startswith("250"):
             self.envelopes.append(envelope)
         return reply

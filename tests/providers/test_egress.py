@@ -4,10 +4,14 @@ from collections.abc import Sequence
 
 import pytest
 
+from clarion.clock import SystemClock
 from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.egress import EgressGuard, LookUp, is_public
+from clarion.providers.http2 import Http2Client
+from clarion.providers.request import Request, encode_call
 from clarion.providers.sending import Carrier
 from clarion.vocabulary import Channel
+from tests.providers.contract.vendor import Reply, play
 from tests.providers.loopback import answering, mail_server, make_outgoing, web_server
 
 LOOPBACK = (
@@ -142,6 +146,20 @@ async def test_no_forbidden_host_is_called_in_a_url_or_in_an_account() -> None:
                 assert refusal.value.kind is FailureKind.PERMANENT, (provider, host)
 
     assert web.connections == 0
+
+
+async def test_no_forbidden_host_is_called_over_http2() -> None:
+    async with play(lambda _: Reply()) as vendor:
+        client = Http2Client(EgressGuard(), seconds=5, clock=SystemClock())
+        for host in FORBIDDEN:
+            bare = host.strip("[]")
+            url = f"http://{f'[{bare}]' if ':' in bare else bare}:{vendor.port}/3/device/a"
+            with pytest.raises(SendFailure) as refusal:
+                await client.call(encode_call(Request.json(url, {})))
+            assert refusal.value.kind is FailureKind.PERMANENT, host
+        await client.close()
+
+    assert vendor.connections == 0
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "[::ffff:127.0.0.1]", "localhost"])

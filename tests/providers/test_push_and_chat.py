@@ -150,9 +150,17 @@ async def test_webhooks_are_signed_over_the_very_bytes_and_no_trigger_can_sign_f
 
 
 async def test_a_chat_webhook_without_a_key_is_not_signed() -> None:
-    _, vendor = await carry(BY_ID["chat-webhook"], credentials={})
+    _, vendor = await carry(BY_ID["chat-webhook"], credentials={"webhookUrl": "https://hooks.example.org/account"})
 
     assert not [name for name in vendor.requests[0].headers if "signature" in name]
+
+
+async def test_a_chat_webhook_goes_to_the_account_where_the_subscriber_has_no_address() -> None:
+    account = {"webhookUrl": "https://hooks.example.org/account"}
+    _, vendor = await carry(BY_ID["chat-webhook"], credentials=account, webhook_url=None)
+
+    assert vendor.requests[0].url == account["webhookUrl"]
+    assert body_of(vendor)["webhookUrl"] == account["webhookUrl"]
 
 
 async def test_nobody_is_told_by_pushpad_when_nobody_is_meant() -> None:

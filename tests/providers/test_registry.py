@@ -14,7 +14,7 @@ from clarion.providers.registry import PROVIDERS, find_provider
 from clarion.vocabulary import Channel, ChannelProvider
 from tests.providers.contract.case import REQUIRED_FAULTS
 from tests.providers.contract.golden import FOLDER
-from tests.providers.contract.smtp_cases import SMTP_CASES
+from tests.providers.contract.smtp_cases import SMTP_CASES, SMTP_FAULTS
 from tests.providers.contract.table import CASES
 
 ROOT = Path(__file__).parents[2]
@@ -100,6 +100,7 @@ def test_every_provider_has_its_faults_tried_and_its_receipts_read(provider_id: 
     provider = PROVIDERS[provider_id]
     if not isinstance(provider, WebProvider):
         assert provider_id in LETTERS
+        assert set(SMTP_FAULTS) >= REQUIRED_FAULTS | {"time-out", "reset", "malformed"}
         return
     case = WEB_CASES[provider_id]
     assert set(case.faults) >= REQUIRED_FAULTS

@@ -21,6 +21,7 @@ from clarion.integrations.actions import reencrypt_credentials
 from clarion.settings import Settings, variable
 from clarion.vault import open_vault
 from clarion.vocabulary import Scope
+from clarion.webhooks.actions import reencrypt_secrets
 
 T = TypeVar("T")
 
@@ -53,10 +54,10 @@ def create_key(settings: Settings, environment_name: str, *, name: str, scopes: 
     request = actions.KeyRequest(name=name, scopes=_parse_scopes(scopes), expires_at=expires_at)
 
     async def create(db: Connection) -> actions.NewKey:
-        environment = await _get_environment(db, environment_name)
+        environment = await get_environment(db, environment_name)
         return await actions.create_api_key(db, environment.id, request, now)
 
-    made = asyncio.run(_change(settings, create))
+    made = asyncio.run(change_store(settings, create))
     _console.print(f"API key for {environment_name}, shown this once:\n{made.text}", highlight=False, soft_wrap=True)
 
 
@@ -66,7 +67,7 @@ def list_keys(settings: Settings) -> None:
         return [(one, key) for one in found for key in await store.list_api_keys(db, one.id)]
 
     table = Table("Environment", "Key id", "Name", "Ends in", "Scopes", "Expires", "Last used")
-    for environment, key in asyncio.run(_change(settings, collect)):
+    for environment, key in asyncio.run(change_store(settings, collect)):
         scopes = ", ".join(sorted(key.scopes))
         table.add_row(
             environment.name,
@@ -74,10 +75,10 @@ def list_keys(settings: Settings) -> None:
             key.name,
             key.hint,
             scopes,
-            _when(key.expires_at),
-            _when(key.last_used_at),
+            show_moment(key.expires_at),
+            show_moment(key.last_used_at),
         )
-    _wide().print(table)
+    wide_console().print(table)
 
 
 def revoke_key(settings: Settings, key_text: str) -> None:
@@ -90,16 +91,16 @@ def revoke_key(settings: Settings, key_text: str) -> None:
         found = await store.list_environments(db)
         return any([await store.revoke_api_key(db, one.id, ApiKeyId(key_id), now) for one in found])
 
-    if not asyncio.run(_change(settings, revoke)):
+    if not asyncio.run(change_store(settings, revoke)):
         raise SettingsError(f"There is no API key '{key_text}'; `clarion keys list` shows the ids.")
     _console.print("Revoked.")
 
 
 def list_environments(settings: Settings) -> None:
     table = Table("Name", "Id", "Application identifier", "Type")
-    for one in asyncio.run(_change(settings, store.list_environments)):
+    for one in asyncio.run(change_store(settings, store.list_environments)):
         table.add_row(one.name, id_text(one.id), one.identifier, one.kind)
-    _wide().print(table)
+    wide_console().print(table)
 
 
 def rotate_encryption(settings: Settings) -> None:
@@ -107,15 +108,37 @@ def rotate_encryption(settings: Settings) -> None:
 
     async def rotate() -> int:
         async with _ready_store(settings) as database:
-            return await reencrypt_credentials(database, vault) + await reseal_answers(database, vault)
+            count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
+            return count + await reseal_answers(database, vault)
 
     count = asyncio.run(rotate())
     _console.print(f"Sealed {count} secrets again with key '{vault.writing_key_id}'.")
 
 
-async def _change(settings: Settings, work: Work[T]) -> T:
+async def change_store(settings: Settings, work: Work[T]) -> T:
+    """Do one unit of work on the store of the settings."""
     async with _ready_store(settings) as database:
         return await database.transaction(work)
+
+
+async def get_environment(db: Connection, name: str) -> Environment:
+    """By name, public identifier or id."""
+    found = await store.list_environments(db)
+    for one in found:
+        if name in (one.name, one.identifier, id_text(one.id)):
+            return one
+    raise SettingsError(
+        f"There is no environment '{name}'; there are {', '.join(one.name for one in found) or 'none'}."
+    )
+
+
+def show_moment(moment: Millis | None) -> str:
+    return "–" if moment is None else iso_text(moment)[:16].replace("T", " ")
+
+
+def wide_console() -> Console:
+    # Ids must not be broken over lines: people copy them.
+    return Console(width=max(_console.width, 160))
 
 
 @asynccontextmanager
@@ -126,16 +149,6 @@ async def _ready_store(settings: Settings) -> AsyncIterator[Database]:
         yield database
     finally:
         await database.close()
-
-
-async def _get_environment(db: Connection, name: str) -> Environment:
-    found = await store.list_environments(db)
-    for one in found:
-        if name in (one.name, one.identifier, id_text(one.id)):
-            return one
-    raise SettingsError(
-        f"There is no environment '{name}'; there are {', '.join(one.name for one in found) or 'none'}."
-    )
 
 
 def _parse_scopes(texts: list[str]) -> frozenset[Scope]:
@@ -150,12 +163,3 @@ def _default_text(default: Any) -> str:
     if default is None or default == ():
         return "–"
     return str(default)
-
-
-def _when(moment: Millis | None) -> str:
-    return "–" if moment is None else iso_text(moment)[:16].replace("T", " ")
-
-
-def _wide() -> Console:
-    # Ids must not be broken over lines: people copy them.
-    return Console(width=max(_console.width, 160))

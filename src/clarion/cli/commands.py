@@ -8,7 +8,8 @@ import typer
 from rich.console import Console
 
 from clarion import __version__
-from clarion.cli import administration, serving
+from clarion.cli import administration, deadletters, serving
+from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName, Host, Port
 from clarion.errors import ClarionError, SettingsError
 from clarion.settings import Settings
 
@@ -26,18 +27,7 @@ encryption = typer.Typer(help="Look after the keys that credentials are sealed w
 app.add_typer(keys, name="keys")
 app.add_typer(environments, name="environments")
 app.add_typer(encryption, name="encryption")
-
-Host = Annotated[str | None, typer.Option(envvar="CLARION_HOST", help="Address to listen on.", metavar="ADDRESS")]
-Port = Annotated[
-    str | None, typer.Option(envvar="CLARION_PORT", help="Port to listen on; 0 takes a free one.", metavar="PORT")
-]
-DataDir = Annotated[
-    str | None, typer.Option(envvar="CLARION_DATA_DIR", help="Folder of the SQLite store.", metavar="FOLDER")
-]
-DatabaseUrl = Annotated[
-    str | None, typer.Option(envvar="CLARION_DATABASE_URL", help="PostgreSQL instead of SQLite.", metavar="URL")
-]
-EnvironmentName = Annotated[str, typer.Option(help="Name or identifier of the environment.", metavar="NAME")]
+app.add_typer(deadletters.commands, name="dead-letters")
 
 
 def main() -> None:

@@ -32,17 +32,22 @@ _FILTERED_BY = {
 _MISHAPS = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
 
 
-async def advance(db: Connection, environment_id: EnvironmentId, run: Run, *, has_in_app: bool, now: Millis) -> None:
+async def advance(
+    db: Connection, environment_id: EnvironmentId, run: Run, *, open_providers: frozenset[str], now: Millis
+) -> None:
     """Take the run as far as it gets now."""
     for place, job in enumerate(run.jobs):
         if job.status in FINISHED:
             continue
+        if job.runnable == TAKEN_BY_SENDER or job.status is JobStatus.RUNNING:
+            if all(later.status is JobStatus.PENDING for later in run.jobs[place + 1 :]):
+                return
+            # It was redriven: the run has gone on without it.
+            continue
         is_resumed = job.status is JobStatus.DELAYED
         if is_resumed and (job.due_at is None or job.due_at > now):
             return
-        if job.runnable == TAKEN_BY_SENDER or job.status is JobStatus.RUNNING:
-            return
-        context = _context(db, environment_id, run, job, has_in_app=has_in_app, now=now)
+        context = _context(db, environment_id, run, job, open_providers=open_providers, now=now)
         outcome = await _take(context, is_resumed=is_resumed)
         if not _settle(run, place, outcome, now):
             return
@@ -69,7 +74,7 @@ async def _take(context: StepContext, *, is_resumed: bool) -> Outcome:
 
 
 def _context(
-    db: Connection, environment_id: EnvironmentId, run: Run, job: Job, *, has_in_app: bool, now: Millis
+    db: Connection, environment_id: EnvironmentId, run: Run, job: Job, *, open_providers: frozenset[str], now: Millis
 ) -> StepContext:
     step = run.step_of(job)
     variables = variables_of(run)
@@ -82,7 +87,7 @@ def _context(
         step=step,
         controls=_controls(step, variables),
         variables=variables,
-        has_in_app=has_in_app,
+        open_providers=open_providers,
     )
 
 

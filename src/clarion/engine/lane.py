@@ -10,6 +10,7 @@ from clarion.engine.advance import advance
 from clarion.engine.expand import Progress, expand_triggers
 from clarion.engine.load import claim_due_runs, start_runs
 from clarion.engine.records import TAKEN_BY_SENDER
+from clarion.engine.telling import tell_of_runs
 from clarion.engine.write import write_runs
 from clarion.environments.lanes import try_lock_lane
 from clarion.ids import EnvironmentId
@@ -26,22 +27,25 @@ class Size:
 
 # A unit of work holds up everyone else on an embedded store, so it is small where others are about: they then wait a
 # few milliseconds for one. Alone, a larger one shares its cost over more runs.
-ALONE = Size(triggers=64, runs=96)
+ALONE = Size(triggers=96, runs=96)
 AMONG_OTHERS = Size(triggers=8, runs=8)
 ONE = Size(triggers=1, runs=1)
 
-HAS_IN_APP = sql("""
-    SELECT 1 AS found FROM integrations
-    WHERE environment_id = :environment_id AND channel = 'in_app' AND active AND deleted_at IS NULL LIMIT 1
+# Providers that reach everyone, whether or not the subscriber has an entry for them.
+LIST_OPEN_PROVIDERS = sql("""
+    SELECT DISTINCT provider_id FROM integrations
+    WHERE environment_id = :environment_id AND provider_id IN ('svc', 'chat-webhook') AND active
+    AND deleted_at IS NULL
 """)
 
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """What a unit of work did: runs that it took on, and whether it left any for a sender."""
+    """What a unit of work did: runs that it took on, and whether it left any for a sender, or for the next unit."""
 
     runs: int
     has_sends: bool
+    has_more: bool = False
 
 
 async def run_lane(db: Connection, environment_id: EnvironmentId, now: Millis, *, size: Size = ALONE) -> Worked:
@@ -56,13 +60,16 @@ async def run_lane(db: Connection, environment_id: EnvironmentId, now: Millis, *
     started = await start_runs(db, environment_id, recipients, now)
     runs = [*due, *started]
     if runs:
-        has_in_app = await db.fetch_one(HAS_IN_APP, environment_id=environment_id) is not None
+        rows = await db.fetch(LIST_OPEN_PROVIDERS, environment_id=environment_id)
+        providers = frozenset(row["provider_id"] for row in rows)
         for run in runs:
-            await advance(db, environment_id, run, has_in_app=has_in_app, now=now)
+            await advance(db, environment_id, run, open_providers=providers, now=now)
         await write_runs(db, environment_id, runs, now)
+        await tell_of_runs(db, environment_id, runs, now)
     await _write_progress(db, environment_id, progress)
     has_sends = any(job.runnable == TAKEN_BY_SENDER for run in runs for job in run.jobs)
-    return Worked(len(runs) + len(progress), has_sends=has_sends)
+    has_more = len(due) == size.runs or len(triggers) == most_triggers or any(one.position for one in progress)
+    return Worked(len(runs) + len(progress), has_sends=has_sends, has_more=has_more)
 
 
 async def _write_progress(db: Connection, environment_id: EnvironmentId, progress: Sequence[Progress]) -> None:

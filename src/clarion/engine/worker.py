@@ -11,13 +11,17 @@ from clarion.db.query import sql
 from clarion.engine.lane import ALONE, AMONG_OTHERS, Worked, run_lane
 from clarion.engine.repeating import repeat
 from clarion.engine.rescue import rescue_lane
-from clarion.engine.senders import Senders
+from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
+from clarion.engine.sending.senders import Senders
+from clarion.engine.webhooks import Webhooks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.opened import OpenedIntegrations
 from clarion.providers.sending import Carrier
 from clarion.vault import Vault
 
+_MANY = 32
+_GATHER_SECONDS = 0.003
 _LATELY = 5 * SECOND
 
 log = logging.getLogger(__name__)
@@ -36,7 +40,16 @@ LIST_LANES = sql("""
 class Engine:
     """Does the work of one process; any number of processes share a PostgreSQL."""
 
-    def __init__(self, database: Database, *, clock: Clock, vault: Vault, bus: Bus, carrier: Carrier) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Clock,
+        vault: Vault,
+        bus: Bus,
+        carrier: Carrier,
+        receipts_url: ReceiptsUrl = nowhere,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._last_lane = EnvironmentId(b"")
@@ -48,7 +61,9 @@ class Engine:
             carrier=carrier,
             integrations=OpenedIntegrations(vault, clock, bus),
             wake_lanes=self.wake,
+            receipts_url=receipts_url,
         )
+        self.webhooks = Webhooks(database, clock=clock, vault=vault, carrier=carrier)
         bus.listen(Topic.WORK, self.wake)
 
     def wake(self) -> None:
@@ -60,10 +75,11 @@ class Engine:
         async with asyncio.TaskGroup() as work:
             work.create_task(repeat(self.work_lanes, self._lane_hint))
             work.create_task(self.senders.run())
+            work.create_task(self.webhooks.run())
 
     async def drain(self) -> None:
         """Work until nothing is due at this moment."""
-        while await self.work_lanes() or await self.senders.work():
+        while await self.work_lanes() or await self.senders.work() or await self.webhooks.work():
             pass
 
     async def work_lanes(self) -> bool:
@@ -78,6 +94,9 @@ class Engine:
             worked = worked or done.runs > 0
             if done.has_sends:
                 self.senders.wake()
+            if done.runs >= _MANY and not done.has_more:
+                # More will have come by then, and a larger unit of work takes less for each.
+                await asyncio.sleep(_GATHER_SECONDS)
         return worked
 
     async def _work_lane(self, environment_id: EnvironmentId) -> Worked:

@@ -12,7 +12,7 @@ from clarion import __version__
 from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
 from clarion.http.examples import example_of
 from clarion.http.idempotency import LONGEST
-from clarion.http.operation import Operation
+from clarion.http.operation import Operation, RawReply
 from clarion.http.wire import CheckedText, Wire
 
 _ABOUT = """Clarion delivers notifications to people in-app and by email, SMS, chat and push.
@@ -77,7 +77,7 @@ class _Schemas:
     def __init__(self, operations: Sequence[Operation]) -> None:
         shapes = [shape for one in operations for shape in (one.body_shape, one.query_shape, one.result)]
         kinds = {repr(kind): kind for kind in (ErrorBody, ValidationErrorBody, UnexpectedErrorBody, *shapes)}
-        wanted = {name: kind for name, kind in kinds.items() if kind not in (None, type(None))}
+        wanted = {name: kind for name, kind in kinds.items() if kind not in (None, type(None), RawReply)}
         found, components = msgspec.json.schema_components(
             wanted.values(), schema_hook=_text_schema, ref_template="#/components/schemas/{name}"
         )
@@ -134,7 +134,9 @@ def _responses(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
     responses: dict[str, Any] = {}
     for status in operation.statuses:
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "headers": _HEADERS}
-        if status != 204:
+        if operation.result is RawReply:
+            responses[str(status)]["content"] = {"text/plain": {"schema": {"type": "string"}}}
+        elif status != 204:
             responses[str(status)]["content"] = {"application/json": _content(operation.result, schemas)}
     for status in _refusals(operation):
         shape = {422: ValidationErrorBody, 500: UnexpectedErrorBody}.get(status, ErrorBody)
@@ -157,6 +159,9 @@ def _refusals(operation: Operation) -> list[int]:
     found = {500, 503}
     if operation.scope is not None:
         found |= {401, 403, 413}
+    if operation.talks and operation.scope is None:
+        # Who calls is known by what the request itself proves.
+        found |= {400, 401, 413}
     if operation.path_kinds:
         found.add(404)
     if operation.changes and operation.scope is not None:

@@ -1,6 +1,6 @@
 """What happens to integrations: each change is checked, written, and followed by who is primary now."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,6 +40,8 @@ class Draft:
     conditions: list[dict[str, Any]]
     active: bool
     check: bool
+    weight: int
+    rate_limit: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +75,10 @@ async def create_in_app_integration(
     return integration
 
 
-async def create_integration(
-    db: Connection, environment_id: EnvironmentId, draft: Draft, *, vault: Vault, now: Millis
+def plan_creation(
+    draft: Draft, live: Collection[Integration], *, environment_id: EnvironmentId, now: Millis
 ) -> Integration:
-    """Add an integration; the first of email or sms that can be primary is."""
+    """The integration that a draft becomes beside the live ones; raises what keeps it from that."""
     name = draft.name or (draft.provider.name if draft.provider else draft.provider_name)
     made = Integration(
         environment_id=environment_id,
@@ -90,11 +92,29 @@ async def create_integration(
         active=draft.active,
         is_primary=False,
         priority=0,
+        weight=draft.weight,
+        rate_limit=draft.rate_limit,
         created_at=now,
         updated_at=now,
     )
+    _refuse(_find_problems(made, draft.provider, live, checked=draft.check))
+    return made
+
+
+def plan_update(integration_id: IntegrationId, changes: Changes, live: Collection[Integration]) -> Integration:
+    """The integration as the changes leave it; raises what keeps it from that."""
+    changed = replace(_get(live, integration_id), **changes.fields)
+    others = [one for one in live if one.id != integration_id]
+    _refuse(_find_problems(changed, find_provider(changed.provider_id), others, checked=changes.check))
+    return changed
+
+
+async def create_integration(
+    db: Connection, environment_id: EnvironmentId, draft: Draft, *, vault: Vault, now: Millis
+) -> Integration:
+    """Add an integration; the first of email or sms that can be primary is."""
     live = await _lock_and_list(db, environment_id, vault)
-    _refuse(find_problems(made, draft.provider, live) | _check_problems(asked=draft.check))
+    made = plan_creation(draft, live, environment_id=environment_id, now=now)
     await store.insert_integration(db, made, vault)
     return _get(await _settle(db, [*live, made], arrange_with(made, live), vault=vault, now=now), made.id)
 
@@ -110,10 +130,9 @@ async def update_integration(
 ) -> Integration:
     """Change the given fields; a primary that no longer can be hands over to the next."""
     live = await _lock_and_list(db, environment_id, vault)
-    changed = replace(_get(live, integration_id), **changes.fields)
-    others = [one for one in live if one.id != integration_id]
-    problems = find_problems(changed, find_provider(changed.provider_id), others)
-    _refuse(problems | _check_problems(asked=changes.check))
+    changed = plan_update(integration_id, changes, live)
+    # What was the matter with it may be what was just set right.
+    await store.delete_health(db, environment_id, integration_id)
     return _get(await _settle(db, live, arrange_with(changed, live), vault=vault, now=now), integration_id)
 
 
@@ -143,6 +162,7 @@ async def delete_integration(
     live = await _lock_and_list(db, environment_id, vault)
     deleted = replace(_get(live, integration_id), deleted_at=now, deleted_by=deleted_by)
     await _settle(db, live, arrange_with(deleted, live), vault=vault, now=now)
+    await store.delete_health(db, environment_id, integration_id)
     return await store.list_integrations(db, environment_id, vault)
 
 
@@ -179,11 +199,11 @@ def _get(live: Iterable[Integration], integration_id: IntegrationId) -> Integrat
     raise NotFound("Integration", id_text(integration_id))
 
 
-def _check_problems(*, asked: bool) -> dict[str, Problem]:
-    if not asked:
-        return {}
-    message = "is not available yet: the credentials of this provider cannot be tried out; leave check out"
-    return {"check": Problem(message, value=True)}
+def _find_problems(
+    integration: Integration, provider: Provider | None, others: Collection[Integration], *, checked: bool
+) -> dict[str, Problem]:
+    # Credentials that are tried out must be as complete as those that are used.
+    return find_problems(replace(integration, active=integration.active or checked), provider, others)
 
 
 def _refuse(problems: Mapping[str, Problem]) -> None:

@@ -19,6 +19,7 @@ from clarion.providers.credentials import find_credential_problems
 from clarion.vocabulary import Channel
 
 CHANNELS_WITH_PRIMARY = frozenset({Channel.EMAIL, Channel.SMS})
+USUAL_WEIGHT = 100
 
 _LONGEST_SLUG = 80
 
@@ -36,8 +37,8 @@ class Integration:
     active: bool
     is_primary: bool
     priority: int
-    weight: int = 100
-    """Its share of the messages among those of its channel that may carry them."""
+    weight: int = USUAL_WEIGHT
+    """Its share of the messages among those of its channel that may carry them, once one has another than usual."""
     rate_limit: float | None = None
     """Messages a second."""
     created_at: Millis

@@ -2,37 +2,45 @@
 
 from clarion.bus import Topic
 from clarion.errors import Invalid, NotFound
-from clarion.http.operation import Call, operation
+from clarion.http.operation import Call, Services, Talk, after, operation
 from clarion.http.wire import IdText, changes_of
 from clarion.ids import IntegrationId
-from clarion.integrations import actions, store
+from clarion.integrations import actions, store, trial
 from clarion.integrations.model import Integration
-from clarion.integrations.wire import IntegrationIn, IntegrationOut, IntegrationPatch
+from clarion.integrations.wire import IntegrationIn, IntegrationOut, IntegrationPatch, TrialIn, TrialOut
 from clarion.jsontext import plain_value
 from clarion.providers.base import Provider
 from clarion.providers.registry import find_provider
 from clarion.vocabulary import Scope
 
-_FIELDS = ("name", "identifier", "active", "credentials", "conditions")
+_FIELDS = ("name", "identifier", "active", "credentials", "conditions", "weight", "rate_limit")
+_NAMES = "name, identifier, active, credentials, conditions, weight, rateLimit"
+
+
+async def check_new_credentials(talk: Talk, body: IntegrationIn) -> None:
+    """Try out what a creation brings, where the caller asks for it."""
+    if body.check and not await trial.is_answered(talk):
+        _check_environment(talk, body.environment_id)
+        draft, live = _draft(talk.services, body), await trial.list_live(talk)
+        planned = actions.plan_creation(draft, live, environment_id=talk.environment_id, now=talk.now)
+        await trial.check_credentials(talk.services.carrier, planned)
+
+
+async def check_changed_credentials(talk: Talk, integration_id: IntegrationId, body: IntegrationPatch) -> None:
+    """Try out what an update leaves, where the caller asks for it: new credentials, or those that are stored."""
+    if body.check is True and not await trial.is_answered(talk):
+        _check_environment(talk, body.environment_id)
+        planned = actions.plan_update(integration_id, _changes(body), await trial.list_live(talk))
+        await trial.check_credentials(talk.services.carrier, planned)
 
 
 @operation("POST", "/v1/integrations", scope=Scope.INTEGRATIONS_WRITE, status=201)
+@after(check_new_credentials)
 async def create_integration(call: Call, body: IntegrationIn) -> IntegrationOut:
     """Create an integration in the environment of the API key."""
     _check_environment(call, body.environment_id)
-    draft = actions.Draft(
-        provider=_find_provider(call, body.provider_id),
-        provider_name=body.provider_id,
-        channel=body.channel,
-        name=body.name,
-        identifier=body.identifier,
-        credentials=plain_value(body.credentials),
-        conditions=plain_value(body.conditions),
-        active=body.active,
-        check=body.check,
-    )
     made = await actions.create_integration(
-        call.db, call.environment_id, draft, vault=call.services.vault, now=call.now
+        call.db, call.environment_id, _draft(call.services, body), vault=call.services.vault, now=call.now
     )
     _announce(call)
     return _out(call, made)
@@ -53,17 +61,14 @@ async def list_active_integrations(call: Call) -> list[IntegrationOut]:
 
 
 @operation("PUT", "/v1/integrations/{integrationId}", scope=Scope.INTEGRATIONS_WRITE)
+@after(check_changed_credentials)
 async def update_integration(call: Call, integration_id: IntegrationId, body: IntegrationPatch) -> IntegrationOut:
     """Change the supplied fields; credentials and conditions are replaced whole."""
     _check_environment(call, body.environment_id)
     if not changes_of(body, *_FIELDS, "check"):
-        raise Invalid.field("body", f"must have at least one of {', '.join(_FIELDS)}")
-    changes = actions.Changes(
-        fields=plain_value(changes_of(body, *_FIELDS)),
-        check=body.check is True,
-    )
+        raise Invalid.field("body", f"must have at least one of {_NAMES}")
     changed = await actions.update_integration(
-        call.db, call.environment_id, integration_id, changes, vault=call.services.vault, now=call.now
+        call.db, call.environment_id, integration_id, _changes(body), vault=call.services.vault, now=call.now
     )
     _announce(call)
     return _out(call, changed)
@@ -94,18 +99,47 @@ async def delete_integration(call: Call, integration_id: IntegrationId) -> list[
     return [_out(call, one) for one in left]
 
 
+@operation("POST", "/v1/integrations/{integrationId}/test", scope=Scope.INTEGRATIONS_WRITE)
+async def send_test_message(talk: Talk, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
+    """Send a test message through an integration, active or not, and show what its provider answers."""
+    return await trial.send_test_message(talk, integration_id, body)
+
+
 def _announce(call: Call) -> None:
     call.after_commit.append(lambda: call.services.bus.publish(Topic.INTEGRATION_CHANGED))
 
 
-def _check_environment(call: Call, environment_id: IdText | None) -> None:
+def _check_environment(call: Call | Talk, environment_id: IdText | None) -> None:
     """A key acts in its own environment and in no other, whatever the body names."""
     if environment_id is not None and environment_id.id != call.environment_id:
         raise NotFound("Environment", environment_id)
 
 
-def _find_provider(call: Call, name: str) -> Provider | None:
-    provider_id = call.services.names.from_wire(name)
+def _draft(services: Services, body: IntegrationIn) -> actions.Draft:
+    return actions.Draft(
+        provider=_find_provider(services, body.provider_id),
+        provider_name=body.provider_id,
+        channel=body.channel,
+        name=body.name,
+        identifier=body.identifier,
+        credentials=plain_value(body.credentials),
+        conditions=plain_value(body.conditions),
+        active=body.active,
+        check=body.check,
+        weight=body.weight,
+        rate_limit=body.rate_limit,
+    )
+
+
+def _changes(body: IntegrationPatch) -> actions.Changes:
+    return actions.Changes(
+        fields=plain_value(changes_of(body, *_FIELDS)),
+        check=body.check is True,
+    )
+
+
+def _find_provider(services: Services, name: str) -> Provider | None:
+    provider_id = services.names.from_wire(name)
     return None if provider_id is None else find_provider(provider_id)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.ids import EnvironmentId
+from clarion.ids import EnvironmentId, IntegrationId
 from clarion.integrations.model import Integration
 from clarion.jsontext import json_text, json_value
 from clarion.vault import Vault, sealing_key_id
@@ -30,6 +30,10 @@ UPDATE_INTEGRATION = sql("""
         active = :active, is_primary = :is_primary, priority = :priority, weight = :weight, rate_limit = :rate_limit,
         updated_at = :updated_at, deleted_at = :deleted_at, deleted_by = :deleted_by
     WHERE environment_id = :environment_id AND id = :id
+""")
+
+DELETE_HEALTH = sql("""
+    DELETE FROM integration_health WHERE environment_id = :environment_id AND integration_id = :integration_id
 """)
 
 LIST_ENVELOPES = sql("SELECT credentials FROM integrations")
@@ -74,6 +78,11 @@ async def update_integration(db: Connection, integration: Integration, vault: Va
         deleted_by=integration.deleted_by,
         **_stored(integration, vault),
     )
+
+
+async def delete_health(db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId) -> None:
+    """Forget how sending went so far: failures, pauses, what its rate limit still allows."""
+    await db.execute(DELETE_HEALTH, environment_id=environment_id, integration_id=integration_id)
 
 
 async def reseal_credentials(db: Connection, vault: Vault, *, most: int) -> int:

@@ -6,9 +6,11 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
-from clarion.http.wire import IdText, Wire
+from clarion.http.wire import Email, IdText, SubscriberKeyText, Wire
 from clarion.ids import OrganizationId, id_text
 from clarion.integrations.model import Integration
+from clarion.providers.base import FailureKind
+from clarion.subscribers.wire import ChannelCredentials
 from clarion.vocabulary import Channel, FilterJoin, FilterOperator, FilterSource, FilterType
 
 IntegrationText = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -16,6 +18,18 @@ IntegrationText = Annotated[str, Meta(min_length=1, max_length=100)]
 CredentialText = Annotated[str, Meta(max_length=32_768)]
 MaybeText = CredentialText | UnsetType
 MaybeFlag = bool | UnsetType
+_WEIGHT = (
+    "Share of the messages of its channel. While every active integration of the channel has the weight 100 nothing is "
+    "shared: the primary sends, and the others are its failover. As soon as one has another weight, each message goes "
+    "to one of them in proportion to their weights; give two of them 50 each to share by halves."
+)
+_RATE_LIMIT = (
+    "Messages a second that are handed to the provider at most, by all workers together. Those beyond it wait for "
+    "their turn, or go to another integration of the channel where that would take more than ten seconds. "
+    "Null is no limit."
+)
+Weight = Annotated[int, Meta(ge=1, le=1_000, description=_WEIGHT)]
+RateLimit = Annotated[float, Meta(ge=0.001, le=1_000_000, description=_RATE_LIMIT)]
 
 
 class Credentials(Wire):
@@ -89,6 +103,8 @@ class IntegrationIn(Wire):
     active: bool = False
     check: bool = False
     conditions: list[StepFilter] = field(default_factory=list)
+    weight: Weight = 100
+    rate_limit: RateLimit | None = None
 
 
 class IntegrationPatch(Wire):
@@ -101,6 +117,8 @@ class IntegrationPatch(Wire):
     active: bool | UnsetType = UNSET
     check: bool | UnsetType = UNSET
     conditions: list[StepFilter] | UnsetType = UNSET
+    weight: Weight | UnsetType = UNSET
+    rate_limit: RateLimit | UnsetType | None = UNSET
 
 
 class IntegrationOut(Wire):
@@ -118,6 +136,8 @@ class IntegrationOut(Wire):
     deleted_by: str | UnsetType = UNSET
     primary: bool
     priority: int
+    weight: int
+    rate_limit: float | UnsetType = UNSET
     conditions: list[StepFilter]
     created_at: str
     updated_at: str
@@ -142,7 +162,44 @@ class IntegrationOut(Wire):
             deleted_by=UNSET if deleted_by is None else id_text(deleted_by),
             primary=integration.is_primary,
             priority=integration.priority,
+            weight=integration.weight,
+            rate_limit=UNSET if integration.rate_limit is None else integration.rate_limit,
             conditions=msgspec.convert(integration.conditions, list[StepFilter]),
             created_at=iso_text(integration.created_at),
             updated_at=iso_text(integration.updated_at),
         )
+
+
+class TrialRecipient(ChannelCredentials):
+    """Where a test message goes; the channel decides which of these it takes."""
+
+    email: Email | UnsetType = UNSET
+    phone: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
+
+
+class TrialIn(Wire):
+    """A test message; who receives it is said here, or taken from a subscriber, or both."""
+
+    to: TrialRecipient = TrialRecipient()
+    subscriber_id: SubscriberKeyText | None = None
+    subject: Annotated[str, Meta(max_length=1_000)] = "Test message"
+    content: Annotated[str, Meta(min_length=1, max_length=10_000)] = (
+        "This is a test message. If you can read it, the integration works."
+    )
+
+
+class TrialError(Wire):
+    kind: FailureKind
+    message: str
+    retry_after: int | UnsetType = UNSET
+    """Seconds, where the provider asks for patience."""
+
+
+class TrialOut(Wire):
+    """What became of a test message; `answer` is what the provider said, without secrets."""
+
+    success: bool
+    provider_message_id: str | UnsetType = UNSET
+    answer: Any = UNSET
+    error: TrialError | UnsetType = UNSET
+    milliseconds: int

@@ -35,6 +35,8 @@ class Message:
     subscriber_id: SubscriberId
     channel: Channel
     provider_id: str | None
+    delivery: dict[str, Millis] | None
+    """What its provider reported, each kind with its latest moment."""
     status: MessageStatus
     content: str
     subject: str | None

@@ -26,7 +26,9 @@ from clarion.messages.wire import (
 )
 from clarion.subscribers.store import get_subscriber, list_subscribers_by_id
 from clarion.subscribers.wire import DeletedOut
-from clarion.vocabulary import Scope
+from clarion.vocabulary import MarkAs, Scope
+from clarion.webhooks.events import append_message_events
+from clarion.webhooks.model import EventType
 
 
 @operation("GET", "/v1/messages", scope=Scope.MESSAGES_READ, scans=True)
@@ -64,6 +66,7 @@ async def mark_messages(call: Call, subscriber_key: SubscriberKey, body: MarkIn)
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     await store.mark_messages(call.db, subscriber, message_ids, decide_marks(body.mark_as, call.now), call.now)
     messages = await store.list_messages_by_id(call.db, call.environment_id, subscriber.id, message_ids)
+    await _tell_of_marks(call, body.mark_as, [one.id for one in messages])
     return [MessageOut.of(told) for told in await _tell_messages(call, messages)]
 
 
@@ -74,7 +77,9 @@ async def mark_all_messages(call: Call, subscriber_key: SubscriberKey, body: Mar
     if body.feed_identifier:
         # No message belongs to a named feed.
         return 0
-    return await store.mark_all_messages(call.db, subscriber, decide_marks(body.mark_as, call.now), call.now)
+    marked = await store.mark_all_messages(call.db, subscriber, decide_marks(body.mark_as, call.now), call.now)
+    await _tell_of_marks(call, body.mark_as, marked)
+    return len(marked)
 
 
 @operation("GET", "/v1/subscribers/{subscriberId}/notifications/feed", scope=Scope.MESSAGES_READ, scans=True)
@@ -114,6 +119,11 @@ async def _tell_messages(call: Call, messages: Sequence[Message]) -> list[Told]:
         )
         for one in messages
     ]
+
+
+async def _tell_of_marks(call: Call, mark_as: MarkAs, marked: Sequence[MessageId]) -> None:
+    kind = EventType(f"message.{mark_as}")
+    await append_message_events(call.db, call.environment_id, [(kind, one) for one in marked], call.now)
 
 
 def _read_message_ids(body: MarkIn) -> list[MessageId]:

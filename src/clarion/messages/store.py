@@ -14,7 +14,7 @@ from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel
 
 COLUMNS = ", ".join(f"t.{name}" for name in Message.__dataclass_fields__)
-_JSON_COLUMNS = ("device_tokens", "cta", "actor", "data", "delivered_at")
+_JSON_COLUMNS = ("device_tokens", "cta", "actor", "data", "delivery", "delivered_at")
 _FLAGS = ("seen", "read", "archived")
 
 LIST_MESSAGES_BY_ID = sql(f"""
@@ -72,14 +72,15 @@ async def mark_messages(
     )
 
 
-async def mark_all_messages(db: Connection, subscriber: Subscriber, changes: Changes, now: Millis) -> int:
-    """Change the subscriber's in-app messages that are not in that state yet; tells how many."""
+async def mark_all_messages(db: Connection, subscriber: Subscriber, changes: Changes, now: Millis) -> list[MessageId]:
+    """Change the subscriber's in-app messages that are not in that state yet; tells which."""
     differs = " OR ".join(f"{name} <> :{name}" for name in changes if name in _FLAGS)
-    return await db.execute(
+    rows = await db.fetch(
         sql(f"""
             UPDATE messages SET {_assignments(changes)}, updated_at = :now
             WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND channel = :channel
             AND ({differs})
+            RETURNING id
         """),
         environment_id=subscriber.environment_id,
         subscriber_id=subscriber.id,
@@ -87,6 +88,7 @@ async def mark_all_messages(db: Connection, subscriber: Subscriber, changes: Cha
         now=now,
         **changes,
     )
+    return [MessageId(row["id"]) for row in rows]
 
 
 async def delete_message(db: Connection, environment_id: EnvironmentId, message_id: MessageId) -> None:

@@ -1,5 +1,6 @@
 """Shapes of messages and of the in-app feed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
@@ -140,6 +141,7 @@ class MessageOut(_Delivery):
     email: str | UnsetType = UNSET
     phone: str | UnsetType = UNSET
     direct_webhook_url: str | UnsetType = UNSET
+    delivery: dict[str, str] | UnsetType = UNSET
     error_id: str | UnsetType = UNSET
     error_text: str | UnsetType = UNSET
     subscriber: SubscriberV1Out | UnsetType = UNSET
@@ -153,6 +155,7 @@ class MessageOut(_Delivery):
             email=given(message.email),
             phone=given(message.phone),
             direct_webhook_url=given(message.webhook_url),
+            delivery=UNSET if message.delivery is None else _moments(message.delivery),
             error_id=given(message.error_id),
             error_text=given(message.error_text),
             subscriber=UNSET if subscriber is None else SubscriberV1Out.of(subscriber, (), told.organization_id),
@@ -210,6 +213,10 @@ def _delivery(told: Told) -> dict[str, Any]:
         "created_at": iso_text(message.created_at),
         "updated_at": iso_text(message.updated_at),
     }
+
+
+def _moments(delivery: Mapping[str, Millis]) -> dict[str, str]:
+    return {kind: iso_text(at) for kind, at in delivery.items()}
 
 
 def _time(moment: Millis | None) -> str | UnsetType:

@@ -1,6 +1,7 @@
 """Preferences: read and change what a person wants to receive."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from msgspec import UnsetType
@@ -8,7 +9,7 @@ from msgspec import UnsetType
 from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, operation
 from clarion.http.wire import parse_checked
-from clarion.ids import SubscriberKey, WorkflowId
+from clarion.ids import SubscriberKey, WorkflowId, id_text
 from clarion.jsontext import plain_value
 from clarion.preferences import store
 from clarion.preferences.model import Decision, Layer, decide_preference, layers_of
@@ -26,6 +27,8 @@ from clarion.preferences.wire import (
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import get_subscriber, update_subscriber
 from clarion.vocabulary import Channel, Criticality, Scope
+from clarion.webhooks.events import append_events
+from clarion.webhooks.model import EventType
 from clarion.workflows.model import PreferenceLayer, Workflow, WorkflowVersion
 from clarion.workflows.store import find_workflow, list_active_workflows, list_versions_by_id
 
@@ -41,16 +44,17 @@ async def get_preferences(call: Call, subscriber_key: SubscriberKey, query: Pref
 async def update_preferences(call: Call, subscriber_key: SubscriberKey, body: PreferencesPatch) -> PreferencesOut:
     """Switch channels on or off, for one workflow or, without `workflowId`, for all of them."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
-    workflow_id = store.GLOBAL
+    workflow = None
     if not isinstance(body.workflow_id, UnsetType):
-        workflow_id = (await _get_changeable(call, body.workflow_id, "workflowId")).id
+        workflow = await _get_changeable(call, body.workflow_id, "workflowId")
     if not isinstance(body.channels, UnsetType):
-        await _switch(call, subscriber, workflow_id, body.channels.given())
+        await _switch(call, subscriber, workflow, body.channels.given())
     if not isinstance(body.schedule, UnsetType):
-        if workflow_id != store.GLOBAL:
+        if workflow is not None:
             raise Invalid.field("schedule", "belongs to the global preference; leave out workflowId")
         schedule = plain_value(body.schedule)
         subscriber = await update_subscriber(call.db, subscriber, {"schedule": schedule}, call.now)
+        await _tell(call, subscriber, None, {"schedule": schedule})
     return await _preferences(call, subscriber, Criticality.NON_CRITICAL)
 
 
@@ -65,7 +69,7 @@ async def update_preferences_in_bulk(
         for number, item in enumerate(body.preferences)
     ]
     for workflow, item in zip(workflows, body.preferences, strict=True):
-        await _switch(call, subscriber, workflow.id, item.channels.given())
+        await _switch(call, subscriber, workflow, item.channels.given())
     own = await store.list_preferences(call.db, call.environment_id, subscriber.id)
     versions = await _versions(call, workflows)
     return [ChangedPreferenceOut.of(one, _decide(one, versions[one.id], own)) for one in workflows]
@@ -121,13 +125,27 @@ async def _get_changeable(call: Call, reference: str, path: str) -> Workflow:
 
 
 async def _switch(
-    call: Call, subscriber: Subscriber, workflow_id: WorkflowId, channels: Mapping[Channel, bool]
+    call: Call, subscriber: Subscriber, workflow: Workflow | None, channels: Mapping[Channel, bool]
 ) -> None:
+    """Set channels for one workflow or globally."""
     await store.update_preferences(
         call.db,
         call.environment_id,
         subscriber.id,
-        workflow_id=workflow_id,
+        workflow_id=store.GLOBAL if workflow is None else workflow.id,
         channels=channels,
         now=call.now,
     )
+    if channels:
+        await _tell(call, subscriber, workflow, {"channels": dict(channels)})
+
+
+async def _tell(call: Call, subscriber: Subscriber, workflow: Workflow | None, changed: dict[str, Any]) -> None:
+    told: dict[str, Any] = {
+        "_subscriberId": id_text(subscriber.id),
+        "subscriberId": subscriber.key,
+        "level": "global" if workflow is None else "template",
+    }
+    if workflow is not None:
+        told["workflow"] = {"_id": id_text(workflow.id), "identifier": workflow.key, "name": workflow.name}
+    await append_events(call.db, call.environment_id, [(EventType.PREFERENCE_UPDATED, told | changed)], call.now)

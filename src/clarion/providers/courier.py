@@ -13,9 +13,10 @@ from clarion.providers.credentials import read_credentials
 from clarion.providers.definition import WebProvider
 from clarion.providers.failures import ALREADY_SENT, Ruling, kind_of_status, sentence_of
 from clarion.providers.http2 import Http2Client
+from clarion.providers.longtail.transport import ADDRESS, AppriseTransport
 from clarion.providers.oauth import TokenStore
 from clarion.providers.overrides import read_passthrough
-from clarion.providers.receipts import Asking, Callback, Receipt, ReceiptRefused, Reply
+from clarion.providers.receipts import Asking, Callback, Receipt, ReceiptForged, ReceiptRefused, Reply
 from clarion.providers.request import Call, Request, encode_call
 from clarion.providers.web import WebClient
 
@@ -28,9 +29,10 @@ _TOKENS_AT_A_TIME = 10
 class Courier:
     """Speaks for every provider over HTTP; one per process."""
 
-    def __init__(self, web: WebClient, http2: Http2Client, clock: Clock) -> None:
+    def __init__(self, web: WebClient, http2: Http2Client, apprise: AppriseTransport, clock: Clock) -> None:
         self._web = web
         self._http2 = http2
+        self._apprise = apprise
         self._clock = clock
         self._tokens = TokenStore(self._call, clock)
 
@@ -77,7 +79,7 @@ class Courier:
             if reply is not None:
                 return [], reply
             if not await self._answered(provider.receipts.is_genuine(callback, account)):
-                raise ReceiptRefused(f"The report is not signed as {provider.name} signs")
+                raise ReceiptForged(f"The report is not signed as {provider.name} signs")
             return await self._answered(provider.receipts.parse(callback)), None
         # Whoever calls decides what the report looks like.
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -131,6 +133,8 @@ class Courier:
     async def _exchange(self, provider: AnyProvider, account: Credentials, call: Call) -> Answer:
         if provider.sign is not None:
             call = call.signed(provider.sign(account, call, self._clock.now()))
+        if provider.over_apprise and call.url == ADDRESS:
+            return await self._apprise.call(call)
         return await (self._http2.call(call) if provider.over_http2 else self._web.call(call))
 
     async def _call(self, request: Request) -> Answer:

@@ -63,6 +63,8 @@ class WebProvider(Provider, Generic[A, M]):
     known: frozenset[str] = frozenset()
     """Overrides that the message itself understands."""
     over_http2: bool = False
+    over_apprise: bool = False
+    """Takes `apprise:` for an address."""
 
     def read_message(self, outgoing: Outgoing, account: A, now: Millis) -> M:
         raise NotImplementedError

@@ -46,6 +46,15 @@ class EgressGuard:
             raise SendFailure(FailureKind.PERMANENT, f"The host '{host}' is not allowed by CLARION_EGRESS_ALLOW")
         return found
 
+    @property
+    def allow(self) -> tuple[str, ...]:
+        """The networks that the operator opened."""
+        return tuple(map(str, self._allow))
+
+    def permits(self, host: str) -> bool:
+        """Is this an address, and one that may be connected to?"""
+        return _is_address(host) and self._is_allowed(_address(host))
+
     def _is_allowed(self, address: Address) -> bool:
         meant = _unwrap(address)
         return is_public(meant) or any(meant in network for network in self._allow)

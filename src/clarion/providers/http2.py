@@ -66,7 +66,10 @@ class Http2Client:
     async def _exchange(self, target: str, host: str, call: Call) -> Answer:
         headers = {"Host": host, "User-Agent": "Clarion", **call.headers}
         async with self._pool.stream(
-            call.method, target, headers=list(headers.items()), content=call.content
+            call.method,
+            target,
+            headers=[(name.encode(), value.encode()) for name, value in headers.items()],
+            content=call.content,
         ) as answer:
             body = bytearray()
             async for chunk in answer.aiter_stream():

@@ -1,13 +1,13 @@
 """Names of what is built in: kept as `svc…` in the store, spelled with the configured word on the wire."""
 
-_BUILTIN = frozenset({"svc", "svc-email", "svc-sms"})
+BUILTIN = frozenset({"svc", "svc-email", "svc-sms"})
 
 
 class BuiltinNames:
     """Translates provider ids and origins; only the built-in ones differ."""
 
     def __init__(self, word: str) -> None:
-        self._to_wire = {name: word + name.removeprefix("svc") for name in _BUILTIN}
+        self._to_wire = {name: word + name.removeprefix("svc") for name in BUILTIN}
         self._from_wire = {wire: name for name, wire in self._to_wire.items()}
         self.origin = f"{word}-cloud"
 
@@ -18,4 +18,4 @@ class BuiltinNames:
         """The stored id, or None for a built-in name that is not spelled as configured."""
         if provider_id in self._from_wire:
             return self._from_wire[provider_id]
-        return None if provider_id in _BUILTIN else provider_id
+        return None if provider_id in BUILTIN else provider_id

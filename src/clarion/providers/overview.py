@@ -1,12 +1,13 @@
 """The page about all providers; `python -m clarion.providers.overview docs/providers.md` writes it."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec.structs import fields
 
 from clarion.providers.base import Provider
-from clarion.providers.definition import WebProvider
+from clarion.providers.definition import SmtpProvider, WebProvider
 from clarion.providers.registry import PROVIDERS
 from clarion.vocabulary import Channel
 
@@ -16,18 +17,33 @@ _HEAD = """\
 Every provider, what its integration has to be given, and what it can do. Made from the providers themselves by
 `python -m clarion.providers.overview docs/providers.md`; a test compares.
 
-Credentials in **bold** are required. *Receipts* says how reports of deliveries, bounces and the rest are known to be
-the provider's: by a signature, or, where the provider signs nothing, by the token in the address that it is given.
-*Repeated sends* says where the id of the message goes so that the provider recognises a second try; most take none.
-*Described at* is the page that the implementation follows.
+An integration is made by `POST /v1/integrations` with the `providerId`, the `channel` and the `credentials` of a row
+below. `"check": true` tries the credentials out first and writes nothing when they do not work, and
+`POST /v1/integrations/{integrationId}/test` sends a test message and shows the answer.
+
+- **Credentials** in bold are required; the others are optional.
+- **Check** is how `check` tries them: by a call that sends nothing, by fetching an access token, or by logging in.
+  Where it says –, the provider offers nothing of the kind, and `check` sees only whether they are complete; send a test
+  message instead.
+- **Receipts** is how reports of deliveries, bounces and the rest are known to be the provider's: by a signature, or,
+  where it signs nothing, by the token in the address that it is given. Where it says –, no reports are read.
+- **Repeated sends** is where the id of the message goes, so that the provider recognises a second try after an answer
+  that was lost. Where it says –, such a message may arrive twice.
+- **Described at** is the page that the implementation follows.
 """
-_COLUMNS = ("Provider", "Credentials", "Attachments", "Receipts", "Repeated sends", "Described at", "Good to know")
 _TITLES = {
     Channel.IN_APP: "Inbox",
     Channel.EMAIL: "E-mail",
     Channel.SMS: "SMS",
     Channel.PUSH: "Push",
     Channel.CHAT: "Chat",
+}
+_ADDRESSES = {
+    Channel.IN_APP: "Nothing leaves Clarion: the inbox reads it from there.",
+    Channel.EMAIL: "Goes to the subscriber's `email`; copies, headers and attachments are overrides of the trigger.",
+    Channel.SMS: "Goes to the subscriber's `phone`, best in international form.",
+    Channel.PUSH: "Goes to the `deviceTokens` of the subscriber's credentials for the integration.",
+    Channel.CHAT: "Goes to the `webhookUrl` of the subscriber's credentials, unless the last column says otherwise.",
 }
 
 
@@ -38,25 +54,36 @@ def describe_providers() -> str:
 
 def _section(channel: Channel) -> str:
     rows = [_row(one) for _, one in sorted(PROVIDERS.items()) if one.channel is channel]
-    lines = [f"## {_TITLES[channel]}", "", _line(_COLUMNS), _line(["---"] * len(_COLUMNS)), *map(_line, rows), ""]
-    return "\n".join(lines)
+    head = [f"## {_TITLES[channel]}", "", _ADDRESSES[channel], "", _line(rows[0]), _line(["---"] * len(rows[0]))]
+    return "\n".join([*head, *(_line(row.values()) for row in rows), ""])
 
 
-def _row(provider: Provider) -> list[str]:
-    return [
-        f"`{provider.id}` {provider.name}",
-        _credentials(provider),
-        "yes" if provider.attachments else "–",
-        _receipts(provider),
-        provider.idempotency or "–",
-        f"<{provider.page}>" if provider.page.startswith("https://") else provider.page or "–",
-        provider.note,
-    ]
+def _row(provider: Provider) -> dict[str, str]:
+    """The cells of a provider by the names of their columns."""
+    attachments = {"Attachments": "yes" if provider.attachments else "–"} if provider.channel is Channel.EMAIL else {}
+    return {
+        "Provider": f"`{provider.id}` {provider.name}",
+        "Credentials": _credentials(provider),
+        "Check": _check(provider),
+        **attachments,
+        "Receipts": _receipts(provider),
+        "Repeated sends": provider.idempotency or "–",
+        "Described at": f"<{provider.page}>" if provider.page.startswith("https://") else provider.page or "–",
+        "Good to know": provider.note,
+    }
 
 
 def _credentials(provider: Provider) -> str:
     known = sorted(fields(provider.credentials), key=lambda one: not one.required)
     return ", ".join(f"**{one.encode_name}**" if one.required else one.encode_name for one in known) or "–"
+
+
+def _check(provider: Provider) -> str:
+    if isinstance(provider, SmtpProvider):
+        return "log-in"
+    if not isinstance(provider, WebProvider):
+        return "–"
+    return "call" if provider.check else "token" if provider.token else "–"
 
 
 def _receipts(provider: Provider) -> str:
@@ -65,7 +92,7 @@ def _receipts(provider: Provider) -> str:
     return provider.receipts.signed_with or "token in the address"
 
 
-def _line(cells: list[str] | tuple[str, ...]) -> str:
+def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 

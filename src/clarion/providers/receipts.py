@@ -56,7 +56,11 @@ class Receipt:
 
 
 class ReceiptRefused(ClarionError):
-    """The report is not signed as its provider signs, or cannot be read."""
+    """The report cannot be read."""
+
+
+class ReceiptForged(ReceiptRefused):
+    """The report is not signed as its provider signs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,7 +74,7 @@ def _members(document: Any) -> Iterator[str]:
         account = None
     members = account if isinstance(account, Mapping) else {}
     yield str(document)
-    yield from (value.strip() for name, value in members.items() if name.startswith("private_key") and value)
+    yield from (str(value).strip() for name, value in members.items() if name.startswith("private_key") and value)
 
 
 def _secrets_of_url(url: str) -> Iterable[str]:

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from clarion.clock import Clock, SystemClock
+from clarion.providers.answer import Answer
 from clarion.providers.base import FailureKind, Outgoing, Provider, SendFailure, Sent
 from clarion.providers.courier import Courier
 from clarion.providers.credentials import read_credentials
@@ -16,9 +17,11 @@ from clarion.providers.email.message import read_email
 from clarion.providers.email.mime import write_letter
 from clarion.providers.email.smtp import SmtpPool
 from clarion.providers.http2 import Http2Client
+from clarion.providers.longtail.transport import AppriseTransport
 from clarion.providers.receipts import Callback, Receipt, ReceiptRefused, Reply
 from clarion.providers.redaction import redaction
 from clarion.providers.registry import find_provider
+from clarion.providers.request import Request, encode_call
 from clarion.providers.web import Reroute, WebClient
 from clarion.vocabulary import Channel
 
@@ -50,6 +53,7 @@ class Carrier:
         self._reroute = reroute
         self._smtp = SmtpPool(egress, seconds=self._patience.smtp_seconds, clock=self._clock, reroute=reroute)
         self._courier: Courier | None = None
+        self._web: WebClient | None = None
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -58,14 +62,16 @@ class Carrier:
         http2 = Http2Client(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
         self._open.push_async_callback(web.close)
         self._open.push_async_callback(http2.close)
-        self._courier = Courier(web, http2, self._clock)
+        apprise = AppriseTransport(self._egress, seconds=seconds, clock=self._clock)
+        self._courier = Courier(web, http2, apprise, self._clock)
+        self._web = web
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._smtp.close()
-        self._courier = None
+        self._courier = self._web = None
         await self._open.aclose()
 
     def can_send(self, provider_id: str) -> bool:
@@ -110,6 +116,14 @@ class Carrier:
             raise ReceiptRefused(f"'{provider_id}' reports nothing")
         return await self._entered().read_receipts(provider, credentials, callback)
 
+    async def call(self, request: Request) -> Answer:
+        """Call somebody who is no provider, guarded like everyone; raises SendFailure where there is no answer."""
+        return await self._entered_web().call(encode_call(request))
+
+    async def check_url(self, url: str) -> None:
+        """Raises SendFailure where nothing can ever be sent to the URL; nobody is asked what its name means."""
+        await self._entered_web().check(url)
+
     async def _send(self, provider_id: str, outgoing: Outgoing) -> Sent:
         provider = self._provider(provider_id)
         if isinstance(provider, WebProvider):
@@ -130,6 +144,11 @@ class Carrier:
         if self._courier is None:
             raise RuntimeError("The carrier is entered before it sends")
         return self._courier
+
+    def _entered_web(self) -> WebClient:
+        if self._web is None:
+            raise RuntimeError("The carrier is entered before it sends")
+        return self._web
 
 
 def _redacted(failure: SendFailure, redact: Any) -> SendFailure:

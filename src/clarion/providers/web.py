@@ -59,14 +59,16 @@ class WebClient:
             raise SendFailure(FailureKind.PERMANENT, message, raw={"status": answer.status})
         return answer
 
+    async def check(self, text: str) -> None:
+        """Refuse a URL that is none, or whose host is an address that nothing may be sent to."""
+        await self._guard_address(parse_url(text))
+
     async def _exchange(self, url: URL, call: Call) -> Answer:
         target, headers = url, dict(call.headers)
         if self._reroute is not None:
             target = self._reroute(url)
             headers["Host"] = host_and_port(url)
-        if _is_address(target.host or ""):
-            # The session resolves names only; an address would pass by the guard.
-            await self._egress.resolve(target.host or "", target.port or 0)
+        await self._guard_address(target)
         async with self._session.request(
             call.method, target, data=call.content or None, headers=headers, allow_redirects=False
         ) as response:
@@ -78,6 +80,11 @@ class WebClient:
                 retry_after=read_patience(response.headers.get("Retry-After", ""), self._clock),
                 received_at=self._clock.now(),
             )
+
+    async def _guard_address(self, url: URL) -> None:
+        if _is_address(url.host or ""):
+            # The session resolves names only; an address would pass by the guard.
+            await self._egress.resolve(url.host or "", url.port or 0)
 
 
 def parse_url(text: str) -> URL:

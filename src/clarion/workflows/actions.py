@@ -5,12 +5,14 @@ from typing import Any
 
 import msgspec
 
-from clarion.clock import Millis
+from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
 from clarion.errors import Invalid
-from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, id_base62, new_id
+from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, id_base62, id_text, new_id
 from clarion.jsontext import json_text
 from clarion.vocabulary import Severity
+from clarion.webhooks.events import append_events
+from clarion.webhooks.model import EventType
 from clarion.workflows import store
 from clarion.workflows.model import Step, Workflow, WorkflowVersion
 from clarion.workflows.steps import new_step_id
@@ -26,6 +28,7 @@ async def create_workflow(
     made = _new_workflow(environment_id, fields, content, now)
     if not await store.insert_workflow(db, *made):
         raise _taken(made[0].key)
+    await _tell(db, EventType.WORKFLOW_CREATED, made[0], now)
     return made
 
 
@@ -45,6 +48,7 @@ async def change_workflow(
         await store.insert_version(db, next_version)
     changed = msgspec.structs.replace(changed, updated_at=now)
     await store.update_workflow(db, changed)
+    await _tell(db, EventType.WORKFLOW_UPDATED, changed, now)
     return changed, next_version
 
 
@@ -61,8 +65,29 @@ async def duplicate_workflow(db: Connection, workflow: Workflow, fields: Mapping
     for key in keys:
         made = _new_workflow(workflow.environment_id, {**copied, **fields, "key": key}, content, now)
         if await store.insert_workflow(db, *made):
+            await _tell(db, EventType.WORKFLOW_CREATED, made[0], now)
             return made
     raise _taken(keys[-1])
+
+
+async def delete_workflow(db: Connection, workflow: Workflow, now: Millis) -> None:
+    """Mark it deleted, which frees its identifier; the caller holds the workflow's row."""
+    await store.mark_workflow_deleted(db, workflow, now)
+    await _tell(db, EventType.WORKFLOW_DELETED, workflow, now)
+
+
+async def _tell(db: Connection, kind: EventType, workflow: Workflow, now: Millis) -> None:
+    told = {
+        "_id": id_text(workflow.id),
+        "workflowId": workflow.key,
+        "name": workflow.name,
+        "active": workflow.active,
+        "tags": workflow.tags,
+        "severity": workflow.severity,
+        "createdAt": iso_text(workflow.created_at),
+        "updatedAt": iso_text(workflow.updated_at),
+    }
+    await append_events(db, workflow.environment_id, [(kind, told)], now)
 
 
 def _new_workflow(

@@ -75,7 +75,7 @@ async def update_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowP
 async def delete_workflow(call: Call, workflow_key: WorkflowKey) -> None:
     """Delete a workflow; runs under way go on, and its identifier is free again."""
     found = await store.get_workflow(call.db, call.environment_id, workflow_key, for_update=True)
-    await store.mark_workflow_deleted(call.db, found, call.now)
+    await actions.delete_workflow(call.db, found, call.now)
 
 
 @operation(

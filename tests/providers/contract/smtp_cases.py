@@ -10,6 +10,7 @@ from typing import Any
 from yarl import URL
 
 from clarion.clock import ManualClock
+from clarion.providers.base import FailureKind
 from clarion.providers.egress import EgressGuard
 from clarion.providers.sending import Carrier, Patience
 from tests.providers.contract.case import NOW
@@ -46,8 +47,26 @@ SMTP_CASES = (
 )
 
 
+# What the server says to the address, to the letter or to the log-in, and what that must be taken for.
+SMTP_FAULTS: Mapping[str, tuple[str, str, FailureKind]] = {
+    "400": ("DATA", "554 5.7.1 Message refused", FailureKind.PERMANENT),
+    "400 too big": ("DATA", "552 5.3.4 Message too big", FailureKind.PERMANENT),
+    "401": ("AUTH", "wrong password", FailureKind.PERMANENT),
+    "404": ("ada@example.org", "550 5.1.2 No such domain", FailureKind.RECIPIENT_INVALID),
+    "429": ("ada@example.org", "450 4.2.0 Try again later", FailureKind.RETRYABLE),
+    "500": ("DATA", "451 4.3.0 Local error", FailureKind.RETRYABLE),
+    "time-out": ("DATA", "silence", FailureKind.RETRYABLE),
+    "reset": ("DATA", "hang up", FailureKind.RETRYABLE),
+    "malformed": ("DATA", "yes, thank you", FailureKind.RETRYABLE),
+    "invalid recipient": ("ada@example.org", "550 5.1.1 No such user", FailureKind.RECIPIENT_INVALID),
+    "address that is none": ("ada@example.org", "553 5.1.3 Bad address", FailureKind.RECIPIENT_INVALID),
+}
+
+
 @asynccontextmanager
-async def play_mail(case: SmtpCase, certificate: Path | None = None) -> AsyncIterator[tuple[MailServer, Carrier]]:
+async def play_mail(
+    case: SmtpCase, certificate: Path | None = None, *, seconds: float = 30
+) -> AsyncIterator[tuple[MailServer, Carrier]]:
     """A server that takes the case's password, and a carrier whose letters all end there."""
     context = None
     if certificate is not None:
@@ -59,5 +78,7 @@ async def play_mail(case: SmtpCase, certificate: Path | None = None) -> AsyncIte
             return url.with_host("127.0.0.1").with_port(server.port)
 
         guard = EgressGuard(["127.0.0.0/8"])
-        async with Carrier(guard, patience=Patience(), clock=ManualClock(NOW), reroute=reroute) as carrier:
+        async with Carrier(
+            guard, patience=Patience(smtp_seconds=seconds), clock=ManualClock(NOW), reroute=reroute
+        ) as carrier:
             yield server, carrier

@@ -1,12 +1,14 @@
 """Every provider over HTTP: the request that it is sent, and what becomes of each of its answers."""
 
 import base64
+import contextlib
 import json
 import logging
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import fields
 
 from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.definition import WebProvider
@@ -18,6 +20,18 @@ from tests.providers.contract.golden import FOLDER, make_carrier, record
 from tests.providers.contract.table import CASES
 from tests.providers.contract.vendor import SILENCE, Received, Reply, play
 
+ODD = (
+    "x",
+    "{}",
+    '{"private_key": 7, "client_email": [], "token_uri": "x"}',
+    "é🎉",
+    "a\r\nb",
+    "\x00",
+    "https://[",
+    "-1",
+)
+# These are tried in one credential after the other; the rest, in all of them at once.
+SINGLY = ODD[:4]
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 
 
@@ -142,3 +156,21 @@ async def test_an_account_is_tried_out(case: Case) -> None:
 
     assert failure.value.kind is FailureKind.PERMANENT
     assert vendor.requests
+
+
+@each_case
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+async def test_an_account_of_nonsense_is_refused_and_breaks_nothing(case: Case, odd: str) -> None:
+    """What callers store as credentials is theirs to say, so every failure has to be one that is understood."""
+    provider = PROVIDERS[case.id]
+    names = [one.encode_name for one in fields(provider.credentials)]
+    for changed in ([name] for name in names) if odd in SINGLY else (names,):
+        credentials = dict(case.credentials) | dict.fromkeys(changed, odd)
+        async with play(case.answers(case.success)) as vendor, make_carrier(vendor) as carrier:
+            with contextlib.suppress(SendFailure):
+                await carrier.check(case.id, credentials)
+            with contextlib.suppress(SendFailure):
+                await carrier.send(case.id, case.make_outgoing(credentials=credentials))
+            for report in case.reports:
+                with contextlib.suppress(SendFailure, ReceiptRefused):
+                    await carrier.read_receipts(case.id, credentials, report.callback)

@@ -13,6 +13,7 @@ from clarion.templates import render_text, render_value
 from clarion.vocabulary import Channel, MessageStatus
 from clarion.workflows.controls import EmailControls, PushControls, TextControls, read_as
 
+_OPEN_CHATS = frozenset({"chat-webhook"})
 _MISSING = {
     Channel.EMAIL: "Subscriber missing email address",
     Channel.SMS: "Subscriber missing phone number",
@@ -41,11 +42,13 @@ async def decide_sms(context: StepContext) -> Outcome:
 async def decide_chat(context: StepContext) -> Outcome:
     controls = read_as(TextControls, context.controls)
     text = render_text(controls.body or "", context.variables)
+    places = [(entry.provider_id, entry.credentials.get("webhookUrl")) for entry in _entries(context, Channel.CHAT)]
+    places += [(provider_id, None) for provider_id in _OPEN_CHATS & context.open_providers]
     messages = []
-    for entry in _entries(context, Channel.CHAT):
+    for provider_id, webhook_url in places:
         message = _message(context, Channel.CHAT, text)
-        message.provider_id = entry.provider_id
-        message.webhook_url = entry.credentials.get("webhookUrl")
+        message.provider_id, message.webhook_url = provider_id, webhook_url
+        message.phone = context.run.subscriber.phone
         messages.append(message)
     return _carry_all(context, Channel.CHAT, messages)
 

@@ -25,7 +25,8 @@ class StepContext(Struct, frozen=True, kw_only=True):
     controls: Mapping[str, Any]
     """The step's own, or those of the variant that was chosen."""
     variables: dict[str, Any]
-    has_in_app: bool
+    open_providers: frozenset[str]
+    """Active ones that reach everyone, whether or not the subscriber has an entry for them."""
 
     @property
     def zone(self) -> str:

@@ -15,7 +15,7 @@ PROVIDER = "svc"
 
 
 async def decide(context: StepContext) -> Outcome:
-    if not context.has_in_app:
+    if PROVIDER not in context.open_providers:
         context.note(
             DetailStatus.FAILED,
             "Subscriber does not have an active integration",

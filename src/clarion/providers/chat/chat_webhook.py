@@ -1,4 +1,4 @@
-"""Chat webhook: the message as JSON, signed if there is a key, to the subscriber's own address."""
+"""Chat webhook: the message as JSON, signed if there is a key, to the address of the account or of the subscriber."""
 
 from clarion.providers.account import Credentials
 from clarion.providers.answer import either, json_id, own_id
@@ -12,18 +12,20 @@ from clarion.providers.signing.webhook import sign_webhook
 
 
 class ChatWebhookCredentials(Credentials):
+    webhook_url: str
     secret_key: Secret = Secret("")
 
 
-def request(_: ChatWebhookCredentials, chat: Chat) -> Request:
+def request(account: ChatWebhookCredentials, chat: Chat) -> Request:
+    address = chat.webhook or account.webhook_url
     body = {
         "content": chat.text,
         # Part of what is signed, so that a call to one receiver cannot be passed on to another.
-        "webhookUrl": chat.webhook_url,
+        "webhookUrl": address,
         "channel": chat.channel,
         "phoneNumber": chat.phone,
     }
-    return Request.json(chat.webhook_url, filled(body), headers={"Idempotency-Key": chat.message_id})
+    return Request.json(address, filled(body), headers={"Idempotency-Key": chat.message_id})
 
 
 PROVIDER = ChatProvider(

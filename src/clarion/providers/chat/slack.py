@@ -33,6 +33,11 @@ def accepts(answer: Answer) -> bool:
     return answer.value("ok") is not False
 
 
+def check(account: SlackCredentials) -> Request | None:
+    """Without a token there is nothing to try: the webhooks are the subscribers'."""
+    return Request(url="https://slack.com/api/auth.test", auth=bearer(account.token)) if account.token else None
+
+
 _GONE = r"^(invalid_token|no_service|no_service_id|no_team|no_active_hooks|channel_not_found|channel_is_archived)$"
 
 PROVIDER = ChatProvider(
@@ -51,13 +56,8 @@ PROVIDER = ChatProvider(
         ),
         words(_GONE, FailureKind.RECIPIENT_INVALID),
     ),
-    check=Check(
-        request=lambda account: Request(
-            url="https://slack.com/api/auth.test", auth=bearer(account.token) if account.token else {}
-        ),
-        # Without a token there is nothing to try: the webhooks are the subscribers'.
-        passes=lambda answer: answer.value("ok") is True or answer.value("error") == "not_authed",
-    ),
+    check=Check(request=check, passes=lambda answer: answer.value("ok") is True),
     casing=snake,
     page="https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks",
+    note="With `token`, that of a bot, subscribers may have a `channel` instead of a `webhookUrl`.",
 )

@@ -103,6 +103,6 @@ PROVIDER = ChatProvider(
         is_genuine=is_genuine, parse=RECEIPTS, handshake=handshake, signed_with="signature, key in `secretKey`"
     ),
     page="https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes",
-    note="Whoever has not written within 24 hours can be sent a template only: the override `template`. "
-    "`token` is the verify token of the webhook.",
+    note="Goes to the subscriber's `phone`. Whoever has not written within 24 hours can be sent a template only: the "
+    "override `template`. `token` is the verify token of the webhook.",
 )

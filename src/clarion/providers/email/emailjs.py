@@ -4,4 +4,9 @@ from dataclasses import replace
 
 from clarion.providers.email import nodemailer
 
-PROVIDER = replace(nodemailer.PROVIDER, id="emailjs", name="EmailJS")
+PROVIDER = replace(
+    nodemailer.PROVIDER,
+    id="emailjs",
+    name="EmailJS",
+    note="Plain SMTP, the same as `nodemailer`; not the hosted service.",
+)

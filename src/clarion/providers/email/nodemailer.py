@@ -65,4 +65,6 @@ PROVIDER = SmtpProvider(
     credentials=SmtpCredentials,
     account=account,
     page="https://www.rfc-editor.org/rfc/rfc5321",
+    note="Encryption is used where the server offers it: `secure` speaks TLS at once (as port 465 always does), "
+    "`requireTls` insists, `ignoreTls` does without. `tlsOptions` knows `rejectUnauthorized`, `ca` and `servername`.",
 )

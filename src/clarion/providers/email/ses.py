@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -17,20 +17,19 @@ from clarion.providers.overrides import pascal
 from clarion.providers.receipts import Asking, Callback, EventReader, Receipt, Receipts, kinds_of
 from clarion.providers.request import Request, filled
 from clarion.providers.secret import Secret
-from clarion.providers.signing.aws import signed_for
+from clarion.providers.signing.aws import REGION, aws_address, signed_for
 from clarion.providers.signing.sns import is_amazon, is_signed_by_sns
 
 
 class SesCredentials(EmailCredentials):
     api_key: str
     secret_key: Secret
-    region: str
+    region: Annotated[str, REGION]
     token: Secret | None = None
     """Of a session, for keys that expire."""
 
     def url(self, path: str) -> str:
-        suffix = ".cn" if self.region.startswith("cn-") else ""
-        return f"https://email.{self.region}.amazonaws.com{suffix}{path}"
+        return f"{aws_address('email', self.region)}{path}"
 
 
 def request(account: SesCredentials, email: Email) -> Request:

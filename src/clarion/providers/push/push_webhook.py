@@ -1,9 +1,14 @@
 """Push webhook: the notification as signed JSON, one call for each device, to an address of one's own."""
 
+from typing import Annotated
+
 from clarion.providers.account import Credentials
 from clarion.providers.answer import either, json_id, own_id
+from clarion.providers.base import Rule
+from clarion.providers.credentials import URL
 from clarion.providers.definition import PushProvider
 from clarion.providers.failures import statuses
+from clarion.providers.longtail.transport import ADDRESS, is_installed
 from clarion.providers.overrides import as_given
 from clarion.providers.push.message import Push
 from clarion.providers.request import Request, filled
@@ -11,8 +16,15 @@ from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
 
 
+def _is_url_or_apprise(text: str) -> bool:
+    return URL.accepts(text) or (text == ADDRESS and is_installed())
+
+
+URL_OR_APPRISE = Rule(_is_url_or_apprise, f"must be an http(s) URL, or {ADDRESS} where clarion[apprise] is installed")
+
+
 class PushWebhookCredentials(Credentials):
-    webhook_url: str
+    webhook_url: Annotated[str, URL_OR_APPRISE]
     secret_key: Secret
 
 
@@ -35,11 +47,13 @@ PROVIDER = PushProvider(
     credentials=PushWebhookCredentials,
     request=request,
     one_call_per_token=True,
+    over_apprise=True,
     sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
     sent=either(json_id("id"), own_id),
     failures=(statuses(recipient_invalid=(410,)),),
     casing=as_given,
     page="as its settings say",
     idempotency="`messageId` in the body, the same for each device",
-    note="A device is forgotten when the webhook answers 410.",
+    note="A device is forgotten when the webhook answers 410. With `clarion[apprise]` installed, `webhookUrl` may be "
+    "`apprise:`. Device tokens are URLs of Apprise then, such as `ntfy://topic`, and `secretKey` is any text.",
 )

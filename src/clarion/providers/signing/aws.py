@@ -1,5 +1,6 @@
 """Signature version 4 of Amazon's services, for calls that send a body."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,11 +9,19 @@ from typing import Protocol
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from clarion.clock import Millis
+from clarion.providers.base import FailureKind, Rule, SendFailure
 from clarion.providers.request import Call
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_bytes
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
+
+
+def is_region(text: str) -> bool:
+    return re.fullmatch(r"[a-z]{2,}(-[a-z0-9]+)+", text) is not None
+
+
+REGION = Rule(is_region, "must be a region of Amazon such as eu-west-1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +46,13 @@ class AwsAccount(Protocol):
     def region(self) -> str: ...
     @property
     def token(self) -> Secret | None: ...
+
+
+def aws_address(service: str, region: str) -> str:
+    """Where a service is in a region; anything else in its place would lead to somebody else's host."""
+    if not is_region(region):
+        raise SendFailure(FailureKind.PERMANENT, f"The integration's region {REGION.sentence}")
+    return f"https://{service}.{region}.amazonaws.com{'.cn' if region.startswith('cn-') else ''}"
 
 
 def signed_for(service: str) -> Callable[[AwsAccount, Call, Millis], Mapping[str, str]]:

@@ -1,6 +1,7 @@
 """Amazon SNS: SMS to single numbers, by signed forms that are answered in XML."""
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from clarion.providers.answer import text_id
 from clarion.providers.base import FailureKind
@@ -10,21 +11,21 @@ from clarion.providers.failures import text_codes, words
 from clarion.providers.overrides import pascal
 from clarion.providers.request import Request, filled
 from clarion.providers.secret import Secret
-from clarion.providers.signing.aws import signed_for
+from clarion.providers.signing.aws import REGION, aws_address, signed_for
 from clarion.providers.sms.message import Sms
 
 
 class SnsCredentials(OptionalSenderCredentials):
     api_key: str
     secret_key: Secret
-    region: str
+    region: Annotated[str, REGION]
     token: Secret | None = None
     """Of a session, for keys that expire."""
 
     def call(self, action: str, fields: Mapping[str, str]) -> Request:
-        suffix = ".cn" if self.region.startswith("cn-") else ""
-        url = f"https://sns.{self.region}.amazonaws.com{suffix}/"
-        return Request.form(url, {"Action": action, "Version": "2010-03-31", **fields})
+        return Request.form(
+            f"{aws_address('sns', self.region)}/", {"Action": action, "Version": "2010-03-31", **fields}
+        )
 
 
 def request(account: SnsCredentials, sms: Sms) -> Request:

@@ -6,7 +6,7 @@ from tests.providers.contract.vendor import Reply
 
 CASE = Case(
     id="chat-webhook",
-    credentials={"secretKey": "canary-secret-key"},
+    credentials={"webhookUrl": "https://hooks.example.org/account/canary-address", "secretKey": "canary-secret-key"},
     outgoing={
         "webhook_url": "https://hooks.example.org/chat/canary-path",
         "entry": {"channel": "builds"},

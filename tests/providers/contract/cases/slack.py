@@ -10,6 +10,7 @@ CASE = Case(
         "applicationId": "canary-application-id",
         "clientId": "canary-client-id",
         "secretKey": "canary-client-secret",
+        "token": "xoxb-canary-bot-token",
     },
     outgoing={
         "webhook_url": "https://hooks.slack.com/services/T0000/B0000/canary-webhook-token",

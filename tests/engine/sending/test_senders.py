@@ -9,14 +9,14 @@ from typing import Any
 from clarion.app import Application
 from clarion.clock import SECOND
 from clarion.db.port import Database, Work
-from clarion.engine.deliver import LEASE, claim_sends
+from clarion.engine.sending.claim import LEASE, claim_sends
 from clarion.engine.worker import Engine
 from clarion.errors import StoreUnavailable
 from clarion.providers.base import Outgoing, Sent
 from clarion.providers.egress import EgressGuard
 from clarion.providers.sending import Carrier
+from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, details, step
-from tests.engine.test_sends import EMAIL, integrate
 from tests.providers.loopback import WebServer, answering, web_server
 
 CHAT = step("chat", body="Ping {{subscriber.subscriberId}}")
@@ -191,6 +191,7 @@ class Unsteady:
         self.dialect = database.dialect
         self.read, self.scan, self.close = database.read, database.scan, database.close
         self.announce_work, self.hear_of_work = database.announce_work, database.hear_of_work
+        self.renew_statistics = database.renew_statistics
 
     async def transaction(self, work: Work[Any]) -> Any:
         if self.failures:

@@ -15,9 +15,12 @@ from typing import Any, TypeVar
 from clarion.clock import SECOND, Clock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.engine.deliver import LEASE, Parcel, carry, claim_sends, give_up, renew_leases, set_aside
-from clarion.engine.record import record_sends
 from clarion.engine.repeating import PAUSE_SECONDS, repeat
+from clarion.engine.sending.claim import LEASE, claim_sends, renew_leases
+from clarion.engine.sending.deliver import carry, give_up, set_aside
+from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
+from clarion.engine.sending.parcels import Parcel
+from clarion.engine.sending.record import record_sends
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.opened import OpenedIntegrations
@@ -57,12 +60,14 @@ class Senders:
         carrier: Carrier,
         integrations: OpenedIntegrations,
         wake_lanes: Callable[[], None],
+        receipts_url: ReceiptsUrl = nowhere,
     ) -> None:
         self._database = database
         self._clock = clock
         self._carrier = carrier
         self._integrations = integrations
         self._wake_lanes = wake_lanes
+        self._receipts_url = receipts_url
         self._hint = asyncio.Event()
         self._is_full = False
         self._is_ending = False
@@ -111,15 +116,15 @@ class Senders:
 
     async def _claim_of(self, environment_id: EnvironmentId, most: int) -> bool:
         claim = partial(claim_sends, integrations=self._integrations, most=most, now=self._clock.now())
-        parcels = await self._database.transaction(lambda db: claim(db, environment_id))
+        parcels, has_found = await self._database.transaction(lambda db: claim(db, environment_id))
         self._under_way.update(parcels)
         for parcel in parcels:
             self._start(self._carry(parcel))
-        return bool(parcels)
+        return has_found
 
     async def _carry(self, parcel: Parcel) -> None:
         try:
-            await carry(parcel, self._carrier, self._clock.now())
+            await carry(parcel, self._carrier, self._clock.now(), self._receipts_url)
         except Exception as error:
             log.exception("Send failed", extra={"job_id": parcel.job.id.hex()})
             give_up(parcel, error, self._clock.now())

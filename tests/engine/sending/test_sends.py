@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from clarion.clock import HOUR, MINUTE
-from clarion.engine.deliver import carry, claim_sends
-from clarion.engine.record import record_sends
+from clarion.engine.sending.claim import claim_sends
+from clarion.engine.sending.deliver import carry
+from clarion.engine.sending.record import record_sends
 from tests.engine.support import World, details, in_app, step
 from tests.providers.loopback import answering, mail_server, web_server
 
@@ -184,7 +185,7 @@ async def test_a_lease_that_ran_out_is_taken_again_and_the_late_worker_records_n
     await world.engine.work_lanes()
     senders, environment = world.engine.senders, world.api.environment.id
     claim = partial(claim_sends, integrations=senders._integrations, most=9, now=world.clock.now())
-    (late,) = await senders._database.transaction(lambda db: claim(db, environment))
+    (late,), _ = await senders._database.transaction(lambda db: claim(db, environment))
     world.clock.move(minutes * MINUTE)
     await world.work()
     await carry(late, senders._carrier, world.clock.now())

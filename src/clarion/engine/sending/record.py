@@ -1,18 +1,20 @@
 """Recording what became of sends: only while this worker's attempt is still the job's."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.engine.deliver import Outcome, Parcel
 from clarion.engine.records import CANCELED_BY_FAILURE, make_detail
+from clarion.engine.sending.health import record_verdicts
+from clarion.engine.sending.parcels import Parcel
+from clarion.engine.telling import tell_of_sends
 from clarion.environments.lanes import follow_indexes
-from clarion.ids import EnvironmentId, MessageId, NotificationId
+from clarion.ids import EnvironmentId, NotificationId
 from clarion.jsontext import json_text
 from clarion.notifications.model import APPENDED_DETAIL
+from clarion.subscribers.tokens import remove_device_tokens
 from clarion.vocabulary import JobStatus
 from clarion.workflows.store import list_versions_by_id
 
@@ -23,16 +25,22 @@ LIST_ATTEMPTS = sql("""
 RECORD_JOB = sql(f"""
     UPDATE jobs
     SET status = :status, provider_id = :provider_id, details = {APPENDED_DETAIL}, due_at = :due_at,
-        runnable = :runnable, attempt = :attempt, outputs = :outputs, updated_at = :now
+        runnable = :runnable, attempt = :attempt, outputs = :outputs, dead_at = :dead_at, updated_at = :now
     WHERE environment_id = :environment_id AND id = :id
 """)
-RECORD_MESSAGES = sql("""
+# A provider may report what became of a message before its answer is recorded: what it reported stays.
+RECORD_MESSAGE = sql("""
     UPDATE messages
-    SET status = :status, provider_id = :provider_id, error_text = :error_text, delivered_at = :delivered_at,
+    SET provider_id = :provider_id, integration_id = :integration_id, provider_message_id = :provider_message_id,
+        status = CASE WHEN delivery IS NULL THEN :status ELSE status END,
+        error_id = CASE WHEN delivery IS NULL THEN :error_id ELSE error_id END,
+        error_text = CASE WHEN delivery IS NULL THEN :error_text ELSE error_text END,
+        delivered_at = CASE WHEN delivery IS NULL THEN :delivered_at ELSE delivered_at END,
         updated_at = :now
-    WHERE environment_id = :environment_id AND id {any:ids}
+    WHERE environment_id = :environment_id AND id = :id
 """)
 # The jobs are found before any is changed: SQLite would see the first of a run released, and take the second for it.
+# The one before must be done, which it is not where a job that was redriven ends while its run is further on.
 RELEASE_NEXT = sql("""
     UPDATE jobs SET status = 'queued', runnable = 1, due_at = :now, updated_at = :now
     WHERE environment_id = :environment_id AND id IN (
@@ -43,6 +51,11 @@ RELEASE_NEXT = sql("""
             WHERE earlier.environment_id = :environment_id AND earlier.notification_id = j.notification_id
             AND earlier.status = 'pending' AND earlier.step < j.step
         )
+        AND COALESCE((
+            SELECT before.status FROM jobs AS before
+            WHERE before.environment_id = :environment_id AND before.notification_id = j.notification_id
+            AND before.step < j.step ORDER BY before.step DESC LIMIT 1
+        ), 'completed') NOT IN ('queued', 'running', 'delayed')
     )
 """)
 CANCEL_REST = sql(f"""
@@ -63,6 +76,7 @@ async def record_sends(db: Connection, environment_id: EnvironmentId, parcels: S
         return False
     await db.execute_many(RECORD_JOB, [_job_row(parcel, now) for parcel in ours])
     await _record_messages(db, environment_id, ours, now)
+    await tell_of_sends(db, environment_id, ours, now)
     stopped = await _list_stopped(db, environment_id, [one for one in ours if one.job.status is JobStatus.FAILED])
     if stopped:
         detail = json_text(make_detail(now, CANCELED_BY_FAILURE))
@@ -71,6 +85,8 @@ async def record_sends(db: Connection, environment_id: EnvironmentId, parcels: S
         )
     ended = {one.notification_id for one in ours if one.job.status is not JobStatus.QUEUED} - stopped
     released = await db.execute(RELEASE_NEXT, environment_id=environment_id, notification_ids=sorted(ended), now=now)
+    await _forget_tokens(db, environment_id, ours, now)
+    await record_verdicts(db, environment_id, [verdict for one in ours for verdict in one.verdicts], now)
     return released > 0
 
 
@@ -85,22 +101,32 @@ async def _list_ours(db: Connection, environment_id: EnvironmentId, parcels: Seq
 async def _record_messages(
     db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis
 ) -> None:
-    """One statement for all that had the same outcome, which is mostly all."""
-    alike: defaultdict[Outcome, list[MessageId]] = defaultdict(list)
+    delivered_at = json_text([now])
+    rows = [
+        {
+            "environment_id": environment_id,
+            "id": message_id,
+            "status": outcome.status,
+            "provider_id": outcome.provider_id,
+            "integration_id": outcome.integration_id,
+            "provider_message_id": outcome.provider_message_id,
+            "error_id": outcome.error_id,
+            "error_text": outcome.error_text,
+            "delivered_at": None if outcome.error_text else delivered_at,
+            "now": now,
+        }
+        for parcel in parcels
+        for message_id, outcome in parcel.outcomes.items()
+    ]
+    if rows:
+        await db.execute_many(RECORD_MESSAGE, rows)
+
+
+async def _forget_tokens(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis) -> None:
+    """Take device tokens that will never work again from those who have them."""
     for parcel in parcels:
-        for message_id, outcome in parcel.outcomes.items():
-            alike[outcome].append(message_id)
-    for outcome, ids in alike.items():
-        await db.execute(
-            RECORD_MESSAGES,
-            environment_id=environment_id,
-            ids=ids,
-            status=outcome.status,
-            provider_id=outcome.provider_id,
-            error_text=outcome.error_text,
-            delivered_at=None if outcome.error_text else json_text([now]),
-            now=now,
-        )
+        for subscriber_id, tokens in parcel.dead_tokens.items():
+            await remove_device_tokens(db, environment_id, subscriber_id, tokens, now)
 
 
 async def _list_stopped(db: Connection, environment_id: EnvironmentId, failed: Sequence[Parcel]) -> set[NotificationId]:
@@ -127,5 +153,6 @@ def _job_row(parcel: Parcel, now: Millis) -> dict[str, Any]:
         "runnable": job.runnable,
         "attempt": job.attempt,
         "outputs": None if job.outputs is None else json_text(job.outputs),
+        "dead_at": parcel.dead_at,
         "now": now,
     }

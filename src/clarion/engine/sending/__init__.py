@@ -1,0 +1,1 @@
+"""Sending: jobs that need a provider are claimed, carried outside any transaction, and recorded."""

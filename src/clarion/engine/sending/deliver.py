@@ -1,0 +1,224 @@
+"""Carrying: messages are handed to providers outside of any transaction, and what becomes of the job is decided."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from clarion.clock import MINUTE, Millis
+from clarion.deadletters.model import POSSIBLY_DELIVERED
+from clarion.engine.records import note
+from clarion.engine.sending.outgoing import ReceiptsUrl, make_outgoing, nowhere
+from clarion.engine.sending.parcels import Message, Outcome, Parcel, Route, Verdict
+from clarion.engine.sending.planning import LONGEST_WAIT, recognises_repeats
+from clarion.engine.sending.retry import last_attempt_at, next_attempt_at, place_of, uses_attempt, wished_pause
+from clarion.ids import id_text
+from clarion.integrations.model import Integration
+from clarion.notifications.model import DetailStatus
+from clarion.providers.base import FailureKind, SendFailure, Sent
+from clarion.providers.sending import Carrier
+from clarion.vocabulary import Channel, JobStatus, MessageStatus
+
+LONGEST_PAUSE = Millis(15 * MINUTE)
+"""An integration is left alone so long at most, whatever its provider wishes for the message that was refused."""
+
+_TRY_AGAIN = frozenset({FailureKind.RETRYABLE, FailureKind.RATE_LIMITED})
+
+
+class Unsent(NamedTuple):
+    """Why a message did not go out."""
+
+    failure: SendFailure | None = None
+    """None where no provider was asked at all, because the address must not be written to or the message is gone."""
+    goes_elsewhere: bool = False
+    """Whether it is to be tried with the next integration, which counts what it takes."""
+
+
+async def carry(parcel: Parcel, carrier: Carrier, now: Millis, receipts_url: ReceiptsUrl = nowhere) -> None:
+    """Hand the messages of a job to their providers and decide what the job comes to."""
+    if not parcel.messages:
+        note(parcel.job, now, DetailStatus.FAILED, "The message was deleted before it was sent")
+    results: list[Unsent | None] = []
+    for message in parcel.messages:
+        route = parcel.planned.get(message.id)
+        if message.id in parcel.suppressed:
+            results.append(_withhold(parcel, message, now))
+        elif route is None:
+            results.append(_refuse(parcel, message, now))
+        else:
+            results.append(await _Attempt(parcel, message, now).carry(route, carrier, receipts_url))
+    _settle(parcel, results, now)
+
+
+def give_up(parcel: Parcel, error: Exception, now: Millis) -> None:
+    """Count an attempt that nobody foresaw the failure of as one that may go better the next time."""
+    failure = SendFailure(FailureKind.RETRYABLE, f"{type(error).__name__} in Clarion itself")
+    note(parcel.job, now, DetailStatus.FAILED, "Unexpected error", raw={"kind": failure.kind, "message": str(failure)})
+    _settle(parcel, [Unsent(failure)], now)
+
+
+def set_aside(parcel: Parcel, now: Millis) -> None:
+    """End a job whose results cannot be written down; it would be sent again and again otherwise."""
+    parcel.outcomes.clear()
+    parcel.verdicts.clear()
+    parcel.dead_tokens.clear()
+    parcel.job.details.clear()
+    note(parcel.job, now, DetailStatus.FAILED, "The outcome could not be recorded")
+    parcel.job.status, parcel.job.due_at, parcel.job.runnable = JobStatus.FAILED, None, None
+
+
+class _Attempt:
+    """One message on its way through the integrations of its route."""
+
+    def __init__(self, parcel: Parcel, message: Message, now: Millis) -> None:
+        self._parcel = parcel
+        self._message = message
+        self._now = now
+
+    async def carry(self, route: Route, carrier: Carrier, receipts_url: ReceiptsUrl) -> Unsent | None:
+        """Try the integrations in turn; returns what counts of the failures, or None when it went out."""
+        result = Unsent()
+        for place, integration in enumerate(route.integrations):
+            if place and integration.rate_limit is not None:
+                # Its limit is counted where jobs are claimed.
+                return Unsent(result.failure, goes_elsewhere=True)
+            self._select(route, integration, is_first=place == 0)
+            is_trial = route.is_trial and place == 0
+            try:
+                outgoing = make_outgoing(self._parcel, self._message, integration, receipts_url)
+                sent = await carrier.send(integration.provider_id, outgoing)
+            except SendFailure as failure:
+                self._fail(integration, failure, is_trial=is_trial)
+                result = Unsent(failure)
+                if not _passes_on(failure, is_trial=is_trial):
+                    break
+            else:
+                self._succeed(integration, sent, is_news=integration.id in route.unwell)
+                return None
+        return result
+
+    def _select(self, route: Route, integration: Integration, *, is_first: bool) -> None:
+        self._parcel.job.provider_id = integration.provider_id
+        raw: dict[str, object] = {"_integrationId": id_text(integration.id), "identifier": integration.identifier}
+        if is_first and route.passed_over:
+            raw["passedOver"] = route.passed_over
+        note(self._parcel.job, self._now, DetailStatus.PENDING, "Integration instance selected", raw=raw)
+
+    def _succeed(self, integration: Integration, sent: Sent, *, is_news: bool) -> None:
+        raw = {"id": sent.provider_message_id, "answer": sent.raw}
+        note(self._parcel.job, self._now, DetailStatus.SUCCESS, "Message sent", raw=raw)
+        self._forget_tokens(integration, sent.dead_tokens)
+        if is_news and not self._has_own_address:
+            self._parcel.verdicts.append(Verdict(integration_id=integration.id, is_working=True))
+        self._parcel.outcomes[self._message.id] = Outcome(
+            status=MessageStatus.SENT,
+            provider_id=integration.provider_id,
+            integration_id=integration.id,
+            provider_message_id=_storable(sent.provider_message_id),
+        )
+
+    def _fail(self, integration: Integration, failure: SendFailure, *, is_trial: bool) -> None:
+        raw = {"kind": failure.kind, "message": str(failure), "answer": failure.raw}
+        text, is_safe = "Unexpected provider error", recognises_repeats(integration)
+        if failure.is_ambiguous:
+            text = "Unconfirmed by the provider, which knows a second try" if is_safe else "Possibly delivered"
+        note(self._parcel.job, self._now, DetailStatus.FAILED, text, raw=raw)
+        self._forget_tokens(integration, failure.dead_tokens)
+        if not self._has_own_address:
+            self._parcel.verdicts.append(_judge(integration, failure, self._now, is_trial=is_trial))
+        self._parcel.outcomes[self._message.id] = Outcome(
+            status=MessageStatus.ERROR,
+            provider_id=integration.provider_id,
+            integration_id=integration.id,
+            error_id=POSSIBLY_DELIVERED if failure.is_ambiguous else None,
+            error_text=_storable(f"{text}: {failure}" if failure.is_ambiguous else str(failure)),
+        )
+
+    @property
+    def _has_own_address(self) -> bool:
+        """Whether it went to an address of the recipient's own, which tells nothing about the integration."""
+        return self._message.webhook_url is not None
+
+    def _forget_tokens(self, integration: Integration, tokens: Sequence[str]) -> None:
+        if tokens:
+            text, raw = "Invalid push device token was removed from subscriber", {"count": len(tokens)}
+            note(self._parcel.job, self._now, DetailStatus.WARNING, text, raw=raw)
+            by_provider = self._parcel.dead_tokens.setdefault(self._message.subscriber_id, {})
+            by_provider.setdefault(integration.provider_id, set()).update(tokens)
+
+
+def _withhold(parcel: Parcel, message: Message, now: Millis) -> Unsent:
+    thing = "email address" if message.channel is Channel.EMAIL else "phone number"
+    text = f"Subscriber's {thing} is suppressed"
+    way_out = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
+    raw = {"reason": parcel.suppressed[message.id], "channel": message.channel, "wayOut": way_out}
+    note(parcel.job, now, DetailStatus.FAILED, text, raw=raw)
+    parcel.outcomes[message.id] = Outcome(
+        status=MessageStatus.WARNING, provider_id=message.provider_id, error_id="suppressed", error_text=text
+    )
+    return Unsent()
+
+
+def _refuse(parcel: Parcel, message: Message, now: Millis) -> Unsent:
+    text = "Subscriber does not have an active integration"
+    raw = {"channel": message.channel, "providerId": message.provider_id}
+    note(parcel.job, now, DetailStatus.FAILED, text, raw=raw)
+    parcel.outcomes[message.id] = Outcome(
+        status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=text
+    )
+    return Unsent(SendFailure(FailureKind.PERMANENT, text))
+
+
+def _passes_on(failure: SendFailure, *, is_trial: bool) -> bool:
+    """Whether the next integration is tried at once; a message that may be on its way already is not passed on."""
+    if failure.kind is FailureKind.PERMANENT:
+        return True
+    return is_trial and failure.kind is FailureKind.RETRYABLE and not failure.is_ambiguous
+
+
+def _judge(integration: Integration, failure: SendFailure, now: Millis, *, is_trial: bool) -> Verdict:
+    """A provider that answers works, whatever it answers; one that wants to be left alone is."""
+    pause = wished_pause(failure) if failure.kind is FailureKind.RATE_LIMITED else None
+    return Verdict(
+        integration_id=integration.id,
+        is_working=failure.kind is not FailureKind.RETRYABLE,
+        is_trial=is_trial,
+        wait_until=None if pause is None else Millis(now + min(pause, LONGEST_PAUSE)),
+    )
+
+
+def _settle(parcel: Parcel, results: Sequence[Unsent | None], now: Millis) -> None:
+    job = parcel.job
+    if any(result is None for result in results):
+        job.status, job.due_at, job.runnable = JobStatus.COMPLETED, None, None
+        job.outputs = {}
+        return
+    unsent = [one for one in results if one is not None and one.failure is not None]
+    due_at = _next_due(parcel, unsent, now)
+    if due_at is not None:
+        job.status, job.due_at = JobStatus.QUEUED, due_at
+        return
+    job.status, job.due_at, job.runnable = JobStatus.FAILED, None, None
+    if unsent:
+        parcel.dead_at = now
+
+
+def _next_due(parcel: Parcel, unsent: Sequence[Unsent], now: Millis) -> Millis | None:
+    """When the job is tried again, if it is; sets the number that its next attempt counts from."""
+    job = parcel.job
+    if any(one.goes_elsewhere for one in unsent):
+        job.attempt = last_attempt_at(job.attempt)
+        return now
+    waiting = [one.failure for one in unsent if one.failure is not None and one.failure.kind in _TRY_AGAIN]
+    if not waiting:
+        return None
+    due_at = next_attempt_at(job.attempt, waiting[0], now, choices=parcel.choices)
+    if uses_attempt(waiting[0]):
+        return due_at
+    has_others = place_of(job.attempt) + 1 < parcel.choices
+    job.attempt -= 1
+    # Others may take over at once where the wait is long: the next claim finds out who.
+    return now if has_others and due_at is not None and due_at > now + LONGEST_WAIT else due_at
+
+
+def _storable(text: str | None) -> str | None:
+    # Servers may answer anything, and no text of PostgreSQL holds this character.
+    return None if text is None else text.replace("\0", "")

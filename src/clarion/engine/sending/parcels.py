@@ -1,0 +1,114 @@
+"""What a sender carries: a claimed job with its messages, the ways they may go, and what became of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from clarion.clock import Millis
+from clarion.engine.records import Job, Run
+from clarion.ids import EnvironmentId, IntegrationId, MessageId, NotificationId, SubscriberId, TriggerId
+from clarion.integrations.model import Integration
+from clarion.subscribers.model import Channel as ChannelEntry
+from clarion.vocabulary import Channel, MessageStatus
+
+BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH})
+"""Channels whose addresses are a person's own at one provider, so that no other integration can take over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What a provider is to be handed of a message, and where it was tried last."""
+
+    id: MessageId
+    trigger_id: TriggerId
+    subscriber_id: SubscriberId
+    channel: Channel
+    provider_id: str | None
+    integration_id: IntegrationId | None
+    error_id: str | None
+    content: str
+    subject: str | None
+    title: str | None
+    email: str | None
+    phone: str | None
+    webhook_url: str | None
+    device_tokens: list[str] | None
+    data: dict[str, Any] | None
+
+    @property
+    def address(self) -> str | None:
+        """What a person can be reached by through every integration of the channel."""
+        return self.email if self.channel is Channel.EMAIL else self.phone if self.channel is Channel.SMS else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of a message."""
+
+    status: MessageStatus
+    provider_id: str | None
+    integration_id: IntegrationId | None = None
+    provider_message_id: str | None = None
+    error_id: str | None = None
+    error_text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """The integrations that a message is tried with, in turn."""
+
+    integrations: Sequence[Integration] = ()
+    passed_over: Mapping[str, str] = field(default_factory=dict)
+    """By identifier, why another that comes first in order is not the first here."""
+    is_trial: bool = False
+    """Whether this message finds out if the first works again."""
+    unwell: frozenset[IntegrationId] = frozenset()
+    """Those whose success is news."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a send tells of its integration."""
+
+    integration_id: IntegrationId
+    is_working: bool
+    is_trial: bool = False
+    wait_until: Millis | None = None
+    """Until when the provider wants to be left alone."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Parcel:
+    """A claimed job with all that carrying it takes, and what became of it."""
+
+    environment_id: EnvironmentId
+    notification_id: NotificationId
+    job: Job
+    """Its details are those of this attempt alone."""
+    claimed_attempt: int
+    integrations: Sequence[Integration]
+    has_turn: bool = False
+    """Whether it has waited for a rate limit, and this is the moment that it was promised."""
+    messages: list[Message] = field(default_factory=list)
+    overrides: dict[str, Any] = field(default_factory=dict)
+    run: Run | None = None
+    """Loaded only where an integration's conditions or overrides of a step look at it."""
+    entries: dict[MessageId, ChannelEntry] = field(default_factory=dict)
+    contexts: dict[MessageId, dict[str, Any]] = field(default_factory=dict)
+    """What receivers of plain webhooks are told; loaded only where an integration is one."""
+    suppressed: dict[MessageId, str] = field(default_factory=dict)
+    """Messages whose address is not written to, and why."""
+    planned: dict[MessageId, Route] = field(default_factory=dict)
+    choices: int = 1
+    """How many integrations may carry it, one after the other."""
+    outcomes: dict[MessageId, Outcome] = field(default_factory=dict)
+    verdicts: list[Verdict] = field(default_factory=list)
+    dead_tokens: dict[SubscriberId, dict[str, set[str]]] = field(default_factory=dict)
+    """Device tokens that will never work again, by provider."""
+    dead_at: Millis | None = None
+    """When its last attempt failed."""
+
+    @property
+    def needs_run(self) -> bool:
+        channels = {message.channel for message in self.messages} - BY_ENTRY
+        return "steps" in self.overrides or any(one.conditions and one.channel in channels for one in self.integrations)

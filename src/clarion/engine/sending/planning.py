@@ -1,0 +1,142 @@
+"""Planning the sends of a claim: each message's first integration is one that works and has room, or it waits.
+
+An integration whose circuit is open, or that has no room for more than ten seconds, is passed over for another of its
+channel. A message that has nowhere else to go is tried with what there is, however the circuit stands.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from clarion.clock import SECOND, Millis
+from clarion.db.port import Connection
+from clarion.deadletters.model import POSSIBLY_DELIVERED
+from clarion.engine.sending.choosing import choose_integrations
+from clarion.engine.sending.circuit import begin_trial
+from clarion.engine.sending.health import WELL, Health, list_health, lock_health, update_health
+from clarion.engine.sending.parcels import Message, Parcel, Route
+from clarion.engine.sending.quota import take, wait_of
+from clarion.engine.sending.retry import place_of
+from clarion.ids import EnvironmentId, IntegrationId
+from clarion.integrations.model import Integration
+from clarion.providers.definition import WebProvider
+from clarion.providers.registry import find_provider
+
+LONGEST_WAIT = Millis(10 * SECOND)
+"""A message waits so long for the integration that comes first in order before another takes over."""
+
+
+class Outlook:
+    """The health of an environment's integrations as one claim finds it and leaves it."""
+
+    def __init__(self, health: dict[IntegrationId, Health], now: Millis) -> None:
+        self._found = dict(health)
+        self._health = health
+        self._now = now
+        self.unwell = frozenset(one for one, its in health.items() if not its.circuit.is_well)
+
+    @property
+    def is_unclouded(self) -> bool:
+        """Whether there is nothing to heed, which is mostly so."""
+        return not self._health
+
+    @property
+    def changed(self) -> list[tuple[IntegrationId, Health]]:
+        return [(one, health) for one, health in self._health.items() if health != self._found.get(one, WELL)]
+
+    def is_open(self, integration: Integration) -> bool:
+        return self._of(integration).circuit.is_open(self._now)
+
+    def wait_of(self, integration: Integration, *, has_turn: bool) -> int:
+        """Milliseconds until it takes one more; whoever has a turn waits for nothing but a pause."""
+        rate = None if has_turn else integration.rate_limit
+        return wait_of(self._of(integration).bucket, rate, self._now)
+
+    def try_out(self, integration: Integration) -> bool:
+        """Begin a trial of one that is neither open nor closed; tells whether it is such a one."""
+        health = self._of(integration)
+        if not health.circuit.may_try(self._now):
+            return False
+        self._health[integration.id] = replace(health, circuit=begin_trial(health.circuit, self._now))
+        return True
+
+    def take(self, integration: Integration) -> None:
+        if integration.rate_limit is not None:
+            health = self._of(integration)
+            taken = take(health.bucket, integration.rate_limit, self._now)
+            self._health[integration.id] = replace(health, bucket=taken)
+
+    def _of(self, integration: Integration) -> Health:
+        return self._health.get(integration.id, WELL)
+
+
+async def plan_sends(
+    db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis
+) -> list[tuple[Parcel, int]]:
+    """Give every message its route; tells for each parcel how many milliseconds it has to wait."""
+    if not parcels:
+        return []
+    health = await list_health(db, environment_id)
+    active = [one for one in parcels[0].integrations if one.active]
+    counted = {one.id for one in active if one.rate_limit is not None or health.get(one.id, WELL).circuit.may_try(now)}
+    if counted:
+        health |= await lock_health(db, environment_id, counted)
+    outlook = Outlook(health, now)
+    planned = [(parcel, plan_parcel(parcel, outlook)) for parcel in parcels]
+    await update_health(db, environment_id, outlook.changed)
+    return planned
+
+
+def plan_parcel(parcel: Parcel, outlook: Outlook) -> int:
+    """Decide the route of each message of a job; tells how many milliseconds the job has to wait."""
+    waits = [0]
+    for message in parcel.messages:
+        if message.id in parcel.suppressed:
+            continue
+        candidates = choose_integrations(parcel, message)
+        parcel.choices = max(parcel.choices, len(candidates))
+        if candidates:
+            left = candidates[min(place_of(parcel.job.attempt), len(candidates) - 1) :]
+            parcel.planned[message.id], wait = _plan_message(parcel, message, left, outlook)
+            waits.append(wait)
+    return max(waits)
+
+
+def _plan_message(
+    parcel: Parcel, message: Message, candidates: Sequence[Integration], outlook: Outlook
+) -> tuple[Route, int]:
+    if outlook.is_unclouded and message.error_id is None and candidates[0].rate_limit is None:
+        return Route(integrations=candidates), 0
+    usable = [one for one in candidates if not outlook.is_open(one)] or candidates
+    waits = {one.id: outlook.wait_of(one, has_turn=parcel.has_turn) for one in candidates}
+    first = (
+        _find_unconfirmed(message, candidates)
+        or next((one for one in usable if waits[one.id] <= LONGEST_WAIT), None)
+        or min(usable, key=lambda one: waits[one.id])
+    )
+    passed_over = _explain(candidates[: candidates.index(first)], outlook)
+    if not parcel.has_turn:
+        outlook.take(first)
+    wait = waits[first.id]
+    is_trial = wait == 0 and len(candidates) > 1 and outlook.try_out(first)
+    rest = sorted((one for one in candidates if one is not first), key=lambda one: one not in usable)
+    return Route(integrations=[first, *rest], passed_over=passed_over, is_trial=is_trial, unwell=outlook.unwell), wait
+
+
+def _find_unconfirmed(message: Message, candidates: Sequence[Integration]) -> Integration | None:
+    """The integration that may have taken the message already, where its provider recognises a second try."""
+    if message.error_id != POSSIBLY_DELIVERED:
+        return None
+    return next((one for one in candidates if one.id == message.integration_id and recognises_repeats(one)), None)
+
+
+def recognises_repeats(integration: Integration) -> bool:
+    """Whether a message that is sent again arrives once; servers of e-mail do not compare the ids of letters."""
+    provider = find_provider(integration.provider_id)
+    return isinstance(provider, WebProvider) and bool(provider.idempotency)
+
+
+def _explain(passed_over: Sequence[Integration], outlook: Outlook) -> dict[str, str]:
+    return {
+        one.identifier: "failed too often, and rests" if outlook.is_open(one) else "has no room for now"
+        for one in passed_over
+    }

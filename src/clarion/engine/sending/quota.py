@@ -1,0 +1,50 @@
+"""How many messages an integration is handed: a bucket that fills at its rate limit, and pauses its provider asked for.
+
+The bucket may be overdrawn: whoever comes too early is promised the moment when it will have filled up again.
+"""
+
+from dataclasses import dataclass
+
+from clarion.clock import SECOND, Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket:
+    allowance: float
+    """Messages that may go now; below zero, how many are promised to go later."""
+    refilled_at: Millis
+    """When it was filled last; in the future while it pauses."""
+
+
+FULL = Bucket(allowance=0.0, refilled_at=Millis(0))
+"""Nobody has taken anything for ages."""
+
+
+def wait_of(bucket: Bucket, rate: float | None, now: Millis) -> int:
+    """Milliseconds until one more message may go."""
+    pause = max(bucket.refilled_at - now, 0)
+    if rate is None:
+        return pause
+    missing = 1 - _refilled(bucket, rate, now).allowance
+    return 0 if missing <= 0 else pause + int(missing / rate * SECOND) + 1
+
+
+def take(bucket: Bucket, rate: float | None, now: Millis) -> Bucket:
+    """Let one more message go, now or when its moment comes."""
+    if rate is None:
+        return bucket
+    filled = _refilled(bucket, rate, now)
+    return Bucket(allowance=filled.allowance - 1, refilled_at=filled.refilled_at)
+
+
+def pause(bucket: Bucket, until: Millis) -> Bucket:
+    """Nothing more goes until then, and what is promised goes afterwards."""
+    return Bucket(allowance=min(bucket.allowance, 0.0), refilled_at=max(bucket.refilled_at, until))
+
+
+def _refilled(bucket: Bucket, rate: float, now: Millis) -> Bucket:
+    """Filled up to one second's worth, and to one message at least."""
+    if now <= bucket.refilled_at:
+        return bucket
+    gained = (now - bucket.refilled_at) / SECOND * rate
+    return Bucket(allowance=min(bucket.allowance + gained, max(rate, 1.0)), refilled_at=now)

@@ -1,0 +1,60 @@
+"""When and where a failed send is tried again: eight attempts over about half an hour, then three on each of the next.
+
+Attempts count through all integrations of a message: the first eight are for the first in order, three for each other.
+"""
+
+import random
+
+from clarion.clock import SECOND, Millis
+from clarion.deadletters.model import ATTEMPTS_A_DRIVE
+from clarion.providers.base import FailureKind, SendFailure
+
+MOST_ATTEMPTS = 8
+ATTEMPTS_ON_OTHERS = 3
+_FIRST_PAUSE = 15 * SECOND
+_LONGEST_RETRY_AFTER = 24 * 3600
+
+
+def place_of(attempt: int) -> int:
+    """How many integrations of the message are used up before this attempt."""
+    number = attempt % ATTEMPTS_A_DRIVE
+    return 0 if number <= MOST_ATTEMPTS else 1 + (number - MOST_ATTEMPTS - 1) // ATTEMPTS_ON_OTHERS
+
+
+def last_attempt_at(attempt: int) -> int:
+    """The attempt after which the integration of this one is used up."""
+    return attempt - attempt % ATTEMPTS_A_DRIVE + MOST_ATTEMPTS + place_of(attempt) * ATTEMPTS_ON_OTHERS
+
+
+def uses_attempt(failure: SendFailure) -> bool:
+    """Being asked to come back at a certain time is not an attempt that failed."""
+    return failure.kind is not FailureKind.RATE_LIMITED or failure.retry_after is None
+
+
+def wished_pause(failure: SendFailure) -> Millis | None:
+    """How long the provider wants to be left alone."""
+    if failure.retry_after is None:
+        return None
+    return Millis(int(min(failure.retry_after, _LONGEST_RETRY_AFTER) * SECOND))
+
+
+def next_attempt_at(attempt: int, failure: SendFailure, now: Millis, *, choices: int = 1) -> Millis | None:
+    """The moment of the next attempt, or None when that was the last; a provider's own wish counts first."""
+    wished = wished_pause(failure)
+    if wished is not None and not uses_attempt(failure):
+        return Millis(now + wished)
+    if attempt == last_attempt_at(attempt) and place_of(attempt) + 1 >= choices:
+        return None
+    if place_of(attempt) >= choices:
+        return None
+    # Jitter keeps the retries of one outage from arriving together.
+    pause = int(_pause_after(attempt) * random.uniform(0.8, 1.2))  # noqa: S311 - not a secret
+    return Millis(now + max(pause, wished or 0))
+
+
+def _pause_after(attempt: int) -> int:
+    if attempt == last_attempt_at(attempt):
+        return _FIRST_PAUSE
+    number, place = attempt % ATTEMPTS_A_DRIVE, place_of(attempt)
+    on_this = number if place == 0 else (number - MOST_ATTEMPTS - 1) % ATTEMPTS_ON_OTHERS + 1
+    return _FIRST_PAUSE << (on_this - 1)

@@ -1,0 +1,38 @@
+"""What endpoints are told of messages: those that came to something in a unit of work."""
+
+from collections.abc import Sequence
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.engine.records import Run
+from clarion.engine.sending.parcels import Parcel
+from clarion.ids import EnvironmentId
+from clarion.vocabulary import Channel, JobStatus, MessageStatus
+from clarion.webhooks.events import append_message_events, list_listeners
+from clarion.webhooks.model import EventType
+
+
+async def tell_of_runs(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run], now: Millis) -> None:
+    """Of messages that are in the inbox now, and of those that have no address to go to."""
+    if not await list_listeners(db, environment_id, now):
+        return
+    happened = [
+        (EventType.MESSAGE_SENT if message.channel is Channel.IN_APP else EventType.MESSAGE_FAILED, message.id)
+        for run in runs
+        for message in run.messages
+        if message.channel is Channel.IN_APP or message.status is MessageStatus.WARNING
+    ]
+    await append_message_events(db, environment_id, happened, now)
+
+
+async def tell_of_sends(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis) -> None:
+    """Of messages that a provider took, and of those that are not tried again."""
+    if not await list_listeners(db, environment_id, now):
+        return
+    happened = [
+        (EventType.MESSAGE_SENT if outcome.status is MessageStatus.SENT else EventType.MESSAGE_FAILED, message_id)
+        for parcel in parcels
+        for message_id, outcome in parcel.outcomes.items()
+        if outcome.status is MessageStatus.SENT or parcel.job.status is not JobStatus.QUEUED
+    ]
+    await append_message_events(db, environment_id, happened, now)

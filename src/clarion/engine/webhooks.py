@@ -1,0 +1,178 @@
+"""Webhooks of one process: deliveries are claimed, posted and recorded, all at the same time.
+
+Many go out at once but few to one endpoint, so that a slow receiver holds up nobody but itself. Results are recorded
+in groups: while one group is being written, the next one gathers.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Coroutine
+from functools import partial
+from typing import Any, TypeVar
+
+from clarion.clock import Clock, Millis
+from clarion.db.port import Database
+from clarion.engine.repeating import PAUSE_SECONDS, repeat
+from clarion.environments.store import list_environments
+from clarion.errors import StoreUnavailable
+from clarion.ids import EnvironmentId, WebhookEndpointId
+from clarion.providers.sending import Carrier
+from clarion.vault import Vault
+from clarion.webhooks.deliveries import (
+    Errand,
+    claim_deliveries,
+    group_by_environment,
+    list_waiting,
+    lost,
+    record_attempts,
+)
+from clarion.webhooks.model import KEPT, Attempt
+from clarion.webhooks.posting import post_event
+from clarion.webhooks.store import delete_old
+
+T = TypeVar("T")
+Place = tuple[EnvironmentId, WebhookEndpointId]
+
+MOST_UNDER_WAY = 256
+"""Deliveries that one process posts at a time, shared by the endpoints that have some."""
+MOST_AN_ENDPOINT = 8
+
+_FORGET_SECONDS = 600
+_FORGOTTEN_TOGETHER = 500
+
+log = logging.getLogger(__name__)
+
+
+class Webhooks:
+    """Posts events of all environments to their endpoints."""
+
+    def __init__(self, database: Database, *, clock: Clock, vault: Vault, carrier: Carrier) -> None:
+        self._database = database
+        self._clock = clock
+        self._vault = vault
+        self._carrier = carrier
+        self._hint = asyncio.Event()
+        self._is_full = False
+        self._is_ending = False
+        self._under_way: set[Errand] = set()
+        self._posted: list[tuple[Errand, Attempt]] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._recorder: asyncio.Task[None] | None = None
+
+    async def run(self) -> None:
+        """Post until cancelled; what is under way then is finished and recorded first."""
+        forgetting = asyncio.create_task(self._forget_for_ever())
+        try:
+            await repeat(self.claim, self._hint)
+        finally:
+            self._is_ending = True
+            await self._finish()
+            forgetting.cancel()
+
+    async def work(self) -> bool:
+        """Post and record what is due at this moment; tells whether there was any."""
+        has_claimed = await self.claim()
+        await self._finish()
+        return has_claimed
+
+    async def claim(self) -> bool:
+        """Take what there is room for and send it on its way; tells whether there was any."""
+        now = self._clock.now()
+        waiting = await self._database.read(lambda db: list_waiting(db, now))
+        counts = Counter((one.endpoint.environment_id, one.endpoint.id) for one in self._under_way)
+        share = max(1, min(MOST_AN_ENDPOINT, MOST_UNDER_WAY // max(len(counts.keys() | set(waiting)), 1)))
+        room = {place: share - counts[place] for place in waiting if counts[place] < share}
+        self._is_full = len(room) < len(waiting)
+        claims = [self._start(self._claim_of(place, most)) for place, most in room.items()]
+        if claims:
+            # Not gathered: claims that are under way when this is cancelled still happen, and are posted.
+            await asyncio.wait(claims)
+        for failure in filter(None, [claim.exception() for claim in claims]):
+            raise failure
+        return any(claim.result() for claim in claims)
+
+    async def forget(self) -> None:
+        """Remove events that are older than they are kept, a few in each unit of work."""
+        before = Millis(self._clock.now() - KEPT)
+        for environment in await self._database.read(list_environments):
+            forget = partial(delete_old, environment_id=environment.id, before=before, most=_FORGOTTEN_TOGETHER)
+            while await self._database.transaction(forget):
+                pass
+
+    async def _claim_of(self, place: Place, most: int) -> bool:
+        claim = partial(claim_deliveries, place=place, vault=self._vault, most=most, now=self._clock.now())
+        errands = await self._database.transaction(claim)
+        self._under_way.update(errands)
+        for errand in errands:
+            self._start(self._post(errand))
+        return bool(errands)
+
+    async def _post(self, errand: Errand) -> None:
+        try:
+            attempt = await self._attempt(errand)
+        except Exception as error:
+            log.exception("Webhook failed", extra={"delivery_id": errand.id.hex()})
+            attempt = Attempt(error=f"{type(error).__name__} in Clarion itself")
+        self._posted.append((errand, attempt))
+        if self._recorder is None:
+            self._recorder = self._start(self._record_posted())
+
+    async def _attempt(self, errand: Errand) -> Attempt:
+        if errand.payload is None:
+            return lost()
+        return await post_event(self._carrier, errand.endpoint, errand.event_id, errand.payload, self._clock.now())
+
+    async def _record_posted(self) -> None:
+        try:
+            while self._posted:
+                group, self._posted = self._posted, []
+                for environment_id, attempts in group_by_environment(group).items():
+                    await self._record(environment_id, attempts)
+                    self._under_way.difference_update(attempts)
+                if self._is_full:
+                    self._hint.set()
+        finally:
+            self._recorder = None
+
+    async def _record(self, environment_id: EnvironmentId, attempts: dict[Errand, Attempt]) -> None:
+        """Write results down; what cannot be written is posted again when its lease is over."""
+        record = partial(record_attempts, environment_id=environment_id, attempts=attempts, now=self._clock.now())
+        while True:
+            try:
+                await self._database.transaction(record)
+            except StoreUnavailable as error:
+                log.warning("Recording postponed", extra={"error": str(error), "count": len(attempts)})
+                if self._is_ending:
+                    return
+                await asyncio.sleep(PAUSE_SECONDS)
+            except Exception:
+                log.exception("Results not recorded", extra={"environment_id": environment_id.hex()})
+                await self._record_apart(environment_id, attempts)
+                return
+            else:
+                return
+
+    async def _record_apart(self, environment_id: EnvironmentId, attempts: dict[Errand, Attempt]) -> None:
+        """Each alone, so that one that nobody foresaw does not take the others with it."""
+        if len(attempts) > 1:
+            for errand, attempt in attempts.items():
+                await self._record(environment_id, {errand: attempt})
+
+    async def _forget_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(_FORGET_SECONDS)
+            try:
+                await self.forget()
+            except StoreUnavailable as error:
+                log.warning("Old events not removed", extra={"error": str(error)})
+
+    async def _finish(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

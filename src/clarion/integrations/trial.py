@@ -1,0 +1,157 @@
+"""Trying integrations out: credentials at their provider, and a test message; nothing of it is written down."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from clarion.db.port import Connection
+from clarion.errors import Forbidden, InProgress, Invalid, NotFound
+from clarion.http import idempotency
+from clarion.http.operation import Talk
+from clarion.ids import EnvironmentId, IntegrationId, SubscriberKey, id_text, new_id
+from clarion.integrations import store
+from clarion.integrations.model import Integration
+from clarion.integrations.wire import TrialError, TrialIn, TrialOut
+from clarion.jsontext import plain_value
+from clarion.providers.base import FailureKind, Outgoing, SendFailure
+from clarion.providers.definition import BuiltinProvider
+from clarion.providers.registry import find_provider
+from clarion.providers.sending import Carrier
+from clarion.subscribers.channels import list_channels
+from clarion.subscribers.store import get_subscriber
+from clarion.vocabulary import Channel, Scope
+
+# Which address a chat takes depends on its provider, who says so itself.
+_ADDRESSES = {Channel.EMAIL: "email", Channel.SMS: "phone", Channel.PUSH: "deviceTokens"}
+_BESIDES_ENTRY = frozenset({"email", "phone", "webhookUrl", "deviceTokens"})
+
+
+async def is_answered(talk: Talk) -> bool:
+    """Is this a request whose answer is kept? Then it is given again, whatever a provider would say by now."""
+    text = talk.request.headers.get(b"idempotency-key", b"").decode("latin-1").strip()
+    if not text:
+        return False
+    request, services = talk.request, talk.services
+    key = idempotency.make_key(
+        text, environment_id=talk.environment_id, method=request.method, path=request.path, content=b""
+    )
+    kept = await talk.database.transaction(
+        lambda db: idempotency.find_answers(db, [key], services.vault, services.clock.now())
+    )
+    found = kept.get(key.digest)
+    if isinstance(found, InProgress):
+        raise found
+    return found is not None
+
+
+async def list_live(talk: Talk) -> list[Integration]:
+    return await talk.database.read(
+        lambda db: store.list_integrations(db, talk.environment_id, talk.services.vault),
+    )
+
+
+async def check_credentials(carrier: Carrier, integration: Integration) -> None:
+    """Ask the provider whether it takes the credentials; raises Invalid with its words where it does not."""
+    if _is_built_in(integration):
+        return
+    try:
+        await carrier.check(integration.provider_id, integration.credentials)
+    except SendFailure as failure:
+        # Without the value: a secret that does not work is still a secret.
+        raise Invalid.field("credentials", _refusal(failure)) from failure
+
+
+async def send_test_message(talk: Talk, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
+    integration = _get(await list_live(talk), integration_id)
+    if _is_built_in(integration):
+        raise Invalid.field("integrationId", "is of a built-in provider, whose messages go nowhere that could be tried")
+    recipient = await _list_addresses(talk, integration, body)
+    needed = _ADDRESSES.get(integration.channel)
+    if needed is not None and not recipient.get(needed):
+        raise Invalid.field(f"to.{needed}", f"is missing; {_way_out(integration)}")
+    outgoing = _outgoing(integration, recipient, body, message_id=id_text(new_id(talk.now)))
+    started = talk.now
+    try:
+        sent = await talk.services.carrier.send(integration.provider_id, outgoing)
+    except SendFailure as failure:
+        if needed is None and failure.kind is FailureKind.RECIPIENT_INVALID and failure.raw is None:
+            # Nothing was sent: the provider of this chat misses an address.
+            raise Invalid.field("to", f"is not enough: {failure.message}; {_way_out(integration)}") from failure
+        return _failed(failure, milliseconds=talk.now - started)
+    return TrialOut(
+        success=True,
+        provider_message_id=sent.provider_message_id or UNSET,
+        answer=UNSET if sent.raw is None else sent.raw,
+        milliseconds=talk.now - started,
+    )
+
+
+async def _list_addresses(talk: Talk, integration: Integration, body: TrialIn) -> Mapping[str, Any]:
+    """Every address by its name on the wire: what the subscriber has, and over it what the caller gives."""
+    given: dict[str, Any] = plain_value(body.to)
+    if body.subscriber_id is None:
+        return given
+    if not talk.caller.may(Scope.SUBSCRIBERS_READ):
+        raise Forbidden(f"This API key lacks the scope '{Scope.SUBSCRIBERS_READ}', which subscriberId needs")
+    key = SubscriberKey(str(body.subscriber_id))
+    stored = await talk.database.read(lambda db: _read_addresses(db, talk.environment_id, key, integration.id))
+    return {**stored, **given}
+
+
+async def _read_addresses(
+    db: Connection, environment_id: EnvironmentId, key: SubscriberKey, integration_id: IntegrationId
+) -> dict[str, Any]:
+    subscriber = await get_subscriber(db, environment_id, key)
+    entries = (await list_channels(db, environment_id, [subscriber.id])).get(subscriber.id, [])
+    entry = next((one.credentials for one in entries if one.integration_id == integration_id), {})
+    return {**entry, "email": subscriber.email, "phone": subscriber.phone}
+
+
+def _outgoing(integration: Integration, recipient: Mapping[str, Any], body: TrialIn, *, message_id: str) -> Outgoing:
+    return Outgoing(
+        message_id=message_id,
+        channel=integration.channel,
+        content=body.content,
+        subject=body.subject,
+        title=body.subject,
+        email=recipient.get("email"),
+        phone=recipient.get("phone"),
+        webhook_url=recipient.get("webhookUrl"),
+        device_tokens=tuple(recipient.get("deviceTokens") or ()),
+        entry={name: value for name, value in recipient.items() if name not in _BESIDES_ENTRY},
+        credentials=integration.credentials,
+    )
+
+
+def _failed(failure: SendFailure, *, milliseconds: int) -> TrialOut:
+    error = TrialError(
+        kind=failure.kind,
+        message=failure.message,
+        retry_after=UNSET if failure.retry_after is None else failure.retry_after,
+    )
+    answer = UNSET if failure.raw is None else failure.raw
+    return TrialOut(success=False, answer=answer, error=error, milliseconds=milliseconds)
+
+
+def _get(live: list[Integration], integration_id: IntegrationId) -> Integration:
+    for integration in live:
+        if integration.id == integration_id:
+            return integration
+    raise NotFound("Integration", id_text(integration_id))
+
+
+def _is_built_in(integration: Integration) -> bool:
+    return isinstance(find_provider(integration.provider_id), BuiltinProvider)
+
+
+def _refusal(failure: SendFailure) -> str:
+    if failure.kind in (FailureKind.RETRYABLE, FailureKind.RATE_LIMITED):
+        return f"could not be tried out: {failure.message}; try again later, or leave check out"
+    return f"are not accepted: {failure.message}"
+
+
+def _way_out(integration: Integration) -> str:
+    if integration.channel in (Channel.EMAIL, Channel.SMS):
+        return "give it, or the subscriberId of somebody who has one"
+    return "give it, or the subscriberId of somebody who has credentials for this integration"

@@ -1,0 +1,163 @@
+"""SQL of receipts: whom they are about, which are known, what they change."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Row
+from clarion.db.query import Insert, sql
+from clarion.ids import EnvironmentId, IntegrationId, JobId, MessageId
+from clarion.integrations.model import Integration
+from clarion.integrations.store import integration_of
+from clarion.jsontext import json_text, json_value
+from clarion.notifications.model import APPENDED_DETAIL
+from clarion.receipts.model import Addressee, Standing
+from clarion.vault import Vault
+from clarion.vocabulary import Channel, MessageStatus
+
+FIND_INTEGRATION = sql("""
+    SELECT * FROM integrations WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
+""")
+LIST_BY_OWN_ID = sql("""
+    SELECT id, job_id FROM messages WHERE environment_id = :environment_id AND id {any:ids} AND channel = :channel
+""")
+# Not ordered: PostgreSQL would rather walk all messages than sort these few.
+LIST_BY_PROVIDER_ID = sql("""
+    SELECT id, job_id, provider_message_id FROM messages
+    WHERE environment_id = :environment_id AND provider_message_id {any:ids}
+    AND integration_id = :integration_id
+""")
+# Whoever records sends holds the job as well, so that messages are read and written by one of them at a time.
+LOCK_JOBS = sql("""
+    SELECT id, length(details) AS size FROM jobs
+    WHERE environment_id = :environment_id AND id {any:ids} ORDER BY id {for_update}
+""")
+LIST_ADDRESSEES = sql("""
+    SELECT id, job_id, subscriber_id, integration_id, channel, email, phone,
+        status, error_id, error_text, delivery, delivered_at
+    FROM messages WHERE environment_id = :environment_id AND id {any:ids}
+""")
+LIST_KNOWN = sql("SELECT digest FROM receipts WHERE environment_id = :environment_id AND digest {any:digests}")
+INSERT_RECEIPTS = Insert("receipts", "environment_id", "digest", "received_at")
+UPDATE_STANDING = sql("""
+    UPDATE messages
+    SET status = :status, error_id = :error_id, error_text = :error_text, delivery = :delivery,
+        delivered_at = :delivered_at, updated_at = :now
+    WHERE environment_id = :environment_id AND id = :id
+""")
+APPEND_DETAILS = sql(f"""
+    UPDATE jobs SET details = {APPENDED_DETAIL} WHERE environment_id = :environment_id AND id = :id
+""")
+DELETE_OLD_RECEIPTS = sql("""
+    DELETE FROM receipts WHERE (environment_id, digest) IN (
+        SELECT environment_id, digest FROM receipts WHERE received_at < :before ORDER BY received_at LIMIT :most
+    )
+""")
+
+
+async def find_integration(
+    db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, vault: Vault
+) -> Integration | None:
+    row = await db.fetch_one(FIND_INTEGRATION, environment_id=environment_id, id=integration_id)
+    return None if row is None else integration_of(row, vault)
+
+
+async def list_by_own_id(
+    db: Connection, integration: Integration, ids: Sequence[MessageId]
+) -> dict[MessageId, tuple[MessageId, JobId]]:
+    """Messages of the integration's channel, each with its job; who was told our id has been handed the message."""
+    rows = await db.fetch(
+        LIST_BY_OWN_ID,
+        environment_id=integration.environment_id,
+        ids=list(ids),
+        channel=integration.channel,
+    )
+    return {row["id"]: (row["id"], row["job_id"]) for row in rows}
+
+
+async def list_by_provider_id(
+    db: Connection, integration: Integration, ids: Sequence[str]
+) -> dict[str, tuple[MessageId, JobId]]:
+    """Messages that the integration was handed, by the provider's names for them; of two the newer."""
+    rows = await db.fetch(
+        LIST_BY_PROVIDER_ID,
+        environment_id=integration.environment_id,
+        ids=list(ids),
+        integration_id=integration.id,
+    )
+    oldest_first = sorted(rows, key=lambda row: bytes(row["id"]))
+    return {row["provider_message_id"]: (row["id"], row["job_id"]) for row in oldest_first}
+
+
+async def lock_jobs(db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId]) -> dict[JobId, int]:
+    """Hold the jobs for the rest of the unit of work; tells how long the text of each one's details is."""
+    rows = await db.fetch(LOCK_JOBS, environment_id=environment_id, ids=sorted(ids))
+    return {row["id"]: row["size"] for row in rows}
+
+
+async def list_addressees(
+    db: Connection, environment_id: EnvironmentId, ids: Iterable[MessageId]
+) -> dict[MessageId, Addressee]:
+    rows = await db.fetch(LIST_ADDRESSEES, environment_id=environment_id, ids=list(ids))
+    return {row["id"]: _addressee(row) for row in rows}
+
+
+async def list_known(db: Connection, environment_id: EnvironmentId, digests: Sequence[bytes]) -> set[bytes]:
+    """Those of the events that were counted before."""
+    rows = await db.fetch(LIST_KNOWN, environment_id=environment_id, digests=list(digests))
+    return {bytes(row["digest"]) for row in rows}
+
+
+async def insert_receipts(db: Connection, environment_id: EnvironmentId, digests: Iterable[bytes], now: Millis) -> None:
+    await db.insert_many(INSERT_RECEIPTS, [(environment_id, digest, now) for digest in digests])
+
+
+async def update_standings(
+    db: Connection, environment_id: EnvironmentId, standings: Mapping[MessageId, Standing], now: Millis
+) -> None:
+    rows = [
+        {
+            "environment_id": environment_id,
+            "id": message_id,
+            "status": one.status,
+            "error_id": one.error_id,
+            "error_text": one.error_text,
+            "delivery": json_text(one.delivery),
+            "delivered_at": json_text(one.delivered_at) if one.delivered_at else None,
+            "now": now,
+        }
+        for message_id, one in standings.items()
+    ]
+    await db.execute_many(UPDATE_STANDING, rows)
+
+
+async def append_details(db: Connection, environment_id: EnvironmentId, details: Mapping[JobId, Sequence[str]]) -> None:
+    """Add to the details of jobs, each of them JSON; the jobs are held."""
+    rows = [
+        {"environment_id": environment_id, "id": job_id, "detail": ",".join(texts)}
+        for job_id, texts in details.items()
+        if texts
+    ]
+    await db.execute_many(APPEND_DETAILS, rows)
+
+
+async def delete_old_receipts(db: Connection, *, before: Millis, most: int) -> int:
+    return await db.execute(DELETE_OLD_RECEIPTS, before=before, most=most)
+
+
+def _addressee(row: Row) -> Addressee:
+    return Addressee(
+        id=row["id"],
+        job_id=row["job_id"],
+        subscriber_id=row["subscriber_id"],
+        integration_id=row["integration_id"],
+        channel=Channel(row["channel"]),
+        email=row["email"],
+        phone=row["phone"],
+        standing=Standing(
+            status=MessageStatus(row["status"]),
+            error_id=row["error_id"],
+            error_text=row["error_text"],
+            delivery=json_value(row["delivery"]) or {},
+            delivered_at=tuple(json_value(row["delivered_at"]) or ()),
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Suppressions: addresses that nothing is sent to any more."""

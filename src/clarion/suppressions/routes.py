@@ -1,0 +1,67 @@
+"""Suppressed addresses: list, add, clear."""
+
+from clarion.errors import Invalid, NotFound
+from clarion.http.operation import Call, operation
+from clarion.http.pages import DEEPEST, OffsetPage
+from clarion.suppressions import store
+from clarion.suppressions.model import (
+    SUPPRESSED_CHANNELS,
+    Suppression,
+    SuppressionReason,
+    fold_address,
+    is_address,
+)
+from clarion.suppressions.wire import SuppressionIn, SuppressionOut, SuppressionQuery
+from clarion.vocabulary import Channel, Scope
+
+
+@operation("GET", "/v1/suppressions", scope=Scope.MESSAGES_READ, scans=True)
+async def list_suppressions(call: Call, query: SuppressionQuery) -> OffsetPage[SuppressionOut]:
+    """List the addresses that nothing is sent to, newest first; an address is found in each of its spellings."""
+    if query.page * query.limit > DEEPEST:
+        raise Invalid.field(
+            "page", f"lies beyond the first {DEEPEST} items; narrow the list by its filters", query.page
+        )
+    if query.address is not None and query.channel is None:
+        raise Invalid.field("channel", "is needed to compare addresses; give it with 'address'")
+    found, more = await store.list_suppressions(
+        call.db, call.environment_id, _filters(query), page=query.page, limit=query.limit
+    )
+    data = [SuppressionOut.of(one, call.services.names) for one in found]
+    return OffsetPage(has_more=more, data=data, page_size=len(data), page=query.page)
+
+
+@operation("POST", "/v1/suppressions", scope=Scope.MESSAGES_WRITE, status=201)
+async def create_suppression(call: Call, body: SuppressionIn) -> SuppressionOut:
+    """Send nothing to an address any more; one that is suppressed already stays as it is."""
+    if body.channel not in SUPPRESSED_CHANNELS:
+        raise Invalid.field("channel", f"must be one of {', '.join(SUPPRESSED_CHANNELS)}", body.channel)
+    address = fold_address(body.channel, body.address)
+    if not is_address(body.channel, address):
+        raise Invalid.field("address", f"is not an address of the channel {body.channel}", body.address)
+    made = Suppression(
+        environment_id=call.environment_id,
+        channel=body.channel,
+        address=address,
+        reason=SuppressionReason.MANUAL,
+        detail=body.detail,
+        created_at=call.now,
+    )
+    await store.insert_suppressions(call.db, [made])
+    kept = await store.find_suppression(call.db, call.environment_id, body.channel, address)
+    return SuppressionOut.of(kept or made, call.services.names)
+
+
+@operation("DELETE", "/v1/suppressions/{channel}/{address}", scope=Scope.MESSAGES_WRITE, status=204)
+async def delete_suppression(call: Call, channel: str, address: str) -> None:
+    """Send to an address again."""
+    known = channel in SUPPRESSED_CHANNELS
+    folded = fold_address(Channel(channel), address) if known else ""
+    if not known or not await store.delete_suppression(call.db, call.environment_id, Channel(channel), folded):
+        raise NotFound("Suppression", f"{channel} {address}")
+
+
+def _filters(query: SuppressionQuery) -> dict[str, str]:
+    address = None if query.address is None or query.channel is None else fold_address(query.channel, query.address)
+    filters = {"channel": query.channel, "address": address, "reason": query.reason}
+    return {name: value for name, value in filters.items() if value is not None}

@@ -1,0 +1,95 @@
+"""SQL of suppressed addresses."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from clarion.db.port import Connection, Row
+from clarion.db.query import Insert, sql
+from clarion.ids import EnvironmentId
+from clarion.suppressions.model import Suppression, SuppressionReason, fold_address
+from clarion.vocabulary import Channel
+
+_COLUMNS = "environment_id, channel, address, reason, provider_id, message_id, detail, created_at"
+
+LIST_SUPPRESSED = sql("""
+    SELECT channel, address, reason FROM suppressions
+    WHERE environment_id = :environment_id AND channel {any:channels} AND address {any:addresses}
+""")
+# Whoever is suppressed already stays so for the first reason, which is the one that people look for.
+INSERT_SUPPRESSIONS = Insert(
+    "suppressions",
+    *_COLUMNS.split(", "),
+    otherwise="ON CONFLICT (environment_id, channel, address) DO NOTHING",
+)
+FIND_SUPPRESSION = sql(f"""
+    SELECT {_COLUMNS} FROM suppressions
+    WHERE environment_id = :environment_id AND channel = :channel AND address = :address
+""")
+DELETE_SUPPRESSION = sql("""
+    DELETE FROM suppressions WHERE environment_id = :environment_id AND channel = :channel AND address = :address
+""")
+
+
+async def list_suppressed(
+    db: Connection, environment_id: EnvironmentId, addresses: Collection[tuple[Channel, str]]
+) -> dict[tuple[Channel, str], str]:
+    """Which of the addresses, as they are spelled here, are not written to, and why."""
+    folded = {given: (given[0], fold_address(*given)) for given in addresses}
+    if not folded:
+        return {}
+    rows = await db.fetch(
+        LIST_SUPPRESSED,
+        environment_id=environment_id,
+        channels=sorted({channel for channel, _ in folded.values()}),
+        addresses=sorted({address for _, address in folded.values()}),
+    )
+    reasons = {(Channel(row["channel"]), str(row["address"])): str(row["reason"]) for row in rows}
+    return {given: reasons[one] for given, one in folded.items() if one in reasons}
+
+
+async def insert_suppressions(db: Connection, suppressions: Iterable[Suppression]) -> None:
+    """Add those that are not there."""
+    once = {(one.environment_id, one.channel, one.address): one for one in reversed(list(suppressions))}
+    # In one order everywhere, so that two who add the same addresses do not wait for each other.
+    rows = [_stored(once[key]) for key in sorted(once)]
+    if rows:
+        await db.insert_many(INSERT_SUPPRESSIONS, rows)
+
+
+async def find_suppression(
+    db: Connection, environment_id: EnvironmentId, channel: Channel, address: str
+) -> Suppression | None:
+    row = await db.fetch_one(FIND_SUPPRESSION, environment_id=environment_id, channel=channel, address=address)
+    return None if row is None else _suppression(row)
+
+
+async def list_suppressions(
+    db: Connection, environment_id: EnvironmentId, filters: dict[str, str], *, page: int, limit: int
+) -> tuple[list[Suppression], bool]:
+    """One page, newest first, and whether there are more; `filters` are columns with what they must hold."""
+    conditions = "".join(f" AND {name} = :{name}" for name in filters)
+    rows: Sequence[Row] = await db.fetch(
+        sql(f"""
+            SELECT {_COLUMNS} FROM suppressions WHERE environment_id = :environment_id{conditions}
+            ORDER BY created_at DESC, address DESC, channel LIMIT :most OFFSET :skipped
+        """),
+        environment_id=environment_id,
+        most=limit + 1,
+        skipped=page * limit,
+        **filters,
+    )
+    return [_suppression(row) for row in rows[:limit]], len(rows) > limit
+
+
+async def delete_suppression(db: Connection, environment_id: EnvironmentId, channel: Channel, address: str) -> bool:
+    """Write to the address again; tells whether it was suppressed."""
+    removed = await db.execute(DELETE_SUPPRESSION, environment_id=environment_id, channel=channel, address=address)
+    return removed > 0
+
+
+def _stored(one: Suppression) -> tuple[object, ...]:
+    return tuple(getattr(one, name) for name in INSERT_SUPPRESSIONS.columns)
+
+
+def _suppression(row: Row) -> Suppression:
+    values = {**dict(row), "channel": Channel(row["channel"]), "reason": SuppressionReason(row["reason"])}
+    return Suppression(**values)

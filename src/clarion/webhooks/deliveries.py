@@ -1,0 +1,195 @@
+"""Deliveries on their way: claimed under a lease, posted outside any transaction, and recorded.
+
+A claim raises the `attempt` and moves `due_at` behind the lease, so that a worker that dies gives its deliveries back
+by itself. One that comes too late finds another attempt number and records nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clarion.clock import SECOND, Millis
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.environments.lanes import follow_indexes
+from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
+from clarion.vault import Vault
+from clarion.webhooks.model import LONGEST_FAILURE, Attempt, DeliveryStatus, Endpoint, next_attempt_at
+from clarion.webhooks.store import endpoint_of
+
+LEASE = Millis(60 * SECOND)
+"""Longer than a receiver may take, by enough for the result to be written."""
+
+GONE = "The receiver answered 410 Gone: it wants no more events"
+FAILED_FOR_DAYS = "The receiver took no event for five days"
+_LOST = "The event is older than events are kept"
+
+# The first in the order of an index: asked for any that is due, PostgreSQL would rather read the table until it meets
+# one.
+LIST_WAITING = sql("""
+    SELECT e.environment_id, e.id FROM webhook_endpoints AS e
+    WHERE e.active AND (
+        SELECT d.due_at FROM webhook_deliveries AS d
+        WHERE d.environment_id = e.environment_id AND d.endpoint_id = e.id AND d.status = 'queued'
+        ORDER BY d.due_at LIMIT 1
+    ) <= :now
+    ORDER BY e.environment_id, e.id
+""")
+FIND_ACTIVE_ENDPOINT = sql("""
+    SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id AND active
+""")
+CLAIM_DELIVERIES = sql("""
+    UPDATE webhook_deliveries SET attempt = attempt + 1, due_at = :lease_until
+    WHERE environment_id = :environment_id AND id IN (
+        SELECT id FROM webhook_deliveries
+        WHERE environment_id = :environment_id AND endpoint_id = :endpoint_id AND status = 'queued' AND due_at <= :now
+        ORDER BY due_at, id LIMIT :most {skip_locked}
+    )
+    RETURNING id, event_id, attempt
+""")
+LIST_PAYLOADS = sql("SELECT id, payload FROM webhook_events WHERE environment_id = :environment_id AND id {any:ids}")
+LIST_ATTEMPTS = sql("""
+    SELECT id, attempt FROM webhook_deliveries
+    WHERE environment_id = :environment_id AND id {any:ids} AND status = 'queued' {for_update}
+""")
+RECORD_DELIVERY = sql("""
+    UPDATE webhook_deliveries
+    SET status = :status, due_at = :due_at, response_status = :response_status, error_text = :error_text,
+        updated_at = :now
+    WHERE environment_id = :environment_id AND id = :id
+""")
+MARK_WORKING = sql("""
+    UPDATE webhook_endpoints SET failing_since = NULL
+    WHERE environment_id = :environment_id AND id = :id AND failing_since IS NOT NULL
+""")
+MARK_FAILING = sql("""
+    UPDATE webhook_endpoints SET failing_since = :now
+    WHERE environment_id = :environment_id AND id = :id AND failing_since IS NULL
+""")
+DISABLE = sql("""
+    UPDATE webhook_endpoints SET active = FALSE, disabled_reason = :reason, updated_at = :now
+    WHERE environment_id = :environment_id AND id = :id AND active AND failing_since <= :failing_since
+""")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Errand:
+    """A delivery that this worker has claimed."""
+
+    endpoint: Endpoint
+    id: WebhookDeliveryId
+    event_id: WebhookEventId
+    number: int
+    """Of the attempt."""
+    payload: str | None
+    """None where the event is no longer kept."""
+
+
+async def list_waiting(db: Connection, now: Millis) -> list[tuple[EnvironmentId, WebhookEndpointId]]:
+    """The endpoints of all environments that have deliveries due."""
+    return [(row["environment_id"], row["id"]) for row in await db.fetch(LIST_WAITING, now=now)]
+
+
+async def claim_deliveries(
+    db: Connection, place: tuple[EnvironmentId, WebhookEndpointId], vault: Vault, *, most: int, now: Millis
+) -> list[Errand]:
+    """Take up to `most` deliveries of an endpoint for this worker alone."""
+    environment_id, endpoint_id = place
+    found = await db.fetch_one(FIND_ACTIVE_ENDPOINT, environment_id=environment_id, id=endpoint_id)
+    if found is None:
+        return []
+    await follow_indexes(db)
+    rows = await db.fetch(
+        CLAIM_DELIVERIES,
+        environment_id=environment_id,
+        endpoint_id=endpoint_id,
+        most=most,
+        now=now,
+        lease_until=now + LEASE,
+    )
+    event_ids = list({row["event_id"] for row in rows})
+    events = await db.fetch(LIST_PAYLOADS, environment_id=environment_id, ids=event_ids) if rows else ()
+    payloads = {row["id"]: row["payload"] for row in events}
+    endpoint = endpoint_of(found, vault)
+    return [
+        Errand(
+            endpoint=endpoint,
+            id=row["id"],
+            event_id=row["event_id"],
+            number=row["attempt"],
+            payload=payloads.get(row["event_id"]),
+        )
+        for row in rows
+    ]
+
+
+async def record_attempts(
+    db: Connection, environment_id: EnvironmentId, attempts: Mapping[Errand, Attempt], now: Millis
+) -> None:
+    """Write down what receivers did, and what that means for their endpoints."""
+    ids = sorted(one.id for one in attempts)
+    rows = await db.fetch(LIST_ATTEMPTS, environment_id=environment_id, ids=ids)
+    numbers = {row["id"]: row["attempt"] for row in rows}
+    ours = {one: attempt for one, attempt in attempts.items() if numbers.get(one.id) == one.number}
+    if not ours:
+        return
+    await db.execute_many(RECORD_DELIVERY, [_row(errand, attempt, now) for errand, attempt in ours.items()])
+    by_endpoint: defaultdict[WebhookEndpointId, list[Attempt]] = defaultdict(list)
+    for errand, attempt in ours.items():
+        if errand.payload is not None:
+            by_endpoint[errand.endpoint.id].append(attempt)
+    for endpoint_id in sorted(by_endpoint):
+        await _judge(db, environment_id, endpoint_id, by_endpoint[endpoint_id], now)
+
+
+def lost() -> Attempt:
+    """What becomes of a delivery whose event is gone: nothing can be sent, now or later."""
+    return Attempt(error=_LOST)
+
+
+async def _judge(
+    db: Connection,
+    environment_id: EnvironmentId,
+    endpoint_id: WebhookEndpointId,
+    attempts: Iterable[Attempt],
+    now: Millis,
+) -> None:
+    bound: dict[str, Any] = {"environment_id": environment_id, "id": endpoint_id}
+    tried = list(attempts)
+    if any(one.is_success for one in tried):
+        await db.execute(MARK_WORKING, **bound)
+    else:
+        await db.execute(MARK_FAILING, **bound, now=now)
+        long_ago = Millis(now - LONGEST_FAILURE)
+        await db.execute(DISABLE, **bound, reason=FAILED_FOR_DAYS, failing_since=long_ago, now=now)
+    if any(one.is_gone for one in tried):
+        await db.execute(MARK_FAILING, **bound, now=now)
+        await db.execute(DISABLE, **bound, reason=GONE, failing_since=now, now=now)
+
+
+def _row(errand: Errand, attempt: Attempt, now: Millis) -> dict[str, Any]:
+    due_at = None
+    status = DeliveryStatus.DELIVERED if attempt.is_success else DeliveryStatus.FAILED
+    if not attempt.is_success and errand.payload is not None:
+        due_at = next_attempt_at(errand.number, attempt, now)
+        status = DeliveryStatus.FAILED if due_at is None else DeliveryStatus.QUEUED
+    return {
+        "environment_id": errand.endpoint.environment_id,
+        "id": errand.id,
+        "status": status,
+        "due_at": due_at,
+        "response_status": attempt.status,
+        "error_text": attempt.error,
+        "now": now,
+    }
+
+
+def group_by_environment(
+    attempts: Sequence[tuple[Errand, Attempt]],
+) -> dict[EnvironmentId, dict[Errand, Attempt]]:
+    """Results as they are recorded: each environment in a unit of work of its own."""
+    groups: defaultdict[EnvironmentId, dict[Errand, Attempt]] = defaultdict(dict)
+    for errand, attempt in attempts:
+        groups[errand.endpoint.environment_id][errand] = attempt
+    return groups

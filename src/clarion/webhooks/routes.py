@@ -1,0 +1,178 @@
+"""Webhooks: endpoints, what was delivered to them, and sending it again."""
+
+from typing import Any
+
+from msgspec import UnsetType
+
+from clarion.clock import iso_text
+from clarion.db.port import Connection
+from clarion.errors import Invalid
+from clarion.http.operation import Call, Talk, after, operation
+from clarion.http.pages import CursorPage, list_cursor_page
+from clarion.http.wire import changes_of
+from clarion.ids import WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id_text, new_id
+from clarion.providers.base import SendFailure
+from clarion.vocabulary import Scope
+from clarion.webhooks import actions, store
+from clarion.webhooks.events import forget_listeners, make_payload
+from clarion.webhooks.model import ABOUT, Delivery, Endpoint, EventType
+from clarion.webhooks.posting import post_event
+from clarion.webhooks.wire import (
+    DeliveriesQuery,
+    DeliveryOut,
+    EndpointIn,
+    EndpointOut,
+    EndpointPatch,
+    EndpointUrl,
+    EventTypeOut,
+    NewEndpointOut,
+    ReplayIn,
+    ReplayOut,
+    SecretOut,
+)
+
+
+@operation("GET", "/v1/webhooks/event-types", scope=Scope.WEBHOOKS_READ)
+async def list_event_types(_: Call) -> list[EventTypeOut]:
+    """List the events that endpoints can be told of."""
+    return [EventTypeOut(type=one, description=ABOUT[one]) for one in EventType]
+
+
+async def _check_new_url(talk: Talk, body: EndpointIn) -> None:
+    await _check_url(talk, body.url)
+
+
+@operation("POST", "/v1/webhooks/endpoints", scope=Scope.WEBHOOKS_WRITE, status=201)
+@after(_check_new_url)
+async def create_webhook_endpoint(call: Call, body: EndpointIn) -> NewEndpointOut:
+    """Create an endpoint; the answer is the only place that shows its secret."""
+    fields = {
+        "url": str(body.url),
+        "description": None if body.description is None else str(body.description),
+        "events": frozenset(body.event_types),
+        "active": body.active,
+    }
+    made = await actions.create_endpoint(call.db, call.environment_id, fields, vault=call.services.vault, now=call.now)
+    _announce(call)
+    return NewEndpointOut.of(made)
+
+
+@operation("GET", "/v1/webhooks/endpoints", scope=Scope.WEBHOOKS_READ)
+async def list_webhook_endpoints(call: Call) -> list[EndpointOut]:
+    """List the endpoints of the environment, oldest first."""
+    found = await store.list_endpoints(call.db, call.environment_id, call.services.vault)
+    return [EndpointOut.of(one) for one in found]
+
+
+@operation("GET", "/v1/webhooks/endpoints/{endpointId}", scope=Scope.WEBHOOKS_READ)
+async def get_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> EndpointOut:
+    """Retrieve an endpoint, without its secret."""
+    return EndpointOut.of(await _get_endpoint(call, endpoint_id))
+
+
+async def _check_changed_url(talk: Talk, _: WebhookEndpointId, body: EndpointPatch) -> None:
+    if not isinstance(body.url, UnsetType):
+        await _check_url(talk, body.url)
+
+
+@operation("PATCH", "/v1/webhooks/endpoints/{endpointId}", scope=Scope.WEBHOOKS_WRITE)
+@after(_check_changed_url)
+async def update_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId, body: EndpointPatch) -> EndpointOut:
+    """Change the supplied fields; an endpoint that is made active again is sent what waited for it."""
+    fields: dict[str, Any] = changes_of(body, "active")
+    fields |= {name: _text(value) for name, value in changes_of(body, "url", "description").items()}
+    if not isinstance(body.event_types, UnsetType):
+        fields["events"] = frozenset(body.event_types)
+    changed = await actions.update_endpoint(
+        call.db, call.environment_id, endpoint_id, fields, vault=call.services.vault, now=call.now
+    )
+    _announce(call)
+    return EndpointOut.of(changed)
+
+
+@operation("DELETE", "/v1/webhooks/endpoints/{endpointId}", scope=Scope.WEBHOOKS_WRITE, status=204)
+async def delete_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> None:
+    """Delete an endpoint; what was not delivered to it yet is not delivered any more."""
+    await store.delete_endpoint(call.db, call.environment_id, endpoint_id)
+    _announce(call)
+
+
+@operation("POST", "/v1/webhooks/endpoints/{endpointId}/rotate-secret", scope=Scope.WEBHOOKS_WRITE)
+async def rotate_webhook_secret(call: Call, endpoint_id: WebhookEndpointId) -> SecretOut:
+    """Give an endpoint a new secret, shown this once; for 24 hours the one before signs along with it."""
+    changed = await actions.rotate_secret(
+        call.db, call.environment_id, endpoint_id, vault=call.services.vault, now=call.now
+    )
+    until = changed.secrets[1].until or call.now
+    return SecretOut(secret=changed.secret.reveal(), previous_until=iso_text(until))
+
+
+@operation("POST", "/v1/webhooks/endpoints/{endpointId}/test", scope=Scope.WEBHOOKS_WRITE)
+async def try_webhook_endpoint(talk: Talk, endpoint_id: WebhookEndpointId) -> DeliveryOut:
+    """Send a test event to an endpoint at once, active or not, and tell what the receiver answered."""
+
+    async def find(db: Connection) -> Endpoint:
+        return await store.get_endpoint(db, talk.environment_id, endpoint_id, talk.services.vault)
+
+    endpoint = await talk.database.read(find)
+    now = talk.now
+    event_id = WebhookEventId(new_id(now))
+    payload = make_payload(EventType.ENDPOINT_TEST, {"_endpointId": id_text(endpoint.id)}, now)
+    attempt = await post_event(talk.services.carrier, endpoint, event_id, payload, now)
+
+    async def record(db: Connection) -> Delivery:
+        return await actions.append_test(db, endpoint, event_id, payload, attempt, now)
+
+    return DeliveryOut.of(await talk.database.transaction(record))
+
+
+@operation("GET", "/v1/webhooks/endpoints/{endpointId}/deliveries", scope=Scope.WEBHOOKS_READ, scans=True)
+async def list_webhook_deliveries(
+    call: Call, endpoint_id: WebhookEndpointId, query: DeliveriesQuery
+) -> CursorPage[DeliveryOut]:
+    """List what was or is to be delivered to an endpoint, with its attempts and the last answer of the receiver."""
+    await _get_endpoint(call, endpoint_id)
+    listing = store.filter_deliveries(call.environment_id, endpoint_id, query.status)
+    return await list_cursor_page(call.db, listing, query, lambda row: DeliveryOut.of(store.delivery_of(row)))
+
+
+@operation("POST", "/v1/webhooks/endpoints/{endpointId}/deliveries/{deliveryId}/replay", scope=Scope.WEBHOOKS_WRITE)
+async def replay_webhook_delivery(
+    call: Call, endpoint_id: WebhookEndpointId, delivery_id: WebhookDeliveryId
+) -> DeliveryOut:
+    """Deliver an event again under the same `webhook-id`; one that is queued goes on as it is."""
+    await _get_endpoint(call, endpoint_id)
+    found = await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id)
+    await store.replay_delivery(call.db, found, call.now)
+    return DeliveryOut.of(await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id))
+
+
+@operation("POST", "/v1/webhooks/endpoints/{endpointId}/replay", scope=Scope.WEBHOOKS_WRITE)
+async def replay_webhook_deliveries(call: Call, endpoint_id: WebhookEndpointId, body: ReplayIn) -> ReplayOut:
+    """Deliver everything since a moment again, a thousand at a time, the oldest first."""
+    endpoint = await _get_endpoint(call, endpoint_id)
+    start = store.first_delivery(body.since.moment)
+    start = start if body.after is None else max(start, body.after.id)
+    found, has_more = await actions.replay_since(call.db, endpoint, after=start, status=body.status, now=call.now)
+    if not found:
+        return ReplayOut(replayed=0, has_more=False)
+    return ReplayOut(replayed=len(found), has_more=has_more, last=id_text(found[-1]))
+
+
+async def _check_url(talk: Talk, url: EndpointUrl) -> None:
+    try:
+        await talk.services.carrier.check_url(str(url))
+    except SendFailure as failure:
+        raise Invalid.field("url", f"cannot be sent to: {failure.message}", str(url)) from None
+
+
+async def _get_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> Endpoint:
+    return await store.get_endpoint(call.db, call.environment_id, endpoint_id, call.services.vault)
+
+
+def _announce(call: Call) -> None:
+    call.after_commit.append(lambda: forget_listeners(call.environment_id))
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,310 @@
+"""SQL of endpoints, events and deliveries; secrets are sealed on the way in and opened on the way out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Row
+from clarion.db.query import Insert, sql
+from clarion.errors import NotFound
+from clarion.http.pages import Listing
+from clarion.ids import (
+    EnvironmentId,
+    MessageId,
+    WebhookDeliveryId,
+    WebhookEndpointId,
+    WebhookEventId,
+    first_id,
+    id_text,
+    last_id,
+    new_id,
+)
+from clarion.jsontext import json_text, json_value
+from clarion.vault import Vault, sealing_key_id
+from clarion.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventType, SigningSecret
+
+_SECRETS = msgspec.json.Decoder(tuple[SigningSecret, ...])
+
+INSERT_ENDPOINT = sql("""
+    INSERT INTO webhook_endpoints (
+        environment_id, id, url, description, events, secret, active, disabled_reason, failing_since, created_at,
+        updated_at
+    ) VALUES (
+        :environment_id, :id, :url, :description, :events, :secret, :active, :disabled_reason, :failing_since,
+        :created_at, :updated_at
+    )
+""")
+UPDATE_ENDPOINT = sql("""
+    UPDATE webhook_endpoints
+    SET url = :url, description = :description, events = :events, secret = :secret, active = :active,
+        disabled_reason = :disabled_reason, failing_since = :failing_since, updated_at = :updated_at
+    WHERE environment_id = :environment_id AND id = :id
+""")
+FIND_ENDPOINT = sql("SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id")
+FIND_ENDPOINT_TO_CHANGE = sql("""
+    SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id {for_update}
+""")
+LIST_ENDPOINTS = sql("SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id ORDER BY id")
+LIST_LISTENERS = sql("SELECT id, events FROM webhook_endpoints WHERE environment_id = :environment_id AND active")
+DELETE_ENDPOINT = sql("DELETE FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id")
+
+LIST_ENVELOPES = sql("SELECT secret FROM webhook_endpoints")
+LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
+    SELECT environment_id, id, secret FROM webhook_endpoints
+    WHERE substr(secret, 1, :prefix_length) <> :prefix
+    ORDER BY environment_id, id LIMIT :most {for_update}
+""")
+UPDATE_ENVELOPE = sql("""
+    UPDATE webhook_endpoints SET secret = :secret WHERE environment_id = :environment_id AND id = :id
+""")
+
+EVENTS = Insert("webhook_events", "environment_id", "id", "type", "payload", "created_at")
+DELIVERIES = Insert(
+    "webhook_deliveries",
+    *("environment_id", "id", "endpoint_id", "event_id", "status", "attempt", "due_at"),
+    *("response_status", "error_text", "created_at", "updated_at"),
+)
+LIST_MESSAGES = sql("""
+    SELECT m.id, m.notification_id, m.job_id, m.workflow_id, m.subscriber_id, m.channel, m.provider_id, m.status,
+        m.seen, m.read, m.error_text, m.created_at, m.updated_at,
+        g.transaction_key, w.key AS workflow_key, s.key AS subscriber_key
+    FROM messages AS m
+    JOIN triggers AS g ON g.environment_id = m.environment_id AND g.id = m.trigger_id
+    JOIN workflows AS w ON w.environment_id = m.environment_id AND w.id = m.workflow_id
+    JOIN subscribers AS s ON s.environment_id = m.environment_id AND s.id = m.subscriber_id
+    WHERE m.environment_id = :environment_id AND m.id {any:ids}
+""")
+
+_COLUMNS = """
+    t.environment_id, t.id, t.endpoint_id, t.event_id, e.type, e.payload, t.status, t.attempt, t.due_at,
+    t.response_status, t.error_text, t.created_at, t.updated_at
+"""
+_SOURCE = """
+    webhook_deliveries AS t
+    JOIN webhook_events AS e ON e.environment_id = t.environment_id AND e.id = t.event_id
+"""
+FIND_DELIVERY = sql(f"""
+    SELECT {_COLUMNS} FROM {_SOURCE}
+    WHERE t.environment_id = :environment_id AND t.endpoint_id = :endpoint_id AND t.id = :id
+""")
+# One that is queued is under way already; it would be sent twice at the same time.
+REPLAY_DELIVERY = sql("""
+    UPDATE webhook_deliveries SET status = 'queued', attempt = 0, due_at = :now, updated_at = :now
+    WHERE environment_id = :environment_id AND endpoint_id = :endpoint_id AND id = :id AND status <> 'queued'
+""")
+REPLAY_DELIVERIES = sql("""
+    UPDATE webhook_deliveries SET status = 'queued', attempt = 0, due_at = :now, updated_at = :now
+    WHERE environment_id = :environment_id AND id IN (
+        SELECT id FROM webhook_deliveries
+        WHERE environment_id = :environment_id AND endpoint_id = :endpoint_id AND id > :after
+        AND status {any:statuses}
+        ORDER BY id LIMIT :most {for_update}
+    )
+    RETURNING id
+""")
+DELETE_OLD_DELIVERIES = sql("""
+    DELETE FROM webhook_deliveries WHERE environment_id = :environment_id AND id IN (
+        SELECT id FROM webhook_deliveries
+        WHERE environment_id = :environment_id AND id <= :oldest ORDER BY id LIMIT :most
+    )
+""")
+DELETE_OLD_EVENTS = sql("""
+    DELETE FROM webhook_events WHERE environment_id = :environment_id AND id IN (
+        SELECT id FROM webhook_events
+        WHERE environment_id = :environment_id AND id <= :oldest ORDER BY id LIMIT :most
+    )
+""")
+
+
+async def insert_endpoint(db: Connection, endpoint: Endpoint, vault: Vault) -> None:
+    await db.execute(INSERT_ENDPOINT, created_at=endpoint.created_at, **_stored(endpoint, vault))
+
+
+async def update_endpoint(db: Connection, endpoint: Endpoint, vault: Vault) -> None:
+    await db.execute(UPDATE_ENDPOINT, **_stored(endpoint, vault))
+
+
+async def get_endpoint(
+    db: Connection, environment_id: EnvironmentId, endpoint_id: WebhookEndpointId, vault: Vault, *, hold: bool = False
+) -> Endpoint:
+    """The endpoint; `hold` keeps others from changing it in the meantime."""
+    query = FIND_ENDPOINT_TO_CHANGE if hold else FIND_ENDPOINT
+    row = await db.fetch_one(query, environment_id=environment_id, id=endpoint_id)
+    if row is None:
+        raise NotFound("WebhookEndpoint", id_text(endpoint_id))
+    return endpoint_of(row, vault)
+
+
+async def list_endpoints(db: Connection, environment_id: EnvironmentId, vault: Vault) -> list[Endpoint]:
+    """The endpoints of the environment, oldest first."""
+    return [endpoint_of(row, vault) for row in await db.fetch(LIST_ENDPOINTS, environment_id=environment_id)]
+
+
+async def list_listeners(
+    db: Connection, environment_id: EnvironmentId
+) -> dict[WebhookEndpointId, frozenset[EventType]]:
+    """What the active endpoints of the environment want."""
+    rows = await db.fetch(LIST_LISTENERS, environment_id=environment_id)
+    return {row["id"]: _events_of(row["events"]) for row in rows}
+
+
+async def delete_endpoint(db: Connection, environment_id: EnvironmentId, endpoint_id: WebhookEndpointId) -> None:
+    """Remove it; its deliveries, which may be many, go like all others when they are old."""
+    if not await db.execute(DELETE_ENDPOINT, environment_id=environment_id, id=endpoint_id):
+        raise NotFound("WebhookEndpoint", id_text(endpoint_id))
+
+
+async def list_sealing_keys(db: Connection) -> frozenset[str]:
+    """The ids of all keys that the secrets of endpoints are sealed with."""
+    return frozenset(sealing_key_id(row["secret"]) for row in await db.fetch(LIST_ENVELOPES))
+
+
+async def reseal_secrets(db: Connection, vault: Vault, *, most: int) -> int:
+    """Seal up to `most` envelopes of other keys with the vault's writing key; tells how many there were."""
+    prefix = f"v1.{vault.writing_key_id}."
+    rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), most=most)
+    for row in rows:
+        context = row["environment_id"] + row["id"]
+        sealed = vault.seal(vault.open(row["secret"], context=context), context=context)
+        await db.execute(UPDATE_ENVELOPE, environment_id=row["environment_id"], id=row["id"], secret=sealed)
+    return len(rows)
+
+
+async def list_message_rows(
+    db: Connection, environment_id: EnvironmentId, ids: Sequence[MessageId]
+) -> dict[MessageId, Row]:
+    """What is told of messages, by their ids."""
+    rows = await db.fetch(LIST_MESSAGES, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
+    return {MessageId(row["id"]): row for row in rows}
+
+
+def event_row(
+    environment_id: EnvironmentId, event_id: WebhookEventId, kind: EventType, payload: str, now: Millis
+) -> tuple[Any, ...]:
+    return environment_id, event_id, kind, payload, now
+
+
+def queued_row(
+    environment_id: EnvironmentId, endpoint_id: WebhookEndpointId, event_id: WebhookEventId, now: Millis
+) -> tuple[Any, ...]:
+    """A delivery that is due at once."""
+    delivery_id = new_id(now)
+    return environment_id, delivery_id, endpoint_id, event_id, DeliveryStatus.QUEUED, 0, now, None, None, now, now
+
+
+def delivery_row(delivery: Delivery) -> tuple[Any, ...]:
+    one = delivery
+    return (
+        *(one.environment_id, one.id, one.endpoint_id, one.event_id, one.status, one.attempt, one.due_at),
+        *(one.response_status, one.error_text, one.created_at, one.updated_at),
+    )
+
+
+async def insert_events(
+    db: Connection, events: Sequence[tuple[Any, ...]], deliveries: Sequence[tuple[Any, ...]]
+) -> None:
+    if events:
+        await db.insert_many(EVENTS, events)
+        await db.insert_many(DELIVERIES, deliveries)
+
+
+def filter_deliveries(
+    environment_id: EnvironmentId, endpoint_id: WebhookEndpointId, status: DeliveryStatus | None
+) -> Listing:
+    """The deliveries of an endpoint, all or those of one status."""
+    parameters: dict[str, Any] = {"environment_id": environment_id, "endpoint_id": endpoint_id}
+    where = "t.environment_id = :environment_id AND t.endpoint_id = :endpoint_id"
+    if status is not None:
+        parameters["status"] = status
+        where += " AND t.status = :status"
+    return Listing(columns=_COLUMNS, source=_SOURCE, where=where, parameters=parameters)
+
+
+async def get_delivery(
+    db: Connection, environment_id: EnvironmentId, endpoint_id: WebhookEndpointId, delivery_id: WebhookDeliveryId
+) -> Delivery:
+    row = await db.fetch_one(FIND_DELIVERY, environment_id=environment_id, endpoint_id=endpoint_id, id=delivery_id)
+    if row is None:
+        raise NotFound("WebhookDelivery", id_text(delivery_id))
+    return delivery_of(row)
+
+
+async def replay_delivery(db: Connection, delivery: Delivery, now: Millis) -> None:
+    """Let a delivery that has ended begin again; one that is queued goes on as it is."""
+    await db.execute(
+        REPLAY_DELIVERY,
+        environment_id=delivery.environment_id,
+        endpoint_id=delivery.endpoint_id,
+        id=delivery.id,
+        now=now,
+    )
+
+
+async def replay_deliveries(
+    db: Connection, endpoint: Endpoint, *, after: bytes, statuses: Sequence[DeliveryStatus], most: int, now: Millis
+) -> list[WebhookDeliveryId]:
+    """Let up to `most` deliveries with ids above `after` begin again, the oldest first; returns them in order."""
+    rows = await db.fetch(
+        REPLAY_DELIVERIES,
+        environment_id=endpoint.environment_id,
+        endpoint_id=endpoint.id,
+        after=after,
+        statuses=list(statuses),
+        most=most,
+        now=now,
+    )
+    return sorted(WebhookDeliveryId(row["id"]) for row in rows)
+
+
+async def delete_old(db: Connection, environment_id: EnvironmentId, *, before: Millis, most: int) -> int:
+    """Remove up to `most` events and as many deliveries from before the moment; tells how many."""
+    if before <= 0:
+        return 0
+    bound = {"environment_id": environment_id, "oldest": last_id(Millis(before - 1)), "most": most}
+    return await db.execute(DELETE_OLD_DELIVERIES, **bound) + await db.execute(DELETE_OLD_EVENTS, **bound)
+
+
+def first_delivery(since: Millis) -> bytes:
+    """What comes just ahead of every delivery from the moment on."""
+    return last_id(Millis(since - 1)) if since > 0 else first_id(Millis(0))
+
+
+def endpoint_of(row: Row, vault: Vault) -> Endpoint:
+    values = dict(row)
+    sealed = values.pop("secret")
+    opened = vault.open(sealed, context=row["environment_id"] + row["id"])
+    return Endpoint(
+        **values | {"events": _events_of(row["events"]), "active": bool(row["active"])},
+        secrets=_SECRETS.decode(opened),
+    )
+
+
+def delivery_of(row: Row) -> Delivery:
+    return Delivery(
+        **{**dict(row), "type": EventType(row["type"]), "status": DeliveryStatus(row["status"])},
+    )
+
+
+def _events_of(text: str) -> frozenset[EventType]:
+    """Those that are still known: a name that a later version gave up is never told of."""
+    known = EventType._value2member_map_
+    return frozenset(EventType(one) for one in json_value(text) if one in known)
+
+
+def _stored(endpoint: Endpoint, vault: Vault) -> Mapping[str, Any]:
+    # An envelope opens only where it was written: copied to another row it is worthless.
+    context = endpoint.environment_id + endpoint.id
+    return {
+        "environment_id": endpoint.environment_id,
+        "id": endpoint.id,
+        "url": endpoint.url,
+        "description": endpoint.description,
+        "events": json_text(sorted(endpoint.events)),
+        "secret": vault.seal(json_text(endpoint.secrets), context=context),
+        "active": endpoint.active,
+        "disabled_reason": endpoint.disabled_reason,
+        "failing_since": endpoint.failing_since,
+        "updated_at": endpoint.updated_at,
+    }

@@ -1,0 +1,202 @@
+"""Shapes of endpoints, deliveries and what is sent to receivers."""
+
+from typing import Annotated, Any, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import iso_text
+from clarion.db.port import Row
+from clarion.http.pages import CursorQuery
+from clarion.http.wire import CheckedText, IdText, MomentText, Wire, given
+from clarion.ids import id_text
+from clarion.jsontext import json_value
+from clarion.providers.names import BUILTIN
+from clarion.vocabulary import Channel, MessageStatus
+from clarion.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventType
+
+
+class EndpointUrl(CheckedText):
+    __slots__ = ()
+    RULE = "must be a URL of at most 2048 characters that begins with https:// or http://"
+    FORMAT = "uri"
+    EXAMPLE = "https://example.com/hooks/clarion"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return len(text) <= 2048 and text.isprintable() and text.startswith(("https://", "http://"))
+
+
+class Description(CheckedText):
+    __slots__ = ()
+    RULE = "must have at most 500 characters and no control characters"
+    EXAMPLE = "Billing"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return len(text) <= 500 and text.isprintable()
+
+
+EventTypes = Annotated[list[EventType], Meta(max_length=100)]
+
+
+class EndpointIn(Wire):
+    url: EndpointUrl
+    description: Description | None = None
+    event_types: EventTypes = field(default_factory=list)
+    active: bool = True
+
+
+class EndpointPatch(Wire):
+    """Omitted fields stay as they are; no event types at all mean every one."""
+
+    url: EndpointUrl | UnsetType = UNSET
+    description: Description | UnsetType | None = UNSET
+    event_types: EventTypes | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class EndpointOut(Wire):
+    id: str = field(name="_id")
+    environment_id: str = field(name="_environmentId")
+    url: str
+    description: str | UnsetType = UNSET
+    event_types: list[EventType]
+    active: bool
+    disabled_reason: str | UnsetType = UNSET
+    failing_since: str | UnsetType = UNSET
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> Self:
+        return cls(**_endpoint(endpoint))
+
+
+class NewEndpointOut(EndpointOut):
+    secret: str
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> Self:
+        return cls(**_endpoint(endpoint), secret=endpoint.secret.reveal())
+
+
+class SecretOut(Wire):
+    secret: str
+    previous_until: str
+    """Until when the secret before signs too."""
+
+
+class EventTypeOut(Wire):
+    type: EventType
+    description: str
+
+
+class DeliveriesQuery(CursorQuery):
+    status: DeliveryStatus | None = None
+
+
+class DeliveryOut(Wire):
+    id: str = field(name="_id")
+    endpoint_id: str = field(name="_endpointId")
+    event_id: str
+    """The `webhook-id` that the receiver is shown."""
+    type: EventType
+    payload: dict[str, Any]
+    status: DeliveryStatus
+    attempts: int
+    next_attempt_at: str | UnsetType = UNSET
+    response_status: int | UnsetType = UNSET
+    error_text: str | UnsetType = UNSET
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, delivery: Delivery) -> Self:
+        return cls(
+            id=id_text(delivery.id),
+            endpoint_id=id_text(delivery.endpoint_id),
+            event_id=id_text(delivery.event_id),
+            type=delivery.type,
+            payload=json_value(delivery.payload),
+            status=delivery.status,
+            attempts=delivery.attempt,
+            next_attempt_at=UNSET if delivery.due_at is None else iso_text(delivery.due_at),
+            response_status=given(delivery.response_status),
+            error_text=given(delivery.error_text),
+            created_at=iso_text(delivery.created_at),
+            updated_at=iso_text(delivery.updated_at),
+        )
+
+
+class ReplayIn(Wire):
+    since: MomentText
+    after: IdText | None = None
+    """Go on behind this delivery: the `last` of the answer before."""
+    status: DeliveryStatus | None = None
+    """Only those that failed, or only those that were delivered."""
+
+
+class ReplayOut(Wire):
+    replayed: int
+    has_more: bool
+    last: str | UnsetType = UNSET
+
+
+class MessageEvent(Wire):
+    """A message as receivers are told of it: without its content and addresses, which the API has."""
+
+    id: str = field(name="_id")
+    notification_id: str = field(name="_notificationId")
+    job_id: str = field(name="_jobId")
+    template_id: str = field(name="_templateId")
+    template_identifier: str
+    recipient_id: str = field(name="_subscriberId")
+    subscriber_id: str
+    transaction_id: str
+    channel: Channel
+    provider_id: str | UnsetType = UNSET
+    status: MessageStatus
+    seen: bool
+    read: bool
+    error_text: str | UnsetType = UNSET
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        provider_id = row["provider_id"]
+        return cls(
+            id=id_text(row["id"]),
+            notification_id=id_text(row["notification_id"]),
+            job_id=id_text(row["job_id"]),
+            template_id=id_text(row["workflow_id"]),
+            template_identifier=row["workflow_key"],
+            recipient_id=id_text(row["subscriber_id"]),
+            subscriber_id=row["subscriber_key"],
+            transaction_id=row["transaction_key"],
+            channel=Channel(row["channel"]),
+            # What is built in has no provider outside of Clarion to name.
+            provider_id=UNSET if provider_id is None or provider_id in BUILTIN else provider_id,
+            status=MessageStatus(row["status"]),
+            seen=bool(row["seen"]),
+            read=bool(row["read"]),
+            error_text=given(row["error_text"]),
+            created_at=iso_text(row["created_at"]),
+            updated_at=iso_text(row["updated_at"]),
+        )
+
+
+def _endpoint(endpoint: Endpoint) -> dict[str, Any]:
+    failing_since = endpoint.failing_since
+    return {
+        "id": id_text(endpoint.id),
+        "environment_id": id_text(endpoint.environment_id),
+        "url": endpoint.url,
+        "description": given(endpoint.description),
+        "event_types": sorted(endpoint.events),
+        "active": endpoint.active,
+        "disabled_reason": given(endpoint.disabled_reason),
+        "failing_since": UNSET if failing_since is None else iso_text(failing_since),
+        "created_at": iso_text(endpoint.created_at),
+        "updated_at": iso_text(endpoint.updated_at),
+    }

@@ -1,0 +1,62 @@
+"""`clarion dead-letters` beside a running service."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx
+
+from tests.processes import Start
+
+EMAIL = {"name": "Mail", "type": "email", "controlValues": {"subject": "Hi", "body": "Hello"}}
+# Addresses of this machine are refused for good unless they are allowed.
+FORBIDDEN = {"webhookUrl": "http://127.0.0.1:9/hook", "secretKey": "s", "from": "a@example.com"}
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(30):
+        while not await condition():  # noqa: ASYNC110 - it is asked over HTTP
+            await asyncio.sleep(0.05)
+
+
+async def make_integration(client: httpx.AsyncClient, provider: str, **credentials: str) -> dict[str, Any]:
+    body = {"providerId": provider, "channel": "email", "active": True, "credentials": credentials}
+    response = await client.post("/v1/integrations", json=body)
+    assert response.status_code == 201, response.text
+    made: dict[str, Any] = response.json()
+    return made
+
+
+async def test_dead_letters_are_listed_and_redriven(start: Start, run_command: Any, store: list[str]) -> None:
+    process = start("serve", *store)
+    development = ("--environment", "Development")
+    async with process.client(process.keys["Development"]) as client:
+        await make_integration(client, "email-webhook", **FORBIDDEN)
+        workflow = {"name": "Welcome", "workflowId": "welcome", "active": True, "steps": [EMAIL]}
+        assert (await client.post("/v2/workflows", json=workflow)).status_code == 201
+        ada = {"subscriberId": "ada", "email": "ada@example.com"}
+        await client.post("/v1/events/trigger", json={"name": "welcome", "to": ada})
+
+        async def has_dead_letters() -> bool:
+            return bool((await client.get("/v1/dead-letters")).json()["data"])
+
+        await until(has_dead_letters)
+        listed = run_command("dead-letters", "list", *development, *store)
+        (line,) = [line for line in listed.stdout.splitlines() if "ada" in line]
+        dead_id = next(word for word in line.split() if word.count("-") == 4)
+        await make_integration(client, "svc-email")
+
+        refused = run_command("dead-letters", "redrive", *development, *store)
+        wrong = run_command("dead-letters", "redrive", *development, *store, "nonsense")
+        redriven = run_command("dead-letters", "redrive", *development, *store, dead_id)
+        again = run_command("dead-letters", "redrive", *development, *store, "--all")
+
+        async def is_sent() -> bool:
+            return bool((await client.get("/v1/outbox")).json()["data"])
+
+        await until(is_sent)
+        assert (refused.returncode, wrong.returncode) == (2, 2)
+        assert "--all" in refused.stderr
+        assert redriven.stdout == "Redriven: 1.\n"
+        assert again.stdout == "Redriven: 0.\n"
+        assert (await client.get("/v1/dead-letters")).json()["data"] == []

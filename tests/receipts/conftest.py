@@ -1,0 +1,43 @@
+"""An application whose providers are all one server on the loopback interface."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from clarion.app import Application
+from clarion.clock import ManualClock
+from clarion.db.port import Database
+from clarion.engine.worker import Engine
+from clarion.integrations.callbacks import find_receipts_url
+from clarion.providers.egress import EgressGuard
+from clarion.providers.sending import Carrier
+from clarion.vault import Vault
+from tests.engine.support import World
+from tests.providers.contract.vendor import Received, Reply, Vendor, play
+from tests.receipts.signing import CERTIFICATE
+from tests.support import Api
+
+
+@pytest.fixture
+async def vendor() -> AsyncIterator[Vendor]:
+    def answer(request: Received) -> Reply:
+        return Reply(body=CERTIFICATE if request.url.endswith(".pem") else "{}")
+
+    async with play(answer) as playing:
+        yield playing
+
+
+@pytest.fixture
+async def carrier(clock: ManualClock, vendor: Vendor) -> AsyncIterator[Carrier]:
+    async with Carrier(EgressGuard(("127.0.0.0/8",)), clock=clock, reroute=vendor.reroute) as entered:
+        yield entered
+
+
+@pytest.fixture
+def world(
+    api: Api, application: Application, database: Database, vault: Vault, carrier: Carrier, clock: ManualClock
+) -> World:
+    bus = application.services.bus
+    receipts_url = find_receipts_url("http://clarion.test", vault)
+    engine = Engine(database, clock=clock, vault=vault, bus=bus, carrier=carrier, receipts_url=receipts_url)
+    return World(api, engine, clock)
