@@ -1,7 +1,5 @@
 """BulkSMS: its JSON REST API."""
 
-from hashlib import sha256
-
 from clarion.providers.answer import json_id
 from clarion.providers.base import FailureKind
 from clarion.providers.credentials import OptionalSenderCredentials
@@ -36,9 +34,8 @@ def request(account: BulkSmsCredentials, sms: Sms) -> Request:
         # More than three have to be announced.
         "longMessageMaxParts": max(count_parts(sms.body), 3),
     }
-    # Our id as a number, of which there is room for 31 bits.
-    number = int.from_bytes(sha256(sms.message_id.encode()).digest()[:4]) >> 1
-    return Request.json(f"{_API}/messages?deduplication-id={number}", filled(body), auth=account.auth)
+    # Its `deduplication-id` has 31 bits: among many messages one would be taken for another, and never arrive.
+    return Request.json(f"{_API}/messages", filled(body), auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -61,7 +58,5 @@ PROVIDER = SmsProvider(
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://www.bulksms.com/developer/json/v1/",
-    idempotency="`deduplication-id`, for 12 hours",
-    note="`apiToken` is the token's id and its secret with a colon between them. Receipts need a webhook for `SENT`. "
-    "Of 10 000 messages within 12 hours, one is taken for the repetition of another with a chance of 2 %.",
+    note="`apiToken` is the token's id and its secret with a colon between them. Receipts need a webhook for `SENT`.",
 )
