@@ -7,13 +7,12 @@ in groups: while one group is being written, the next one gathers.
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Coroutine
 from functools import partial
-from typing import Any, TypeVar
 
 from clarion.clock import Clock, Millis
 from clarion.db.port import Database
 from clarion.engine.repeating import PAUSE_SECONDS, repeat
+from clarion.engine.tasks import Tasks
 from clarion.environments.store import list_environments
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, WebhookEndpointId
@@ -31,7 +30,6 @@ from clarion.webhooks.model import KEPT, Attempt
 from clarion.webhooks.posting import post_event
 from clarion.webhooks.store import delete_old
 
-T = TypeVar("T")
 Place = tuple[EnvironmentId, WebhookEndpointId]
 
 MOST_UNDER_WAY = 256
@@ -57,7 +55,7 @@ class Webhooks:
         self._is_ending = False
         self._under_way: set[Errand] = set()
         self._posted: list[tuple[Errand, Attempt]] = []
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks = Tasks()
         self._recorder: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
@@ -67,13 +65,13 @@ class Webhooks:
             await repeat(self.claim, self._hint)
         finally:
             self._is_ending = True
-            await self._finish()
+            await self._tasks.finish()
             forgetting.cancel()
 
     async def work(self) -> bool:
         """Post and record what is due at this moment; tells whether there was any."""
         has_claimed = await self.claim()
-        await self._finish()
+        await self._tasks.finish()
         return has_claimed
 
     async def claim(self) -> bool:
@@ -84,13 +82,7 @@ class Webhooks:
         share = max(1, min(MOST_AN_ENDPOINT, MOST_UNDER_WAY // max(len(counts.keys() | set(waiting)), 1)))
         room = {place: share - counts[place] for place in waiting if counts[place] < share}
         self._is_full = len(room) < len(waiting)
-        claims = [self._start(self._claim_of(place, most)) for place, most in room.items()]
-        if claims:
-            # Not gathered: claims that are under way when this is cancelled still happen, and are posted.
-            await asyncio.wait(claims)
-        for failure in filter(None, [claim.exception() for claim in claims]):
-            raise failure
-        return any(claim.result() for claim in claims)
+        return await self._tasks.claim([self._claim_of(place, most) for place, most in room.items()])
 
     async def forget(self) -> None:
         """Remove events that are older than they are kept, a few in each unit of work."""
@@ -105,7 +97,7 @@ class Webhooks:
         errands = await self._database.transaction(claim)
         self._under_way.update(errands)
         for errand in errands:
-            self._start(self._post(errand))
+            self._tasks.start(self._post(errand))
         return bool(errands)
 
     async def _post(self, errand: Errand) -> None:
@@ -116,7 +108,7 @@ class Webhooks:
             attempt = Attempt(error=f"{type(error).__name__} in Clarion itself")
         self._posted.append((errand, attempt))
         if self._recorder is None:
-            self._recorder = self._start(self._record_posted())
+            self._recorder = self._tasks.start(self._record_posted())
 
     async def _attempt(self, errand: Errand) -> Attempt:
         if errand.payload is None:
@@ -166,13 +158,3 @@ class Webhooks:
                 await self.forget()
             except StoreUnavailable as error:
                 log.warning("Old events not removed", extra={"error": str(error)})
-
-    async def _finish(self) -> None:
-        while self._tasks:
-            await asyncio.wait(self._tasks)
-
-    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task

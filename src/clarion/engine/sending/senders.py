@@ -7,10 +7,9 @@ Results are recorded in groups: while one group is being written, the next one g
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any, TypeVar
 
 from clarion.clock import SECOND, Clock
 from clarion.db.port import Connection, Database
@@ -21,12 +20,11 @@ from clarion.engine.sending.deliver import carry, give_up, set_aside
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.engine.sending.parcels import Parcel
 from clarion.engine.sending.record import record_sends
+from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.opened import OpenedIntegrations
 from clarion.providers.sending import Carrier
-
-T = TypeVar("T")
 
 MOST_UNDER_WAY = 512
 """Jobs that one process carries at a time, shared by the environments that have some."""
@@ -73,7 +71,7 @@ class Senders:
         self._is_ending = False
         self._under_way: set[Parcel] = set()
         self._carried: list[Parcel] = []
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks = Tasks()
         self._recorder: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
@@ -87,13 +85,13 @@ class Senders:
             await repeat(self.claim, self._hint)
         finally:
             self._is_ending = True
-            await self._finish()
+            await self._tasks.finish()
             renewal.cancel()
 
     async def work(self) -> bool:
         """Carry and record what is due at this moment; tells whether there was any."""
         has_claimed = await self.claim()
-        await self._finish()
+        await self._tasks.finish()
         return has_claimed
 
     async def claim(self) -> bool:
@@ -103,13 +101,7 @@ class Senders:
         share = max(_SMALLEST_SHARE, MOST_UNDER_WAY // max(len(counts.keys() | set(waiting)), 1))
         room = {one: min(share - counts[one], _MOST_A_CLAIM) for one in waiting if counts[one] < share}
         self._is_full = len(room) < len(waiting)
-        claims = [self._start(self._claim_of(one, most)) for one, most in room.items()]
-        if claims:
-            # Not gathered: claims that are under way when this is cancelled still happen, and are carried.
-            await asyncio.wait(claims)
-        for failure in filter(None, [claim.exception() for claim in claims]):
-            raise failure
-        return any(claim.result() for claim in claims)
+        return await self._tasks.claim([self._claim_of(one, most) for one, most in room.items()])
 
     async def _list_waiting(self, db: Connection) -> list[EnvironmentId]:
         return [EnvironmentId(row["id"]) for row in await db.fetch(LIST_SENDS, now=self._clock.now())]
@@ -119,7 +111,7 @@ class Senders:
         parcels, has_found = await self._database.transaction(lambda db: claim(db, environment_id))
         self._under_way.update(parcels)
         for parcel in parcels:
-            self._start(self._carry(parcel))
+            self._tasks.start(self._carry(parcel))
         return has_found
 
     async def _carry(self, parcel: Parcel) -> None:
@@ -130,7 +122,7 @@ class Senders:
             give_up(parcel, error, self._clock.now())
         self._carried.append(parcel)
         if self._recorder is None:
-            self._recorder = self._start(self._record_carried())
+            self._recorder = self._tasks.start(self._record_carried())
 
     async def _record_carried(self) -> None:
         try:
@@ -189,13 +181,3 @@ class Senders:
                 await self._database.transaction(renew)
             except StoreUnavailable as error:
                 log.warning("Leases not renewed", extra={"error": str(error)})
-
-    async def _finish(self) -> None:
-        while self._tasks:
-            await asyncio.wait(self._tasks)
-
-    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task

@@ -1,0 +1,37 @@
+"""Tasks of a loop that go on beside it, and are finished before it ends."""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Tasks:
+    """Those that are under way."""
+
+    def __init__(self) -> None:
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return task
+
+    async def claim(self, claims: Sequence[Coroutine[Any, Any, bool]]) -> bool:
+        """Make several claims at once, and tell whether any found something; the first failure is raised.
+
+        They are tasks of their own: claims that are under way when this is cancelled still happen, and are worked on.
+        """
+        started = [self.start(one) for one in claims]
+        if started:
+            await asyncio.wait(started)
+        for failure in filter(None, [claim.exception() for claim in started]):
+            raise failure
+        return any(claim.result() for claim in started)
+
+    async def finish(self) -> None:
+        """Wait until none is left, those included that others start meanwhile."""
+        while self._under_way:
+            await asyncio.wait(self._under_way)
