@@ -2,10 +2,10 @@
 
 import os
 import platform
-import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
+import apsw
 import asyncpg
 import msgspec
 import psutil
@@ -61,7 +61,7 @@ async def describe_machine(server: PostgresServer) -> dict[str, str]:
         "Memory": f"{psutil.virtual_memory().total / 2**30:.0f} GB",
         "System": f"{platform.system()} {platform.release()}",
         "Python": platform.python_version(),
-        "SQLite": sqlite3.sqlite_version,
+        "SQLite": apsw.sqlite_lib_version(),
         "PostgreSQL": postgres.partition(" ")[0],
         "Load average at the start": f"{os.getloadavg()[0]:.1f}",
     }

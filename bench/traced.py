@@ -13,7 +13,6 @@ import json
 import os
 import re
 import signal
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import apsw
 import asyncpg
 
 from clarion.cli.commands import main
@@ -43,30 +43,32 @@ def _counting(text: str, *, calls: int = 1) -> Iterator[None]:
         entry[1] += time.perf_counter() - began
 
 
-class TracedCursor(sqlite3.Cursor):
+class TracedCursor:
     """Rows are made while they are fetched, so that is part of the statement's time."""
 
-    text = ""
+    def __init__(self, text: str, cursor: apsw.Cursor) -> None:
+        self._text = text
+        self._cursor = cursor
+        self.get_description = cursor.get_description
+        self.close = cursor.close
 
     def fetchall(self) -> list[Any]:
-        with _counting(self.text, calls=0):
-            return super().fetchall()
+        with _counting(self._text, calls=0):
+            return self._cursor.fetchall()
 
     def fetchone(self) -> Any:
-        with _counting(self.text, calls=0):
-            return super().fetchone()
+        with _counting(self._text, calls=0):
+            return self._cursor.fetchone()
 
 
-class TracedSqlite(sqlite3.Connection):
-    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-        cursor = self.cursor(TracedCursor)
-        cursor.text = sql
-        with _counting(sql):
-            return cursor.execute(sql, parameters)
+class TracedSqlite(apsw.Connection):
+    def execute(self, statements: str, bindings: Any = None) -> Any:  # type: ignore[override]
+        with _counting(statements):
+            return TracedCursor(statements, super().execute(statements, bindings))
 
-    def executemany(self, sql: str, parameters: Any, /) -> sqlite3.Cursor:
-        with _counting(sql):
-            return super().executemany(sql, parameters)
+    def executemany(self, statements: str, sequenceofbindings: Any) -> Any:  # type: ignore[override]
+        with _counting(statements):
+            return super().executemany(statements, sequenceofbindings)
 
 
 def _traced(name: str, prefix: str = "") -> Callable[..., Any]:
@@ -107,7 +109,7 @@ def _shortened(text: str) -> str:
 
 
 def _trace() -> None:
-    _give(sqlite3, "connect", factory=TracedSqlite)
+    apsw.Connection = TracedSqlite  # type: ignore[misc]
     _give(asyncpg, "connect", connection_class=TracedPostgres)
     _give(asyncpg, "create_pool", connection_class=TracedPostgres)
     signal.signal(signal.SIGUSR1, lambda *_: _counted.clear())

@@ -134,7 +134,13 @@ async def test_sqlite_units_that_arrive_together_share_commits(tmp_path: Path) -
     migrate_sqlite(path)
     database = SqliteDatabase(path)
     commits: list[str] = []
-    database._write.set_trace_callback(lambda text: commits.append(text) if text == "COMMIT" else None)
+
+    def note(_cursor: Any, text: str, _values: Any) -> bool:
+        if text == "COMMIT":
+            commits.append(text)
+        return True
+
+    database._write.exec_trace = note
 
     await asyncio.gather(*(database.transaction(lambda db: insert(db, unique(), "x")) for _ in range(500)))
     await database.close()
@@ -147,7 +153,7 @@ async def test_a_full_disk_is_told_as_unavailable_and_nothing_is_lost(tmp_path: 
     migrate_sqlite(path)
     database = SqliteDatabase(path)
     await database.transaction(lambda db: insert(db, b"1" * 16, "kept"))
-    pages = database._write.execute("PRAGMA page_count").fetchone()[0]
+    pages = database._write.pragma("page_count")
     database._write.execute(f"PRAGMA max_page_count = {pages}")
 
     with pytest.raises(StoreUnavailable):
@@ -174,9 +180,10 @@ def test_the_embedded_store_survives_power_loss_by_its_settings(tmp_path: Path) 
     from clarion.db.sqlite import connect
 
     connection = connect(tmp_path / "x.db")
-    assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-    assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
+    assert connection.pragma("journal_mode") == "wal"
+    assert connection.pragma("synchronous") == 2
     connection.close()
+    # Migrations are made with the standard library's.
     assert sqlite3.sqlite_version_info >= (3, 38)
 
 

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import apsw
 import asyncpg
 
 from clarion.db import sqlite
@@ -30,7 +31,7 @@ def missing_in_sqlite(path: Path) -> list[str]:
     try:
         with closing(sqlite.connect(path)) as connection:
             return _missing(_sqlite_revision(connection), f"The store {path}")
-    except sqlite3.Error as error:
+    except apsw.Error as error:
         raise StoreUnavailable(f"The SQLite store {path} cannot be opened: {error}") from error
 
 
@@ -87,7 +88,7 @@ def _missing(revision: str | None, store: str) -> list[str]:
     return known[known.index(revision) + 1 :]
 
 
-def _sqlite_revision(connection: sqlite3.Connection) -> str | None:
+def _sqlite_revision(connection: apsw.Connection) -> str | None:
     found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if found else None
     return row[0] if row else None
@@ -110,12 +111,20 @@ def _upgrade(connection: Any) -> None:
     command.upgrade(config, "head")
 
 
+def _connect_for_sqlalchemy(path: Path) -> sqlite3.Connection:
+    """By the standard library's driver, which SQLAlchemy knows; closed before anything else opens the store."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
 @contextmanager
 def _sqlite_engine(path: Path) -> Iterator[Any]:
     from sqlalchemy import create_engine, event  # noqa: PLC0415
     from sqlalchemy.pool import StaticPool  # noqa: PLC0415
 
-    engine = create_engine("sqlite://", creator=lambda: sqlite.connect(path), poolclass=StaticPool)
+    engine = create_engine("sqlite://", creator=lambda: _connect_for_sqlalchemy(path), poolclass=StaticPool)
     # sqlite3 opens no transaction before DDL by itself; without one a crash would leave half a migration.
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
     try:

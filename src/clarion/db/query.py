@@ -11,7 +11,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
@@ -38,6 +38,8 @@ class Query:
     lists: tuple[str, ...]
     arguments: Callable[[Mapping[str, Any]], Sequence[Any]]
     """Values in the order of the names."""
+    columns: list[str] = field(default_factory=list, compare=False)
+    """What the columns of an answer are called, once SQLite has told."""
 
     def sqlite_call(self, parameters: dict[str, Any]) -> tuple[str, Sequence[Any]]:
         """The text and its values, with those of every list behind the others."""
@@ -85,11 +87,6 @@ class Insert:
     def sqlite(self, count: int) -> str:
         """The text for so many rows at once: each statement lets other threads go first, so there are few."""
         return _repeated(f"{self._head} VALUES", f"({', '.join('?' * len(self.columns))})", self.otherwise, count)
-
-    @lru_cache(maxsize=64)  # noqa: B019 - inserts are constants of their modules
-    def only(self, places: tuple[int, ...]) -> "Insert":
-        """The same with some of the columns, where the others have no value."""
-        return Insert(self.table, *(self.columns[place] for place in places), otherwise=self.otherwise)
 
     @property
     def _head(self) -> str:

@@ -1,18 +1,18 @@
 """SQLite: one writer thread that commits whatever is waiting together, readers on their own connections."""
 
 import asyncio
+import contextlib
 import logging
 import queue
-import sqlite3
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
-from operator import is_not, itemgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
+
+import apsw
 
 from clarion.db.jsonmatch import json_matches
 from clarion.db.port import Dialect, Row, Work
@@ -24,23 +24,30 @@ T = TypeVar("T")
 _MOST_UNITS_A_COMMIT = 256
 _BUSY_MILLISECONDS = 10_000
 _SCAN_THREADS = 2
+_KEPT_STATEMENTS = 512
 _MOST_ROWS_A_STATEMENT = 64
+# What says that the store itself is in trouble, and not that a statement is wrong.
+_TROUBLE = (
+    apsw.BusyError,
+    apsw.CantOpenError,
+    apsw.CorruptError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.LockedError,
+    apsw.NoMemError,
+    apsw.NotADBError,
+    apsw.ReadOnlyError,
+)
 
 log = logging.getLogger(__name__)
 
 
-def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+def connect(path: Path, *, read_only: bool = False) -> apsw.Connection:
     """Open the file with the settings that durability rests on."""
-    connection = sqlite3.connect(
-        f"file:{path.resolve()}{'?mode=ro' if read_only else ''}",
-        uri=True,
-        isolation_level=None,
-        check_same_thread=False,
-        cached_statements=512,
-    )
-    connection.row_factory = sqlite3.Row
-    connection.create_function("json_matches", 2, json_matches, deterministic=True)
-    connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
+    flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    connection = apsw.Connection(str(path.resolve()), flags, statementcachesize=_KEPT_STATEMENTS)
+    connection.create_scalar_function("json_matches", cast("Any", json_matches), 2, deterministic=True)
+    connection.set_busy_timeout(_BUSY_MILLISECONDS)
     if not read_only:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
@@ -54,27 +61,30 @@ class SqliteConnection:
 
     dialect = Dialect.SQLITE
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
     async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]:
-        text, bound = query.sqlite_call(parameters)
-        return self._connection.execute(text, bound).fetchall()
+        cursor = self._connection.execute(*query.sqlite_call(parameters))
+        names = query.columns or _learn_columns(query, cursor)
+        return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
 
     async def fetch_one(self, query: Query, /, **parameters: Any) -> Row | None:
-        text, bound = query.sqlite_call(parameters)
-        row: Row | None = self._connection.execute(text, bound).fetchone()
-        return row
+        cursor = self._connection.execute(*query.sqlite_call(parameters))
+        names = query.columns or _learn_columns(query, cursor)
+        values = cursor.fetchone()
+        cursor.close()
+        return None if values is None else dict(zip(names, values, strict=True))
 
     async def execute(self, query: Query, /, **parameters: Any) -> int:
-        text, bound = query.sqlite_call(parameters)
-        return self._connection.execute(text, bound).rowcount
+        self._connection.execute(*query.sqlite_call(parameters))
+        return self._connection.changes()
 
     async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None:
-        self._connection.executemany(query.sqlite, map(query.arguments, rows))
+        # A statement that returns something waits at each row until it is fetched.
+        self._connection.executemany(query.sqlite, map(query.arguments, rows)).fetchall()
 
     async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> None:
-        into, rows = _without_nulls(into, rows)
         done = 0
         while done < len(rows):
             # In powers of two, so that few texts are prepared for batches of all lengths.
@@ -84,16 +94,11 @@ class SqliteConnection:
             done += count
 
 
-def _without_nulls(into: Insert, rows: Sequence[tuple[Any, ...]]) -> tuple[Insert, Sequence[tuple[Any, ...]]]:
-    """Leave columns out that no row has a value for: binding a NULL takes the driver as long as writing a text."""
-    filled = tuple(place for place, values in enumerate(zip(*rows, strict=True)) if any(map(_IS_VALUE, values)))
-    if len(filled) == len(into.columns):
-        return into, rows
-    pick = itemgetter(*filled)
-    return into.only(filled), [pick(row) for row in rows]
-
-
-_IS_VALUE = partial(is_not, None)
+def _learn_columns(query: Query, cursor: apsw.Cursor) -> Sequence[str]:
+    """What the columns of an answer are called; kept with the query, since asking takes as long as a row."""
+    with contextlib.suppress(apsw.ExecutionCompleteError):  # there are no rows
+        query.columns[:] = [column[0] for column in cursor.get_description()]
+    return query.columns
 
 
 @dataclass(slots=True)
@@ -116,7 +121,7 @@ class SqliteDatabase:
         self._near = connect(path, read_only=True)
         self._path = path
         self._scan_local = threading.local()
-        self._scan_connections: list[sqlite3.Connection] = []
+        self._scan_connections: list[apsw.Connection] = []
         self._scanners = ThreadPoolExecutor(_SCAN_THREADS, thread_name_prefix="clarion-scan")
         self._writer = threading.Thread(target=self._write_forever, name="clarion-writer", daemon=True)
         self._writer.start()
@@ -150,7 +155,7 @@ class SqliteDatabase:
             connection.close()
 
     def _scan_here(self, work: Work[T]) -> T:
-        connection: sqlite3.Connection | None = getattr(self._scan_local, "connection", None)
+        connection: apsw.Connection | None = getattr(self._scan_local, "connection", None)
         if connection is None:
             connection = self._scan_local.connection = connect(self._path, read_only=True)
             self._scan_connections.append(connection)
@@ -171,25 +176,25 @@ class SqliteDatabase:
                 return
 
 
-def _read_snapshot(connection: sqlite3.Connection, work: Work[T]) -> T:
+def _read_snapshot(connection: apsw.Connection, work: Work[T]) -> T:
     try:
         connection.execute("BEGIN")
         try:
             return run_at_once(work(SqliteConnection(connection)))
         finally:
             connection.execute("COMMIT")
-    except sqlite3.OperationalError as error:
+    except _TROUBLE as error:
         raise _unavailable(error) from error
 
 
-def _commit_together(connection: sqlite3.Connection, units: list[_Unit]) -> None:
+def _commit_together(connection: apsw.Connection, units: list[_Unit]) -> None:
     """One transaction for all; a unit that fails is undone alone, a commit that fails fails them all."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         for unit in units:
             _run_unit(connection, unit)
         connection.execute("COMMIT")
-    except sqlite3.Error as error:
+    except (apsw.Error, StoreUnavailable) as error:
         log.exception("Store cannot commit")
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -197,15 +202,15 @@ def _commit_together(connection: sqlite3.Connection, units: list[_Unit]) -> None
             unit.error = unit.error or _unavailable(error)
 
 
-def _run_unit(connection: sqlite3.Connection, unit: _Unit) -> None:
+def _run_unit(connection: apsw.Connection, unit: _Unit) -> None:
     connection.execute("SAVEPOINT unit")
     try:
         unit.result = run_at_once(unit.work(SqliteConnection(connection)))
     except BaseException as error:
-        unit.error = _unavailable(error) if isinstance(error, sqlite3.OperationalError) else error
+        unit.error = _unavailable(error) if isinstance(error, _TROUBLE) else error
         if not connection.in_transaction:
             # Disk full and I/O errors make SQLite undo everything: nothing of this batch may be reported as done.
-            raise sqlite3.OperationalError(str(error)) from error
+            raise _unavailable(error) from error
         connection.execute("ROLLBACK TO unit")
     connection.execute("RELEASE unit")
 
@@ -232,4 +237,4 @@ def run_at_once(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def _unavailable(error: BaseException) -> StoreUnavailable:
-    return StoreUnavailable(f"The store cannot be used now: {error}")
+    return error if isinstance(error, StoreUnavailable) else StoreUnavailable(f"The store cannot be used now: {error}")
