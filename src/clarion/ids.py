@@ -1,5 +1,6 @@
 """Identifiers: what we make (`…Id`, 16 bytes, time-ordered) and what callers choose (`…Key`, text)."""
 
+import os
 import threading
 from typing import NewType
 
@@ -31,50 +32,56 @@ TransactionKey = NewType("TransactionKey", str)
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-class _Sequence:
-    """The 60 bits after the version nibble's millisecond: strictly rising within this process."""
+class _Heads:
+    """The first halves of ids: a moment and a counter of 12 bits in one number, strictly rising within this process."""
+
+    _FARTHEST_BACK = 1000 << 12
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._millis = 0
-        self._counter = 0
+        self._last = 0
 
-    def next(self, now: Millis) -> tuple[int, int]:
+    def next(self, now: Millis) -> int:
         with self._lock:
-            if now > self._millis:
-                self._millis, self._counter = now, 0
-            elif now == self._millis and self._counter < 0xFFF:
-                self._counter += 1
-            elif now == self._millis:
-                # 4096 ids in one millisecond: borrow from the next one rather than repeat.
-                self._millis, self._counter = self._millis + 1, 0
-            else:
-                return self._earlier(now)
-            return self._millis, self._counter
-
-    def _earlier(self, now: Millis) -> tuple[int, int]:
-        """The clock went back, or an earlier millisecond overflowed into the one we are in."""
-        if self._millis - now > 1000:
-            self._millis, self._counter = now, 0
-            return now, 0
-        if self._counter == 0xFFF:
-            self._millis, self._counter = self._millis + 1, 0
-        else:
-            self._counter += 1
-        return self._millis, self._counter
+            head = now << 12
+            # 4096 ids in one millisecond borrow from the next one rather than repeat, and a clock that was set back a
+            # little is waited for. One that was set back far is believed.
+            if 0 <= self._last - head <= self._FARTHEST_BACK:
+                head = self._last + 1
+            self._last = head
+            return head
 
 
-_sequence = _Sequence()
-# The two highest bits of the ninth byte are those of every UUID.
+class _Tails:
+    """The second halves of ids: random, but for the two highest bits, which every UUID has in common."""
+
+    _MADE = 512
+
+    def __init__(self) -> None:
+        self._left: list[bytes] = []
+        # A copy of the process must not hand out the same.
+        os.register_at_fork(after_in_child=self._left.clear)
+
+    def next(self) -> bytes:
+        try:
+            return self._left.pop()
+        except IndexError:
+            made = random_bytes(8 * self._MADE)
+            tails = [_VARIANT[made[start]] + made[start + 1 : start + 8] for start in range(0, len(made), 8)]
+            tail = tails.pop()
+            self._left.extend(tails)
+            return tail
+
+
 _VARIANT = [bytes([byte & 0x3F | 0x80]) for byte in range(256)]
+_next_head = _Heads().next
+_next_tail = _Tails().next
 
 
 def new_id(now: Millis) -> bytes:
     """A UUID of version 7 for the moment `now`: ids sort by creation, and within this process strictly."""
-    millis, counter = _sequence.next(now)
-    head = (millis << 16) | 0x7000 | counter
-    tail = random_bytes(8)
-    return head.to_bytes(8) + _VARIANT[tail[0]] + tail[1:]
+    head = _next_head(now)
+    return (head >> 12 << 16 | 0x7000 | head & 0xFFF).to_bytes(8) + _next_tail()
 
 
 def id_text(value: bytes) -> str:

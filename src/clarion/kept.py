@@ -1,7 +1,6 @@
-"""What is dear to make and never changes, kept while it is in use."""
+"""What is dear to make and never changes, kept for a while."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
@@ -10,22 +9,17 @@ V = TypeVar("V")
 
 
 class Kept(Generic[K, V]):
-    """The values used last, bounded by their number and by their weight together; threads may share it."""
+    """The values kept last, bounded by their number and by their weight together; threads may share it."""
 
     def __init__(self, *, most: int, most_weight: int = 0, weigh: Callable[[K], int] = lambda _: 0) -> None:
         self._most = most
         self._most_weight = most_weight
         self._weigh = weigh
         self._lock = threading.Lock()
-        self._values: OrderedDict[K, V] = OrderedDict()
+        self._values: dict[K, V] = {}
         self._weight = 0
-
-    def find(self, key: K) -> V | None:
-        with self._lock:
-            found = self._values.get(key)
-            if found is not None:
-                self._values.move_to_end(key)
-            return found
+        # Nothing is moved when it is found: what leaves because it was kept first is made again where it is in use.
+        self.find: Callable[[K], V | None] = self._values.get
 
     def keep(self, key: K, value: V) -> None:
         with self._lock:
@@ -33,5 +27,6 @@ class Kept(Generic[K, V]):
                 self._weight += self._weigh(key)
             self._values[key] = value
             while len(self._values) > self._most or self._weight > self._most_weight:
-                oldest, _ = self._values.popitem(last=False)
+                oldest = next(iter(self._values))
+                del self._values[oldest]
                 self._weight -= self._weigh(oldest)

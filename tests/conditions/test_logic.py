@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.clock import DAY, HOUR, MINUTE, Millis, iso_text
-from clarion.conditions import check_logic, decide_logic, explain_logic
+from clarion.conditions import Rule, check_logic, decide_logic, explain_logic
 from clarion.conditions.logic import _BOUNDS, _Evaluation
+from clarion.conditions.plain import NotPlain, make_plain
 from clarion.jsontext import json_text
 
 NOW = Millis(1_784_116_800_000)
@@ -272,6 +273,43 @@ JSON = st.recursive(
     ),
     max_leaves=12,
 )
+
+
+@given(JSON)
+def test_the_short_way_decides_as_the_long_way(rule: Any) -> None:
+    assert Rule(rule).decide(DATA, now=NOW) is decide_logic(rule, DATA, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_plain"),
+    [
+        ({"==": [var("plan"), "gold"]}, True),
+        (
+            {"and": [{"!=": [var("plan"), "free"]}, {"or": [{"!": var("on")}, {"in": [var("plan"), ["gold", "x"]]}]}]},
+            True,
+        ),
+        ({"between": [var("count"), 1, 9]}, True),
+        ({"==": [{"var": ["payload.plan", "gold"]}, "gold"]}, False),
+        ({"==": [{"cat": ["go", "ld"]}, "gold"]}, False),
+        ({"some": [var("items"), {">": [{"var": "price"}, 15]}]}, False),
+        ({"teleport": [1]}, False),
+    ],
+)
+def test_plain_rules_go_the_short_way(rule: Any, is_plain: bool) -> None:
+    assert (make_plain(rule) is not None) is is_plain
+    assert Rule(rule).decide(DATA, now=NOW) is decide_logic(rule, DATA, now=NOW)
+
+
+@pytest.mark.parametrize("path", ["tags", "items", "long"])
+def test_values_that_are_not_simple_go_the_long_way(path: str) -> None:
+    data = {"payload": {**DATA["payload"], "long": "x" * 2000}}
+    rule = {"contains": [var(path), "x"]}
+    plain = make_plain(rule)
+
+    assert plain is not None
+    with pytest.raises(NotPlain):
+        plain(data)
+    assert Rule(rule).decide(data, now=NOW) is decide_logic(rule, data, now=NOW)
 
 
 @given(JSON)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId
-from clarion.preferences.model import Layer, Verdict, decide_preference, layers_of
+from clarion.preferences.model import Layer, Layers, Verdict, decide_preference, layers_of
 from clarion.vocabulary import Channel, Severity
 from clarion.workflows.model import MainSwitch, PreferenceLayer, Switch, Workflow
 
@@ -74,9 +74,13 @@ TRUTH: list[tuple[list[PreferenceLayer | None], bool, Layer | None]] = [
 ]
 
 
+def strongest_first(layers: Any) -> Layers:
+    return list(zip(Layer, layers, strict=True))[::-1]
+
+
 @pytest.mark.parametrize(("layers", "enabled", "by"), TRUTH)
 def test_the_strongest_layer_that_speaks_decides(layers: Any, enabled: bool, by: Layer | None) -> None:
-    decision = decide_preference(list(zip(Layer, layers, strict=True)), [EMAIL])
+    decision = decide_preference(strongest_first(layers), [EMAIL])
 
     assert decision.channels == {EMAIL: Verdict(enabled, by)}
 
@@ -95,7 +99,7 @@ def test_the_strongest_layer_that_speaks_decides(layers: Any, enabled: bool, by:
     ],
 )
 def test_enabled_is_the_main_switch_unless_a_channel_is_on(layers: Any, enabled: bool) -> None:
-    assert decide_preference(list(zip(Layer, layers, strict=True)), [EMAIL, SMS]).enabled is enabled
+    assert decide_preference(strongest_first(layers), [EMAIL, SMS]).enabled is enabled
 
 
 def test_a_critical_workflow_does_not_listen_to_the_person() -> None:
@@ -123,4 +127,4 @@ def test_deciding_agrees_with_reading_the_layers_from_the_top(layers: Any, chann
             on = one.channels[channel].enabled if channel in one.channels else bool(one.all.enabled)
             expected = Verdict(on, name)
 
-    assert decide_preference(named, [channel]).channels[channel] == expected
+    assert decide_preference(named[::-1], [channel]).channels[channel] == expected

@@ -1,5 +1,6 @@
 """JSON-logic: rules such as `{"==": [{"var": "payload.plan"}, "gold"]}`, with the operators of existing dashboards."""
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -7,6 +8,7 @@ from typing import Any, Final
 from clarion.clock import Millis
 from clarion.conditions.dates import DATE_OPERATORS, compare_dates
 from clarion.conditions.operations import LONGEST_TEXT, MANY, OPERATIONS, is_truthy
+from clarion.conditions.plain import NotPlain, make_plain
 from clarion.conditions.values import Decision, is_absent, shorten
 from clarion.paths import MISSING, find_value
 
@@ -30,6 +32,21 @@ def decide_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> boo
         return is_truthy(_Evaluation(now).value(rule, variables))
     except (_TooMuch, RecursionError):
         return False
+
+
+class Rule:
+    """JSON-logic that is decided again and again: looked at once, and decided the short way where it is plain."""
+
+    def __init__(self, logic: Any) -> None:
+        self.logic = logic
+        self._plain = make_plain(logic)
+
+    def decide(self, variables: Mapping[str, Any], *, now: Millis) -> bool:
+        """Whether the step runs."""
+        if self._plain is not None:
+            with contextlib.suppress(NotPlain):
+                return is_truthy(self._plain(variables))
+        return decide_logic(self.logic, variables, now=now)
 
 
 def explain_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> Decision:
@@ -89,6 +106,8 @@ class _Evaluation:
 
     def value(self, rule: Any, data: Any) -> Any:
         self._charge(1)
+        if isinstance(rule, str):
+            return rule
         if isinstance(rule, list):
             return [self.value(part, data) for part in rule]
         if not isinstance(rule, dict) or len(rule) != 1:

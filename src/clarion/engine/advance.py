@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 
 from clarion.clock import Millis
-from clarion.conditions import Decision, decide_filters, decide_logic, explain_logic
+from clarion.conditions import Decision, Rule, decide_filters, explain_logic
 from clarion.db.port import Connection
 from clarion.engine.outcomes import Done, Ended, Failed, Merged, Outcome, Sending, Skipped, Waiting
 from clarion.engine.records import CANCELED_BY_FAILURE, TAKEN_BY_LANE, TAKEN_BY_SENDER, Job, Run, note, variables_of
@@ -12,12 +12,12 @@ from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.registry import DECIDE, FINISH
 from clarion.ids import EnvironmentId
 from clarion.notifications.model import DetailStatus
-from clarion.preferences.model import Layer, decide_preference, layers_of
+from clarion.preferences.model import Layer, decide_channel, layers_of
 from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, render_value
 from clarion.vocabulary import Channel, JobStatus
 from clarion.workflows.controls import ControlsProblem
-from clarion.workflows.model import Step
+from clarion.workflows.model import Controlled, Step
 
 log = logging.getLogger(__name__)
 
@@ -85,18 +85,25 @@ def _context(
         run=run,
         job=job,
         step=step,
-        controls=_controls(step, variables),
+        chosen=_choose(step, variables),
         variables=variables,
         open_providers=open_providers,
     )
 
 
-def _controls(step: Step, variables: dict[str, object]) -> dict[str, object]:
-    """The controls of the first variant whose conditions hold, else the step's own."""
+def _choose(step: Step, variables: dict[str, object]) -> Controlled:
+    """The first variant whose conditions hold, else the step itself."""
     for variant in step.variants:
         if decide_filters(variant.filters, variables).passed:
-            return variant.controls
-    return step.controls
+            return variant
+    return step
+
+
+def _rule(chosen: Controlled, variables: dict[str, object]) -> Rule | None:
+    """When the step runs; expected values may be templates."""
+    if chosen.rule is None or not chosen.has_templates_in_rule:
+        return chosen.rule
+    return Rule(render_value(chosen.rule.logic, variables))
 
 
 def _refuse(context: StepContext) -> Outcome | None:
@@ -112,15 +119,14 @@ def _refuse_by_condition(context: StepContext) -> Outcome | None:
 
 
 def _failed_conditions(context: StepContext) -> Iterator[Decision]:
-    """The step's filters and its JSON-logic, where they do not hold; expected values may be templates."""
+    """The step's filters and its JSON-logic, where they do not hold."""
     if context.step.filters:
         decision = decide_filters(render_value(context.step.filters, context.variables), context.variables)
         if not decision.passed:
             yield decision
-    if context.controls.get("skip"):
-        rule = render_value(context.controls["skip"], context.variables)
-        if not decide_logic(rule, context.variables, now=context.now):
-            yield explain_logic(rule, context.variables, now=context.now)
+    rule = _rule(context.chosen, context.variables)
+    if rule is not None and not rule.decide(context.variables, now=context.now):
+        yield explain_logic(rule.logic, context.variables, now=context.now)
 
 
 def _refuse_by_preference(context: StepContext) -> Outcome | None:
@@ -128,7 +134,7 @@ def _refuse_by_preference(context: StepContext) -> Outcome | None:
     if channel is None:
         return None
     layers = layers_of(run.workflow, run.subscriber_global, run.subscriber_workflow)
-    verdict = decide_preference(layers, [channel]).channels[channel]
+    verdict = decide_channel(layers, channel)
     if verdict.enabled or verdict.layer is None:
         return None
     context.note(DetailStatus.SUCCESS, _FILTERED_BY[verdict.layer], raw={"channel": channel, "layer": verdict.layer})

@@ -1,6 +1,6 @@
 """Who decides whether a channel is on: four layers, and one pure function over them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 
 from msgspec import Struct
@@ -50,37 +50,42 @@ class Decision(Struct, frozen=True):
 
 
 Layers = Sequence[tuple[Layer, PreferenceLayer | None]]
+"""From the strongest to the weakest."""
+
+_NOBODY = Verdict(enabled=True, layer=None)
 
 
 def decide_preference(layers: Layers, channels: Sequence[Channel]) -> Decision:
-    """Resolve each channel: the strongest layer that says anything about it decides, on where none does.
+    """Resolve each of the channels."""
+    verdicts = {channel: decide_channel(layers, channel) for channel in channels}
+    spoken = (layer.all.enabled for _, layer in layers if layer is not None)
+    main = next((enabled for enabled in spoken if enabled is not None), True)
+    return Decision(enabled=main or any(verdict.enabled for verdict in verdicts.values()), channels=verdicts)
+
+
+def decide_channel(layers: Layers, channel: Channel) -> Verdict:
+    """The strongest layer that says anything about the channel decides, on where none does.
 
     A layer speaks about a channel by its own switch, or else by its main switch.
     """
-    strongest_first = [(name, layer) for name, layer in reversed(layers) if layer is not None]
-    verdicts = {
-        channel: next(_spoken(strongest_first, channel), Verdict(enabled=True, layer=None)) for channel in channels
-    }
-    main = next((layer.all.enabled for _, layer in strongest_first if layer.all.enabled is not None), True)
-    return Decision(enabled=main or any(verdict.enabled for verdict in verdicts.values()), channels=verdicts)
+    for name, layer in layers:
+        if layer is None:
+            continue
+        if channel in layer.channels:
+            return Verdict(layer.channels[channel].enabled, name)
+        if layer.all.enabled is not None:
+            return Verdict(layer.all.enabled, name)
+    return _NOBODY
 
 
 def layers_of(
     workflow: Workflow, subscriber_global: PreferenceLayer | None, subscriber_workflow: PreferenceLayer | None
 ) -> Layers:
     """The layers that count for a workflow: a critical one does not listen to the person."""
-    own: Layers = [
-        (Layer.WORKFLOW_DEFAULT, workflow.default_preference),
+    own = (
         (Layer.WORKFLOW_OVERRIDE, workflow.user_preference),
-    ]
+        (Layer.WORKFLOW_DEFAULT, workflow.default_preference),
+    )
     if workflow.is_critical:
         return own
-    return [*own, (Layer.SUBSCRIBER_GLOBAL, subscriber_global), (Layer.SUBSCRIBER_WORKFLOW, subscriber_workflow)]
-
-
-def _spoken(strongest_first: Sequence[tuple[Layer, PreferenceLayer]], channel: Channel) -> Iterator[Verdict]:
-    for name, layer in strongest_first:
-        if channel in layer.channels:
-            yield Verdict(layer.channels[channel].enabled, name)
-        elif layer.all.enabled is not None:
-            yield Verdict(layer.all.enabled, name)
+    return ((Layer.SUBSCRIBER_WORKFLOW, subscriber_workflow), (Layer.SUBSCRIBER_GLOBAL, subscriber_global), *own)

@@ -2,7 +2,7 @@
 
 from clarion.paths import MISSING
 from clarion.templates.keys import check_key, evaluate_key, find_path
-from clarion.templates.rendering import TemplateProblem, check_template, render_text, render_value
+from clarion.templates.rendering import TemplateProblem, check_template, has_markup, render_text, render_value
 
 __all__ = [
     "MISSING",
@@ -11,6 +11,7 @@ __all__ = [
     "check_template",
     "evaluate_key",
     "find_path",
+    "has_markup",
     "render_text",
     "render_value",
 ]

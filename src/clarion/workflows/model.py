@@ -2,13 +2,17 @@
 
 import re
 import unicodedata
+from functools import cached_property
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.conditions import Rule
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, base62_id, find_id, id_base62
+from clarion.jsontext import json_text
+from clarion.templates import has_markup
 from clarion.vocabulary import Channel, Severity, StepType
 
 MOST_STEPS = 20
@@ -18,16 +22,30 @@ _STEP_SLUG_MARK = "_st_"
 _CHANNELS = {StepType(channel.value): channel for channel in Channel}
 
 
-class Variant(Struct, frozen=True, kw_only=True, rename="camel"):
+class Controlled(Struct, frozen=True, kw_only=True, rename="camel", dict=True):
+    """What has controls, and in them a rule that says when it runs."""
+
+    controls: dict[str, Any] = {}
+
+    @cached_property
+    def rule(self) -> Rule | None:
+        logic = self.controls.get("skip")
+        return Rule(logic) if logic else None
+
+    @cached_property
+    def has_templates_in_rule(self) -> bool:
+        return has_markup(json_text(self.controls.get("skip")))
+
+
+class Variant(Controlled, frozen=True, kw_only=True, rename="camel"):
     """Other controls for a step, used instead of its own where the filters pass."""
 
     id: str
     name: str = ""
     filters: list[dict[str, Any]] = []
-    controls: dict[str, Any] = {}
 
 
-class Step(Struct, frozen=True, kw_only=True, rename="camel"):
+class Step(Controlled, frozen=True, kw_only=True, rename="camel"):
     """One step of a version, as it is kept in the version's JSON."""
 
     id: str
@@ -35,12 +53,11 @@ class Step(Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     type: StepType
     active: bool = True
-    controls: dict[str, Any] = {}
     filters: list[dict[str, Any]] = []
     should_stop_on_fail: bool = False
     variants: list[Variant] = []
 
-    @property
+    @cached_property
     def channel(self) -> Channel | None:
         return _CHANNELS.get(self.type)
 
@@ -72,7 +89,7 @@ class PreferenceLayer(Struct, frozen=True):
     channels: dict[Channel, Switch] = {}
 
 
-class Workflow(Struct, frozen=True, kw_only=True):
+class Workflow(Struct, frozen=True, kw_only=True, dict=True):
     environment_id: EnvironmentId
     id: WorkflowId
     key: WorkflowKey
@@ -88,7 +105,7 @@ class Workflow(Struct, frozen=True, kw_only=True):
     updated_at: Millis
     deleted_at: Millis | None = None
 
-    @property
+    @cached_property
     def is_critical(self) -> bool:
         layers = (self.default_preference, self.user_preference)
         return any(layer.all.read_only for layer in layers if layer is not None)
@@ -98,7 +115,7 @@ class Workflow(Struct, frozen=True, kw_only=True):
         return f"{kebab(self.name)}{_SLUG_MARK}{id_base62(self.id)}"
 
 
-class WorkflowVersion(Struct, frozen=True, kw_only=True):
+class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
     environment_id: EnvironmentId
     id: WorkflowVersionId
     workflow_id: WorkflowId
@@ -113,7 +130,7 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True):
         exact = (step for step in self.steps if step.step_id == reference)
         return next(exact, None) or next((step for step in self.steps if step.is_called(reference)), None)
 
-    @property
+    @cached_property
     def channels(self) -> list[Channel]:
         """The channels of active steps, each once, in step order."""
         found = [step.channel for step in self.steps if step.active]

@@ -10,7 +10,7 @@ from clarion.db.port import Connection
 from clarion.engine.records import Job, Run, note
 from clarion.ids import EnvironmentId
 from clarion.notifications.model import DetailSource, DetailStatus
-from clarion.workflows.model import Step
+from clarion.workflows.model import Controlled, Step
 
 
 class StepContext(Struct, frozen=True, kw_only=True):
@@ -22,11 +22,15 @@ class StepContext(Struct, frozen=True, kw_only=True):
     run: Run
     job: Job
     step: Step
-    controls: Mapping[str, Any]
-    """The step's own, or those of the variant that was chosen."""
+    chosen: Controlled
+    """The step itself, or one of its variants."""
     variables: dict[str, Any]
     open_providers: frozenset[str]
     """Active ones that reach everyone, whether or not the subscriber has an entry for them."""
+
+    @property
+    def controls(self) -> Mapping[str, Any]:
+        return self.chosen.controls
 
     @property
     def zone(self) -> str:
