@@ -1,6 +1,5 @@
 """JSON-logic: rules such as `{"==": [{"var": "payload.plan"}, "gold"]}`, with the operators of existing dashboards."""
 
-import contextlib
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -43,10 +42,12 @@ class Rule:
 
     def decide(self, variables: Mapping[str, Any], *, now: Millis) -> bool:
         """Whether the step runs."""
-        if self._plain is not None:
-            with contextlib.suppress(NotPlain):
-                return is_truthy(self._plain(variables))
-        return decide_logic(self.logic, variables, now=now)
+        if self._plain is None:
+            return decide_logic(self.logic, variables, now=now)
+        try:
+            return is_truthy(self._plain(variables))
+        except NotPlain:
+            return decide_logic(self.logic, variables, now=now)
 
 
 def explain_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> Decision:

@@ -82,7 +82,12 @@ class PostgresDatabase:
     async def connect(cls, url: str, *, pool_size: int) -> "PostgresDatabase":
         try:
             pool = await asyncpg.create_pool(
-                url, min_size=1, max_size=pool_size, init=_prepare_connection, command_timeout=60
+                url,
+                min_size=1,
+                max_size=pool_size,
+                init=_prepare_connection,
+                reset=_leave_connection,
+                command_timeout=60,
             )
         except (*_UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
             raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
@@ -147,6 +152,10 @@ async def _prepare_connection(connection: Any) -> None:
     await connection.set_type_codec(
         "uuid", schema="pg_catalog", encoder=_same_bytes, decoder=_same_bytes, format="binary"
     )
+
+
+async def _leave_connection(_connection: Any) -> None:
+    """Nothing to clean up: settings, locks and cursors of a unit of work end with its transaction."""
 
 
 def _same_bytes(value: bytes) -> bytes:

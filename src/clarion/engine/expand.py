@@ -23,7 +23,7 @@ LIST_EVERYONE = sql("""
 """)
 LIST_SERVED = sql("""
     SELECT subscriber_id FROM notifications
-    WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND subscriber_id {any:subscriber_ids}
+    WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND subscriber_id BETWEEN :first AND :last
 """)
 
 _FIRST = bytes(16)
@@ -102,7 +102,9 @@ async def _expand_crowd(
     if topic is None and not trigger.recipients.everyone:
         return [], None
     ids = await _next_ids(db, environment_id, topic, position, most=most)
-    fresh = await _not_served(db, environment_id, trigger.id, ids)
+    # The first crowd is gone through once, in order: nobody in it can have a run unless they were named as well.
+    is_first = position.topic == 0 and not trigger.recipients.people
+    fresh = ids if is_first else await _not_served(db, environment_id, trigger.id, ids)
     known = await list_subscribers_by_id(db, environment_id, fresh)
     excluded = set(topic.exclude) if topic else set()
     found = [(known[one], topic) for one in fresh if one in known and known[one].key not in excluded]
@@ -127,9 +129,10 @@ async def _next_ids(
 async def _not_served(
     db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, ids: Sequence[SubscriberId]
 ) -> list[SubscriberId]:
+    """Those who have no run yet; the ids are in order."""
     if not ids:
         return []
-    rows = await db.fetch(LIST_SERVED, environment_id=environment_id, trigger_id=trigger_id, subscriber_ids=list(ids))
+    rows = await db.fetch(LIST_SERVED, environment_id=environment_id, trigger_id=trigger_id, first=ids[0], last=ids[-1])
     served = {row["subscriber_id"] for row in rows}
     return [one for one in ids if one not in served]
 
