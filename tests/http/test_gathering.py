@@ -1,11 +1,10 @@
 """Requests of one moment are worked on together, and none answers for another."""
 
 import asyncio
-from collections.abc import Sequence
 
 import pytest
 
-from clarion.http.gathering import MOST_TOGETHER, Gathering
+from clarion.http.gathering import MOST_TOGETHER, Gathering, Group
 
 
 class Work:
@@ -14,8 +13,12 @@ class Work:
     def __init__(self) -> None:
         self.groups: list[list[str]] = []
         self.has_begun = asyncio.Event()
+        self.may_begin = asyncio.Event()
+        self.may_begin.set()
 
-    async def __call__(self, items: Sequence[str]) -> list[str | Exception]:
+    async def __call__(self, group: Group[str]) -> list[str | Exception]:
+        await self.may_begin.wait()
+        items = group.take()
         self.groups.append(list(items))
         self.has_begun.set()
         await asyncio.sleep(0)
@@ -47,6 +50,45 @@ async def test_what_comes_while_a_group_is_under_way_is_the_next_group() -> None
     await asyncio.gather(gathering.submit("b"), gathering.submit("c"), first)
 
     assert work.groups == [["a"], ["b", "c"]]
+
+
+async def test_what_comes_before_the_work_begins_takes_part_in_it() -> None:
+    work = Work()
+    work.may_begin.clear()
+    gathering = make_gathering(work)
+    first = asyncio.create_task(gathering.submit("a"))
+    await asyncio.sleep(0.01)
+    second = asyncio.create_task(gathering.submit("b"))
+    await asyncio.sleep(0)
+    work.may_begin.set()
+
+    assert list(await asyncio.gather(first, second)) == ["A", "B"]
+    assert work.groups == [["a", "b"]]
+
+
+async def test_a_group_is_taken_once() -> None:
+    async def work_twice(group: Group[str]) -> list[str]:
+        first = group.take()
+        await asyncio.sleep(0)
+        assert group.take() == first
+        return list(first)
+
+    gathering = Gathering(work_twice, identity=lambda _: None)
+    first = asyncio.create_task(gathering.submit("a"))
+    await asyncio.sleep(0)
+
+    assert await gathering.submit("b") == "b"
+    assert await first == "a"
+
+
+async def test_work_that_never_begins_fails_for_those_who_wait() -> None:
+    async def refuse(_group: Group[str]) -> list[str]:
+        raise RuntimeError("no store")
+
+    gathering = Gathering(refuse, identity=lambda _: None)
+
+    answers = await asyncio.gather(gathering.submit("a"), gathering.submit("b"), return_exceptions=True)
+    assert [type(one) for one in answers] == [RuntimeError, RuntimeError]
 
 
 async def test_a_refusal_reaches_its_own_caller_alone() -> None:

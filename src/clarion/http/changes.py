@@ -1,6 +1,6 @@
 """Changes: each is made in a unit of work, which also keeps its answer under the caller's idempotency key."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,7 @@ from clarion.db.port import Connection, Database
 from clarion.errors import InProgress, Invalid, RequestError, StoreUnavailable
 from clarion.http import idempotency
 from clarion.http.errors import error_body, status_of
-from clarion.http.gathering import Gathering
+from clarion.http.gathering import Gathering, Group
 from clarion.http.idempotency import Answer, IdempotencyKey
 from clarion.http.operation import Call, Caller, Operation, RawReply, Reply, Services
 from clarion.jsontext import encode_json
@@ -84,29 +84,36 @@ class Changes:
             self._gatherings[operation.path] = Gathering(self._make_together, identity=_identity)
         return self._gatherings[operation.path]
 
-    async def _make_together(self, changes: Sequence[Change]) -> list[Answer | Exception]:
+    async def _make_together(self, group: Group[Change]) -> Sequence[Answer | Exception]:
         """All in one unit of work; where that fails, each in its own, so that only those at fault fail."""
         try:
-            outcomes, calls = await self._database.transaction(partial(self._perform_together, changes))
+            return await self._commit_together(group.take)
         except StoreUnavailable:
             raise
         except Exception:
+            changes = group.take()
             if len(changes) == 1:
                 raise
             return [await self._make_apart(change) for change in changes]
-        _run_after_commit(calls)
-        return outcomes
 
     async def _make_apart(self, change: Change) -> Answer | Exception:
         try:
-            (outcome,) = await self._make_together([change])
+            (outcome,) = await self._commit_together(lambda: [change])
         except Exception as error:  # noqa: BLE001 - it is raised again in front of the one that waits
             return error
         return outcome
 
+    async def _commit_together(self, take: Callable[[], Sequence[Change]]) -> Sequence[Answer | Exception]:
+        outcomes, calls = await self._database.transaction(partial(self._perform_together, take))
+        _run_after_commit(calls)
+        result: Sequence[Answer | Exception] = outcomes
+        return result
+
     async def _perform_together(
-        self, changes: Sequence[Change], db: Connection
+        self, take: Callable[[], Sequence[Change]], db: Connection
     ) -> tuple[list[Answer | Exception], list[Call]]:
+        """Whoever came until this unit of work began takes part in it."""
+        changes = take()
         now, vault = self._services.clock.now(), self._services.vault
         keys = [change.key for change in changes if change.key is not None]
         kept = await idempotency.find_answers(db, keys, vault, now)
