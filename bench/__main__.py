@@ -53,7 +53,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench")
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="measure, print a table and, of a whole run, write bench/results/<date>.json")
-    run.add_argument("--rounds", type=int, default=3)
+    run.add_argument("--rounds", type=int, default=6)
     run.add_argument("--only", type=_workloads, default=[], metavar="NAME,…", help=", ".join(_NAMES))
     report = commands.add_parser("report", help="write docs/performance.md from the newest result, or from a given one")
     report.add_argument("file", type=Path, nargs="?")
