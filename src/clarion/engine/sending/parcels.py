@@ -89,6 +89,8 @@ class Parcel:
     integrations: Sequence[Integration]
     has_turn: bool = False
     """Whether it has waited for a rate limit, and this is the moment that it was promised."""
+    put_off_since: Millis | None = None
+    """When its provider first asked to come back later; None where it did not, and when all is over."""
     messages: list[Message] = field(default_factory=list)
     overrides: dict[str, Any] = field(default_factory=dict)
     run: Run | None = None

@@ -25,7 +25,8 @@ LIST_ATTEMPTS = sql("""
 RECORD_JOB = sql(f"""
     UPDATE jobs
     SET status = :status, provider_id = :provider_id, details = {APPENDED_DETAIL}, due_at = :due_at,
-        runnable = :runnable, attempt = :attempt, outputs = :outputs, dead_at = :dead_at, updated_at = :now
+        runnable = :runnable, attempt = :attempt, outputs = :outputs, put_off_since = :put_off_since,
+        dead_at = :dead_at, updated_at = :now
     WHERE environment_id = :environment_id AND id = :id
 """)
 # A provider may report what became of a message before its answer is recorded: what it reported stays.
@@ -153,6 +154,7 @@ def _job_row(parcel: Parcel, now: Millis) -> dict[str, Any]:
         "runnable": job.runnable,
         "attempt": job.attempt,
         "outputs": None if job.outputs is None else json_text(job.outputs),
+        "put_off_since": parcel.put_off_since,
         "dead_at": parcel.dead_at,
         "now": now,
     }
