@@ -106,6 +106,11 @@ def read_report(receipt: Receipt, integration: Integration, redact: Callable[[An
     )
 
 
+def may_be_early(report: Report) -> bool:
+    """Whether its message may be found in a moment: ours have their own id before they are sent."""
+    return report.message_id is None and report.provider_message_id is not None
+
+
 def settle(standing: Standing, report: Report) -> Standing:
     """A message after one more report: the later of a failure and an arrival counts, and of one moment the failure.
 

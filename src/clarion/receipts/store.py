@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
@@ -10,7 +12,7 @@ from clarion.integrations.model import Integration
 from clarion.integrations.store import integration_of
 from clarion.jsontext import json_text, json_value
 from clarion.notifications.model import APPENDED_DETAIL
-from clarion.receipts.model import Addressee, Standing
+from clarion.receipts.model import Addressee, Report, Standing
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, MessageStatus
 
@@ -46,6 +48,21 @@ UPDATE_STANDING = sql("""
 """)
 APPEND_DETAILS = sql(f"""
     UPDATE jobs SET details = {APPENDED_DETAIL} WHERE environment_id = :environment_id AND id = :id
+""")
+INSERT_EARLY = Insert(
+    "early_reports",
+    *("environment_id", "integration_id", "digest", "report", "received_at"),
+    otherwise="ON CONFLICT (environment_id, integration_id, digest) DO NOTHING",
+)
+LIST_EARLY_INTEGRATIONS = sql("SELECT DISTINCT environment_id, integration_id FROM early_reports")
+LOCK_EARLY = sql("""
+    SELECT report, received_at FROM early_reports
+    WHERE environment_id = :environment_id AND integration_id = :integration_id AND digest > :after
+    ORDER BY digest LIMIT :most {skip_locked}
+""")
+DELETE_EARLY = sql("""
+    DELETE FROM early_reports
+    WHERE environment_id = :environment_id AND integration_id = :integration_id AND digest {any:digests}
 """)
 DELETE_OLD_RECEIPTS = sql("""
     DELETE FROM receipts WHERE (environment_id, digest) IN (
@@ -109,6 +126,35 @@ async def list_known(db: Connection, environment_id: EnvironmentId, digests: Seq
 
 async def insert_receipts(db: Connection, environment_id: EnvironmentId, digests: Iterable[bytes], now: Millis) -> None:
     await db.insert_many(INSERT_RECEIPTS, [(environment_id, digest, now) for digest in digests])
+
+
+async def insert_early_reports(
+    db: Connection, integration: Integration, reports: Iterable[Report], now: Millis
+) -> None:
+    """Keep reports whose messages may be there in a moment."""
+    ids = integration.environment_id, integration.id
+    await db.insert_many(INSERT_EARLY, [(*ids, one.digest, json_text(one), now) for one in reports])
+
+
+async def list_early_integrations(db: Connection) -> list[tuple[EnvironmentId, IntegrationId]]:
+    rows = await db.fetch(LIST_EARLY_INTEGRATIONS)
+    return [(row["environment_id"], row["integration_id"]) for row in rows]
+
+
+async def lock_early_reports(
+    db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, *, after: bytes, most: int
+) -> list[tuple[Report, Millis]]:
+    """Kept reports with the moments they came, by digest; those that another process holds are left to it."""
+    ids = {"environment_id": environment_id, "integration_id": integration_id}
+    rows = await db.fetch(LOCK_EARLY, **ids, after=after, most=most)
+    return [(msgspec.json.decode(row["report"], type=Report), row["received_at"]) for row in rows]
+
+
+async def delete_early_reports(
+    db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, digests: Sequence[bytes]
+) -> None:
+    ids = {"environment_id": environment_id, "integration_id": integration_id}
+    await db.execute(DELETE_EARLY, **ids, digests=list(digests))
 
 
 async def update_standings(

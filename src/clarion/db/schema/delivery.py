@@ -41,6 +41,16 @@ receipts = Table(
     sqlite_with_rowid=False,
 )
 
+early_reports = Table(
+    "early_reports",  # of messages whose send is not recorded yet, or that are not ours
+    metadata,
+    id_("environment_id", key=True),
+    id_("integration_id", key=True),
+    Column("digest", Digest, primary_key=True),  # as in `receipts`
+    text_("report"),  # JSON object
+    moment("received_at"),
+)
+
 webhook_endpoints = Table(
     "webhook_endpoints",
     metadata,

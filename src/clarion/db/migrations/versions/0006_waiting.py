@@ -1,11 +1,24 @@
-"""Jobs that a provider puts off."""
+"""Jobs that a provider puts off, and reports that come before their message."""
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.dialects.postgresql import BYTEA, UUID
 
 revision = "0006"
 down_revision = "0005"
 
+ID = sa.LargeBinary(16).with_variant(UUID(), "postgresql")
+DIGEST = sa.LargeBinary(16).with_variant(BYTEA(), "postgresql")
+
 
 def upgrade() -> None:
     op.add_column("jobs", sa.Column("put_off_since", sa.BigInteger(), nullable=True))
+    op.create_table(
+        "early_reports",
+        sa.Column("environment_id", ID, nullable=False),
+        sa.Column("integration_id", ID, nullable=False),
+        sa.Column("digest", DIGEST, nullable=False),
+        sa.Column("report", sa.Text(), nullable=False),
+        sa.Column("received_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("environment_id", "integration_id", "digest"),
+    )
