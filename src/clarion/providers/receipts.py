@@ -81,7 +81,7 @@ class Callback:
     def json(self) -> Any:
         try:
             return msgspec.json.decode(self.body)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ReceiptRefused("The body is not JSON") from error
 
     def events(self) -> list[Mapping[str, Any]]:
@@ -124,6 +124,8 @@ class Receipts(Generic[A]):
     """What to answer to a call that only asks whether we are there."""
     signed_with: str = ""
     """What proves the signatures: a credential, or a certificate; empty where the token in our address has to do."""
+    source: Callable[[Callback], str] | None = None
+    """Which of the provider's customers speaks, where its signature is the same for all of them."""
 
 
 def by_token(callback: Callback, _: Any) -> bool:

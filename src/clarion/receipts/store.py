@@ -19,6 +19,11 @@ from clarion.vocabulary import Channel, MessageStatus
 FIND_INTEGRATION = sql("""
     SELECT * FROM integrations WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
 """)
+SET_SOURCE = sql("""
+    UPDATE integrations SET reports_from = COALESCE(reports_from, :source)
+    WHERE environment_id = :environment_id AND id = :id
+    RETURNING reports_from
+""")
 LIST_BY_OWN_ID = sql("""
     SELECT id, job_id FROM messages WHERE environment_id = :environment_id AND id {any:ids} AND channel = :channel
 """)
@@ -76,6 +81,13 @@ async def find_integration(
 ) -> Integration | None:
     row = await db.fetch_one(FIND_INTEGRATION, environment_id=environment_id, id=integration_id)
     return None if row is None else integration_of(row, vault)
+
+
+async def set_source(db: Connection, integration: Integration, source: str) -> str | None:
+    """Let only this customer of the provider report from now on, unless there is one; tells which it is."""
+    ids = {"environment_id": integration.environment_id, "id": integration.id}
+    row = await db.fetch_one(SET_SOURCE, **ids, source=source)
+    return None if row is None else row["reports_from"]
 
 
 async def list_by_own_id(

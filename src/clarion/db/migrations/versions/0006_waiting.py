@@ -1,4 +1,4 @@
-"""Jobs that a provider puts off, and reports that come before their message."""
+"""Jobs that a provider puts off, reports that come before their message, and whose reports are heard."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,6 +13,7 @@ DIGEST = sa.LargeBinary(16).with_variant(BYTEA(), "postgresql")
 
 def upgrade() -> None:
     op.add_column("jobs", sa.Column("put_off_since", sa.BigInteger(), nullable=True))
+    op.add_column("integrations", sa.Column("reports_from", sa.Text(), nullable=True))
     op.create_table(
         "early_reports",
         sa.Column("environment_id", ID, nullable=False),
