@@ -41,6 +41,7 @@ from clarion.providers.egress import EgressGuard
 from clarion.providers.names import BuiltinNames
 from clarion.providers.sending import Carrier
 from clarion.receipts.actions import delete_old_receipts
+from clarion.receipts.asking import ask_for_receipts
 from clarion.receipts.early import record_early_reports
 from clarion.settings import Settings
 from clarion.vault import Vault, open_vault
@@ -114,6 +115,7 @@ class Application:
                 await delete_expired(self.database, self.services.clock.now())
                 await self.database.renew_statistics()
                 await record_early_reports(self.database, self.vault, self.services.clock.now())
+                await ask_for_receipts(self.database, self.services.carrier, self.vault, self.services.clock.now())
                 await delete_old_receipts(self.database, self.services.clock.now())
             except StoreUnavailable as error:
                 log.warning("Upkeep postponed", extra={"error": str(error)})

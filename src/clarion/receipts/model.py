@@ -51,6 +51,8 @@ class Report:
     reason: str | None
     detail: str
     """JSON of an execution detail."""
+    is_partial: bool = False
+    """Whether it tells of one of several devices, so that nothing follows for the message as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,9 +138,9 @@ def settle(standing: Standing, report: Report) -> Standing:
 
 
 def is_of_message(message: Addressee, report: Report, integration: Integration) -> bool:
-    """Does the report tell of the message itself, not of a copy, nor of a try that was given up for another's?"""
+    """Does the report tell of the message itself, not of a part or a copy, nor of a try given up for another's?"""
     is_its_own = message.integration_id is None or message.integration_id == integration.id
-    return is_its_own and not is_about_copy(message, report)
+    return is_its_own and not report.is_partial and not is_about_copy(message, report)
 
 
 def is_about_copy(message: Addressee, report: Report) -> bool:

@@ -120,6 +120,7 @@ class _Attempt:
             provider_id=integration.provider_id,
             integration_id=integration.id,
             provider_message_id=_storable(sent.provider_message_id),
+            tickets=sent.tickets,
         )
 
     def _fail(self, integration: Integration, failure: SendFailure, *, is_trial: bool) -> None:

@@ -49,6 +49,8 @@ class Outcome:
     provider_id: str | None
     integration_id: IntegrationId | None = None
     provider_message_id: str | None = None
+    tickets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """By recipient, what the provider is asked for later; empty where it tells by itself."""
     error_id: str | None = None
     error_text: str | None = None
 

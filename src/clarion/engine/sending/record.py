@@ -14,6 +14,7 @@ from clarion.environments.lanes import follow_indexes
 from clarion.ids import EnvironmentId, NotificationId
 from clarion.jsontext import json_text
 from clarion.notifications.model import APPENDED_DETAIL
+from clarion.receipts.awaited import await_tickets, insert_awaited
 from clarion.subscribers.tokens import remove_device_tokens
 from clarion.vocabulary import JobStatus
 from clarion.workflows.store import list_versions_by_id
@@ -77,6 +78,7 @@ async def record_sends(db: Connection, environment_id: EnvironmentId, parcels: S
         return False
     await db.execute_many(RECORD_JOB, [_job_row(parcel, now) for parcel in ours])
     await _record_messages(db, environment_id, ours, now)
+    await _await_receipts(db, environment_id, ours, now)
     await tell_of_sends(db, environment_id, ours, now)
     stopped = await _list_stopped(db, environment_id, [one for one in ours if one.job.status is JobStatus.FAILED])
     if stopped:
@@ -121,6 +123,21 @@ async def _record_messages(
     ]
     if rows:
         await db.execute_many(RECORD_MESSAGE, rows)
+
+
+async def _await_receipts(
+    db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis
+) -> None:
+    """Have providers asked for receipts that they do not report, where they gave tickets for them."""
+    awaited = [
+        one
+        for parcel in parcels
+        for message_id, outcome in parcel.outcomes.items()
+        if outcome.tickets and outcome.integration_id is not None
+        for one in await_tickets((environment_id, outcome.integration_id), message_id, outcome.tickets, now)
+    ]
+    if awaited:
+        await insert_awaited(db, awaited)
 
 
 async def _forget_tokens(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis) -> None:

@@ -1,4 +1,4 @@
-"""Jobs that a provider puts off, reports that come before their message, and whose reports are heard."""
+"""Jobs that a provider puts off, reports that come early or are asked for, and whose reports are heard."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -23,3 +23,16 @@ def upgrade() -> None:
         sa.Column("received_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("environment_id", "integration_id", "digest"),
     )
+    op.create_table(
+        "awaited_receipts",
+        sa.Column("environment_id", ID, nullable=False),
+        sa.Column("integration_id", ID, nullable=False),
+        sa.Column("ticket", sa.Text(), nullable=False),
+        sa.Column("message_id", ID, nullable=False),
+        sa.Column("recipient", sa.Text(), nullable=False),
+        sa.Column("is_partial", sa.Boolean(), nullable=False),
+        sa.Column("sent_at", sa.BigInteger(), nullable=False),
+        sa.Column("ask_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("environment_id", "integration_id", "ticket"),
+    )
+    op.create_index("awaited_receipts_due", "awaited_receipts", ["ask_at"])
