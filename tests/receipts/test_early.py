@@ -2,6 +2,9 @@
 
 import asyncio
 
+import pytest
+from msgspec import DecodeError
+
 from clarion.clock import MINUTE, SECOND, Millis
 from clarion.db.port import Database
 from clarion.db.query import sql
@@ -13,6 +16,7 @@ from tests.providers.contract.vendor import Reply, Vendor
 from tests.receipts.signing import Address, Signed, make_address, sendgrid, sendgrid_event, twilio
 from tests.records import NOW
 
+SPOIL = sql("UPDATE early_reports SET report = '{' WHERE environment_id = :environment_id")
 COUNT = sql("SELECT count(*) AS n FROM early_reports WHERE environment_id = :environment_id")
 
 
@@ -95,6 +99,20 @@ async def test_reports_of_an_integration_that_is_gone_are_forgotten(
     assert (await world.api.delete(f"/v1/integrations/{address.integration_id}")).is_success
 
     await record_early_reports(database, vault, world.clock.now())
+
+    assert await count_kept(database, world.api.environment) == 0
+
+
+async def test_a_kept_report_that_nobody_can_read_goes_in_the_end(
+    world: World, database: Database, vault: Vault
+) -> None:
+    address = await make_address(world.api, "twilio")
+    await address.post(report(address))
+    await database.transaction(lambda db: db.execute(SPOIL, environment_id=world.api.environment.id))
+    with pytest.raises(DecodeError):
+        await record_early_reports(database, vault, Millis(NOW + MINUTE))
+
+    await record_early_reports(database, vault, Millis(NOW + 2 * MINUTE + 1))
 
     assert await count_kept(database, world.api.environment) == 0
 

@@ -29,6 +29,12 @@ CLAIM_AWAITED = sql(f"""
     )
     RETURNING {_COLUMNS}
 """)
+DELETE_OLD_AWAITED = sql("""
+    DELETE FROM awaited_receipts WHERE (environment_id, integration_id, ticket) IN (
+        SELECT environment_id, integration_id, ticket FROM awaited_receipts
+        WHERE ask_at <= :now AND sent_at < :before {skip_locked}
+    )
+""")
 DELETE_AWAITED = sql("""
     DELETE FROM awaited_receipts
     WHERE environment_id = :environment_id AND integration_id = :integration_id AND ticket {any:tickets}
@@ -73,7 +79,8 @@ async def insert_awaited(db: Connection, awaited: Iterable[Awaited]) -> None:
 
 
 async def claim_awaited(db: Connection, *, most: int, now: Millis) -> list[Awaited]:
-    """Take tickets that it is time to ask for; those that nobody answers are due again later."""
+    """Take tickets that it is time to ask for; those that nobody answers are due again later, for a day or two."""
+    await db.execute(DELETE_OLD_AWAITED, now=now, before=now - 2 * KEPT)
     rows = await db.fetch(CLAIM_AWAITED, ask_at=now + ASKED_AFTER, most=most, now=now)
     return [Awaited(**dict(row) | {"is_partial": bool(row["is_partial"])}) for row in rows]
 

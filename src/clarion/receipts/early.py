@@ -36,6 +36,8 @@ class Tried(NamedTuple):
 
 async def record_early_reports(database: Database, vault: Vault, now: Millis, *, most: int = TRIED_TOGETHER) -> None:
     """Write down reports whose messages are there by now, and forget those that waited long enough."""
+    # Also one that nobody can write down, for whatever reason, goes in the end.
+    await database.transaction(partial(store.delete_old_early_reports, before=Millis(now - 2 * KEPT)))
     for ids in await database.read(store.list_early_integrations):
         integration = await database.read(partial(_find_integration, ids=ids, vault=vault))
         recorded, last = 0, b""

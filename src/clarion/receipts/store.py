@@ -69,6 +69,11 @@ DELETE_EARLY = sql("""
     DELETE FROM early_reports
     WHERE environment_id = :environment_id AND integration_id = :integration_id AND digest {any:digests}
 """)
+DELETE_OLD_EARLY = sql("""
+    DELETE FROM early_reports WHERE (environment_id, integration_id, digest) IN (
+        SELECT environment_id, integration_id, digest FROM early_reports WHERE received_at < :before {skip_locked}
+    )
+""")
 DELETE_OLD_RECEIPTS = sql("""
     DELETE FROM receipts WHERE (environment_id, digest) IN (
         SELECT environment_id, digest FROM receipts WHERE received_at < :before ORDER BY received_at LIMIT :most
@@ -167,6 +172,10 @@ async def delete_early_reports(
 ) -> None:
     ids = {"environment_id": environment_id, "integration_id": integration_id}
     await db.execute(DELETE_EARLY, **ids, digests=list(digests))
+
+
+async def delete_old_early_reports(db: Connection, *, before: Millis) -> int:
+    return await db.execute(DELETE_OLD_EARLY, before=before)
 
 
 async def update_standings(
