@@ -41,6 +41,8 @@ from clarion.providers.egress import EgressGuard
 from clarion.providers.names import BuiltinNames
 from clarion.providers.sending import Carrier
 from clarion.receipts.actions import delete_old_receipts
+from clarion.receipts.asking import ask_for_receipts
+from clarion.receipts.early import record_early_reports
 from clarion.settings import Settings
 from clarion.vault import Vault, open_vault
 
@@ -113,8 +115,20 @@ class Application:
                 await delete_expired(self.database, self.services.clock.now())
                 await self.database.renew_statistics()
                 await delete_old_receipts(self.database, self.services.clock.now())
+                await self._gather_receipts()
             except StoreUnavailable as error:
                 log.warning("Upkeep postponed", extra={"error": str(error)})
+
+    async def _gather_receipts(self) -> None:
+        """Look again at early reports, and ask for others; what nobody foresaw in one of them ends no process."""
+        now = self.services.clock.now()
+        try:
+            await record_early_reports(self.database, self.vault, now)
+            await ask_for_receipts(self.database, self.services.carrier, self.vault, now)
+        except StoreUnavailable:
+            raise
+        except Exception:
+            log.exception("Receipts not gathered")
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
 """Servers on the loopback interface that speak like providers, and misbehave when told to."""
 
 import asyncio
+import socket
 import ssl
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -102,48 +103,79 @@ async def mail_server(
         await server.wait_closed()
 
 
+Respond = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+
+
 @dataclass
 class WebServer:
     """A server that answers each request with the bytes it was given, and keeps what it was asked."""
 
+    respond: Respond
     port: int = 0
     connections: int = 0
     requests: list[bytes] = field(default_factory=list)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
+    listener: asyncio.Server | None = None
+    place: socket.socket | None = None
+    """Keeps the port while connections are refused."""
 
     def url(self, path: str = "/services/T0/B0/canary-webhook-9c1d", host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.port}{path}"
 
+    async def open(self) -> None:
+        self.place = self.place or _bound(self.port)
+        self.listener = await asyncio.start_server(self._serve, sock=self.place)
+        self.port, self.place = self.place.getsockname()[1], None
 
-Respond = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+    async def close(self) -> None:
+        if self.listener is None:
+            return
+        self.listener.close()
+        for writer in self.writers:
+            writer.close()
+        await self.listener.wait_closed()
+        self.listener = None
 
+    async def refuse(self) -> None:
+        """Hang up on everybody, and refuse connections until it is opened again."""
+        await self.close()
+        self.place = _bound(self.port)
 
-@asynccontextmanager
-async def web_server(respond: Respond) -> AsyncIterator[WebServer]:
-    web = WebServer()
+    def leave(self) -> None:
+        if self.place is not None:
+            self.place.close()
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        web.connections += 1
-        web.writers.append(writer)
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self.writers.append(writer)
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 length = next(int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-len"))
-                web.requests.append(head + await reader.readexactly(length))
-                await respond(web.requests[-1], writer)
+                self.requests.append(head + await reader.readexactly(length))
+                await self.respond(self.requests[-1], writer)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
             writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    web.port = server.sockets[0].getsockname()[1]
+
+@asynccontextmanager
+async def web_server(respond: Respond) -> AsyncIterator[WebServer]:
+    web = WebServer(respond)
+    await web.open()
     try:
         yield web
     finally:
-        server.close()
-        for writer in web.writers:
-            writer.close()
-        await server.wait_closed()
+        await web.close()
+        web.leave()
+
+
+def _bound(port: int) -> socket.socket:
+    """A port of one's own that nobody listens at yet; 0 is any."""
+    place = socket.socket()
+    place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    place.bind(("127.0.0.1", port))
+    return place
 
 
 def answering(status: int, body: str = "ok", **headers: str) -> Respond:

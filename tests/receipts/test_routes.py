@@ -15,6 +15,7 @@ from clarion.vault import Vault
 from clarion.vocabulary import Channel
 from tests.providers.contract.vendor import Vendor
 from tests.receipts.signing import (
+    CREDENTIALS,
     Address,
     Signed,
     mailgun,
@@ -132,6 +133,45 @@ async def test_a_topic_of_amazon_is_told_that_somebody_listens(api: Api, vendor:
 
     assert response.status_code == 200
     assert vendor.requests[-1].url == confirm
+
+
+async def test_the_account_of_the_first_topic_of_amazon_is_the_only_one_that_is_heard(
+    api: Api, database: Database, vendor: Vendor
+) -> None:
+    address, mail = await make_address(api, "ses"), await make_mail(database, api)
+    confirm = "https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&Token=t"
+    request = {"Type": "SubscriptionConfirmation", "Message": "Confirm", "SubscribeURL": confirm, "Token": "t"}
+    assert (await address.post(sns(**request))).status_code == 200
+    asked = len(vendor.requests)
+
+    strange = await address.post(sns(**request, TopicArn="arn:aws:sns:eu-west-1:2:ses"))
+    assert (strange.status_code, len(vendor.requests)) == (401, asked)
+    assert "arn:aws:sns:eu-west-1:1" in strange.text
+    assert (await address.post(sns(**request, TopicArn="arn:aws:sns:eu-west-1:1:complaints"))).status_code == 200
+    assert (await address.post(ses_bounce(mail.text, ["ada@example.org"]))).status_code == 200
+
+    path = f"/v1/integrations/{address.integration_id}"
+    assert (await api.put(path, json={"name": "Other"})).is_success
+    assert (await address.post(sns(**request, TopicArn="arn:aws:sns:eu-west-1:2:ses"))).status_code == 401
+    assert (await api.put(path, json={"credentials": dict(CREDENTIALS["ses"])})).is_success
+    assert (await address.post(sns(**request, TopicArn="arn:aws:sns:eu-west-1:2:ses"))).status_code == 200
+    assert (await address.post(sns(**request))).status_code == 401
+
+
+async def test_a_topic_that_nobody_signed_for_is_not_remembered(api: Api) -> None:
+    address = await make_address(api, "ses")
+    real = sns(Type="Notification", Message="Hello")
+    forged = Signed(body=real.body.replace(b"eu-west-1:1:ses", b"eu-west-1:2:ses"))
+
+    assert (await address.post(forged)).status_code == 401
+    assert (await address.post(real)).status_code == 200
+
+
+@pytest.mark.parametrize("topic", ["", "ses", "arn:aws:sns:eu-west-1:1:", "arn:aws:s3:eu-west-1:1:ses"])
+async def test_a_notification_without_a_topic_is_refused(api: Api, topic: str) -> None:
+    address = await make_address(api, "ses")
+
+    assert (await address.post(sns(Type="Notification", Message="Hello", TopicArn=topic))).status_code == 400
 
 
 async def test_a_certificate_that_cannot_be_fetched_is_a_reason_to_come_again(api: Api, vendor: Vendor) -> None:

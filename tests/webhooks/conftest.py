@@ -13,7 +13,7 @@ from clarion.providers.sending import Carrier
 from clarion.vault import Vault
 from tests.engine.support import World
 from tests.support import Api
-from tests.webhooks.support import Receiver, receiver
+from tests.webhooks.support import Post, Receiver, receiver
 
 
 @pytest.fixture
@@ -27,6 +27,11 @@ def world(
 @pytest.fixture
 def webhooks(database: Database, vault: Vault, carrier: Carrier, clock: ManualClock) -> Webhooks:
     return Webhooks(database, clock=clock, vault=vault, carrier=carrier)
+
+
+@pytest.fixture
+def post(api: Api, database: Database, webhooks: Webhooks, clock: ManualClock) -> Post:
+    return Post(api, database, webhooks, clock)
 
 
 @pytest.fixture

@@ -7,12 +7,14 @@ import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.engine.webhooks import Webhooks
+from clarion.providers.sending import Carrier
+from clarion.vault import Vault
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
 from tests.providers.loopback import answering, web_server
@@ -84,17 +86,31 @@ async def receiver(answer: Answer | None = None) -> AsyncIterator[Receiver]:
         yield made
 
 
-async def happen(database: Database, api: Api, clock: ManualClock, count: int = 1) -> None:
-    """Let workflows be created, as far as endpoints can tell."""
-    happened = [(EventType.WORKFLOW_CREATED, {"number": number}) for number in range(count)]
-    environment_id, now = api.environment.id, clock.now()
-    await database.transaction(lambda db: append_events(db, environment_id, happened, now))
+@dataclass(frozen=True)
+class Post:
+    """An environment whose events are delivered when told to, on a clock that stands."""
 
+    api: Api
+    database: Database
+    webhooks: Webhooks
+    clock: ManualClock
 
-async def work(webhooks: Webhooks) -> None:
-    """Deliver everything that is due."""
-    while await webhooks.work():
-        pass
+    async def happen(self, count: int = 1) -> None:
+        """Let workflows be created, as far as endpoints can tell."""
+        happened = [(EventType.WORKFLOW_CREATED, {"number": number}) for number in range(count)]
+        environment_id, now = self.api.environment.id, self.clock.now()
+        await self.database.transaction(lambda db: append_events(db, environment_id, happened, now))
+
+    async def work(self, *, after: int = 0) -> None:
+        """Let time pass, then deliver everything that is due."""
+        self.clock.move(after)
+        while await self.webhooks.work():
+            pass
+
+    def with_worker(self, vault: Vault, carrier: Carrier) -> "Post":
+        """The same, delivered by another worker."""
+        webhooks = Webhooks(self.database, clock=self.clock, vault=vault, carrier=carrier)
+        return replace(self, webhooks=webhooks)
 
 
 async def make_endpoint(api: Api, url: str, *event_types: str, **fields: Any) -> dict[str, Any]:

@@ -2,21 +2,19 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from clarion.clock import DAY, MINUTE, SECOND, ManualClock
-from clarion.db.port import Database
-from clarion.engine.webhooks import Webhooks
+from clarion.clock import DAY, MINUTE, SECOND
 from clarion.ids import WebhookEndpointId, find_id, id_text
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import claim_deliveries
 from tests.providers.loopback import answering
-from tests.support import Api
-from tests.webhooks.support import Receiver, happen, list_deliveries, make_endpoint, work
+from tests.webhooks.support import Post, Receiver, list_deliveries, make_endpoint
 
 ANSWERS = (200, 204, 410, 429, 500)
 SINCE = "2020-01-01T00:00:00.000Z"
@@ -31,11 +29,8 @@ ACTIONS = st.one_of(
 class Scene:
     """An endpoint, its receiver and everything that can happen to the two."""
 
-    api: Api
-    database: Database
-    clock: ManualClock
+    post: Post
     vault: Vault
-    webhooks: Webhooks
     hook: Receiver
     endpoint: dict[str, Any] = field(default_factory=dict)
     crashed: Counter[str] = field(default_factory=Counter)
@@ -48,58 +43,58 @@ class Scene:
     async def begin(self) -> None:
         self.hook.received.clear()
         self.hook.answer = answering(200)
-        self.endpoint = await make_endpoint(self.api, self.hook.url)
+        self.endpoint = await make_endpoint(self.post.api, self.hook.url)
 
     async def act(self, action: str) -> None:
         name, _, value = action.partition(" ")
         await (getattr(self, name)(int(value)) if value else getattr(self, name)())
 
     async def happen(self) -> None:
-        await happen(self.database, self.api, self.clock)
+        await self.post.happen()
 
     async def work(self) -> None:
-        await work(self.webhooks)
+        await self.post.work()
 
     async def crash(self) -> None:
         """A worker claims and is never heard of again."""
-        place = (self.api.environment.id, WebhookEndpointId(find_id(self.endpoint["_id"]) or b""))
-        now = self.clock.now()
-        lost = await self.database.transaction(lambda db: claim_deliveries(db, place, self.vault, most=2, now=now))
+        place = (self.post.api.environment.id, WebhookEndpointId(find_id(self.endpoint["_id"]) or b""))
+        now = self.post.clock.now()
+        claim = partial(claim_deliveries, place=place, vault=self.vault, most=2, now=now)
+        lost = await self.post.database.transaction(claim)
         self.crashed.update(id_text(one.id) for one in lost)
 
     async def disable(self) -> None:
-        await self.api.patch(self.path, json={"active": False})
+        await self.post.api.patch(self.path, json={"active": False})
 
     async def enable(self) -> None:
-        await self.api.patch(self.path, json={"active": True})
+        await self.post.api.patch(self.path, json={"active": True})
 
     async def replay(self) -> None:
-        answer = await self.api.post(f"{self.path}/replay", json={"since": SINCE})
+        answer = await self.post.api.post(f"{self.path}/replay", json={"since": SINCE})
         self.replayed += answer.json()["replayed"]
 
     async def answer(self, status: int) -> None:
         self.hook.answer = answering(status)
 
     async def pass_(self, millis: int) -> None:
-        self.clock.move(millis)
+        self.post.clock.move(millis)
 
     async def end_well(self) -> list[dict[str, Any]]:
         """The receiver takes everything from now on; returns what was delivered to it."""
         await self.answer(200)
         await self.enable()
-        answer = await self.api.post(f"{self.path}/replay", json={"since": SINCE, "status": "failed"})
+        answer = await self.post.api.post(f"{self.path}/replay", json={"since": SINCE, "status": "failed"})
         self.replayed += answer.json()["replayed"]
         for _ in range(3):
-            self.clock.move(2 * DAY)
-            await self.work()
-        deliveries = await list_deliveries(self.api, self.endpoint)
-        await self.api.delete(self.path)
+            await self.post.work(after=2 * DAY)
+        deliveries = await list_deliveries(self.post.api, self.endpoint)
+        await self.post.api.delete(self.path)
         return deliveries
 
 
 @pytest.fixture
-def scene(api: Api, database: Database, clock: ManualClock, vault: Vault, webhooks: Webhooks, hook: Receiver) -> Scene:
-    return Scene(api, database, clock, vault, webhooks, hook)
+def scene(post: Post, vault: Vault, hook: Receiver) -> Scene:
+    return Scene(post, vault, hook)
 
 
 @settings(max_examples=20, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))

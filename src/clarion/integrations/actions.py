@@ -133,6 +133,8 @@ async def update_integration(
     changed = plan_update(integration_id, changes, live)
     # What was the matter with it may be what was just set right.
     await store.delete_health(db, environment_id, integration_id)
+    if "credentials" in changes.fields:
+        await store.forget_source(db, environment_id, integration_id)
     return _get(await _settle(db, live, arrange_with(changed, live), vault=vault, now=now), integration_id)
 
 

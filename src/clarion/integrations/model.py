@@ -41,6 +41,8 @@ class Integration:
     """Its share of the messages among those of its channel that may carry them, once one has another than usual."""
     rate_limit: float | None = None
     """Messages a second."""
+    reports_from: str | None = None
+    """Which customer of the provider reports, where its signature is the same for all of them."""
     created_at: Millis
     updated_at: Millis
     deleted_at: Millis | None = None

@@ -36,6 +36,10 @@ DELETE_HEALTH = sql("""
     DELETE FROM integration_health WHERE environment_id = :environment_id AND integration_id = :integration_id
 """)
 
+FORGET_SOURCE = sql("""
+    UPDATE integrations SET reports_from = NULL WHERE environment_id = :environment_id AND id = :id
+""")
+
 LIST_ENVELOPES = sql("SELECT credentials FROM integrations")
 # Deleted integrations too: the old key can be thrown away only when nothing needs it.
 LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
@@ -83,6 +87,11 @@ async def update_integration(db: Connection, integration: Integration, vault: Va
 async def delete_health(db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId) -> None:
     """Forget how sending went so far: failures, pauses, what its rate limit still allows."""
     await db.execute(DELETE_HEALTH, environment_id=environment_id, integration_id=integration_id)
+
+
+async def forget_source(db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId) -> None:
+    """Let whoever reports next be the one whose reports are heard."""
+    await db.execute(FORGET_SOURCE, environment_id=environment_id, id=integration_id)
 
 
 async def reseal_credentials(db: Connection, vault: Vault, *, most: int) -> int:

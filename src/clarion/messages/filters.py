@@ -1,19 +1,14 @@
 """Filters of messages as SQL."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from clarion.db.port import Connection
-from clarion.db.query import sql
+from clarion.environments.transactions import list_trigger_ids
 from clarion.http.pages import Listing, parts_by
-from clarion.ids import EnvironmentId, TriggerId
+from clarion.ids import EnvironmentId
 from clarion.messages.store import COLUMNS
 from clarion.messages.wire import MessageQuery
 from clarion.vocabulary import Channel
-
-LIST_TRIGGER_IDS = sql("""
-    SELECT id FROM triggers WHERE environment_id = :environment_id AND transaction_key {any:transaction_keys}
-""")
 
 _OF_SUBSCRIBER = """
     t.subscriber_id = (SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :subscriber_key)
@@ -29,7 +24,7 @@ async def filter_messages(db: Connection, environment_id: EnvironmentId, query: 
         conditions.append("t.channel = :channel")
         parameters["channel"] = query.channel
     if query.transaction_id:
-        parameters["trigger_ids"] = await _list_trigger_ids(db, environment_id, query.transaction_id)
+        parameters["trigger_ids"] = await list_trigger_ids(db, environment_id, query.transaction_id)
     if query.subscriber_id:
         conditions.append(_OF_SUBSCRIBER)
         parameters["subscriber_key"] = query.subscriber_id
@@ -53,10 +48,3 @@ def filter_outbox(environment_id: EnvironmentId) -> Listing:
         parameters={"environment_id": environment_id},
         parts=["t.channel = 'email'", "t.channel = 'sms'"],
     )
-
-
-async def _list_trigger_ids(
-    db: Connection, environment_id: EnvironmentId, transaction_keys: Sequence[str]
-) -> list[TriggerId]:
-    rows = await db.fetch(LIST_TRIGGER_IDS, environment_id=environment_id, transaction_keys=list(transaction_keys))
-    return [row["id"] for row in rows]

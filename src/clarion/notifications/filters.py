@@ -5,9 +5,10 @@ from typing import Any
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
+from clarion.environments.transactions import list_trigger_ids
 from clarion.errors import Invalid
 from clarion.http.pages import MOST_PARTS, Listing, parts_by
-from clarion.ids import EnvironmentId, SubscriberId, TriggerId, find_id, first_id
+from clarion.ids import EnvironmentId, SubscriberId, find_id, first_id
 from clarion.jsontext import json_text
 from clarion.notifications.model import Notification, hidden_types, step_mask
 from clarion.notifications.wire import EventQuery
@@ -15,9 +16,6 @@ from clarion.subscribers.search import FOLDED_EMAIL, fold_email, search_people
 
 COLUMNS = ", ".join(f"t.{name}" for name in Notification.__dataclass_fields__)
 
-LIST_TRIGGER_IDS = sql("""
-    SELECT id FROM triggers WHERE environment_id = :environment_id AND transaction_key {any:transaction_keys}
-""")
 # The workflows that ran, each with the sets of step types that its versions had: read by leaps through an index.
 _KINDS_OF_RUNS = """
     WITH RECURSIVE kinds(workflow_id, step_types) AS (
@@ -90,7 +88,7 @@ async def filter_events(db: Connection, environment_id: EnvironmentId, query: Ev
         parts, bound = parts_by("t.subscriber_id", people)
         conditions |= _of_transactions(query) | _of_templates(query) | _of_channels(query)
     elif query.transaction_id:
-        parts, bound = parts_by("t.trigger_id", await _list_trigger_ids(db, environment_id, query))
+        parts, bound = parts_by("t.trigger_id", await list_trigger_ids(db, environment_id, query.transaction_id))
         conditions |= _of_templates(query) | _of_channels(query)
     else:
         parts, bound = await _parts_by_kind(db, environment_id, query)
@@ -122,11 +120,6 @@ async def _list_people(db: Connection, environment_id: EnvironmentId, query: Eve
 
 def _named(query: EventQuery) -> dict[str, list[str]]:
     return {"emails": list(query.emails), "subscriber_keys": list(query.subscriber_ids)}
-
-
-async def _list_trigger_ids(db: Connection, environment_id: EnvironmentId, query: EventQuery) -> list[TriggerId]:
-    rows = await db.fetch(LIST_TRIGGER_IDS, environment_id=environment_id, transaction_keys=list(query.transaction_id))
-    return [row["id"] for row in rows]
 
 
 async def _parts_by_kind(

@@ -71,6 +71,8 @@ class Sent:
     raw: Any = None
     dead_tokens: tuple[str, ...] = field(default=(), repr=False)
     """Device tokens that will never work again, although others took the message."""
+    tickets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """By recipient, what the provider is asked for later to learn how it went on; empty where it tells by itself."""
 
 
 class FailureKind(StrEnum):

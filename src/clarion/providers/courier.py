@@ -1,7 +1,7 @@
 """The courier: carries messages to providers over HTTP, with tokens, signatures and what triggers add."""
 
 import asyncio
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -84,6 +84,18 @@ class Courier:
         # Whoever calls decides what the report looks like.
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ReceiptRefused(f"The report is not one of {provider.name}") from error
+
+    async def ask_receipts(
+        self, provider: AnyProvider, credentials: Mapping[str, Any], tickets: Sequence[str]
+    ) -> list[Receipt]:
+        """The receipts of tickets, as far as there are any yet; raises SendFailure where there is no answer."""
+        if provider.inquiry is None:
+            return []
+        account = read_credentials(provider.credentials, credentials)
+        answer = await self._speak(provider, account, provider.inquiry.request(account, tickets))
+        if not answer.is_success:
+            raise _refusal(provider, answer, kind_of_status(answer.status))
+        return provider.inquiry.read(answer)
 
     async def _send_part(self, provider: AnyProvider, account: Credentials, part: Any, outgoing: Outgoing) -> Sent:
         request = await self._answered(provider.request(account, part), provider, account)

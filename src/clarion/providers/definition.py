@@ -1,7 +1,7 @@
 """Kinds of providers: over HTTP by channel, over SMTP, and built in. A provider's file describes one of these."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from clarion.clock import Millis
@@ -15,7 +15,7 @@ from clarion.providers.failures import Accepts, Patience, Verdict, has_any_body,
 from clarion.providers.oauth import TokenExchange
 from clarion.providers.overrides import Casing, extras, recase
 from clarion.providers.push import message as push
-from clarion.providers.receipts import Asking, Receipts
+from clarion.providers.receipts import Asking, Inquiry, Receipts
 from clarion.providers.request import Call, Request
 from clarion.providers.sms import message as sms
 from clarion.vocabulary import Channel
@@ -56,6 +56,8 @@ class WebProvider(Provider, Generic[A, M]):
     token: TokenExchange[A] | None = None
     check: Check[A] | None = None
     receipts: Receipts[A] | None = None
+    inquiry: Inquiry[A] | None = None
+    """How it is asked for receipts that it does not report."""
     casing: Casing | None = None
     """How overrides join the body as fields of the provider's own; None where they do not."""
     within: str = ""
@@ -115,7 +117,10 @@ class PushProvider(WebProvider[A, push.Push]):
         return {one.token: one for one in message.per_token()} if self.one_call_per_token else {"": message}
 
     def join(self, results: Mapping[str, Sent | SendFailure]) -> Sent:
-        return push.join_results(results) if self.one_call_per_token else WebProvider.join(self, results)
+        if not self.one_call_per_token:
+            return WebProvider.join(self, results)
+        sent = push.join_results(results)
+        return replace(sent, tickets=push.tickets_of(results)) if self.inquiry else sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,8 @@ below. `"check": true` tries the credentials out first and writes nothing when t
   Where it says –, the provider offers nothing of the kind, and `check` sees only whether they are complete; send a test
   message instead.
 - **Receipts** is how reports of deliveries, bounces and the rest are known to be the provider's: by a signature, or,
-  where it signs nothing, by the token in the address that it is given. Where it says –, no reports are read.
+  where it signs nothing, by the token in the address that it is given. Where it says "asked for", the provider is asked
+  for them some time after the send; where it says –, no reports are read.
 - **Repeated sends** is where the id of the message goes, so that the provider recognises a second try after an answer
   that was lost. Where it says –, such a message may arrive twice.
 - **Described at** is the page that the implementation follows.
@@ -87,6 +88,8 @@ def _check(provider: Provider) -> str:
 
 
 def _receipts(provider: Provider) -> str:
+    if isinstance(provider, WebProvider) and provider.inquiry is not None:
+        return "asked for"
     if not isinstance(provider, WebProvider) or provider.receipts is None:
         return "–"
     return provider.receipts.signed_with or "token in the address"

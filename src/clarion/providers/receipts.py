@@ -2,7 +2,7 @@
 
 import hmac
 import math
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -81,7 +81,7 @@ class Callback:
     def json(self) -> Any:
         try:
             return msgspec.json.decode(self.body)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ReceiptRefused("The body is not JSON") from error
 
     def events(self) -> list[Mapping[str, Any]]:
@@ -124,6 +124,17 @@ class Receipts(Generic[A]):
     """What to answer to a call that only asks whether we are there."""
     signed_with: str = ""
     """What proves the signatures: a credential, or a certificate; empty where the token in our address has to do."""
+    source: Callable[[Callback], str] | None = None
+    """Which of the provider's customers speaks, where its signature is the same for all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry(Generic[A]):
+    """Receipts that a provider has for those who ask, by the tickets that it gave for messages."""
+
+    request: Callable[[A, Sequence[str]], Request]
+    read: Callable[[Answer], list[Receipt]]
+    """Those that are there by now, each with its ticket for the provider's id."""
 
 
 def by_token(callback: Callback, _: Any) -> bool:

@@ -1,6 +1,6 @@
 """The carrier: hands messages to providers, and keeps what is secret out of what comes back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -115,6 +115,20 @@ class Carrier:
         if not isinstance(provider, WebProvider):
             raise ReceiptRefused(f"'{provider_id}' reports nothing")
         return await self._entered().read_receipts(provider, credentials, callback)
+
+    async def ask_receipts(
+        self, provider_id: str, credentials: Mapping[str, Any], tickets: Sequence[str]
+    ) -> list[Receipt]:
+        """What a provider knows by now of messages that it gave tickets for; raises SendFailure."""
+        provider = find_provider(provider_id)
+        if not isinstance(provider, WebProvider):
+            return []
+        redact = redaction(Outgoing(message_id="", channel=provider.channel, content="", credentials=credentials))
+        try:
+            return await self._entered().ask_receipts(provider, credentials, tickets)
+        except SendFailure as error:
+            failure = _redacted(error, redact)
+        raise failure
 
     async def call(self, request: Request) -> Answer:
         """Call somebody who is no provider, guarded like everyone; raises SendFailure where there is no answer."""

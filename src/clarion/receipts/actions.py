@@ -20,6 +20,7 @@ from clarion.receipts.model import (
     Standing,
     dead_token,
     is_of_message,
+    may_be_early,
     settle,
     suppressed_address,
 )
@@ -53,8 +54,9 @@ async def record_reports(database: Database, integration: Integration, reports: 
     new = unknown = 0
     for start in range(0, len(once), _RECORDED_TOGETHER):
         batch = once[start : start + _RECORDED_TOGETHER]
-        written, strange = await database.transaction(partial(_record, integration=integration, batch=batch, now=now))
-        new, unknown = new + written, unknown + strange
+        work = partial(record_batch, integration=integration, batch=batch, now=now, keeps_early=True)
+        written, strange = await database.transaction(work)
+        new, unknown = new + written, unknown + len(strange)
     log.info(
         "Receipts",
         extra={
@@ -91,12 +93,19 @@ class _Effects:
     events: dict[tuple[EventType, MessageId], None] = field(default_factory=dict)
 
 
-async def _record(db: Connection, *, integration: Integration, batch: Sequence[Report], now: Millis) -> tuple[int, int]:
-    """Tells how many reports were new, and how many about messages that are not there."""
+async def record_batch(
+    db: Connection, integration: Integration, batch: Sequence[Report], now: Millis, *, keeps_early: bool = False
+) -> tuple[int, list[Report]]:
+    """Tells how many reports were new, and which are about messages that are not there."""
     await follow_indexes(db)
     about = await _find_messages(db, integration, batch)
+    strange = [one for one in batch if one.digest not in about]
+    early = [one for one in strange if may_be_early(one)] if keeps_early else []
+    if early:
+        # Before jobs are held, as where kept reports are looked at again.
+        await store.insert_early_reports(db, integration, early, now)
     if not about:
-        return 0, len(batch)
+        return 0, strange
     environment_id = integration.environment_id
     sizes = await store.lock_jobs(db, environment_id, {job_id for _, job_id in about.values()})
     messages = await store.list_addressees(db, environment_id, {message_id for message_id, _ in about.values()})
@@ -108,7 +117,7 @@ async def _record(db: Connection, *, integration: Integration, batch: Sequence[R
         if report.digest not in known:
             _add(effects, integration, report, message, now)
     await _write(db, integration, effects, sizes, now)
-    return len(effects.digests), len(batch) - len(ours)
+    return len(effects.digests), strange
 
 
 async def _find_messages(

@@ -51,6 +51,8 @@ class Report:
     reason: str | None
     detail: str
     """JSON of an execution detail."""
+    is_partial: bool = False
+    """Whether it tells of one of several devices, so that nothing follows for the message as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,11 @@ def read_report(receipt: Receipt, integration: Integration, redact: Callable[[An
     )
 
 
+def may_be_early(report: Report) -> bool:
+    """Whether its message may be found in a moment: ours have their own id before they are sent."""
+    return report.message_id is None and report.provider_message_id is not None
+
+
 def settle(standing: Standing, report: Report) -> Standing:
     """A message after one more report: the later of a failure and an arrival counts, and of one moment the failure.
 
@@ -131,9 +138,9 @@ def settle(standing: Standing, report: Report) -> Standing:
 
 
 def is_of_message(message: Addressee, report: Report, integration: Integration) -> bool:
-    """Does the report tell of the message itself, not of a copy, nor of a try that was given up for another's?"""
+    """Does the report tell of the message itself, not of a part or a copy, nor of a try given up for another's?"""
     is_its_own = message.integration_id is None or message.integration_id == integration.id
-    return is_its_own and not is_about_copy(message, report)
+    return is_its_own and not report.is_partial and not is_about_copy(message, report)
 
 
 def is_about_copy(message: Addressee, report: Report) -> bool:

@@ -1,6 +1,7 @@
 """Reports of providers: the address for them, and where they arrive."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -21,8 +22,6 @@ from clarion.receipts.wire import ReceiptsAddressOut
 from clarion.vocabulary import Scope
 
 _PATH = PATH + "/{environmentId}/{integrationId}"
-# Amazon signs for each of its customers alike: only the token tells that a topic is the integration's own.
-_SIGNED_FOR_ANYBODY = frozenset({"ses"})
 # With an empty body, for there are providers that take any words for a failure.
 _THANKS = RawReply(200, b"text/plain", b"")
 _LATER = RawReply(503, b"text/plain", b"The report cannot be checked now; send it again later")
@@ -61,14 +60,16 @@ async def _receive(talk: Talk, environment_id: str, integration_id: str) -> RawR
     integration = await _get_integration(talk, environment_id, integration_id)
     now = talk.now
     callback = _callback(talk, integration)
-    if integration.provider_id in _SIGNED_FOR_ANYBODY and not by_token(callback, None):
-        raise Unauthenticated("The address lacks the token of the integration")
+    source = _find_source(integration, callback)
     try:
         receipts, reply = await _read(talk, integration, callback)
     except SendFailure as error:
         if error.kind is FailureKind.PERMANENT:
             raise Malformed("The integration lacks the credentials that reports are checked by") from None
         return _LATER
+    if source is not None and integration.reports_from is None:
+        set_source = partial(store.set_source, integration=integration, source=source)
+        _check_source(await talk.database.transaction(set_source), source)
     if reply is not None:
         return RawReply(reply.status, reply.content_type.encode(), reply.body.encode())
     try:
@@ -79,6 +80,32 @@ async def _receive(talk: Talk, environment_id: str, integration_id: str) -> RawR
     if reports:
         await actions.record_reports(talk.database, integration, reports, now)
     return _THANKS
+
+
+def _find_source(integration: Integration, callback: Callback) -> str | None:
+    """Which of the provider's customers speaks, where the signature is the same for all of them.
+
+    Such a provider has to be told the token, and only the customer who reported first is heard.
+    """
+    provider = find_provider(integration.provider_id)
+    receipts = provider.receipts if isinstance(provider, WebProvider) else None
+    if receipts is None or receipts.source is None:
+        return None
+    if not by_token(callback, None):
+        raise Unauthenticated("The address lacks the token of the integration")
+    try:
+        source = receipts.source(callback)
+    except ReceiptRefused as error:
+        raise Malformed(str(error)) from None
+    _check_source(integration.reports_from or source, source)
+    return source
+
+
+def _check_source(known: str | None, source: str) -> None:
+    if known != source:
+        raise Unauthenticated(
+            f"Only {known} reports to this address; save the integration's credentials again to change that"
+        )
 
 
 async def _read(talk: Talk, integration: Integration, callback: Callback) -> tuple[list[Receipt], Reply | None]:

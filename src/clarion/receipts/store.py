@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
@@ -10,12 +12,17 @@ from clarion.integrations.model import Integration
 from clarion.integrations.store import integration_of
 from clarion.jsontext import json_text, json_value
 from clarion.notifications.model import APPENDED_DETAIL
-from clarion.receipts.model import Addressee, Standing
+from clarion.receipts.model import Addressee, Report, Standing
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, MessageStatus
 
 FIND_INTEGRATION = sql("""
     SELECT * FROM integrations WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
+""")
+SET_SOURCE = sql("""
+    UPDATE integrations SET reports_from = COALESCE(reports_from, :source)
+    WHERE environment_id = :environment_id AND id = :id
+    RETURNING reports_from
 """)
 LIST_BY_OWN_ID = sql("""
     SELECT id, job_id FROM messages WHERE environment_id = :environment_id AND id {any:ids} AND channel = :channel
@@ -47,6 +54,26 @@ UPDATE_STANDING = sql("""
 APPEND_DETAILS = sql(f"""
     UPDATE jobs SET details = {APPENDED_DETAIL} WHERE environment_id = :environment_id AND id = :id
 """)
+INSERT_EARLY = Insert(
+    "early_reports",
+    *("environment_id", "integration_id", "digest", "report", "received_at"),
+    otherwise="ON CONFLICT (environment_id, integration_id, digest) DO NOTHING",
+)
+LIST_EARLY_INTEGRATIONS = sql("SELECT DISTINCT environment_id, integration_id FROM early_reports")
+LOCK_EARLY = sql("""
+    SELECT report, received_at FROM early_reports
+    WHERE environment_id = :environment_id AND integration_id = :integration_id AND digest > :after
+    ORDER BY digest LIMIT :most {skip_locked}
+""")
+DELETE_EARLY = sql("""
+    DELETE FROM early_reports
+    WHERE environment_id = :environment_id AND integration_id = :integration_id AND digest {any:digests}
+""")
+DELETE_OLD_EARLY = sql("""
+    DELETE FROM early_reports WHERE (environment_id, integration_id, digest) IN (
+        SELECT environment_id, integration_id, digest FROM early_reports WHERE received_at < :before {skip_locked}
+    )
+""")
 DELETE_OLD_RECEIPTS = sql("""
     DELETE FROM receipts WHERE (environment_id, digest) IN (
         SELECT environment_id, digest FROM receipts WHERE received_at < :before ORDER BY received_at LIMIT :most
@@ -59,6 +86,13 @@ async def find_integration(
 ) -> Integration | None:
     row = await db.fetch_one(FIND_INTEGRATION, environment_id=environment_id, id=integration_id)
     return None if row is None else integration_of(row, vault)
+
+
+async def set_source(db: Connection, integration: Integration, source: str) -> str | None:
+    """Let only this customer of the provider report from now on, unless there is one; tells which it is."""
+    ids = {"environment_id": integration.environment_id, "id": integration.id}
+    row = await db.fetch_one(SET_SOURCE, **ids, source=source)
+    return None if row is None else row["reports_from"]
 
 
 async def list_by_own_id(
@@ -109,6 +143,39 @@ async def list_known(db: Connection, environment_id: EnvironmentId, digests: Seq
 
 async def insert_receipts(db: Connection, environment_id: EnvironmentId, digests: Iterable[bytes], now: Millis) -> None:
     await db.insert_many(INSERT_RECEIPTS, [(environment_id, digest, now) for digest in digests])
+
+
+async def insert_early_reports(
+    db: Connection, integration: Integration, reports: Iterable[Report], now: Millis
+) -> None:
+    """Keep reports whose messages may be there in a moment."""
+    ids = integration.environment_id, integration.id
+    await db.insert_many(INSERT_EARLY, [(*ids, one.digest, json_text(one), now) for one in reports])
+
+
+async def list_early_integrations(db: Connection) -> list[tuple[EnvironmentId, IntegrationId]]:
+    rows = await db.fetch(LIST_EARLY_INTEGRATIONS)
+    return [(row["environment_id"], row["integration_id"]) for row in rows]
+
+
+async def lock_early_reports(
+    db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, *, after: bytes, most: int
+) -> list[tuple[Report, Millis]]:
+    """Kept reports with the moments they came, by digest; those that another process holds are left to it."""
+    ids = {"environment_id": environment_id, "integration_id": integration_id}
+    rows = await db.fetch(LOCK_EARLY, **ids, after=after, most=most)
+    return [(msgspec.json.decode(row["report"], type=Report), row["received_at"]) for row in rows]
+
+
+async def delete_early_reports(
+    db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, digests: Sequence[bytes]
+) -> None:
+    ids = {"environment_id": environment_id, "integration_id": integration_id}
+    await db.execute(DELETE_EARLY, **ids, digests=list(digests))
+
+
+async def delete_old_early_reports(db: Connection, *, before: Millis) -> int:
+    return await db.execute(DELETE_OLD_EARLY, before=before)
 
 
 async def update_standings(

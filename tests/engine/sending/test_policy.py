@@ -171,6 +171,59 @@ async def test_a_provider_that_asks_for_patience_is_left_alone_and_the_others_ta
         assert (first.count, second.count) == (2, 11)
 
 
+async def test_a_provider_that_asks_for_patience_for_ever_is_given_up_after_a_day(world: World) -> None:
+    async with account(world, "a") as first:
+        first.break_down(429, Retry_After="1800")
+        await world.make_workflow(EMAIL, in_app("after"))
+        await world.trigger(ADA)
+        for _ in range(30):
+            await world.work(after=HOUR)
+
+        (event,) = await world.events()
+        (found,) = (await world.api.get("/v1/dead-letters")).json()["data"]
+        assert [job["status"] for job in event["jobs"]] == ["failed", "completed"]
+        assert details(event["jobs"][0])[-1] == "Put off by the provider for too long"
+        assert not any(one["isRetry"] for one in event["jobs"][0]["executionDetails"])
+        assert 12 <= first.count <= 24
+        assert found["attempts"] == 1
+
+        first.come_back()
+        body = {"ids": [found["_id"]]}
+        assert (await world.api.post("/v1/dead-letters/redrive", json=body)).is_success
+        await world.work(after=HOUR)
+        assert len(first.taken) == 1
+
+
+async def test_a_redriven_message_is_put_off_for_a_day_again(world: World) -> None:
+    async with account(world, "a") as first:
+        first.break_down(429, Retry_After="86400")
+        await world.make_workflow(EMAIL)
+        await world.trigger(ADA)
+        await world.work()
+        await world.work(after=25 * HOUR)
+        assert await world.statuses() == [["failed"]]
+        await world.api.post("/v1/dead-letters/redrive", json={"channel": "email"})
+        await world.work(after=HOUR)
+
+        assert await world.statuses() == [["queued"]]
+        assert first.count == 3
+
+
+async def test_a_message_that_is_put_off_for_long_goes_to_the_next_integration(world: World) -> None:
+    async with account(world, "a") as first, account(world, "b") as second:
+        first.break_down(429, Retry_After="5")
+        await world.make_workflow(EMAIL)
+        await world.trigger(ADA)
+        await world.work()
+        for _ in range(9):
+            await world.work(after=2 * MINUTE)
+
+        (event,) = await world.events()
+        assert event["jobs"][0]["status"] == "completed"
+        assert "Put off by the provider for too long" in details(event["jobs"][0])
+        assert (first.count, second.count) == (9, 1)
+
+
 async def test_the_limit_of_the_next_integration_is_kept_when_it_takes_over(world: World) -> None:
     async with account(world, "a") as first, account(world, "b", rateLimit=5) as second:
         first.break_down(401)

@@ -3,9 +3,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clarion.clock import MINUTE, SECOND, Millis
+from clarion.clock import HOUR, MINUTE, SECOND, Millis
 from clarion.deadletters.model import ATTEMPTS_A_DRIVE
-from clarion.engine.sending.retry import last_attempt_at, next_attempt_at, place_of
+from clarion.engine.sending.retry import (
+    LONGEST_PUT_OFF,
+    LONGEST_PUT_OFF_BEFORE_NEXT,
+    last_attempt_at,
+    next_attempt_at,
+    place_of,
+    put_off_until,
+    wished_pause,
+)
 from clarion.providers.base import FailureKind, SendFailure
 
 NOW = Millis(1_767_225_600_000)
@@ -51,6 +59,26 @@ def test_being_asked_to_come_back_later_is_never_the_last_attempt() -> None:
     failure = SendFailure(FailureKind.RATE_LIMITED, "later", retry_after=30)
 
     assert next_attempt_at(8, failure, NOW) == NOW + 30 * SECOND
+
+
+@given(st.integers(min_value=0, max_value=30 * HOUR // SECOND), st.booleans())
+def test_a_provider_that_asks_for_patience_for_ever_is_asked_seldom_and_not_for_ever(
+    seconds: int, has_others: bool
+) -> None:
+    pause = wished_pause(SendFailure(FailureKind.RATE_LIMITED, "later", retry_after=seconds))
+    assert pause is not None
+    assert pause >= SECOND
+    now, asked = NOW, 1
+    while (until := put_off_until(NOW, Millis(now + pause), now, has_others=has_others)) is not None:
+        assert until >= now + pause
+        now, asked = until, asked + 1
+
+    assert asked <= 120
+    if not has_others:
+        assert now <= NOW + 1.1 * LONGEST_PUT_OFF
+        assert now + pause > NOW + LONGEST_PUT_OFF
+    else:
+        assert now >= NOW + LONGEST_PUT_OFF_BEFORE_NEXT
 
 
 @given(st.integers(min_value=1, max_value=900))

@@ -41,6 +41,30 @@ receipts = Table(
     sqlite_with_rowid=False,
 )
 
+awaited_receipts = Table(
+    "awaited_receipts",  # that a provider is asked for, since it tells nobody by itself
+    metadata,
+    id_("environment_id", key=True),
+    id_("integration_id", key=True),
+    text_("ticket", key=True),  # the provider's name of what one recipient was sent
+    id_("message_id"),
+    text_("recipient"),
+    flag("is_partial"),  # whether the message had other recipients as well
+    moment("sent_at"),
+    moment("ask_at"),
+    Index("awaited_receipts_due", "ask_at"),
+)
+
+early_reports = Table(
+    "early_reports",  # of messages whose send is not recorded yet, or that are not ours
+    metadata,
+    id_("environment_id", key=True),
+    id_("integration_id", key=True),
+    Column("digest", Digest, primary_key=True),  # as in `receipts`
+    text_("report"),  # JSON object
+    moment("received_at"),
+)
+
 webhook_endpoints = Table(
     "webhook_endpoints",
     metadata,

@@ -68,6 +68,7 @@ jobs = Table(
     Column("attempt", Integer, nullable=False, server_default="0"),
     Column("runnable", SmallInteger, nullable=True),  # by whom it is taken when due: 1 the lane, 2 a sender
     text_("outputs", optional=True),  # JSON: what later steps see of this one
+    moment("put_off_since", optional=True),  # when its provider first asked to come back later
     moment("dead_at", optional=True),  # when the last attempt to send it failed; NULL again when it is redriven
     moment("created_at"),
     moment("updated_at"),

@@ -61,6 +61,7 @@ integrations = Table(
     Column("priority", Integer, nullable=False),
     Column("weight", Integer, nullable=False, server_default="100"),  # its share among those of its channel
     Column("rate_limit", Float, nullable=True),  # messages a second
+    text_("reports_from", optional=True),  # the provider's customer who reported first, where its signature is for all
     moment("created_at"),
     moment("updated_at"),
     moment("deleted_at", optional=True),

@@ -31,7 +31,7 @@ from clarion.vocabulary import Channel, JobStatus
 LEASE = Millis(30 * SECOND)
 
 LIST_DUE = sql("""
-    SELECT id, notification_id, step, provider_id, attempt, status FROM jobs
+    SELECT id, notification_id, step, provider_id, attempt, status, put_off_since FROM jobs
     WHERE environment_id = :environment_id AND runnable = 2 AND due_at <= :now
     ORDER BY due_at, id LIMIT :most {skip_locked}
 """)
@@ -118,6 +118,7 @@ def _parcel(environment_id: EnvironmentId, row: Row, integrations: Sequence[Inte
         claimed_attempt=attempt,
         integrations=integrations,
         has_turn=row["status"] == JobStatus.DELAYED,
+        put_off_since=row["put_off_since"],
     )
 
 

@@ -3,13 +3,20 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clarion.clock import MINUTE, Millis
+from clarion.clock import MINUTE, Millis, iso_text
 from clarion.deadletters.model import POSSIBLY_DELIVERED
 from clarion.engine.records import note
 from clarion.engine.sending.outgoing import ReceiptsUrl, make_outgoing, nowhere
 from clarion.engine.sending.parcels import Message, Outcome, Parcel, Route, Verdict
 from clarion.engine.sending.planning import LONGEST_WAIT, recognises_repeats
-from clarion.engine.sending.retry import last_attempt_at, next_attempt_at, place_of, uses_attempt, wished_pause
+from clarion.engine.sending.retry import (
+    last_attempt_at,
+    next_attempt_at,
+    place_of,
+    put_off_until,
+    uses_attempt,
+    wished_pause,
+)
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.notifications.model import DetailStatus
@@ -113,6 +120,7 @@ class _Attempt:
             provider_id=integration.provider_id,
             integration_id=integration.id,
             provider_message_id=_storable(sent.provider_message_id),
+            tickets=sent.tickets,
         )
 
     def _fail(self, integration: Integration, failure: SendFailure, *, is_trial: bool) -> None:
@@ -189,7 +197,7 @@ def _settle(parcel: Parcel, results: Sequence[Unsent | None], now: Millis) -> No
     job = parcel.job
     if any(result is None for result in results):
         job.status, job.due_at, job.runnable = JobStatus.COMPLETED, None, None
-        job.outputs = {}
+        job.outputs, parcel.put_off_since = {}, None
         return
     unsent = [one for one in results if one is not None and one.failure is not None]
     due_at = _next_due(parcel, unsent, now)
@@ -197,6 +205,7 @@ def _settle(parcel: Parcel, results: Sequence[Unsent | None], now: Millis) -> No
         job.status, job.due_at = JobStatus.QUEUED, due_at
         return
     job.status, job.due_at, job.runnable = JobStatus.FAILED, None, None
+    parcel.put_off_since = None
     if unsent:
         parcel.dead_at = now
 
@@ -205,18 +214,33 @@ def _next_due(parcel: Parcel, unsent: Sequence[Unsent], now: Millis) -> Millis |
     """When the job is tried again, if it is; sets the number that its next attempt counts from."""
     job = parcel.job
     if any(one.goes_elsewhere for one in unsent):
-        job.attempt = last_attempt_at(job.attempt)
-        return now
+        return _go_to_next(parcel, now)
     waiting = [one.failure for one in unsent if one.failure is not None and one.failure.kind in _TRY_AGAIN]
     if not waiting:
         return None
     due_at = next_attempt_at(job.attempt, waiting[0], now, choices=parcel.choices)
-    if uses_attempt(waiting[0]):
-        return due_at
+    return due_at if due_at is None or uses_attempt(waiting[0]) else _put_off(parcel, due_at, now)
+
+
+def _put_off(parcel: Parcel, told: Millis, now: Millis) -> Millis | None:
+    """When a job is tried again whose provider asked to come back later, which costs no attempt but ends some day."""
+    job = parcel.job
     has_others = place_of(job.attempt) + 1 < parcel.choices
+    since = parcel.put_off_since = parcel.put_off_since or now
+    until = put_off_until(since, told, now, has_others=has_others)
+    if until is None:
+        raw = {"since": iso_text(since), "askedToWaitUntil": iso_text(told)}
+        note(job, now, DetailStatus.FAILED, "Put off by the provider for too long", raw=raw)
+        return _go_to_next(parcel, now) if has_others else None
     job.attempt -= 1
     # Others may take over at once where the wait is long: the next claim finds out who.
-    return now if has_others and due_at is not None and due_at > now + LONGEST_WAIT else due_at
+    return now if has_others and told > now + LONGEST_WAIT else until
+
+
+def _go_to_next(parcel: Parcel, now: Millis) -> Millis:
+    """The first integration is used up; the next is tried at once."""
+    parcel.job.attempt, parcel.put_off_since = last_attempt_at(parcel.job.attempt), None
+    return now
 
 
 def _storable(text: str | None) -> str | None:

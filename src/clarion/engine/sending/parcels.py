@@ -49,6 +49,8 @@ class Outcome:
     provider_id: str | None
     integration_id: IntegrationId | None = None
     provider_message_id: str | None = None
+    tickets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """By recipient, what the provider is asked for later; empty where it tells by itself."""
     error_id: str | None = None
     error_text: str | None = None
 
@@ -89,6 +91,8 @@ class Parcel:
     integrations: Sequence[Integration]
     has_turn: bool = False
     """Whether it has waited for a rate limit, and this is the moment that it was promised."""
+    put_off_since: Millis | None = None
+    """When its provider first asked to come back later; None where it did not, and when all is over."""
     messages: list[Message] = field(default_factory=list)
     overrides: dict[str, Any] = field(default_factory=dict)
     run: Run | None = None

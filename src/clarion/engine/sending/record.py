@@ -14,6 +14,7 @@ from clarion.environments.lanes import follow_indexes
 from clarion.ids import EnvironmentId, NotificationId
 from clarion.jsontext import json_text
 from clarion.notifications.model import APPENDED_DETAIL
+from clarion.receipts.awaited import await_tickets, insert_awaited
 from clarion.subscribers.tokens import remove_device_tokens
 from clarion.vocabulary import JobStatus
 from clarion.workflows.store import list_versions_by_id
@@ -25,7 +26,8 @@ LIST_ATTEMPTS = sql("""
 RECORD_JOB = sql(f"""
     UPDATE jobs
     SET status = :status, provider_id = :provider_id, details = {APPENDED_DETAIL}, due_at = :due_at,
-        runnable = :runnable, attempt = :attempt, outputs = :outputs, dead_at = :dead_at, updated_at = :now
+        runnable = :runnable, attempt = :attempt, outputs = :outputs, put_off_since = :put_off_since,
+        dead_at = :dead_at, updated_at = :now
     WHERE environment_id = :environment_id AND id = :id
 """)
 # A provider may report what became of a message before its answer is recorded: what it reported stays.
@@ -76,6 +78,7 @@ async def record_sends(db: Connection, environment_id: EnvironmentId, parcels: S
         return False
     await db.execute_many(RECORD_JOB, [_job_row(parcel, now) for parcel in ours])
     await _record_messages(db, environment_id, ours, now)
+    await _await_receipts(db, environment_id, ours, now)
     await tell_of_sends(db, environment_id, ours, now)
     stopped = await _list_stopped(db, environment_id, [one for one in ours if one.job.status is JobStatus.FAILED])
     if stopped:
@@ -122,6 +125,21 @@ async def _record_messages(
         await db.execute_many(RECORD_MESSAGE, rows)
 
 
+async def _await_receipts(
+    db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis
+) -> None:
+    """Have providers asked for receipts that they do not report, where they gave tickets for them."""
+    awaited = [
+        one
+        for parcel in parcels
+        for message_id, outcome in parcel.outcomes.items()
+        if outcome.tickets and outcome.integration_id is not None
+        for one in await_tickets((environment_id, outcome.integration_id), message_id, outcome.tickets, now)
+    ]
+    if awaited:
+        await insert_awaited(db, awaited)
+
+
 async def _forget_tokens(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis) -> None:
     """Take device tokens that will never work again from those who have them."""
     for parcel in parcels:
@@ -153,6 +171,7 @@ def _job_row(parcel: Parcel, now: Millis) -> dict[str, Any]:
         "runnable": job.runnable,
         "attempt": job.attempt,
         "outputs": None if job.outputs is None else json_text(job.outputs),
+        "put_off_since": parcel.put_off_since,
         "dead_at": parcel.dead_at,
         "now": now,
     }

@@ -106,5 +106,7 @@ PROVIDER = EmailProvider(
     casing=snake,
     page="https://docs.mailtrap.io/developers/email-sending/transactional",
     attachments=True,
-    note="Of several addresses to reply to, the first is used.",
+    note="Of several addresses to reply to, the first is used. Its documentation does not say how it words a recipient "
+    "that cannot be: a 400 that calls `to` invalid is taken for one, and any other refusal goes to the next "
+    "integration.",
 )

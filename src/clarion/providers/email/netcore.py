@@ -78,5 +78,6 @@ PROVIDER = EmailProvider(
     page="https://emaildocs.netcorecloud.com/reference/send-mail-api-1",
     attachments=True,
     note="Takes HTML alone, without a text beside it, and knows no pictures inside of it: they arrive as attachments. "
-    "`region` is `eu` for accounts of the European Union.",
+    "`region` is `eu` for accounts of the European Union. Its documentation shows no bodies of refusals: a 400 that "
+    "speaks of an invalid recipient, or of `to`, is taken for one, and any other refusal goes to the next integration.",
 )

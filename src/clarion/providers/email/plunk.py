@@ -74,5 +74,7 @@ PROVIDER = EmailProvider(
     idempotency="`Idempotency-Key`, for 24 hours",
     note="Takes HTML alone, without a text beside it, and knows neither copies (they get an e-mail of their own) nor "
     "pictures inside of the HTML (they arrive as attachments). Keeps every recipient as a contact. Set `baseUrl` to "
-    "`https://api.useplunk.com` for projects of the older product, or to a host of your own.",
+    "`https://api.useplunk.com` for projects of the older product, or to a host of your own. Its documentation does "
+    "not say how it words a recipient that cannot be: a 422 about the field `to` is taken for one, and any other "
+    "refusal goes to the next integration.",
 )

@@ -18,7 +18,7 @@ from clarion.providers.receipts import Asking, Callback, EventReader, Receipt, R
 from clarion.providers.request import Request, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.aws import REGION, aws_address, signed_for
-from clarion.providers.signing.sns import is_amazon, is_signed_by_sns
+from clarion.providers.signing.sns import is_amazon, is_signed_by_sns, topic_owner
 
 
 class SesCredentials(EmailCredentials):
@@ -121,8 +121,15 @@ PROVIDER = EmailProvider(
         ),
     ),
     check=Check(request=lambda account: Request.get(account.url("/v2/email/account"))),
-    receipts=Receipts(is_genuine=is_signed_by_sns, parse=parse, signed_with="signature, certificate of Amazon SNS"),
+    receipts=Receipts(
+        is_genuine=is_signed_by_sns,
+        parse=parse,
+        signed_with="signature, certificate of Amazon SNS",
+        source=topic_owner,
+    ),
     casing=pascal,
     page="https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html",
     attachments=True,
+    note="Events come by topics of Amazon SNS that are subscribed to the receipts address, of one account and region: "
+    "the first that reports is remembered until the credentials are saved again, and others are refused.",
 )

@@ -1,12 +1,16 @@
 """Expo Push: one call for each device, answered by a ticket."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from clarion.providers.account import Credentials
-from clarion.providers.answer import json_id
+from clarion.providers.answer import Answer, json_id
 from clarion.providers.base import FailureKind
 from clarion.providers.definition import Check, PushProvider
 from clarion.providers.failures import all_equal, codes, words
 from clarion.providers.overrides import as_given
 from clarion.providers.push.message import Push
+from clarion.providers.receipts import Inquiry, Receipt, ReceiptKind
 from clarion.providers.request import Request, bearer, filled
 from clarion.providers.secret import Secret
 
@@ -33,8 +37,32 @@ def request(account: ExpoCredentials, push: Push) -> Request:
 
 def check(account: ExpoCredentials) -> Request:
     """Asks for the receipt of a ticket that does not exist, which Expo answers with none."""
-    ids = ["00000000-0000-0000-0000-000000000000"]
-    return Request.json(f"{_API}/getReceipts", {"ids": ids}, auth=bearer(account.api_key))
+    return receipts_request(account, ["00000000-0000-0000-0000-000000000000"])
+
+
+def receipts_request(account: ExpoCredentials, tickets: Sequence[str]) -> Request:
+    return Request.json(f"{_API}/getReceipts", {"ids": list(tickets)}, auth=bearer(account.api_key))
+
+
+def read_receipts(answer: Answer) -> list[Receipt]:
+    """Those that are ready; Apple or Google has the message then, which says nothing of the device."""
+    found = answer.value("data")
+    tickets = found.items() if isinstance(found, Mapping) else ()
+    return [_receipt(ticket, one) for ticket, one in tickets if isinstance(one, Mapping)]
+
+
+def _receipt(ticket: str, told: Mapping[str, Any]) -> Receipt:
+    details = told.get("details")
+    is_dead = isinstance(details, Mapping) and details.get("error") == "DeviceNotRegistered"
+    failure = ReceiptKind.BOUNCED if is_dead else ReceiptKind.FAILED
+    return Receipt(
+        kind=ReceiptKind.SENT if told.get("status") == "ok" else failure,
+        provider_message_id=ticket,
+        is_hard=is_dead,
+        event_id=ticket,
+        reason=str(told.get("message") or "") or None,
+        raw=told,
+    )
 
 
 PROVIDER = PushProvider(
@@ -59,7 +87,9 @@ PROVIDER = PushProvider(
         words(r"is not a valid Expo push token", FailureKind.RECIPIENT_INVALID, status=200),
     ),
     check=Check(request=check),
+    inquiry=Inquiry(request=receipts_request, read=read_receipts),
     casing=as_given,
     page="https://docs.expo.dev/push-notifications/sending-notifications/",
-    note="Expo learns of most lost devices only later, and tells nobody who does not ask for its receipts.",
+    note="Expo learns of most lost devices only later: it is asked for receipts a quarter of an hour after each send, "
+    "and for a day if need be. One that is well says that Apple or Google has the message, not that the device has it.",
 )

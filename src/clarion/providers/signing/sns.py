@@ -11,11 +11,12 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256, HashAlgorithm
 
-from clarion.providers.receipts import Asking, Callback
+from clarion.providers.receipts import Asking, Callback, ReceiptRefused
 from clarion.providers.request import Request
 
 # Anybody can have a certificate; these hosts are Amazon's own.
 _AMAZON = re.compile(r"https://sns\.[a-z0-9-]{1,30}\.amazonaws\.com(\.cn)?/[A-Za-z0-9/_.?=&%:~-]{1,2000}")
+_OWNER = re.compile(r"arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,30}:[0-9]{1,20}")
 _OF_NOTIFICATIONS = ("Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type")
 _OF_CONFIRMATIONS = ("Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type")
 
@@ -28,6 +29,18 @@ def is_signed_by_sns(callback: Callback, _: Any) -> Asking[bool]:
         return False
     answer = yield Request.get(address)
     return answer.is_success and is_signed_by(answer.text, notification)
+
+
+def topic_owner(callback: Callback) -> str:
+    """Where the topic of a notification is: Amazon's region, and the account in it.
+
+    Not the topic itself, for bounces, complaints and deliveries may have one each.
+    """
+    topics = [str(one.get("TopicArn", "")) for one in callback.events()]
+    owner, _, name = topics[0].rpartition(":") if len(topics) == 1 else ("", "", "")
+    if not _OWNER.fullmatch(owner) or not name:
+        raise ReceiptRefused("The notification names no topic")
+    return owner
 
 
 def is_amazon(address: str) -> bool:

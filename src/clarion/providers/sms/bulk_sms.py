@@ -58,5 +58,7 @@ PROVIDER = SmsProvider(
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://www.bulksms.com/developer/json/v1/",
-    note="`apiToken` is the token's id and its secret with a colon between them. Receipts need a webhook for `SENT`.",
+    note="`apiToken` is the token's id and its secret with a colon between them. Receipts need a webhook for `SENT`. "
+    "Its documentation does not say how it words a number that cannot be: a 400 that speaks of the recipient or of a "
+    "phone number is taken for one, and any other refusal goes to the next integration.",
 )

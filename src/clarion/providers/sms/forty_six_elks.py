@@ -47,5 +47,7 @@ PROVIDER = SmsProvider(
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://46elks.com/docs/send-sms",
-    note="`user` and `password` are the API's, not those of the dashboard.",
+    note="`user` and `password` are the API's, not those of the dashboard. It refuses in plain sentences that it does "
+    "not list: a 400 that calls `to` invalid, or speaks of the recipient, is taken for a number that cannot be, and "
+    "any other refusal goes to the next integration.",
 )
