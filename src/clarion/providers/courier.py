@@ -1,9 +1,9 @@
 """The courier: carries messages to providers over HTTP, with tokens, signatures and what triggers add."""
 
 import asyncio
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from clarion.clock import Clock
 from clarion.providers.account import Credentials
@@ -12,13 +12,15 @@ from clarion.providers.base import FailureKind, Outgoing, SendFailure, Sent, amb
 from clarion.providers.credentials import read_credentials
 from clarion.providers.definition import WebProvider
 from clarion.providers.failures import ALREADY_SENT, Ruling, kind_of_status, sentence_of
-from clarion.providers.http2 import Http2Client
 from clarion.providers.longtail.transport import ADDRESS, AppriseTransport
 from clarion.providers.oauth import TokenStore
 from clarion.providers.overrides import read_passthrough
 from clarion.providers.receipts import Asking, Callback, Receipt, ReceiptForged, ReceiptRefused, Reply
 from clarion.providers.request import Call, Request, encode_call
 from clarion.providers.web import WebClient
+
+if TYPE_CHECKING:
+    from clarion.providers.http2 import Http2Client
 
 T = TypeVar("T")
 AnyProvider = WebProvider[Any, Any]
@@ -29,7 +31,9 @@ _TOKENS_AT_A_TIME = 10
 class Courier:
     """Speaks for every provider over HTTP; one per process."""
 
-    def __init__(self, web: WebClient, http2: Http2Client, apprise: AppriseTransport, clock: Clock) -> None:
+    def __init__(
+        self, web: WebClient, http2: Callable[[], "Http2Client"], apprise: AppriseTransport, clock: Clock
+    ) -> None:
         self._web = web
         self._http2 = http2
         self._apprise = apprise
@@ -147,7 +151,7 @@ class Courier:
             call = call.signed(provider.sign(account, call, self._clock.now()))
         if provider.over_apprise and call.url == ADDRESS:
             return await self._apprise.call(call)
-        return await (self._http2.call(call) if provider.over_http2 else self._web.call(call))
+        return await (self._http2().call(call) if provider.over_http2 else self._web.call(call))
 
     async def _call(self, request: Request) -> Answer:
         return await self._web.call(encode_call(request))

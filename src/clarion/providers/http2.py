@@ -4,7 +4,6 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import httpcore2
@@ -30,22 +29,16 @@ class Http2Client:
         self._seconds = seconds
         self._clock = clock
         self._reroute = reroute
-        self._network = _GuardedNetwork(egress)
-
-    async def close(self) -> None:
-        if "_pool" in self.__dict__:
-            await self._pool.aclose()
-
-    @cached_property
-    def _pool(self) -> httpcore2.AsyncConnectionPool:
-        """Made when it is first needed, for few sites ever need it."""
-        return httpcore2.AsyncConnectionPool(
+        self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=ssl.create_default_context(),
             http1=False,
             http2=True,
             keepalive_expiry=_KEPT_SECONDS,
-            network_backend=self._network,
+            network_backend=_GuardedNetwork(egress),
         )
+
+    async def close(self) -> None:
+        await self._pool.aclose()
 
     async def call(self, call: Call) -> Answer:
         url = parse_url(call.url)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from clarion.clock import Clock, SystemClock
 from clarion.providers.answer import Answer
@@ -16,7 +16,6 @@ from clarion.providers.egress import EgressGuard
 from clarion.providers.email.message import read_email
 from clarion.providers.email.mime import write_letter
 from clarion.providers.email.smtp import SmtpPool
-from clarion.providers.http2 import Http2Client
 from clarion.providers.longtail.transport import AppriseTransport
 from clarion.providers.receipts import Callback, Receipt, ReceiptRefused, Reply
 from clarion.providers.redaction import redaction
@@ -24,6 +23,9 @@ from clarion.providers.registry import find_provider
 from clarion.providers.request import Request, encode_call
 from clarion.providers.web import Reroute, WebClient
 from clarion.vocabulary import Channel
+
+if TYPE_CHECKING:
+    from clarion.providers.http2 import Http2Client
 
 _LONGEST_SENTENCE = 400
 
@@ -54,24 +56,33 @@ class Carrier:
         self._smtp = SmtpPool(egress, seconds=self._patience.smtp_seconds, clock=self._clock, reroute=reroute)
         self._courier: Courier | None = None
         self._web: WebClient | None = None
+        self._http2: Http2Client | None = None
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         seconds = self._patience.web_seconds
         web = WebClient(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
-        http2 = Http2Client(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
         self._open.push_async_callback(web.close)
-        self._open.push_async_callback(http2.close)
         apprise = AppriseTransport(self._egress, seconds=seconds, clock=self._clock)
-        self._courier = Courier(web, http2, apprise, self._clock)
+        self._courier = Courier(web, self._open_http2, apprise, self._clock)
         self._web = web
         return self
+
+    def _open_http2(self) -> "Http2Client":
+        """Opened when it is first needed: few sites ever do, and loading what speaks it takes a while."""
+        if self._http2 is None:
+            from clarion.providers.http2 import Http2Client  # noqa: PLC0415
+
+            seconds = self._patience.web_seconds
+            self._http2 = Http2Client(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
+            self._open.push_async_callback(self._http2.close)
+        return self._http2
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._smtp.close()
-        self._courier = self._web = None
+        self._courier = self._web = self._http2 = None
         await self._open.aclose()
 
     def can_send(self, provider_id: str) -> bool:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256, HashAlgorithm
@@ -48,6 +47,8 @@ def is_amazon(address: str) -> bool:
 
 
 def is_signed_by(certificate: str, notification: Mapping[str, Any]) -> bool:
+    from cryptography import x509  # noqa: PLC0415 - certificates are for Amazon alone, and take a while to load
+
     # Version 1 is SHA-1: Amazon's default still, and what is signed leaves no room to find a twin of it.
     digest: HashAlgorithm = SHA256() if notification.get("SignatureVersion") == "2" else SHA1()  # noqa: S303
     try:
