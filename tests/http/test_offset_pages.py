@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
+from clarion.db.query import sql
 from clarion.errors import Invalid
 from clarion.http.pages import (
     COUNTED,
@@ -22,6 +23,8 @@ from clarion.http.pages import (
 )
 from clarion.ids import EnvironmentId, new_id
 from clarion.topics import store
+
+KEEP_FOUR = sql("DELETE FROM topics WHERE environment_id = :environment_id AND (length(key) > 1 OR key > '3')")
 
 
 async def make_rows(database: Database, count: int) -> Listing:
@@ -91,11 +94,32 @@ async def test_parts_of_a_list_are_merged_newest_first(
     assert found.has_more == (len(newest_first) > (page + 1) * limit)
 
 
-async def test_a_text_in_a_very_long_list_is_counted_among_its_newest_rows(database: Database) -> None:
-    listing = replace(squared(await make_rows(database, 224)), compared="t.key <> 'nobody'")
-
+async def total_of(database: Database, listing: Listing) -> tuple[int, bool]:
+    """The total of a cursor page, and whether it is capped."""
     page = await database.scan(
-        lambda db: list_cursor_page(db, listing, CursorQuery(), render=lambda row: bytes(row["id"]))
+        lambda db: list_cursor_page(db, listing, CursorQuery(limit=1), render=lambda row: bytes(row["id"]))
     )
+    return page.total_count, page.total_count_capped
 
-    assert (page.total_count, page.total_count_capped) == (EXAMINED, True)
+
+def without(listing: Listing, key: str) -> Listing:
+    """The rows of another key, compared one by one."""
+    return replace(listing, compared="t.key <> :text", parameters={**listing.parameters, "text": key})
+
+
+async def test_a_text_in_a_very_long_list_is_counted_among_its_newest_rows(database: Database) -> None:
+    long = squared(await make_rows(database, 224))
+    short = squared(await make_rows(database, 4))
+
+    assert await total_of(database, without(long, "nobody")) == (EXAMINED, True)
+    assert await total_of(database, without(short, "nobody")) == (16, False)
+    assert await total_of(database, without(short, "0")) == (12, False)
+
+
+async def test_that_a_list_is_very_long_is_remembered_for_other_texts_too(database: Database) -> None:
+    long = squared(await make_rows(database, 224))
+    await total_of(database, without(long, "nobody"))
+
+    await database.transaction(lambda db: db.execute(KEEP_FOUR, **long.parameters))
+
+    assert await total_of(database, without(long, "0")) == (12, True)

@@ -140,12 +140,39 @@ async def test_the_total_of_a_common_text_is_exact_where_people_are_not_very_man
     assert (page["totalCount"], page["totalCountCapped"]) == (3_000, False)
 
 
-def test_the_rarest_trigrams_are_chosen_from_all_over_a_text() -> None:
+def test_the_trigrams_asked_for_are_rare_and_share_few_characters() -> None:
     others = ["ada@example.com", "alan@example.com"]
 
-    assert rarest_grams("grace@example.com", others) == ["gra", "ace", "e@e"]
+    assert rarest_grams("grace@example.com", others) == ["gra", "ce@", "e@e"]
     assert rarest_grams("abcdefghi", []) == ["abc", "def", "ghi"]
+    assert rarest_grams("abcd", []) == ["abc", "bcd"]
+    assert rarest_grams("kakakaka", []) == ["kak", "aka"]
     assert rarest_grams("ab", others) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        'Ann "Nan" O\'Brien',
+        '"""',
+        "a AND b OR NOT c*",
+        "Zoë  Ångström",
+        "李小龍先生",
+        "👩‍👩‍👧 Ölaf",
+        "aaaaaaaa",
+        "{}:^-+()",
+    ],
+)
+async def test_among_many_people_every_part_of_an_unusual_name_finds_it(
+    api: Api, database: Database, name: str
+) -> None:
+    await make_crowd(api, database, 300)
+    await api.post("/v2/subscribers", json={"subscriberId": "any", "firstName": None, "lastName": name})
+
+    parts = {name[start:end].strip() for start in range(len(name)) for end in range(start + 1, len(name) + 1)} - {""}
+    for part in parts:
+        assert "any" in await found(api, name=part)
+    assert await found(api, name=f"{name}!") == []
 
 
 @pytest.mark.usefixtures("people")

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from clarion.db.port import Connection, Dialect, Row
-from clarion.db.query import sql
+from clarion.db.query import Query, sql
 from clarion.errors import Invalid, Malformed
 from clarion.http.wire import Wire
 from clarion.ids import find_id, id_millis
@@ -150,9 +150,7 @@ async def list_cursor_page(
 
 async def count_rows(db: Connection, listing: Listing, *, most: int) -> int:
     """How many rows the listing has, counted up to `most`."""
-    # In order, so that an index is walked: a planner that expects a row soon would look for it in the whole table.
-    query = sql(f"SELECT count(*) AS n FROM ({_select_ids(db.dialect, listing, 'ASC')} LIMIT :reach) AS found")
-    row = await db.fetch_one(query, **listing.parameters, reach=most)
+    row = await db.fetch_one(_counting(db.dialect, listing), **listing.parameters, reach=most)
     return int(row["n"]) if row else 0
 
 
@@ -235,6 +233,12 @@ async def _place_cursor(db: Connection, listing: Listing, cursor: Cursor) -> Cur
     return cursor if row is None else replace(cursor, value=row["updated_at"])
 
 
+def _counting(dialect: Dialect, listing: Listing) -> Query:
+    """The query that counts a list up to `:reach`."""
+    # In order, so that an index is walked: a planner that expects a row soon would look for it in the whole table.
+    return sql(f"SELECT count(*) AS n FROM ({_select_ids(dialect, listing, 'ASC')} LIMIT :reach) AS found")
+
+
 def _select_ids(dialect: Dialect, listing: Listing, direction: str) -> str:
     """The ids of a list in order, of which `:reach` are asked for at most."""
     # A list of no parts has no rows, and is asked for them all the same.
@@ -256,24 +260,28 @@ async def _count_total(db: Connection, listing: Listing) -> tuple[int, bool]:
 
 async def _count_whole(db: Connection, listing: Listing) -> int | None:
     """How many rows a list has; None where they are more than are counted."""
-    if _long_lists.has(listing):
+    key = _long_lists.key(_counting(db.dialect, listing), listing.parameters)
+    if _long_lists.has(key):
         return None
     total = await count_rows(db, listing, most=COUNTED + 1)
     if total <= COUNTED:
         return total
-    _long_lists.add(listing)
+    _long_lists.add(key)
     return None
 
 
 async def _count_compared(db: Connection, listing: Listing) -> tuple[int, bool]:
     """The total of a list that is compared row by row; of a very long one, what its newest rows show."""
-    is_long = await _count_whole(db, replace(listing, compared=None)) is None
+    if await _count_whole(db, replace(listing, compared=None)) is not None:
+        return await count_rows(db, listing, most=COUNTED), False
     query = sql(f"""
-        SELECT count(CASE WHEN {listing.compared} THEN 1 END) AS n
-        FROM (SELECT t.* FROM {listing.source} WHERE {listing.where} ORDER BY t.id DESC LIMIT :most) AS t
+        SELECT count(CASE WHEN is_held THEN 1 END) AS n FROM (
+            SELECT {listing.compared} AS is_held FROM {listing.source} WHERE {listing.where}
+            ORDER BY t.id DESC LIMIT :most
+        ) AS examined
     """)
-    row = await db.fetch_one(query, **listing.parameters, most=EXAMINED if is_long else COUNTED)
-    return (int(row["n"]) if row else 0), is_long
+    row = await db.fetch_one(query, **listing.parameters, most=EXAMINED)
+    return (int(row["n"]) if row else 0), True
 
 
 class _LongLists:
@@ -282,17 +290,18 @@ class _LongLists:
     def __init__(self) -> None:
         self._until: dict[object, float] = {}
 
-    def has(self, listing: Listing) -> bool:
-        return self._until.get(self._key(listing), 0) > time.monotonic()
+    def has(self, key: object) -> bool:
+        return self._until.get(key, 0) > time.monotonic()
 
-    def add(self, listing: Listing) -> None:
+    def add(self, key: object) -> None:
         if len(self._until) >= _MOST_REMEMBERED:
             self._until.clear()
-        self._until[self._key(listing)] = time.monotonic() + _REMEMBERED_SECONDS
+        self._until[key] = time.monotonic() + _REMEMBERED_SECONDS
 
     @staticmethod
-    def _key(listing: Listing) -> object:
-        return listing.source, listing.where, *(str(value) for value in listing.parameters.values())
+    def key(query: Query, parameters: Mapping[str, Any]) -> object:
+        """What tells a list: the query that counts it, and of the parameters only those that it asks for."""
+        return query.sqlite, *(str(parameters[name]) for name in query.names if name in parameters)
 
 
 _long_lists = _LongLists()
