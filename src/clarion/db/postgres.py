@@ -59,7 +59,10 @@ class PostgresConnection:
         return int(count) if count.isdigit() else 0
 
     async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None:
-        await self._connection.executemany(query.postgres, map(query.arguments, rows))
+        if query.each:
+            await self._connection.execute(query.postgres, *query.postgres_columns(rows))
+        else:
+            await self._connection.executemany(query.postgres, map(query.arguments, rows))
 
     async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> None:
         if into.otherwise:
