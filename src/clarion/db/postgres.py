@@ -85,7 +85,7 @@ class PostgresDatabase:
     async def connect(cls, url: str, *, pool_size: int) -> "PostgresDatabase":
         try:
             pool = await asyncpg.create_pool(
-                url, min_size=1, max_size=pool_size, init=_prepare_connection, command_timeout=60
+                url, min_size=1, max_size=pool_size, init=_prepare_connection, reset=_leave, command_timeout=60
             )
         except (*_UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
             raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
@@ -150,6 +150,10 @@ async def _prepare_connection(connection: Any) -> None:
     await connection.set_type_codec(
         "uuid", schema="pg_catalog", encoder=_same_bytes, decoder=_same_bytes, format="binary"
     )
+
+
+async def _leave(_: Any) -> None:
+    """Nothing that a unit of work sets or locks outlives its transaction, which the pool has ended by now."""
 
 
 def _same_bytes(value: bytes) -> bytes:
