@@ -16,6 +16,8 @@ T = TypeVar("T")
 _ACQUIRE_SECONDS = 10
 _TRIES = 5
 _WORK = "clarion_work"
+_STATISTICS_TARGET = 10
+"""A tenth of the usual one, of a tenth of the rows: enough to tell what is rare until autovacuum looks closely."""
 
 _GROWN_TABLES = """
     SELECT relname FROM pg_stat_user_tables
@@ -129,7 +131,9 @@ class PostgresDatabase:
         """Autovacuum comes once a minute; a store that starts empty has grown a thousandfold by then."""
         async with self._acquire() as connection:
             for row in await connection.fetch(_GROWN_TABLES):
-                await connection.execute(f'ANALYZE "{row["relname"]}"')
+                async with connection.transaction():
+                    await connection.execute(f"SET LOCAL default_statistics_target = {_STATISTICS_TARGET}")
+                    await connection.execute(f'ANALYZE "{row["relname"]}"')
 
     async def close(self) -> None:
         if self._ear is not None:
