@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from clarion.clock import Millis
 from clarion.db.jsonmatch import json_matches
 from clarion.db.migrate import migrate_sqlite
-from clarion.db.port import Connection, Database
+from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.db.sqlite import SqliteDatabase
+from clarion.environments.lanes import try_lock_lane
 from clarion.errors import StoreUnavailable
-from clarion.ids import new_id
+from clarion.ids import EnvironmentId, new_id
 
 INSERT = sql("INSERT INTO organizations (id, name, created_at) VALUES (:id, :name, 0)")
 FIND = sql("SELECT name FROM organizations WHERE id = :id")
@@ -32,6 +33,11 @@ async def insert(db: Connection, id_: bytes, name: str) -> None:
 async def count(database: Database, name: str) -> int:
     row = await database.read(lambda db: db.fetch_one(COUNT, name=name))
     return 0 if row is None else int(row["n"])
+
+
+async def find_name(database: Database, id_: bytes) -> str | None:
+    row = await database.read(lambda db: db.fetch_one(FIND, id=id_))
+    return None if row is None else str(row["name"])
 
 
 def unique() -> bytes:
@@ -85,6 +91,38 @@ async def test_lists_find_what_is_among_them(database: Database) -> None:
 
     assert sorted(row["id"] for row in found) == sorted(ids[:3])
     assert await database.read(lambda db: db.fetch(query, ids=[])) == []
+
+
+async def test_many_rows_are_changed_each_by_its_own_values(database: Database) -> None:
+    ids = [unique() for _ in range(3)]
+    await asyncio.gather(*(database.transaction(partial(insert, id_=id_, name="old")) for id_ in ids))
+    query = sql("""
+        UPDATE organizations SET name = name || :name, created_at = :now {each: id uuid, name text} WHERE id = :id
+    """)
+    rows = [{"id": id_, "name": f"-{number}", "now": 7} for number, id_ in enumerate(ids[:2])]
+
+    await database.transaction(lambda db: db.execute_many(query, rows))
+
+    assert [await find_name(database, id_) for id_ in ids] == ["old-0", "old-1", "old"]
+
+
+async def test_what_a_unit_sets_and_locks_ends_with_it(database: Database) -> None:
+    if database.dialect is not Dialect.POSTGRES:
+        pytest.skip("SQLite has neither")
+    environment_id = EnvironmentId(unique())
+    setting = sql("SELECT current_setting('random_page_cost') AS cost, pg_backend_pid() AS connection")
+    before = await database.read(lambda db: db.fetch_one(setting))
+
+    async def fail(db: Connection) -> None:
+        await try_lock_lane(db, environment_id)
+        raise KeyError(environment_id)
+
+    with pytest.raises(KeyError):
+        await database.transaction(fail)
+    after = await database.read(lambda db: db.fetch_one(setting))
+
+    assert before == after
+    assert await database.transaction(lambda db: try_lock_lane(db, environment_id))
 
 
 json_values = st.recursive(

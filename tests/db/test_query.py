@@ -40,3 +40,23 @@ def test_words_that_differ_are_written_as_marks() -> None:
 
     assert query.postgres == "SELECT strpos(name, $1) FROM t"
     assert query.sqlite == "SELECT instr(name, ?1) FROM t"
+
+
+def test_many_rows_are_arrays_for_postgresql_and_a_statement_each_for_sqlite() -> None:
+    query = sql("UPDATE t SET note = :note, at = :now {each: id uuid, note text} WHERE id = :id")
+
+    assert query.postgres == (
+        "UPDATE t SET note = given.new_note, at = $1 "
+        "FROM unnest($2::uuid[], $3::text[]) AS given (new_id, new_note) WHERE id = given.new_id"
+    )
+    assert query.sqlite == "UPDATE t SET note = ?3, at = ?1  WHERE id = ?2"
+
+
+def test_arrays_hold_what_each_row_has_and_nothing_where_none_has_any() -> None:
+    query = sql("UPDATE t SET note = :note, at = :now {each: id uuid, note text} WHERE id = :id")
+
+    some = query.postgres_columns([{"now": 7, "id": 1, "note": None}, {"now": 7, "id": 2, "note": "b"}])
+    none = query.postgres_columns([{"now": 7, "id": 1, "note": None}, {"now": 7, "id": 2, "note": None}])
+
+    assert some == [7, [1, 2], [None, "b"]]
+    assert none == [7, [1, 2], []]

@@ -7,6 +7,11 @@
 | `{for_update}` | `FOR UPDATE` | nothing: one writer |
 | `{position}(text, part)` | `strpos` | `instr` |
 | `{skip_locked}` | `FOR UPDATE SKIP LOCKED` | nothing: one writer |
+| `{each: id uuid, note text}` | `FROM unnest($1::uuid[], $2::text[]) AS …` | nothing: run for one row after the other |
+
+A statement with `{each: …}` changes many rows by one call of `execute_many`: the names of the mark are each row's own,
+all other names have one value for all rows. No two rows may be about the same one. The environment is among each row's
+own: as one value, PostgreSQL without statistics takes it for rare, and walks all that an environment has.
 """
 
 import re
@@ -19,6 +24,7 @@ from typing import Any
 _NAME = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
 _NAME_ALONE = re.compile(r"(?<!:)(?<!\{any):([a-z_][a-z0-9_]*)")
 _ANY = re.compile(r"\{any:([a-z_][a-z0-9_]*)\}")
+_EACH = re.compile(r"\{each:([^}]*)\}")
 # mark: what PostgreSQL reads, what SQLite reads
 _WORDS = {
     "{for_update}": ("FOR UPDATE", ""),
@@ -36,10 +42,17 @@ class Query:
     names: tuple[str, ...]
     """Parameters in the order of their numbers."""
     lists: tuple[str, ...]
+    each: frozenset[str]
+    """Names that have a value for each of many rows."""
     arguments: Callable[[Mapping[str, Any]], Sequence[Any]]
     """Values in the order of the names."""
     columns: list[str] = field(default_factory=list, compare=False)
     """What the columns of an answer are called, once SQLite has told."""
+
+    def postgres_columns(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """The values of many rows: an array for each row's own names, the first row's value for the others."""
+        first = rows[0]
+        return [_column(name, rows) if name in self.each else first[name] for name in self.names]
 
     def sqlite_call(self, parameters: dict[str, Any]) -> tuple[str, Sequence[Any]]:
         """The text and its values, with those of every list behind the others."""
@@ -61,6 +74,8 @@ def sql(text: str) -> Query:
     for mark, (for_postgres, for_sqlite) in _WORDS.items():
         postgres, sqlite = postgres.replace(mark, for_postgres), sqlite.replace(mark, for_sqlite)
     lists = tuple(dict.fromkeys(_ANY.findall(text)))
+    each = dict(one.split() for found in _EACH.findall(text) for one in found.split(","))
+    postgres, sqlite = _with_rows(postgres, each), _EACH.sub("", sqlite)
     postgres = _ANY.sub(r"= ANY(:\1)", postgres)
     names = tuple(dict.fromkeys(_NAME.findall(postgres)))
     numbers = {name: number for number, name in enumerate(names, start=1)}
@@ -70,6 +85,7 @@ def sql(text: str) -> Query:
         sqlite=_NAME_ALONE.sub(lambda match: f"?{numbers[match[1]]}", sqlite),
         names=names,
         lists=lists,
+        each=frozenset(each),
         arguments=itemgetter(*names) if len(names) > 1 else lambda values: [values[name] for name in names],
     )
 
@@ -91,6 +107,22 @@ class Insert:
     @property
     def _head(self) -> str:
         return f"INSERT INTO {self.table} ({', '.join(self.columns)})"
+
+
+def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """One value for each row; none at all where every one is NULL, for `unnest` fills up with these."""
+    values = [row[name] for row in rows]
+    return values if any(value is not None for value in values) else []
+
+
+def _with_rows(text: str, each: Mapping[str, str]) -> str:
+    """Let a statement read the names of many rows from arrays; called `new_…`, they are no column of any table."""
+    if not each:
+        return text
+    text = _NAME.sub(lambda match: f"given.new_{match[1]}" if match[1] in each else match[0], text)
+    arrays = ", ".join(f":{name}::{kind}[]" for name, kind in each.items())
+    columns = ", ".join(f"new_{name}" for name in each)
+    return _EACH.sub(f"FROM unnest({arrays}) AS given ({columns})", text)
 
 
 @lru_cache(maxsize=512)

@@ -9,10 +9,10 @@ from clarion.ids import EnvironmentId
 
 # A queue's statistics are always out of date: taken to be nearly empty, PostgreSQL would read and sort a whole backlog
 # to find the next few rows, and plans made while it was empty are kept. For one transaction, let it plan anew by the
-# tables' real size and follow the indexes.
+# tables' real size and follow the indexes, whose pages are in memory: what was written last is what is read.
 _FOLLOW_INDEXES = """
     set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_bitmapscan', 'off', true),
-    set_config('enable_sort', 'off', true)
+    set_config('enable_sort', 'off', true), set_config('random_page_cost', '1', true)
 """
 
 # Environment ids begin with their time of creation; the random end tells them apart.

@@ -53,7 +53,11 @@ class Courier:
                 return failure
 
         parts = provider.parts(message)
-        results = await asyncio.gather(*map(carry, parts.values()))
+        if len(parts) == 1:
+            # Mostly there is one, which needs no task of its own.
+            results = [await carry(part) for part in parts.values()]
+        else:
+            results = await asyncio.gather(*map(carry, parts.values()))
         return provider.join(dict(zip(parts, results, strict=True)))
 
     async def check(self, provider: AnyProvider, credentials: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
@@ -20,6 +21,7 @@ NOT_SECRET = frozenset(
 # Shorter ones are no secrets, and words without their letters are no words.
 _SHORTEST = 4
 _LONGEST_TEXT = 1_000
+_SPELLED_ALIKE = re.compile(r"[A-Za-z0-9_.~-]*")
 _URLS = frozenset({"webhookUrl", "baseUrl", "redirectUrl"})
 
 
@@ -28,19 +30,31 @@ def redaction(outgoing: Outgoing) -> Callable[[Any], Any]:
 
     Texts are cut here and nowhere earlier, for what is cut may end in half a secret.
     """
-    found = {text for text in _spellings(_secrets(outgoing)) if len(text) >= _SHORTEST}
-    secrets = sorted(found, key=len, reverse=True)
+    return _Redaction(outgoing).redact
 
-    def redact(value: Any) -> Any:
+
+class _Redaction:
+    """Gathers the secrets of a message when there is a text that is long enough to hold one."""
+
+    def __init__(self, outgoing: Outgoing) -> None:
+        self._outgoing = outgoing
+
+    def redact(self, value: Any) -> Any:
         if isinstance(value, str):
-            for secret in secrets:
-                value = value.replace(secret, "***")
-            return value[:_LONGEST_TEXT]
+            return value if len(value) < _SHORTEST else self._without_secrets(value)[:_LONGEST_TEXT]
         if isinstance(value, Mapping):
-            return {name: redact(inner) for name, inner in value.items()}
-        return [redact(inner) for inner in value] if isinstance(value, list | tuple) else value
+            return {name: self.redact(inner) for name, inner in value.items()}
+        return [self.redact(inner) for inner in value] if isinstance(value, list | tuple) else value
 
-    return redact
+    def _without_secrets(self, text: str) -> str:
+        for secret in self._found:
+            text = text.replace(secret, "***")
+        return text
+
+    @cached_property
+    def _found(self) -> list[str]:
+        found = {text for text in _spellings(_secrets(self._outgoing)) if len(text) >= _SHORTEST}
+        return sorted(found, key=len, reverse=True)
 
 
 def _secrets(outgoing: Outgoing) -> Iterator[str]:
@@ -60,6 +74,8 @@ def _secrets(outgoing: Outgoing) -> Iterator[str]:
 def _spellings(secrets: Iterable[str]) -> Iterator[str]:
     for secret in secrets:
         yield secret
+        if _SPELLED_ALIKE.fullmatch(secret):
+            continue
         yield quote(secret, safe="")
         yield quote_plus(secret)
         # As texts are inside of JSON.

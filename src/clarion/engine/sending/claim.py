@@ -41,6 +41,7 @@ TAKE_JOBS = sql("""
 """)
 POSTPONE_JOB = sql(f"""
     UPDATE jobs SET status = 'delayed', due_at = :due_at, updated_at = :now, details = {APPENDED_DETAIL}
+    {{each: environment_id uuid, id uuid, due_at bigint, detail text}}
     WHERE environment_id = :environment_id AND id = :id
 """)
 # Those that are locked are being recorded, and need their lease no longer.

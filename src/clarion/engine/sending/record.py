@@ -28,6 +28,8 @@ RECORD_JOB = sql(f"""
     SET status = :status, provider_id = :provider_id, details = {APPENDED_DETAIL}, due_at = :due_at,
         runnable = :runnable, attempt = :attempt, outputs = :outputs, put_off_since = :put_off_since,
         dead_at = :dead_at, updated_at = :now
+    {{each: environment_id uuid, id uuid, status text, provider_id text, detail text, due_at bigint,
+        runnable smallint, attempt integer, outputs text, put_off_since bigint, dead_at bigint}}
     WHERE environment_id = :environment_id AND id = :id
 """)
 # A provider may report what became of a message before its answer is recorded: what it reported stays.
@@ -39,6 +41,8 @@ RECORD_MESSAGE = sql("""
         error_text = CASE WHEN delivery IS NULL THEN :error_text ELSE error_text END,
         delivered_at = CASE WHEN delivery IS NULL THEN :delivered_at ELSE delivered_at END,
         updated_at = :now
+    {each: environment_id uuid, id uuid, provider_id text, integration_id uuid, provider_message_id text,
+        status text, error_id text, error_text text, delivered_at text}
     WHERE environment_id = :environment_id AND id = :id
 """)
 # The jobs are found before any is changed: SQLite would see the first of a run released, and take the second for it.
