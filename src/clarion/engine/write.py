@@ -13,12 +13,15 @@ from clarion.notifications.model import step_mask
 
 POINT_TO_DIGEST = sql("""
     UPDATE notifications SET digested_into = :digested_into, updated_at = :now
+    {each: environment_id uuid, id uuid, digested_into uuid}
     WHERE environment_id = :environment_id AND id = :id
 """)
 UPDATE_JOB = sql("""
     UPDATE jobs
     SET status = :status, provider_id = :provider_id, digest = :digest, details = :details, due_at = :due_at,
         attempt = :attempt, runnable = :runnable, outputs = :outputs, updated_at = :now
+    {each: environment_id uuid, id uuid, status text, provider_id text, digest text, details text, due_at bigint,
+        attempt integer, runnable smallint, outputs text}
     WHERE environment_id = :environment_id AND id = :id
 """)
 
