@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from clarion.clock import Millis
 from clarion.db.jsonmatch import json_matches
 from clarion.db.migrate import migrate_sqlite
-from clarion.db.port import Connection, Database, Dialect
+from clarion.db.port import Connection, Database
+from clarion.db.postgres import PostgresDatabase
 from clarion.db.query import sql
 from clarion.db.sqlite import SqliteDatabase
 from clarion.environments.lanes import try_lock_lane
@@ -106,9 +107,8 @@ async def test_many_rows_are_changed_each_by_its_own_values(database: Database) 
     assert [await find_name(database, id_) for id_ in ids] == ["old-0", "old-1", "old"]
 
 
-async def test_what_a_unit_sets_and_locks_ends_with_it(database: Database) -> None:
-    if database.dialect is not Dialect.POSTGRES:
-        pytest.skip("SQLite has neither")
+async def test_what_a_unit_sets_and_locks_on_postgresql_ends_with_it(postgres_url: str) -> None:
+    database = await PostgresDatabase.connect(postgres_url, pool_size=1)
     environment_id = EnvironmentId(unique())
     setting = sql("SELECT current_setting('random_page_cost') AS cost, pg_backend_pid() AS connection")
     before = await database.read(lambda db: db.fetch_one(setting))
@@ -123,6 +123,7 @@ async def test_what_a_unit_sets_and_locks_ends_with_it(database: Database) -> No
 
     assert before == after
     assert await database.transaction(lambda db: try_lock_lane(db, environment_id))
+    await database.close()
 
 
 json_values = st.recursive(
