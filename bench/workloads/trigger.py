@@ -17,7 +17,7 @@ from bench.usage import cpu_between, cpu_seconds
 NAME = "trigger"
 WORKFLOW = "bench-trigger"
 PEOPLE = 200
-CONNECTIONS = 64
+CONNECTIONS = 128
 
 _COUNT = 6000
 # The baseline does about a hundred a second on two cores; its CPU time for each does not depend on how many there are.

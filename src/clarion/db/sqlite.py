@@ -25,6 +25,8 @@ _MOST_UNITS_A_COMMIT = 256
 _BUSY_MILLISECONDS = 10_000
 _SCAN_THREADS = 2
 _KEPT_STATEMENTS = 512
+# 16 MB of log: a page that changes with every commit is written back once for all of them.
+_PAGES_A_CHECKPOINT = 4000
 _MOST_ROWS_A_STATEMENT = 64
 # What says that the store itself is in trouble, and not that a statement is wrong.
 _TROUBLE = (
@@ -51,6 +53,7 @@ def connect(path: Path, *, read_only: bool = False) -> apsw.Connection:
     if not read_only:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_A_CHECKPOINT}")
     connection.execute("PRAGMA cache_size = -16384")
     connection.execute("PRAGMA temp_store = MEMORY")
     return connection

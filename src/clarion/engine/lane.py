@@ -27,7 +27,7 @@ class Size:
 
 # A unit of work holds up everyone else on an embedded store, so it is small where others are about: they then wait a
 # few milliseconds for one. Alone, a larger one shares its cost over more runs.
-ALONE = Size(triggers=96, runs=96)
+ALONE = Size(triggers=128, runs=128)
 AMONG_OTHERS = Size(triggers=8, runs=8)
 ONE = Size(triggers=1, runs=1)
 
