@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import asyncpg
 
 from bench.content import ensure_topic
+from bench.stores import rows_of
 from bench.systems import SQLITE, System
 from clarion.clock import SystemClock
 from clarion.db.sqlite import connect
@@ -83,7 +84,8 @@ class _SqliteWriter:
         return new_id(SystemClock().now())
 
     async def find(self, query: str, value: str) -> Row:
-        return _stored(self._connection.execute(query.format("?"), (value,)).fetchone())
+        (row,) = rows_of(self._connection.execute(query.format("?"), (value,)))
+        return _stored(row)
 
     async def insert(self, table: str, rows: Sequence[Row]) -> None:
         marks = ", ".join(f":{name}" for name in rows[0])

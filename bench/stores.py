@@ -5,17 +5,18 @@ where the last one stopped, so that looking costs the same however many messages
 """
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import apsw
 import asyncpg
 
 from bench.systems import BASELINE, SQLITE, System
+from clarion.db.sqlite import connect
 
 _PATIENCE_SECONDS = 60
 _NEW_MESSAGES = "SELECT id, content FROM messages WHERE environment_id = {} AND id > {} ORDER BY id"
@@ -80,37 +81,43 @@ async def await_messages(store: Store, count: int, *, pause: float = 0.02) -> li
     return arrivals
 
 
+def rows_of(cursor: apsw.Cursor) -> list[dict[str, Any]]:
+    """The rows that a statement of SQLite found, with names."""
+    try:
+        names = [column[0] for column in cursor.get_description()]
+    except apsw.ExecutionCompleteError:
+        return []
+    return [dict(zip(names, values, strict=True)) for values in cursor]
+
+
 class SqliteStore:
     """Clarion's file, read beside the process that owns it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
-        self._connection.row_factory = sqlite3.Row
-        (self._environment_id,) = self._connection.execute(
-            "SELECT id FROM environments WHERE name = 'Development'"
-        ).fetchone()
+        self._connection = connect(path, read_only=True)
+        (development,) = rows_of(self._connection.execute("SELECT id FROM environments WHERE name = 'Development'"))
+        self._environment_id = development["id"]
         self._last = b""
 
     async def read_new(self) -> list[str]:
         query = _NEW_MESSAGES.format("?", "?")
-        rows = self._connection.execute(query, (self._environment_id, self._last)).fetchall()
+        rows = rows_of(self._connection.execute(query, (self._environment_id, self._last)))
         self._last = rows[-1]["id"] if rows else self._last
         return [row["content"] for row in rows]
 
     async def count_messages(self) -> int:
-        (count,) = self._connection.execute("SELECT count(*) FROM messages").fetchone()
-        return int(count)
+        (found,) = rows_of(self._connection.execute("SELECT count(*) AS messages FROM messages"))
+        return int(found["messages"])
 
     async def size_bytes(self) -> int:
         """The file after its log has been written back into it."""
-        with sqlite3.connect(self._path, timeout=30) as writer:
+        with closing(connect(self._path)) as writer:
             writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        writer.close()
         return self._path.stat().st_size
 
     async def sample_rows(self, table: str, most: int) -> list[dict[str, Any]]:
-        return [dict(row) for row in self._connection.execute(f"SELECT * FROM {table} LIMIT {most}")]
+        return rows_of(self._connection.execute(f"SELECT * FROM {table} LIMIT {most}"))
 
     def close(self) -> None:
         self._connection.close()
