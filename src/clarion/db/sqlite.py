@@ -195,8 +195,9 @@ def _commit_together(connection: apsw.Connection, units: list[_Unit]) -> None:
     try:
         connection.execute("BEGIN IMMEDIATE")
         for unit in units:
-            _run_unit(connection, unit)
-        connection.execute("COMMIT")
+            _run_unit(connection, unit, is_alone=len(units) == 1)
+        if connection.in_transaction:
+            connection.execute("COMMIT")
     except (apsw.Error, StoreUnavailable) as error:
         log.exception("Store cannot commit")
         if connection.in_transaction:
@@ -205,8 +206,10 @@ def _commit_together(connection: apsw.Connection, units: list[_Unit]) -> None:
             unit.error = unit.error or _unavailable(error)
 
 
-def _run_unit(connection: apsw.Connection, unit: _Unit) -> None:
-    connection.execute("SAVEPOINT unit")
+def _run_unit(connection: apsw.Connection, unit: _Unit, *, is_alone: bool) -> None:
+    # One that is alone is undone with the transaction: for a savepoint SQLite would keep every page as it was.
+    if not is_alone:
+        connection.execute("SAVEPOINT unit")
     try:
         unit.result = run_at_once(unit.work(SqliteConnection(connection)))
     except BaseException as error:
@@ -214,8 +217,9 @@ def _run_unit(connection: apsw.Connection, unit: _Unit) -> None:
         if not connection.in_transaction:
             # Disk full and I/O errors make SQLite undo everything: nothing of this batch may be reported as done.
             raise _unavailable(error) from error
-        connection.execute("ROLLBACK TO unit")
-    connection.execute("RELEASE unit")
+        connection.execute("ROLLBACK" if is_alone else "ROLLBACK TO unit")
+    if not is_alone:
+        connection.execute("RELEASE unit")
 
 
 def _answer(units: list[_Unit]) -> None:

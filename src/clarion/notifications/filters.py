@@ -36,10 +36,11 @@ _KINDS_OF_RUNS = """
 LIST_KINDS = sql(_KINDS_OF_RUNS.replace("{of_templates}", ""))
 LIST_KINDS_OF_TEMPLATES = sql(_KINDS_OF_RUNS.replace("{of_templates}", "AND w.id {any:templates}"))
 
-# Each way of naming a subscriber is a query of its own, so that each has its index.
+# Each way of naming a subscriber is a query of its own, so that each has its index. Whoever is named twice is found
+# twice: to put that right, SQLite would go through everyone in the order of their ids.
 LIST_NAMED = sql("""
     SELECT id FROM subscribers WHERE environment_id = :environment_id AND email {any:emails}
-    UNION SELECT id FROM subscribers WHERE environment_id = :environment_id AND key {any:subscriber_keys}
+    UNION ALL SELECT id FROM subscribers WHERE environment_id = :environment_id AND key {any:subscriber_keys}
 """)
 _OF_PEOPLE = """
     EXISTS (

@@ -91,10 +91,12 @@ async def search_people(db: Connection, environment_id: EnvironmentId, text: str
         conditions.append(condition)
     query = sql(f"""
         SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :text
-        UNION SELECT t.id FROM subscribers AS t WHERE {" AND ".join(conditions)} LIMIT {_MOST_PEOPLE + 1}
+        UNION ALL SELECT t.id FROM subscribers AS t WHERE {" AND ".join(conditions)} LIMIT {_MOST_PEOPLE + 2}
     """)
     rows = await db.fetch(query, environment_id=environment_id, text=text, folded=folded, **bound)
-    return None if len(rows) > _MOST_PEOPLE else [row["id"] for row in rows]
+    # Whose key and address both hold the text is found twice.
+    found = list(dict.fromkeys(row["id"] for row in rows))
+    return None if len(found) > _MOST_PEOPLE else found
 
 
 def fold_email(text: str) -> str:

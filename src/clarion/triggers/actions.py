@@ -116,7 +116,7 @@ def _accept_one(request: Request, known: _Known, now: Millis) -> Accepted | Inva
         payload = _checked_payload(version, request.payload)
     except (Invalid, PayloadInvalid) as refusal:
         return refusal
-    transaction = TransactionKey(request.transaction or make_transaction_key())
+    transaction = TransactionKey(request.transaction or make_transaction_key(now))
     recipients, errors = _recipients(request, known)
     outcome = _outcome(workflow, version)
     if outcome is not Outcome.PROCESSED:
