@@ -18,7 +18,8 @@ starts real processes on loopback and puts them under load one after the other, 
 - **sqlite**: one `clarion serve`; **postgres**: one `clarion api`, one `clarion worker` and the database server.
 - **baseline**: what a team would write instead (FastAPI, Celery on Redis, PostgreSQL), on the same database server.
 - **floor http**: Clarion's own HTTP stack with nothing behind it; **floor storage**: the rows of a trigger written
-  in batches of 128 by the bare driver into the real tables, as durably.
+  in batches of 128 by the bare driver into the real tables, as durably: on SQLite into a copy of the store that the
+  others write to, on PostgreSQL into an empty database.
 
 An in-app trigger has all that a real one has: an idempotency key, a condition, preferences, Liquid, the full log. It is
 complete when its message is in the store, not when it is accepted.

@@ -18,7 +18,7 @@ from bench.systems import FLOOR_HTTP, SQLITE, System, make_database
 from bench.usage import cpu_between, cpu_seconds
 from bench.workloads.trigger import CONNECTIONS, NAME, PEOPLE, make_triggers
 from clarion.clock import SystemClock
-from clarion.db.migrate import migrate_postgres, migrate_sqlite
+from clarion.db.migrate import migrate_postgres
 from clarion.db.sqlite import connect
 from clarion.ids import new_id
 
@@ -46,7 +46,7 @@ async def measure(system: System) -> list[Figure]:
     batches = list(_batches(samples, as_uuid=system.kind != SQLITE))
     columns = {table: list(rows[0]) for table, rows in samples.items()}
     if system.kind == SQLITE:
-        seconds, cpu = await _write_sqlite(system.folder / "floor.db", columns, batches)
+        seconds, cpu = await _write_sqlite(system.folder / "clarion.db", columns, batches)
     else:
         seconds, cpu = await _write_postgres(system, columns, batches)
     return _figures(f"floor storage {system.kind}", seconds, cpu)
@@ -96,10 +96,12 @@ def _unique(table: str) -> dict[str, Any]:
     return {"transaction_key": f"txn_{uuid.uuid4().hex}"} if table == "triggers" else {}
 
 
-async def _write_sqlite(path: Path, columns: dict[str, list[str]], batches: Sequence[Rows]) -> tuple[float, float]:
+async def _write_sqlite(store: Path, columns: dict[str, list[str]], batches: Sequence[Rows]) -> tuple[float, float]:
+    """Into a copy of the store, whose indexes are as large as those that Clarion writes to."""
+    path = store.with_name("floor.db")
     for left in path.parent.glob(f"{path.name}*"):
         left.unlink()
-    await asyncio.to_thread(migrate_sqlite, path)
+    await asyncio.to_thread(_copy_sqlite, store, path)
     statements = {
         table: f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(itertools.repeat('?', len(names)))})"
         for table, names in columns.items()
@@ -112,6 +114,15 @@ async def _write_sqlite(path: Path, columns: dict[str, list[str]], batches: Sequ
                 connection.executemany(statement, rows[table])
             connection.execute("COMMIT")
         return time.perf_counter() - began, time.process_time() - cpu
+
+
+def _copy_sqlite(store: Path, path: Path) -> None:
+    with (
+        contextlib.closing(connect(store, read_only=True)) as source,
+        contextlib.closing(connect(path)) as copy,
+        copy.backup("main", source, "main") as backup,
+    ):
+        backup.step()
 
 
 async def _write_postgres(

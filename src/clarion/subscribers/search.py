@@ -23,25 +23,24 @@ _SAMPLED = "SELECT t.email, t.phone, t.full_name FROM subscribers AS t WHERE t.e
 LIST_OLDEST = sql(f"{_SAMPLED} ORDER BY t.id LIMIT :most")
 LIST_NEWEST = sql(f"{_SAMPLED} ORDER BY t.id DESC LIMIT :most")
 
-# Ids from the index first, then their rows: left to themselves both databases may walk the environment instead.
+# Ids from the index first, of those who hold the text indeed, then their rows: left to themselves both databases may
+# walk the environment instead.
 _AMONG_MATCHES = {
     Dialect.SQLITE: """
         t.id IN (
             SELECT s.id FROM subscriber_search AS found CROSS JOIN subscribers AS s ON s.search_row = found.rowid
-            WHERE found.subscriber_search MATCH :grams AND s.environment_id = :environment_id
+            WHERE found.subscriber_search MATCH :grams AND s.environment_id = :environment_id AND {holds}
         )
     """,
     Dialect.POSTGRES: """
         t.id = ANY (ARRAY(
-            SELECT s.id FROM subscribers AS s WHERE s.environment_id = :environment_id AND {matches}
+            SELECT s.id FROM subscribers AS s WHERE s.environment_id = :environment_id AND {matches} AND {holds}
         ))
     """,
 }
 # In both databases only the letters of ASCII have another case.
 FOLDED_EMAIL = {Dialect.SQLITE: "lower(s.email)", Dialect.POSTGRES: 'lower(s.email COLLATE "C")'}
-_HOLDS_FOLDED = {
-    dialect: f"{{position}}({folded.replace('s.', 't.')}, :folded) > 0" for dialect, folded in FOLDED_EMAIL.items()
-}
+_HOLDS_FOLDED = {dialect: f"{{position}}({folded}, :folded) > 0" for dialect, folded in FOLDED_EMAIL.items()}
 # What PostgreSQL has indexes of.
 _GRAMS_OF = {
     "email": f"clarion_grams({FOLDED_EMAIL[Dialect.POSTGRES]})",
@@ -62,18 +61,17 @@ async def search_subscribers(db: Connection, environment_id: EnvironmentId, quer
         parameters["key"] = query.subscriber_id
     texts = {name: text for name in _TEXT_COLUMNS if (text := _wanted(query, name))}
     parameters |= texts
-    compared = " AND ".join(f"{{position}}(t.{_TEXT_COLUMNS[name]}, :{name}) > 0" for name in texts)
     grams = await _choose_grams(db, environment_id, texts)
     if grams:
-        condition, bound = _among_matches(db.dialect, grams)
-        conditions += [condition, compared]
+        condition, bound = _among_matches(db.dialect, grams, holds=_holding("s", texts))
+        conditions.append(condition)
         parameters |= bound
     return Listing(
         columns=COLUMNS,
         source="subscribers AS t",
         where=" AND ".join(conditions),
         parameters=parameters,
-        compared=None if grams else compared or None,
+        compared=None if grams else _holding("t", texts) or None,
         few=bool(grams),
     )
 
@@ -81,17 +79,18 @@ async def search_subscribers(db: Connection, environment_id: EnvironmentId, quer
 async def search_people(db: Connection, environment_id: EnvironmentId, text: str) -> list[SubscriberId] | None:
     """Whoever has the text as their key, or in their address whatever its case; None where that is very many."""
     folded = fold_email(text)
-    conditions = ["t.environment_id = :environment_id", _HOLDS_FOLDED[db.dialect]]
+    condition = _HOLDS_FOLDED[db.dialect].replace("s.", "t.")
     bound: dict[str, Any] = {}
     sample = await _list_sample(db, environment_id)
     if len(sample) == 2 * _SAMPLE:
         if len(text) < _GRAM or sum(folded in fold_email(row["email"] or "") for row in sample) >= _COMMON:
             return None
-        condition, bound = _among_matches(db.dialect, {"email": _grams_of("email", text, sample)})
-        conditions.append(condition)
+        grams = {"email": _grams_of("email", text, sample)}
+        condition, bound = _among_matches(db.dialect, grams, holds=_HOLDS_FOLDED[db.dialect])
     query = sql(f"""
         SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :text
-        UNION ALL SELECT t.id FROM subscribers AS t WHERE {" AND ".join(conditions)} LIMIT {_MOST_PEOPLE + 2}
+        UNION ALL SELECT t.id FROM subscribers AS t WHERE t.environment_id = :environment_id AND {condition}
+        LIMIT {_MOST_PEOPLE + 2}
     """)
     rows = await db.fetch(query, environment_id=environment_id, text=text, folded=folded, **bound)
     # Whose key and address both hold the text is found twice.
@@ -149,8 +148,12 @@ def _grams_of(name: str, text: str, sample: Sequence[Row]) -> list[str]:
     return rarest_grams(_folded(name, text), [_folded(name, row[_TEXT_COLUMNS[name]] or "") for row in sample])
 
 
-def _among_matches(dialect: Dialect, grams: Mapping[str, Sequence[str]]) -> tuple[str, dict[str, Any]]:
-    condition = _AMONG_MATCHES[dialect]
+def _holding(table: str, texts: Texts) -> str:
+    return " AND ".join(f"{{position}}({table}.{_TEXT_COLUMNS[name]}, :{name}) > 0" for name in texts)
+
+
+def _among_matches(dialect: Dialect, grams: Mapping[str, Sequence[str]], *, holds: str) -> tuple[str, dict[str, Any]]:
+    condition = _AMONG_MATCHES[dialect].replace("{holds}", holds)
     if dialect is Dialect.POSTGRES:
         matches = " AND ".join(f"{_GRAMS_OF[name]} @> CAST(:{name}_grams AS text[])" for name in grams)
         return condition.replace("{matches}", matches), {f"{name}_grams": list(found) for name, found in grams.items()}
