@@ -1,14 +1,15 @@
 """The courier: carries messages to providers over HTTP, with tokens, signatures and what triggers add."""
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from clarion.clock import Clock
 from clarion.providers.account import Credentials
 from clarion.providers.answer import Answer, Handed
 from clarion.providers.base import FailureKind, Outgoing, SendFailure, Sent, ambiguous
+from clarion.providers.clients import Clients
 from clarion.providers.credentials import read_credentials
 from clarion.providers.definition import WebProvider
 from clarion.providers.failures import ALREADY_SENT, Ruling, kind_of_status, sentence_of
@@ -17,10 +18,6 @@ from clarion.providers.oauth import TokenStore
 from clarion.providers.overrides import read_passthrough
 from clarion.providers.receipts import Asking, Callback, Receipt, ReceiptForged, ReceiptRefused, Reply
 from clarion.providers.request import Call, Request, encode_call
-from clarion.providers.web import WebClient
-
-if TYPE_CHECKING:
-    from clarion.providers.http2 import Http2Client
 
 T = TypeVar("T")
 AnyProvider = WebProvider[Any, Any]
@@ -31,11 +28,8 @@ _TOKENS_AT_A_TIME = 10
 class Courier:
     """Speaks for every provider over HTTP; one per process."""
 
-    def __init__(
-        self, web: WebClient, http2: Callable[[], "Http2Client"], apprise: AppriseTransport, clock: Clock
-    ) -> None:
-        self._web = web
-        self._http2 = http2
+    def __init__(self, clients: Clients, apprise: AppriseTransport, clock: Clock) -> None:
+        self._clients = clients
         self._apprise = apprise
         self._clock = clock
         self._tokens = TokenStore(self._call, clock)
@@ -155,10 +149,11 @@ class Courier:
             call = call.signed(provider.sign(account, call, self._clock.now()))
         if provider.over_apprise and call.url == ADDRESS:
             return await self._apprise.call(call)
-        return await (self._http2().call(call) if provider.over_http2 else self._web.call(call))
+        client = self._clients.http2 if provider.over_http2 else self._clients.web
+        return await client.call(call)
 
     async def _call(self, request: Request) -> Answer:
-        return await self._web.call(encode_call(request))
+        return await self._clients.web.call(encode_call(request))
 
 
 def _with_overrides(provider: AnyProvider, request: Request, overrides: Mapping[str, Any]) -> Request:

@@ -13,7 +13,7 @@ from clarion.providers.answer import Answer
 from clarion.providers.base import FailureKind, SendFailure, ambiguous
 from clarion.providers.egress import EgressGuard
 from clarion.providers.request import Call
-from clarion.providers.web import LONGEST_ANSWER, Reroute, host_and_port, parse_url, read_patience
+from clarion.providers.urls import LONGEST_ANSWER, Reroute, host_and_port, parse_url, read_patience
 
 _KEPT_SECONDS = 600
 

@@ -1,14 +1,14 @@
 """The carrier: hands messages to providers, and keeps what is secret out of what comes back."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from clarion.clock import Clock, SystemClock
 from clarion.providers.answer import Answer
 from clarion.providers.base import FailureKind, Outgoing, Provider, SendFailure, Sent
+from clarion.providers.clients import Clients
 from clarion.providers.courier import Courier
 from clarion.providers.credentials import read_credentials
 from clarion.providers.definition import BuiltinProvider, SmtpProvider, WebProvider
@@ -21,11 +21,8 @@ from clarion.providers.receipts import Callback, Receipt, ReceiptRefused, Reply
 from clarion.providers.redaction import redaction
 from clarion.providers.registry import find_provider
 from clarion.providers.request import Request, encode_call
-from clarion.providers.web import Reroute, WebClient
+from clarion.providers.urls import Reroute
 from clarion.vocabulary import Channel
-
-if TYPE_CHECKING:
-    from clarion.providers.http2 import Http2Client
 
 _LONGEST_SENTENCE = 400
 
@@ -55,35 +52,23 @@ class Carrier:
         self._reroute = reroute
         self._smtp = SmtpPool(egress, seconds=self._patience.smtp_seconds, clock=self._clock, reroute=reroute)
         self._courier: Courier | None = None
-        self._web: WebClient | None = None
-        self._http2: Http2Client | None = None
-        self._open = AsyncExitStack()
+        self._clients: Clients | None = None
 
     async def __aenter__(self) -> Self:
         seconds = self._patience.web_seconds
-        web = WebClient(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
-        self._open.push_async_callback(web.close)
+        clients = Clients(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
+        await clients.prepare()
         apprise = AppriseTransport(self._egress, seconds=seconds, clock=self._clock)
-        self._courier = Courier(web, self._open_http2, apprise, self._clock)
-        self._web = web
+        self._courier, self._clients = Courier(clients, apprise, self._clock), clients
         return self
-
-    def _open_http2(self) -> "Http2Client":
-        """Opened when it is first needed: few sites ever do, and loading what speaks it takes a while."""
-        if self._http2 is None:
-            from clarion.providers.http2 import Http2Client  # noqa: PLC0415
-
-            seconds = self._patience.web_seconds
-            self._http2 = Http2Client(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
-            self._open.push_async_callback(self._http2.close)
-        return self._http2
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._smtp.close()
-        self._courier = self._web = self._http2 = None
-        await self._open.aclose()
+        clients, self._courier, self._clients = self._clients, None, None
+        if clients is not None:
+            await clients.close()
 
     def can_send(self, provider_id: str) -> bool:
         provider = find_provider(provider_id)
@@ -143,11 +128,11 @@ class Carrier:
 
     async def call(self, request: Request) -> Answer:
         """Call somebody who is no provider, guarded like everyone; raises SendFailure where there is no answer."""
-        return await self._entered_web().call(encode_call(request))
+        return await self._entered_clients().web.call(encode_call(request))
 
     async def check_url(self, url: str) -> None:
         """Raises SendFailure where nothing can ever be sent to the URL; nobody is asked what its name means."""
-        await self._entered_web().check(url)
+        await self._entered_clients().web.check(url)
 
     async def _send(self, provider_id: str, outgoing: Outgoing) -> Sent:
         provider = self._provider(provider_id)
@@ -170,10 +155,10 @@ class Carrier:
             raise RuntimeError("The carrier is entered before it sends")
         return self._courier
 
-    def _entered_web(self) -> WebClient:
-        if self._web is None:
+    def _entered_clients(self) -> Clients:
+        if self._clients is None:
             raise RuntimeError("The carrier is entered before it sends")
-        return self._web
+        return self._clients
 
 
 def _redacted(failure: SendFailure, redact: Any) -> SendFailure:

@@ -17,7 +17,7 @@ from clarion.providers.egress import Address, EgressGuard
 from clarion.providers.email.connections import KEPT_FOR, Connections, Ended
 from clarion.providers.email.conversation import Conversation, Unheard
 from clarion.providers.email.mime import Letter
-from clarion.providers.web import Reroute
+from clarion.providers.urls import Reroute
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
