@@ -1,6 +1,7 @@
 """What the figures are to be, and whether they are."""
 
 import operator
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -18,6 +19,16 @@ class Medians:
     def find(self, workload: str, system: str, name: str) -> float | None:
         found = self.summaries.get(Key(workload, system, name))
         return None if found is None else found.median
+
+    def find_ratio(self, above: Key, below: Key) -> float | None:
+        """The middle one of the ratios of each round: what is measured in one round has met the same machine."""
+        pairs = zip(self._values(above), self._values(below), strict=False)
+        ratios = [one / other for one, other in pairs if other]
+        return statistics.median(ratios) if ratios else None
+
+    def _values(self, key: Key) -> tuple[float, ...]:
+        """The first is of the first round, whatever has no more of them."""
+        return self.summaries[key].values if key in self.summaries else ()
 
     def find_highest(self, workload: str, ending: str) -> float | None:
         """The highest of all values of a workload whose names end alike."""
@@ -69,11 +80,7 @@ def _value(workload: str, system: str, name: str) -> Value:
 
 
 def _ratio(above: tuple[str, str, str], below: tuple[str, str, str]) -> Value:
-    def value(medians: Medians) -> float | None:
-        numerator, denominator = medians.find(*above), medians.find(*below)
-        return None if numerator is None or not denominator else numerator / denominator
-
-    return value
+    return lambda medians: medians.find_ratio(Key(*above), Key(*below))
 
 
 def _worst(choose: Callable[[Sequence[float]], float], workloads: Sequence[str], system: str, name: str) -> Value:

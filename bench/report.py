@@ -31,7 +31,8 @@ _METHOD = """\
 - **CPU time per unit of work** is the figure that counts: user and system time of all processes of a system, the
   database server included, children that have ended too. It says what a core can carry, and moves least with whatever
   else the machine does. Rates and latencies share the cores with the load client and its database look-ups.
-- Values are medians over the rounds, with the lowest and the highest in brackets; compare only within one run.
+- Values are medians over the rounds, with the lowest and the highest in brackets; compare only within one run. The
+  ratios of the goals are taken within each round, and their median is told.
 - End-to-end times run from sending a trigger (when it was due, in an open loop) to a look into the store that finds its
   message. Looks are 4 ms apart, so times are too long by up to that and the length of a look, and never too short.
 - The look-ups on PostgreSQL and its own upkeep (checkpoints, autovacuum) count as CPU time of whoever is measured then.
