@@ -115,20 +115,13 @@ class Application:
                 await delete_expired(self.database, self.services.clock.now())
                 await self.database.renew_statistics()
                 await delete_old_receipts(self.database, self.services.clock.now())
-                await self._gather_receipts()
+                await record_early_reports(self.database, self.vault, self.services.clock.now())
+                await ask_for_receipts(self.database, self.services.carrier, self.vault, self.services.clock.now())
             except StoreUnavailable as error:
                 log.warning("Upkeep postponed", extra={"error": str(error)})
-
-    async def _gather_receipts(self) -> None:
-        """Look again at early reports, and ask for others; what nobody foresaw in one of them ends no process."""
-        now = self.services.clock.now()
-        try:
-            await record_early_reports(self.database, self.vault, now)
-            await ask_for_receipts(self.database, self.services.carrier, self.vault, now)
-        except StoreUnavailable:
-            raise
-        except Exception:
-            log.exception("Receipts not gathered")
+            except Exception:
+                # What nobody foresaw in one of these ends no process.
+                log.exception("Upkeep failed")
 
 
 @asynccontextmanager

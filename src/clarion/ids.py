@@ -5,7 +5,6 @@ import threading
 from typing import NewType
 
 from clarion.clock import Millis
-from clarion.randomness import random_bytes
 
 OrganizationId = NewType("OrganizationId", bytes)
 EnvironmentId = NewType("EnvironmentId", bytes)
@@ -66,7 +65,7 @@ class _Tails:
         try:
             return self._left.pop()
         except IndexError:
-            made = random_bytes(8 * self._MADE)
+            made = os.urandom(8 * self._MADE)
             tails = [_VARIANT[made[start]] + made[start + 1 : start + 8] for start in range(0, len(made), 8)]
             tail = tails.pop()
             self._left.extend(tails)

@@ -27,7 +27,7 @@ class Clients:
         self._web: WebClient | None = None
         self._http2: Http2Client | None = None
 
-    async def prepare(self) -> None:
+    def prepare(self) -> None:
         """Load what most calls need while other things are done, so that the first call need not wait for it."""
         asyncio.get_running_loop().run_in_executor(None, import_module, "clarion.providers.web")
 

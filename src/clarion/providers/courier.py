@@ -32,7 +32,7 @@ class Courier:
         self._clients = clients
         self._apprise = apprise
         self._clock = clock
-        self._tokens = TokenStore(self._call, clock)
+        self._tokens = TokenStore(self.call, clock)
 
     async def send(self, provider: AnyProvider, outgoing: Outgoing) -> Sent:
         account = read_credentials(provider.credentials, outgoing.credentials)
@@ -127,7 +127,7 @@ class Courier:
     async def _ask(self, question: Request, provider: AnyProvider | None, account: Credentials | None) -> Answer:
         """Questions of receipts are not the account's to ask: they go without its token and signature."""
         if provider is None or account is None:
-            return await self._call(question)
+            return await self.call(question)
         return await self._speak(provider, account, question)
 
     async def _speak(self, provider: AnyProvider, account: Credentials, request: Request) -> Answer:
@@ -152,8 +152,16 @@ class Courier:
         client = self._clients.http2 if provider.over_http2 else self._clients.web
         return await client.call(call)
 
-    async def _call(self, request: Request) -> Answer:
+    async def call(self, request: Request) -> Answer:
+        """Call anybody, guarded like everyone; raises SendFailure where there is no answer."""
         return await self._clients.web.call(encode_call(request))
+
+    async def check_url(self, url: str) -> None:
+        """Raises SendFailure where nothing can ever be sent to the URL."""
+        await self._clients.web.check(url)
+
+    async def close(self) -> None:
+        await self._clients.close()
 
 
 def _with_overrides(provider: AnyProvider, request: Request, overrides: Mapping[str, Any]) -> Request:

@@ -9,6 +9,7 @@ from urllib.parse import quote, quote_plus, unquote
 import msgspec
 
 from clarion.providers.base import Outgoing
+from clarion.vocabulary import Channel
 
 # Credentials that people put into sentences about the account; every other one is kept out.
 NOT_SECRET = frozenset(
@@ -31,6 +32,11 @@ def redaction(outgoing: Outgoing) -> Callable[[Any], Any]:
     Texts are cut here and nowhere earlier, for what is cut may end in half a secret.
     """
     return _Redaction(outgoing).redact
+
+
+def redaction_of_account(channel: Channel, credentials: Mapping[str, Any], **also: Any) -> Callable[[Any], Any]:
+    """The same where there is an account and no message; `also` are other fields of a message that hold secrets."""
+    return redaction(Outgoing(message_id="", channel=channel, content="", credentials=credentials, **also))
 
 
 class _Redaction:

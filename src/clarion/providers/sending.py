@@ -18,9 +18,9 @@ from clarion.providers.email.mime import write_letter
 from clarion.providers.email.smtp import SmtpPool
 from clarion.providers.longtail.transport import AppriseTransport
 from clarion.providers.receipts import Callback, Receipt, ReceiptRefused, Reply
-from clarion.providers.redaction import redaction
+from clarion.providers.redaction import redaction, redaction_of_account
 from clarion.providers.registry import find_provider
-from clarion.providers.request import Request, encode_call
+from clarion.providers.request import Request
 from clarion.providers.urls import Reroute
 from clarion.vocabulary import Channel
 
@@ -52,23 +52,22 @@ class Carrier:
         self._reroute = reroute
         self._smtp = SmtpPool(egress, seconds=self._patience.smtp_seconds, clock=self._clock, reroute=reroute)
         self._courier: Courier | None = None
-        self._clients: Clients | None = None
 
     async def __aenter__(self) -> Self:
         seconds = self._patience.web_seconds
         clients = Clients(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
-        await clients.prepare()
+        clients.prepare()
         apprise = AppriseTransport(self._egress, seconds=seconds, clock=self._clock)
-        self._courier, self._clients = Courier(clients, apprise, self._clock), clients
+        self._courier = Courier(clients, apprise, self._clock)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._smtp.close()
-        clients, self._courier, self._clients = self._clients, None, None
-        if clients is not None:
-            await clients.close()
+        courier, self._courier = self._courier, None
+        if courier is not None:
+            await courier.close()
 
     def can_send(self, provider_id: str) -> bool:
         provider = find_provider(provider_id)
@@ -91,7 +90,7 @@ class Carrier:
     async def check(self, provider_id: str, credentials: Mapping[str, Any]) -> None:
         """Try an account out without sending anything; raises SendFailure where it does not work."""
         provider = self._provider(provider_id)
-        redact = redaction(Outgoing(message_id="", channel=provider.channel, content="", credentials=credentials))
+        redact = redaction_of_account(provider.channel, credentials)
         try:
             if isinstance(provider, WebProvider):
                 await self._entered().check(provider, credentials)
@@ -119,7 +118,7 @@ class Carrier:
         provider = find_provider(provider_id)
         if not isinstance(provider, WebProvider):
             return []
-        redact = redaction(Outgoing(message_id="", channel=provider.channel, content="", credentials=credentials))
+        redact = redaction_of_account(provider.channel, credentials)
         try:
             return await self._entered().ask_receipts(provider, credentials, tickets)
         except SendFailure as error:
@@ -128,11 +127,11 @@ class Carrier:
 
     async def call(self, request: Request) -> Answer:
         """Call somebody who is no provider, guarded like everyone; raises SendFailure where there is no answer."""
-        return await self._entered_clients().web.call(encode_call(request))
+        return await self._entered().call(request)
 
     async def check_url(self, url: str) -> None:
         """Raises SendFailure where nothing can ever be sent to the URL; nobody is asked what its name means."""
-        await self._entered_clients().web.check(url)
+        await self._entered().check_url(url)
 
     async def _send(self, provider_id: str, outgoing: Outgoing) -> Sent:
         provider = self._provider(provider_id)
@@ -154,11 +153,6 @@ class Carrier:
         if self._courier is None:
             raise RuntimeError("The carrier is entered before it sends")
         return self._courier
-
-    def _entered_clients(self) -> Clients:
-        if self._clients is None:
-            raise RuntimeError("The carrier is entered before it sends")
-        return self._clients
 
 
 def _redacted(failure: SendFailure, redact: Any) -> SendFailure:

@@ -8,12 +8,12 @@ from functools import partial
 from itertools import groupby
 
 from clarion.clock import Millis
-from clarion.db.port import Connection, Database
+from clarion.db.port import Database
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.providers.base import Outgoing, SendFailure
+from clarion.providers.base import SendFailure
 from clarion.providers.receipts import Receipt
-from clarion.providers.redaction import redaction
+from clarion.providers.redaction import redaction_of_account
 from clarion.providers.sending import Carrier
 from clarion.receipts.actions import record_reports
 from clarion.receipts.awaited import KEPT, Awaited, claim_awaited, delete_awaited
@@ -54,10 +54,7 @@ async def _ask(database: Database, carrier: Carrier, vault: Vault, awaited: Sequ
     environment_id, integration_id = awaited[0].environment_id, awaited[0].integration_id
     over = [one.ticket for one in awaited if one.sent_at <= now - KEPT]
 
-    async def find(db: Connection) -> Integration | None:
-        return await find_integration(db, environment_id, integration_id, vault)
-
-    integration = await database.read(find)
+    integration = await database.read(lambda db: find_integration(db, environment_id, integration_id, vault))
     if integration is None:
         over = [one.ticket for one in awaited]
     else:
@@ -85,13 +82,5 @@ async def _answers(carrier: Carrier, integration: Integration, awaited: Sequence
 def _report(one: Awaited, receipt: Receipt, integration: Integration, now: Millis) -> Report:
     """The receipt as that of the message and the recipient that the ticket was given for."""
     named = replace(receipt, message_id=id_text(one.message_id), recipient=one.recipient)
-    redact = redaction(
-        Outgoing(
-            message_id="",
-            channel=integration.channel,
-            content="",
-            device_tokens=(one.recipient,),
-            credentials=integration.credentials,
-        )
-    )
+    redact = redaction_of_account(integration.channel, integration.credentials, device_tokens=(one.recipient,))
     return replace(read_report(named, integration, redact, now), is_partial=one.is_partial)

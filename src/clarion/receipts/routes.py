@@ -10,10 +10,10 @@ from clarion.http.operation import RawReply, Talk, operation
 from clarion.ids import EnvironmentId, IntegrationId, find_id, id_text
 from clarion.integrations.callbacks import PATH, receipts_tokens, receipts_url
 from clarion.integrations.model import Integration
-from clarion.providers.base import FailureKind, Outgoing, SendFailure
+from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.definition import WebProvider
 from clarion.providers.receipts import Callback, Receipt, ReceiptForged, ReceiptRefused, Reply, by_token, is_same
-from clarion.providers.redaction import redaction
+from clarion.providers.redaction import redaction_of_account
 from clarion.providers.registry import find_provider
 from clarion.providers.secret import Secret
 from clarion.receipts import actions, store
@@ -173,11 +173,5 @@ def _origin(talk: Talk) -> str:
 def _redaction(integration: Integration, callback: Callback) -> Callable[[Any], Any]:
     """Reports may repeat what is secret: credentials, and the token of a report that is a query."""
     token = callback.query.get("token", "")
-    outgoing = Outgoing(
-        message_id="",
-        channel=integration.channel,
-        content="",
-        receipts_url=f"https://token/?token={token}",
-        credentials=integration.credentials,
-    )
-    return redaction(outgoing)
+    url = f"https://token/?token={token}"
+    return redaction_of_account(integration.channel, integration.credentials, receipts_url=url)
