@@ -12,7 +12,7 @@ import uvloop
 from rich.console import Console
 
 from bench.figures import summarize
-from bench.plan import ALONE, WORKLOADS
+from bench.plan import FULL_UNIT, WORKLOADS
 from bench.plot import plot_cpu
 from bench.processes import ROOT
 from bench.profile import profile
@@ -21,7 +21,7 @@ from bench.results import find_latest, read_run, write_run
 from bench.rounds import run_rounds
 from bench.systems import CLARION, SQLITE
 
-_NAMES = [one.name for one in (*WORKLOADS, *ALONE)]
+_NAMES = [one.name for one in (*WORKLOADS, *FULL_UNIT)]
 _DOCUMENT = ROOT / "docs" / "performance.md"
 _PICTURE = ROOT / "docs" / "performance.svg"
 _WIDE = 200

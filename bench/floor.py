@@ -20,8 +20,8 @@ from clarion.http.operation import Call, Caller, Operation, Services, operation
 from clarion.http.service import Service, StaticPage
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.providers.egress import EgressGuard
+from clarion.providers.gateway import ProviderGateway
 from clarion.providers.names import BuiltinNames
-from clarion.providers.sending import Carrier
 from clarion.settings import Settings
 from clarion.triggers.wire import TriggerIn, TriggerOut
 from clarion.vault import Vault
@@ -56,7 +56,7 @@ def _make_service() -> Service:
         vault=Vault.parse(f"none:{base64.b64encode(bytes(32)).decode()}"),
         names=BuiltinNames(""),
         bus=Bus(),
-        carrier=Carrier(EgressGuard(())),
+        gateway=ProviderGateway(EgressGuard(())),
     )
     return Service(
         [published],

@@ -73,7 +73,7 @@ async def _measure_pages(site: Site) -> list[Figure]:
     return [one for found in figures for one in found]
 
 
-ALONE = (
+FULL_UNIT = (
     Alone(name="lifetime", measure=lifetime.measure),
     Alone(name="statements", measure=statements.measure),
     Alone(name="pages", measure=_measure_pages),

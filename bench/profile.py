@@ -19,7 +19,7 @@ from bench.systems import SQLITE, Site, System, clarion_on_postgres, clarion_on_
 
 FOLDER = ROOT / "bench" / "profiles"
 _SAMPLES_A_SECOND = "250"
-_MOST_STATEMENTS = 40
+_MAX_STATEMENTS = 40
 
 _console = Console() if sys.stdout.isatty() else Console(width=200)
 
@@ -89,7 +89,7 @@ def _print_statements(statements: list[Statement], messages: int, title: str) ->
     """What each statement cost, in all and for every message; a workload that makes none is one unit."""
     units = max(messages, 1)
     table = Table("calls", "ms", "calls a message", "µs a message", "SQL", title=f"{title}: {messages} messages")
-    for one in statements[:_MOST_STATEMENTS]:
+    for one in statements[:_MAX_STATEMENTS]:
         shares = (f"{one.calls / units:.3f}", f"{one.seconds * 1e6 / units:.1f}")
         table.add_row(str(one.calls), f"{one.seconds * 1000:.0f}", *shares, one.text[:160])
     total = sum(one.calls for one in statements)

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from bench.baseline import find_baseline, start_baseline
 from bench.figures import Figure
-from bench.plan import ALONE, WORKLOADS, Workload
+from bench.plan import FULL_UNIT, WORKLOADS, Workload
 from bench.results import Run, describe_machine, now_text
 from bench.systems import Site, System, clarion_on_postgres, clarion_on_sqlite, http_floor, open_postgres
 from bench.usage import holding
@@ -31,7 +31,7 @@ async def run_rounds(rounds: int, only: Sequence[str]) -> Run:
         if chosen:
             async with _systems(site) as (systems, notes):
                 figures += await _measure_in_rounds(systems, chosen, rounds)
-        for alone in ALONE:
+        for alone in FULL_UNIT:
             if not only or alone.name in only:
                 _tell(alone.name)
                 figures += await alone.measure(site)

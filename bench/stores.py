@@ -39,7 +39,7 @@ class Store(Protocol):
 
     async def size_bytes(self) -> int: ...
 
-    async def sample_rows(self, table: str, most: int) -> list[dict[str, Any]]: ...
+    async def sample_rows(self, table: str, limit: int) -> list[dict[str, Any]]: ...
 
 
 @asynccontextmanager
@@ -116,8 +116,8 @@ class SqliteStore:
             writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return self._path.stat().st_size
 
-    async def sample_rows(self, table: str, most: int) -> list[dict[str, Any]]:
-        return rows_of(self._connection.execute(f"SELECT * FROM {table} LIMIT {most}"))
+    async def sample_rows(self, table: str, limit: int) -> list[dict[str, Any]]:
+        return rows_of(self._connection.execute(f"SELECT * FROM {table} LIMIT {limit}"))
 
     def close(self) -> None:
         self._connection.close()
@@ -147,8 +147,8 @@ class PostgresStore:
         await self._connection.execute("CHECKPOINT")
         return int(await self._connection.fetchval("SELECT pg_database_size(current_database())"))
 
-    async def sample_rows(self, table: str, most: int) -> list[dict[str, Any]]:
-        return [dict(row) for row in await self._connection.fetch(f"SELECT * FROM {table} LIMIT {most}")]
+    async def sample_rows(self, table: str, limit: int) -> list[dict[str, Any]]:
+        return [dict(row) for row in await self._connection.fetch(f"SELECT * FROM {table} LIMIT {limit}")]
 
 
 class BaselineStore(PostgresStore):

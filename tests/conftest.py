@@ -20,7 +20,7 @@ from clarion.environments import actions
 from clarion.environments.model import Environment
 from clarion.integrations.actions import create_in_app_integration
 from clarion.providers.egress import EgressGuard
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
@@ -92,17 +92,17 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-async def carrier(clock: ManualClock) -> AsyncIterator[Carrier]:
+async def gateway(clock: ManualClock) -> AsyncIterator[ProviderGateway]:
     """Reaches the loopback servers of tests, and nothing else."""
-    async with Carrier(EgressGuard(("127.0.0.0/8",)), clock=clock) as entered:
+    async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), clock=clock) as entered:
         yield entered
 
 
 @pytest.fixture
 def application(
-    database: Database, settings: Settings, vault: Vault, carrier: Carrier, clock: ManualClock
+    database: Database, settings: Settings, vault: Vault, gateway: ProviderGateway, clock: ManualClock
 ) -> Application:
-    return build_application(settings, database, vault, carrier, clock=clock)
+    return build_application(settings, database, vault, gateway, clock=clock)
 
 
 @pytest.fixture

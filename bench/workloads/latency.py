@@ -22,10 +22,10 @@ async def measure(system: System) -> list[Figure]:
     """At a quarter and at half of what a burst of this moment completes in a second."""
     count = 200 if system.kind == BASELINE else 2000
     load, arrivals = await run_burst(system, count)
-    most = count / (arrivals[-1].at - load.began)
+    limit = count / (arrivals[-1].at - load.began)
     figures = []
     for name, share in _SHARES.items():
-        figures += await _measure_at(system, name, most * share)
+        figures += await _measure_at(system, name, limit * share)
     return figures
 
 

@@ -38,8 +38,8 @@ from clarion.http.reference import render_reference
 from clarion.http.service import Service, StaticPage
 from clarion.integrations.callbacks import find_receipts_url
 from clarion.providers.egress import EgressGuard
+from clarion.providers.gateway import ProviderGateway
 from clarion.providers.names import BuiltinNames
-from clarion.providers.sending import Carrier
 from clarion.receipts.actions import delete_old_receipts
 from clarion.receipts.asking import ask_for_receipts
 from clarion.receipts.early import record_early_reports
@@ -87,10 +87,10 @@ class Application:
             clock=self.services.clock,
             vault=self.vault,
             bus=self.services.bus,
-            carrier=self.services.carrier,
+            gateway=self.services.gateway,
             receipts_url=find_receipts_url(self.settings.public_url, self.vault),
         )
-        await self.database.hear_of_work(engine.wake)
+        await self.database.listen_for_work(engine.wake)
         await engine.run()
 
     async def announce(self) -> None:
@@ -116,7 +116,7 @@ class Application:
                 await self.database.renew_statistics()
                 await delete_old_receipts(self.database, self.services.clock.now())
                 await record_early_reports(self.database, self.vault, self.services.clock.now())
-                await ask_for_receipts(self.database, self.services.carrier, self.vault, self.services.clock.now())
+                await ask_for_receipts(self.database, self.services.gateway, self.vault, self.services.clock.now())
             except StoreUnavailable as error:
                 log.warning("Upkeep postponed", extra={"error": str(error)})
             except Exception:
@@ -136,8 +136,8 @@ async def open_application(settings: Settings, *, migrate: bool = False) -> Asyn
     try:
         clock = SystemClock()
         first_keys = await prepare_store(database, settings, vault, clock)
-        async with Carrier(EgressGuard(settings.egress_allow)) as carrier:
-            application = build_application(settings, database, vault, carrier, clock=clock, first_keys=first_keys)
+        async with ProviderGateway(EgressGuard(settings.egress_allow)) as gateway:
+            application = build_application(settings, database, vault, gateway, clock=clock, first_keys=first_keys)
             yield application
         await application.authenticator.record_use()
     finally:
@@ -148,7 +148,7 @@ def build_application(
     settings: Settings,
     database: Database,
     vault: Vault,
-    carrier: Carrier,
+    gateway: ProviderGateway,
     *,
     clock: Clock,
     first_keys: FirstKeys | None = None,
@@ -161,7 +161,7 @@ def build_application(
         vault=vault,
         names=BuiltinNames(settings.builtin_name),
         bus=bus,
-        carrier=carrier,
+        gateway=gateway,
     )
     authenticator = Authenticator(database, clock, bus)
     service = Service(

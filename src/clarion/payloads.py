@@ -14,8 +14,8 @@ from clarion.jsontext import json_text, json_value
 from clarion.paths import MISSING, find_value
 
 DEEPEST_SCHEMA: Final = 32
-LONGEST_SCHEMA: Final = 256 << 10
-MOST_VIOLATIONS: Final = 100
+MAX_SCHEMA: Final = 256 << 10
+MAX_VIOLATIONS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,8 @@ def check_schema(schema: Any) -> str | None:
     if loop is not None:
         return f"must not refer to itself without saying anything: {loop}"
     text = json_text(schema)
-    if len(text) > LONGEST_SCHEMA:
-        return f"must not be longer than {LONGEST_SCHEMA} characters"
+    if len(text) > MAX_SCHEMA:
+        return f"must not be longer than {MAX_SCHEMA} characters"
     try:
         _validator(text)
     except ValidationError as error:
@@ -51,7 +51,7 @@ def check_schema(schema: Any) -> str | None:
 def find_violations(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> list[Violation]:
     """Everything that a payload breaks of a schema that `check_schema` accepted, up to a hundred things."""
     errors = _validator(json_text(schema)).iter_errors(payload)
-    return [_violation(error) for error in islice(errors, MOST_VIOLATIONS)]
+    return [_violation(error) for error in islice(errors, MAX_VIOLATIONS)]
 
 
 def with_defaults(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:

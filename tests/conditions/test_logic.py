@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.clock import DAY, HOUR, MINUTE, Millis, iso_text
-from clarion.conditions import Rule, check_logic, decide_logic, explain_logic
+from clarion.conditions import CompiledLogic, check_logic, decide_logic, explain_logic
 from clarion.conditions.logic import _BOUNDS, _Evaluation
 from clarion.conditions.plain import NotPlain, make_plain
 from clarion.jsontext import json_text
@@ -277,7 +277,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_the_short_way_decides_as_the_long_way(rule: Any) -> None:
-    assert Rule(rule).decide(DATA, now=NOW) is decide_logic(rule, DATA, now=NOW)
+    assert CompiledLogic(rule).decide(DATA, now=NOW) is decide_logic(rule, DATA, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_the_short_way_decides_as_the_long_way(rule: Any) -> None:
 )
 def test_plain_rules_go_the_short_way(rule: Any, is_plain: bool) -> None:
     assert (make_plain(rule) is not None) is is_plain
-    assert Rule(rule).decide(DATA, now=NOW) is decide_logic(rule, DATA, now=NOW)
+    assert CompiledLogic(rule).decide(DATA, now=NOW) is decide_logic(rule, DATA, now=NOW)
 
 
 @pytest.mark.parametrize("path", ["tags", "items", "long"])
@@ -309,7 +309,7 @@ def test_values_that_are_not_simple_go_the_long_way(path: str) -> None:
     assert plain is not None
     with pytest.raises(NotPlain):
         plain(data)
-    assert Rule(rule).decide(data, now=NOW) is decide_logic(rule, data, now=NOW)
+    assert CompiledLogic(rule).decide(data, now=NOW) is decide_logic(rule, data, now=NOW)
 
 
 @given(JSON)

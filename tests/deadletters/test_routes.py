@@ -9,7 +9,7 @@ from clarion.app import Application
 from clarion.clock import HOUR, MINUTE, ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 from tests.engine.providers import ADA, EMAIL, account, trigger_many
@@ -19,10 +19,10 @@ from tests.support import Api, MakeApi
 
 @pytest.fixture
 def world(
-    api: Api, application: Application, database: Database, vault: Vault, carrier: Carrier, clock: ManualClock
+    api: Api, application: Application, database: Database, vault: Vault, gateway: ProviderGateway, clock: ManualClock
 ) -> World:
     bus = application.services.bus
-    return World(api, Engine(database, clock=clock, vault=vault, bus=bus, carrier=carrier), clock)
+    return World(api, Engine(database, clock=clock, vault=vault, bus=bus, gateway=gateway), clock)
 
 
 async def dead_letters(world: World, **query: Any) -> list[dict[str, Any]]:

@@ -66,16 +66,16 @@ async def test_every_event_is_told_once_in_its_own_window(world: World, script: 
     await world.work()
     await world.work(after=WINDOW)
 
-    told: list[list[int]] = []
+    shown: list[list[int]] = []
     for event in await world.events():
         if event["template"]["triggers"][0]["identifier"] == name:
-            told += [
+            shown += [
                 [one["payload"]["n"] for one in job["digest"]["events"]]
                 for job in event["jobs"]
                 if job["type"] == "digest" and job["status"] == "completed"
             ]
     of = {number: identity for identity, numbers in sent.items() for number in numbers}
-    assert sorted(number for window in told for number in window) == sorted(of)
-    for window in told:
+    assert sorted(number for window in shown for number in window) == sorted(of)
+    for window in shown:
         assert window == sorted(window)
         assert len({of[number] for number in window}) == 1

@@ -9,7 +9,7 @@ import pytest
 from clarion.app import OPERATIONS, Application, build_application
 from clarion.clock import DAY, SECOND, ManualClock
 from clarion.db.port import Database
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
@@ -185,10 +185,10 @@ async def test_large_answers_are_compressed_where_the_client_can_read_it(api: Ap
 
 
 async def test_browsers_of_configured_origins_may_call(
-    database: Database, vault: Vault, clock: ManualClock, carrier: Carrier, settings: Settings
+    database: Database, vault: Vault, clock: ManualClock, gateway: ProviderGateway, settings: Settings
 ) -> None:
     settings = Settings(data_dir=settings.data_dir, cors_origins=("https://app.example.com",))
-    application = build_application(settings, database, vault, carrier, clock=clock)
+    application = build_application(settings, database, vault, gateway, clock=clock)
     headers = {"Origin": "https://app.example.com", "Access-Control-Request-Method": "PATCH"}
     transport = httpx.ASGITransport(app=application.asgi)
     async with httpx.AsyncClient(transport=transport, base_url="http://clarion.test") as client:

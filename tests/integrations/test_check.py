@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from tests.integrations.support import PATH, SENDGRID, list_integrations, make_integration
-from tests.providers.contract.golden import make_carrier
+from tests.providers.contract.golden import make_gateway
 from tests.providers.contract.vendor import SILENCE, Received, Reply, Vendor, play
 from tests.support import Api
 
@@ -32,8 +32,8 @@ def seconds() -> float:
 
 
 @pytest.fixture
-async def carrier(vendor: Vendor, seconds: float) -> AsyncIterator[Carrier]:
-    async with make_carrier(vendor, seconds=seconds) as entered:
+async def gateway(vendor: Vendor, seconds: float) -> AsyncIterator[ProviderGateway]:
+    async with make_gateway(vendor, seconds=seconds) as entered:
         yield entered
 
 

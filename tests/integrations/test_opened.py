@@ -3,7 +3,7 @@
 from clarion.bus import Bus, Topic
 from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
-from clarion.integrations.opened import KNOWN_FOR, OpenedIntegrations
+from clarion.integrations.opened import CACHED_FOR, OpenedIntegrations
 from clarion.vault import Vault
 from tests.support import Api
 
@@ -41,7 +41,7 @@ async def test_what_another_process_changes_is_known_after_two_seconds(
     opened = OpenedIntegrations(vault, clock, Bus())
     known = await list_names(database, opened, api)
     await add_integration(api, "Mail")
-    clock.move(KNOWN_FOR - 1)
+    clock.move(CACHED_FOR - 1)
 
     assert await list_names(database, opened, api) == known
     clock.move(1)

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from clarion.vocabulary import Scope
 from tests.integrations.support import PATH, SENDGRID, TWILIO, find_in_app, make_integration
-from tests.providers.contract.golden import make_carrier
+from tests.providers.contract.golden import make_gateway
 from tests.providers.contract.vendor import Reply, Vendor, play
 from tests.support import Api, MakeApi, Site
 
@@ -23,8 +23,8 @@ async def vendor() -> AsyncIterator[Vendor]:
 
 
 @pytest.fixture
-async def carrier(vendor: Vendor) -> AsyncIterator[Carrier]:
-    async with make_carrier(vendor) as entered:
+async def gateway(vendor: Vendor) -> AsyncIterator[ProviderGateway]:
+    async with make_gateway(vendor) as entered:
         yield entered
 
 

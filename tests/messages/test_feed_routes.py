@@ -44,10 +44,10 @@ async def test_a_feed_item_tells_all_that_is_known_of_it(api: Api, database: Dat
 
     page = (await api.get("/v1/subscribers/ada/notifications/feed")).json()
 
-    (told,) = page.pop("data")
+    (shown,) = page.pop("data")
     assert page == {"totalCount": 1, "hasMore": False, "pageSize": 1, "page": 0}
-    assert told.pop("_messageTemplateId")
-    assert told == {
+    assert shown.pop("_messageTemplateId")
+    assert shown == {
         "_id": message.text,
         "_templateId": id_text(run.trigger.workflow.id),
         "_environmentId": id_text(api.environment.id),

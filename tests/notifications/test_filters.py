@@ -6,7 +6,7 @@ import pytest
 
 from clarion.clock import Millis, iso_text
 from clarion.db.port import Database
-from clarion.http.pages import MOST_PARTS
+from clarion.http.pages import MAX_PARTS
 from clarion.ids import id_text, new_id
 from clarion.vocabulary import StepType
 from tests.records import (
@@ -210,14 +210,14 @@ async def test_events_of_many_workflows_are_in_one_order(api: Api, database: Dat
 
 
 async def test_a_channel_of_very_many_workflows_finds_their_events(api: Api, database: Database) -> None:
-    made = [id_text((await make_run(api, database, StepType.SMS)).id) for _ in range(MOST_PARTS + 1)]
+    made = [id_text((await make_run(api, database, StepType.SMS)).id) for _ in range(MAX_PARTS + 1)]
     await make_run(api, database, StepType.EMAIL)
 
     assert await find(api, channels="sms", limit="50") == made[:-51:-1]
 
 
 async def test_events_of_very_many_people_are_in_one_order(api: Api, database: Database) -> None:
-    keys = [f"p{number}" for number in range(MOST_PARTS + 1)]
+    keys = [f"p{number}" for number in range(MAX_PARTS + 1)]
     made = [await make_run_of(api, database, key) for key in keys]
     await make_run_of(api, database, "someone-else")
 

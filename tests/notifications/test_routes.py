@@ -192,9 +192,9 @@ async def test_a_raw_text_is_a_json_text_too(api: Api, database: Database) -> No
     detail = ExecutionDetail(id="1", at=NOW, status=DetailStatus.FAILED, detail="x", raw="connection refused")
     await make_job(database, api.environment, notification=run, details=[detail])
 
-    (told,) = (await get_event(api, run))["jobs"][0]["executionDetails"]
+    (shown,) = (await get_event(api, run))["jobs"][0]["executionDetails"]
 
-    assert json.loads(told["raw"]) == "connection refused"
+    assert json.loads(shown["raw"]) == "connection refused"
 
 
 async def test_the_job_of_the_trigger_itself_is_left_out(api: Api, database: Database) -> None:
@@ -301,8 +301,8 @@ async def test_the_jobs_of_a_page_stay_with_their_events(api: Api, database: Dat
 
     page = (await api.get("/v1/notifications")).json()
 
-    told = [(one["subscriber"]["subscriberId"], one["jobs"][0]["_id"]) for one in page["data"]]
-    assert told == runs[::-1]
+    shown = [(one["subscriber"]["subscriberId"], one["jobs"][0]["_id"]) for one in page["data"]]
+    assert shown == runs[::-1]
 
 
 async def test_events_take_their_scope(make_api: MakeApi) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId
-from clarion.preferences.model import Layer, Layers, Verdict, decide_preference, layers_of
+from clarion.preferences.model import ChannelDecision, Layer, Layers, decide_preference, layers_of
 from clarion.vocabulary import Channel, Severity
 from clarion.workflows.model import MainSwitch, PreferenceLayer, Switch, Workflow
 
@@ -82,7 +82,7 @@ def strongest_first(layers: Any) -> Layers:
 def test_the_strongest_layer_that_speaks_decides(layers: Any, enabled: bool, by: Layer | None) -> None:
     decision = decide_preference(strongest_first(layers), [EMAIL])
 
-    assert decision.channels == {EMAIL: Verdict(enabled, by)}
+    assert decision.channels == {EMAIL: ChannelDecision(enabled, by)}
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_a_critical_workflow_does_not_listen_to_the_person() -> None:
     critical = workflow(layer(read_only=True, email=True))
     usual = workflow(ON)
 
-    assert decide_preference(layers_of(critical, OFF, OFF), [EMAIL]).channels[EMAIL] == Verdict(True, DEFAULT)
-    assert decide_preference(layers_of(usual, OFF, None), [EMAIL]).channels[EMAIL] == Verdict(False, GLOBAL)
+    assert decide_preference(layers_of(critical, OFF, OFF), [EMAIL]).channels[EMAIL] == ChannelDecision(True, DEFAULT)
+    assert decide_preference(layers_of(usual, OFF, None), [EMAIL]).channels[EMAIL] == ChannelDecision(False, GLOBAL)
     assert workflow(override=layer(read_only=True)).is_critical
 
 
@@ -121,10 +121,10 @@ switch_layers = st.none() | st.builds(
 @given(st.tuples(switch_layers, switch_layers, switch_layers, switch_layers), st.sampled_from(list(Channel)))
 def test_deciding_agrees_with_reading_the_layers_from_the_top(layers: Any, channel: Channel) -> None:
     named = list(zip(Layer, layers, strict=True))
-    expected = Verdict(True, None)
+    expected = ChannelDecision(True, None)
     for name, one in named:
         if one is not None and (channel in one.channels or one.all.enabled is not None):
             on = one.channels[channel].enabled if channel in one.channels else bool(one.all.enabled)
-            expected = Verdict(on, name)
+            expected = ChannelDecision(on, name)
 
     assert decide_preference(named[::-1], [channel]).channels[channel] == expected

@@ -11,13 +11,13 @@ from clarion.app import Application
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
+from clarion.providers.gateway import ProviderGateway
 from clarion.providers.redaction import NOT_SECRET
-from clarion.providers.sending import Carrier
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, ChannelProvider
 from tests.engine.support import World, step
 from tests.providers.contract.case import Case
-from tests.providers.contract.golden import make_carrier
+from tests.providers.contract.golden import make_gateway
 from tests.providers.contract.table import CASES
 from tests.providers.contract.vendor import Received, Reply, Vendor, play
 from tests.support import Api
@@ -40,16 +40,16 @@ async def vendor() -> AsyncIterator[Vendor]:
 
 
 @pytest.fixture
-async def carrier(vendor: Vendor) -> AsyncIterator[Carrier]:
-    async with make_carrier(vendor) as entered:
+async def gateway(vendor: Vendor) -> AsyncIterator[ProviderGateway]:
+    async with make_gateway(vendor) as entered:
         yield entered
 
 
 @pytest.fixture
 def world(
-    api: Api, application: Application, database: Database, vault: Vault, carrier: Carrier, clock: ManualClock
+    api: Api, application: Application, database: Database, vault: Vault, gateway: ProviderGateway, clock: ManualClock
 ) -> World:
-    engine = Engine(database, clock=clock, vault=vault, bus=application.services.bus, carrier=carrier)
+    engine = Engine(database, clock=clock, vault=vault, bus=application.services.bus, gateway=gateway)
     return World(api, engine, clock)
 
 

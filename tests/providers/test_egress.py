@@ -7,9 +7,9 @@ import pytest
 from clarion.clock import SystemClock
 from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.egress import EgressGuard, LookUp, is_public
+from clarion.providers.gateway import ProviderGateway
 from clarion.providers.http2 import Http2Client
-from clarion.providers.request import Request, encode_call
-from clarion.providers.sending import Carrier
+from clarion.providers.request import ProviderRequest, encode_call
 from clarion.vocabulary import Channel
 from tests.providers.contract.vendor import Reply, play
 from tests.providers.loopback import answering, mail_server, make_outgoing, web_server
@@ -132,7 +132,7 @@ async def test_what_is_no_host_name_is_refused_for_good(host: str) -> None:
 
 
 async def test_no_forbidden_host_is_called_in_a_url_or_in_an_account() -> None:
-    async with web_server(answering(200)) as web, Carrier(EgressGuard()) as carrier:
+    async with web_server(answering(200)) as web, ProviderGateway(EgressGuard()) as gateway:
         for host in FORBIDDEN:
             bare = host.strip("[]")
             url = web.url(host=f"[{bare}]" if ":" in bare else bare)
@@ -142,7 +142,7 @@ async def test_no_forbidden_host_is_called_in_a_url_or_in_an_account() -> None:
                 "nodemailer": make_outgoing(email="ada@example.com", credentials=credentials),
             }.items():
                 with pytest.raises(SendFailure) as refusal:
-                    await carrier.send(provider, outgoing)
+                    await gateway.send(provider, outgoing)
                 assert refusal.value.kind is FailureKind.PERMANENT, (provider, host)
 
     assert web.connections == 0
@@ -155,7 +155,7 @@ async def test_no_forbidden_host_is_called_over_http2() -> None:
             bare = host.strip("[]")
             url = f"http://{f'[{bare}]' if ':' in bare else bare}:{vendor.port}/3/device/a"
             with pytest.raises(SendFailure) as refusal:
-                await client.call(encode_call(Request.json(url, {})))
+                await client.call(encode_call(ProviderRequest.json(url, {})))
             assert refusal.value.kind is FailureKind.PERMANENT, host
         await client.close()
 
@@ -164,9 +164,9 @@ async def test_no_forbidden_host_is_called_over_http2() -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "[::ffff:127.0.0.1]", "localhost"])
 async def test_a_refused_webhook_opens_no_connection(host: str) -> None:
-    async with web_server(answering(200)) as web, Carrier(EgressGuard()) as carrier:
+    async with web_server(answering(200)) as web, ProviderGateway(EgressGuard()) as gateway:
         with pytest.raises(SendFailure) as refusal:
-            await carrier.send("slack", make_outgoing(Channel.CHAT, webhook_url=web.url(host=host)))
+            await gateway.send("slack", make_outgoing(Channel.CHAT, webhook_url=web.url(host=host)))
 
     assert (refusal.value.kind, web.connections) == (FailureKind.PERMANENT, 0)
     assert "CLARION_EGRESS_ALLOW" in refusal.value.message
@@ -176,10 +176,10 @@ async def test_a_refused_webhook_opens_no_connection(host: str) -> None:
     "host", ["127.0.0.1", "127.1", "2130706433", "::ffff:127.0.0.1", "[::ffff:7f00:1]", "localhost"]
 )
 async def test_a_refused_mail_server_sees_no_connection(host: str) -> None:
-    async with mail_server() as server, Carrier(EgressGuard()) as carrier:
+    async with mail_server() as server, ProviderGateway(EgressGuard()) as gateway:
         credentials = {"host": host, "port": str(server.port), "from": "news@example.com"}
         with pytest.raises(SendFailure, match="CLARION_EGRESS_ALLOW"):
-            await carrier.send("nodemailer", make_outgoing(email="ada@example.com", credentials=credentials))
+            await gateway.send("nodemailer", make_outgoing(email="ada@example.com", credentials=credentials))
 
     assert server.connections == 0
 
@@ -188,20 +188,20 @@ async def test_a_name_that_changes_its_address_is_refused_when_it_does() -> None
     guard = EgressGuard(["127.0.0.0/8"], look_up=make_look_up(["127.0.0.1"], ["10.0.0.1"]))
     async with web_server(answering(200, Connection="close")) as web:
         outgoing = make_outgoing(Channel.CHAT, webhook_url=web.url(host="moving.example"))
-        async with Carrier(guard) as carrier:
-            await carrier.send("slack", outgoing)
-        async with Carrier(guard) as carrier:
+        async with ProviderGateway(guard) as gateway:
+            await gateway.send("slack", outgoing)
+        async with ProviderGateway(guard) as gateway:
             with pytest.raises(SendFailure, match="CLARION_EGRESS_ALLOW"):
-                await carrier.send("slack", outgoing)
+                await gateway.send("slack", outgoing)
 
     assert web.connections == 1
 
 
 async def test_the_name_is_resolved_once_for_the_check_and_the_connection() -> None:
     guard = EgressGuard(["127.0.0.0/8"], look_up=make_look_up(["127.0.0.1"], ["169.254.169.254"]))
-    async with mail_server() as server, Carrier(guard) as carrier:
+    async with mail_server() as server, ProviderGateway(guard) as gateway:
         credentials = {"host": "moving.example", "port": str(server.port), "from": "news@example.com"}
-        await carrier.send("nodemailer", make_outgoing(email="ada@example.com", credentials=credentials))
+        await gateway.send("nodemailer", make_outgoing(email="ada@example.com", credentials=credentials))
 
     assert len(server.envelopes) == 1
 
@@ -226,8 +226,8 @@ async def test_the_name_is_resolved_once_for_the_check_and_the_connection() -> N
     ],
 )
 async def test_urls_that_are_not_plain_http_are_refused(url: str) -> None:
-    async with Carrier(EgressGuard(["0.0.0.0/0", "::/0"])) as carrier:
+    async with ProviderGateway(EgressGuard(["0.0.0.0/0", "::/0"])) as gateway:
         with pytest.raises(SendFailure, match="URL") as refusal:
-            await carrier.send("slack", make_outgoing(Channel.CHAT, webhook_url=url))
+            await gateway.send("slack", make_outgoing(Channel.CHAT, webhook_url=url))
 
     assert refusal.value.kind is FailureKind.PERMANENT

@@ -15,11 +15,11 @@ from clarion.providers.email.mailjet import spell
 from clarion.providers.email.message import Email
 from clarion.providers.failures import seconds_header
 from clarion.providers.receipts import Callback, ReceiptRefused
-from clarion.providers.request import Call
+from clarion.providers.request import ProviderCall
 from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
 from tests.providers.contract.case import MESSAGE_ID, NOW, RECEIPTS_URL, Case
-from tests.providers.contract.golden import make_carrier
+from tests.providers.contract.golden import make_gateway
 from tests.providers.contract.table import CASES
 from tests.providers.contract.vendor import Received, Reply, play
 from tests.providers.test_requests import make_answer
@@ -35,9 +35,9 @@ def make_email(**fields: Any) -> Email:
 
 async def send(case: Case, answers: Reply | Callable[[Received], Reply], **fields: Any) -> tuple[Any, list[Received]]:
     """What comes of it, be it a failure, and what the provider was asked."""
-    async with play(answers if callable(answers) else lambda _: answers) as vendor, make_carrier(vendor) as carrier:
+    async with play(answers if callable(answers) else lambda _: answers) as vendor, make_gateway(vendor) as gateway:
         try:
-            return await carrier.send(case.id, case.make_outgoing(**fields)), vendor.requests
+            return await gateway.send(case.id, case.make_outgoing(**fields)), vendor.requests
         except SendFailure as failure:
             return failure, vendor.requests
 
@@ -123,8 +123,8 @@ async def test_sparkpost_gets_no_template(text: str, printed: str) -> None:
     ],
 )
 async def test_a_key_that_may_send_and_do_nothing_else_is_a_good_one(provider_id: str, answer: Reply) -> None:
-    async with play(lambda _: answer) as vendor, make_carrier(vendor) as carrier:
-        await carrier.check(provider_id, CASE_OF[provider_id].credentials)
+    async with play(lambda _: answer) as vendor, make_gateway(vendor) as gateway:
+        await gateway.check(provider_id, CASE_OF[provider_id].credentials)
 
     assert len(vendor.requests) == 1
 
@@ -139,8 +139,8 @@ async def test_a_key_that_may_send_and_do_nothing_else_is_a_good_one(provider_id
 )
 async def test_an_address_that_is_tried_out_answers(provider_id: str, method: str, body: bytes) -> None:
     callback = Callback(method=method, url=RECEIPTS_URL, body=body, received_at=NOW)
-    async with play(lambda _: None) as vendor, make_carrier(vendor) as carrier:
-        receipts, reply = await carrier.read_receipts(provider_id, CASE_OF[provider_id].credentials, callback)
+    async with play(lambda _: None) as vendor, make_gateway(vendor) as gateway:
+        receipts, reply = await gateway.read_receipts(provider_id, CASE_OF[provider_id].credentials, callback)
 
     assert receipts == []
     assert reply is not None
@@ -155,9 +155,9 @@ async def test_reports_that_are_signed_with_nothing_are_refused(provider_id: str
     callback = replace(case.reports[0].callback, headers={header: hmac.new(b"", body, hashlib.sha256).hexdigest()})
     keyless: Mapping[str, Any] = {**case.credentials, "secretKey": ""}
 
-    async with play(lambda _: None) as vendor, make_carrier(vendor) as carrier:
+    async with play(lambda _: None) as vendor, make_gateway(vendor) as gateway:
         with pytest.raises(ReceiptRefused):
-            await carrier.read_receipts(provider_id, keyless, callback)
+            await gateway.read_receipts(provider_id, keyless, callback)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_the_signature_of_a_webhook_is_the_one_that_its_receivers_know() -> None
         b'{"to":["johndoe@example.com"],"from":"janedoe@example.com","subject":"test","html":"<h1>test</h1>",'
         b'"text":"test"}'
     )
-    call = Call(method="POST", url="https://example.com", headers={}, content=body)
+    call = ProviderCall(method="POST", url="https://example.com", headers={}, content=body)
 
     signed = sign_webhook(Secret("super-secret-key"), call, Millis(0))
 

@@ -11,8 +11,8 @@ import pytest
 from clarion.providers.base import FailureKind, Outgoing, SendFailure, Sent
 from clarion.providers.credentials import find_credential_problems
 from clarion.providers.egress import EgressGuard
+from clarion.providers.gateway import Patience, ProviderGateway
 from clarion.providers.registry import PROVIDERS
-from clarion.providers.sending import Carrier, Patience
 from clarion.vocabulary import Channel
 from tests.providers.loopback import answering, make_outgoing, web_server
 
@@ -26,8 +26,8 @@ def make_push(*urls: str, **fields: Any) -> Outgoing:
 
 
 async def send(*urls: str, allow: tuple[str, ...] = LOOPBACK) -> Sent:
-    async with Carrier(EgressGuard(allow), patience=Patience(web_seconds=20)) as carrier:
-        return await carrier.send("push-webhook", make_push(*urls))
+    async with ProviderGateway(EgressGuard(allow), patience=Patience(web_seconds=20)) as gateway:
+        return await gateway.send("push-webhook", make_push(*urls))
 
 
 async def fail(*urls: str, allow: tuple[str, ...] = LOOPBACK) -> SendFailure:
@@ -135,18 +135,18 @@ async def test_a_service_that_is_silent_may_have_taken_it() -> None:
 
     async with (
         web_server(be_silent) as web,
-        Carrier(EgressGuard(LOOPBACK), patience=Patience(web_seconds=1)) as carrier,
+        ProviderGateway(EgressGuard(LOOPBACK), patience=Patience(web_seconds=1)) as gateway,
     ):
         with pytest.raises(SendFailure) as failure:
-            await carrier.send("push-webhook", make_push(f"json://127.0.0.1:{web.port}/x"))
+            await gateway.send("push-webhook", make_push(f"json://127.0.0.1:{web.port}/x"))
 
     assert (failure.value.kind, failure.value.is_ambiguous) == (FailureKind.RETRYABLE, True)
 
 
 async def test_only_the_account_of_a_push_webhook_leads_to_apprise() -> None:
-    async with Carrier(EgressGuard(LOOPBACK)) as carrier:
+    async with ProviderGateway(EgressGuard(LOOPBACK)) as gateway:
         with pytest.raises(SendFailure, match="URL"):
-            await carrier.send("slack", make_outgoing(Channel.CHAT, webhook_url="apprise:"))
+            await gateway.send("slack", make_outgoing(Channel.CHAT, webhook_url="apprise:"))
 
     assert find_credential_problems(PROVIDERS["push-webhook"], ACCOUNT) == {}
     assert set(find_credential_problems(PROVIDERS["email-webhook"], ACCOUNT | {"from": "a@example.com"})) == {

@@ -15,12 +15,12 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from clarion.clock import MINUTE, ManualClock
 from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.egress import EgressGuard
+from clarion.providers.gateway import ProviderGateway
 from clarion.providers.receipts import Callback
-from clarion.providers.sending import Carrier
 from tests.providers.contract.case import MESSAGE_ID, NOW, Case
 from tests.providers.contract.cases import apns
 from tests.providers.contract.cases.one_signal import FIRST, SECOND
-from tests.providers.contract.golden import make_carrier
+from tests.providers.contract.golden import make_gateway
 from tests.providers.contract.table import CASES
 from tests.providers.contract.vendor import Received, Reply, Vendor, play
 
@@ -29,8 +29,8 @@ Answer = Reply | Callable[[Received], Reply | None]
 
 
 async def carry(case: Case, answer: Answer | None = None, **fields: Any) -> tuple[Sent, Vendor]:
-    async with play(case.answers(answer or case.success)) as vendor, make_carrier(vendor) as carrier:
-        return await carrier.send(case.id, case.make_outgoing(**fields)), vendor
+    async with play(case.answers(answer or case.success)) as vendor, make_gateway(vendor) as gateway:
+        return await gateway.send(case.id, case.make_outgoing(**fields)), vendor
 
 
 async def fail(provider_id: str, answer: Answer | None = None, **fields: Any) -> SendFailure:
@@ -49,10 +49,10 @@ async def test_apple_is_shown_the_same_token_for_a_while_and_never_an_old_one() 
     guard = EgressGuard(["127.0.0.0/8"])
     async with (
         play(case.answers(case.success)) as vendor,
-        Carrier(guard, clock=clock, reroute=vendor.reroute) as carrier,
+        ProviderGateway(guard, clock=clock, reroute=vendor.reroute) as gateway,
     ):
         for _ in range(12):
-            await carrier.send("apns", case.make_outgoing())
+            await gateway.send("apns", case.make_outgoing())
             clock.move(10 * MINUTE)
 
     tokens = [request.headers["authorization"].removeprefix("bearer ") for request in vendor.requests]
@@ -88,12 +88,12 @@ async def test_apple_has_a_server_for_apps_in_development(secure: bool, host: st
 )
 async def test_an_account_at_apple_works_if_only_the_device_is_unknown(status: int, reason: str, works: bool) -> None:
     case = BY_ID["apns"]
-    async with play(lambda _: Reply(status=status, body={"reason": reason})) as vendor, make_carrier(vendor) as carrier:
+    async with play(lambda _: Reply(status=status, body={"reason": reason})) as vendor, make_gateway(vendor) as gateway:
         if works:
-            await carrier.check("apns", case.credentials)
+            await gateway.check("apns", case.credentials)
         else:
             with pytest.raises(SendFailure, match=reason):
-                await carrier.check("apns", case.credentials)
+                await gateway.check("apns", case.credentials)
 
 
 async def test_of_two_devices_at_expo_the_lost_one_is_named() -> None:
@@ -179,8 +179,8 @@ async def test_stream_sends_to_a_webhook_where_there_is_no_secret() -> None:
 
 
 async def test_an_account_that_has_nothing_to_try_out_is_taken_as_it_is() -> None:
-    async with play(lambda _: Reply(status=401)) as vendor, make_carrier(vendor) as carrier:
-        await carrier.check("getstream", {"apiKey": "canary-api-key"})
+    async with play(lambda _: Reply(status=401)) as vendor, make_gateway(vendor) as gateway:
+        await gateway.check("getstream", {"apiKey": "canary-api-key"})
 
     assert vendor.requests == []
 
@@ -240,9 +240,9 @@ async def test_meta_gets_its_challenge_back_if_it_knows_the_token(token: str, kn
     case = BY_ID["whatsapp-business"]
     query = {"hub.mode": "subscribe", "hub.verify_token": token, "hub.challenge": "1158201444"}
     callback = Callback(method="GET", url="https://clarion.example/receipts/1", query=query, received_at=NOW)
-    async with play(case.answers(Reply())) as vendor, make_carrier(vendor) as carrier:
+    async with play(case.answers(Reply())) as vendor, make_gateway(vendor) as gateway:
         credentials = dict(case.credentials) | {"token": known}
-        receipts, reply = await carrier.read_receipts("whatsapp-business", credentials, callback)
+        receipts, reply = await gateway.read_receipts("whatsapp-business", credentials, callback)
 
     assert receipts == []
     assert reply is not None
@@ -258,9 +258,9 @@ async def test_without_a_key_no_report_is_believed(provider_id: str, name: str) 
     headers = {"webhook-signature": empty, "x-hub-signature-256": f"sha256={empty}"}
     callback = Callback(method="POST", url="", headers=headers, body=report.body, received_at=NOW)
     credentials = {key: value for key, value in case.credentials.items() if key != name}
-    async with play(case.answers(Reply())) as vendor, make_carrier(vendor) as carrier:
+    async with play(case.answers(Reply())) as vendor, make_gateway(vendor) as gateway:
         with pytest.raises(Exception, match="not signed"):
-            await carrier.read_receipts(provider_id, credentials, callback)
+            await gateway.read_receipts(provider_id, credentials, callback)
 
 
 def _claims(token: str) -> Any:

@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from clarion.clock import Millis
-from clarion.providers.answer import Answer, values_at
+from clarion.providers.answer import ProviderAnswer, values_at
 from clarion.providers.overrides import deep_merge, pascal, snake
-from clarion.providers.request import File, Request, basic, bearer, encode_call, filled, key_header
+from clarion.providers.request import File, ProviderRequest, basic, bearer, encode_call, filled, key_header
 from clarion.providers.secret import Secret
 
 
-def make_answer(text: str = "", **fields: Any) -> Answer:
+def make_answer(text: str = "", **fields: Any) -> ProviderAnswer:
     base: dict[str, Any] = {"status": 200, "text": text, "headers": {}, "retry_after": None, "received_at": Millis(0)}
-    return Answer(**base | fields)
+    return ProviderAnswer(**base | fields)
 
 
 def test_objects_are_joined_and_lists_appended() -> None:
@@ -31,7 +31,7 @@ def test_names_are_spelled_as_the_provider_spells(casing: Any, name: str, cased:
 
 
 def test_proof_of_the_account_wins_over_what_a_trigger_adds() -> None:
-    request = Request.json("https://example.com", {"a": 1}, auth=bearer(Secret("token")))
+    request = ProviderRequest.json("https://example.com", {"a": 1}, auth=bearer(Secret("token")))
     call = encode_call(request.merged(body={"b": 2}, headers={"authorization": "mine", "X-More": "a\r\nb"}, query={}))
 
     assert call.headers == {"Content-Type": "application/json", "X-More": "a b", "Authorization": "Bearer token"}
@@ -39,27 +39,27 @@ def test_proof_of_the_account_wins_over_what_a_trigger_adds() -> None:
 
 
 def test_a_query_is_added_to_one_that_is_there() -> None:
-    request = Request.get("https://example.com/?a=1", {"b": "x y+z", "c": ["1", "2"]})
+    request = ProviderRequest.get("https://example.com/?a=1", {"b": "x y+z", "c": ["1", "2"]})
 
     assert encode_call(request).url == "https://example.com/?a=1&b=x%20y%2Bz&c=1&c=2"
 
 
 def test_a_form_repeats_the_fields_of_a_list() -> None:
-    call = encode_call(Request.form("https://example.com", {"to": ["a", "b"], "text": "ü &"}))
+    call = encode_call(ProviderRequest.form("https://example.com", {"to": ["a", "b"], "text": "ü &"}))
 
     assert call.content == b"to=a&to=b&text=%C3%BC%20%26"
 
 
 def test_a_file_cannot_break_out_of_its_part() -> None:
     file = File(part="file", name='a"\r\nX-Evil: 1', type="text/plain\r\nX-Evil: 1", content=b"--x")
-    call = encode_call(Request.multipart("https://example.com", {"name": "v"}, files=[file]))
+    call = encode_call(ProviderRequest.multipart("https://example.com", {"name": "v"}, files=[file]))
 
     assert b"\r\nX-Evil" not in call.content
     assert b'filename="a%22 X-Evil: 1"' in call.content
 
 
 def test_the_same_message_is_the_same_bytes() -> None:
-    request = Request.multipart("https://example.com", {"a": "1"})
+    request = ProviderRequest.multipart("https://example.com", {"a": "1"})
 
     assert encode_call(request) == encode_call(request)
 
@@ -88,13 +88,15 @@ def test_an_answer_that_is_no_json_has_no_values() -> None:
 
 
 def test_what_proved_the_account_is_not_in_the_answer_that_is_kept() -> None:
-    call = encode_call(Request.get("https://example.com", auth=bearer(Secret("canary-token"))))
+    call = encode_call(ProviderRequest.get("https://example.com", auth=bearer(Secret("canary-token"))))
 
     assert call.without_secrets(b"you sent canary-token and Bearer canary-token") == "you sent *** and ***"
     assert "canary" not in repr(call)
 
 
 def test_a_signature_replaces_what_a_trigger_has_put_in_its_place() -> None:
-    call = encode_call(Request.get("https://example.com").merged(body={}, headers={"x-signature": "forged"}, query={}))
+    call = encode_call(
+        ProviderRequest.get("https://example.com").merged(body={}, headers={"x-signature": "forged"}, query={})
+    )
 
     assert call.signed({"X-Signature": "ours"}).headers == {"X-Signature": "ours"}

@@ -10,9 +10,9 @@ import pytest
 
 from clarion.clock import ManualClock
 from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.email.connections import MOST_AT_A_TIME, Connections, Ended
+from clarion.providers.email.connections import MAX_CONCURRENT, Connections, Ended
 from clarion.providers.email.conversation import Conversation
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from tests.providers.loopback import MailServer
 from tests.providers.test_sending_mail import LOOPBACK, fail, send
 
@@ -22,7 +22,7 @@ class Pipe:
     """A server that takes commands in one go; `replies` are its answers to commands, by how these begin."""
 
     port: int = 0
-    most: int = 1000
+    limit: int = 1000
     """Connections that it takes at a time."""
     replies: dict[str, str] = field(default_factory=dict)
     may_answer: asyncio.Event = field(default_factory=asyncio.Event)
@@ -33,7 +33,7 @@ class Pipe:
     refusals: int = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self.writers) >= self.most:
+        if len(self.writers) >= self.limit:
             self.refusals += 1
             writer.write(b"421 4.7.0 Too many connections\r\n")
             writer.close()
@@ -63,8 +63,8 @@ class Pipe:
 
 
 @asynccontextmanager
-async def pipe(*, most: int = 1000) -> AsyncIterator[Pipe]:
-    made = Pipe(most=most)
+async def pipe(*, limit: int = 1000) -> AsyncIterator[Pipe]:
+    made = Pipe(limit=limit)
     made.may_answer.set()
     server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
     made.port = server.sockets[0].getsockname()[1]
@@ -82,15 +82,15 @@ def at(server: Pipe) -> MailServer:
 
 
 @pytest.fixture
-async def carrier(clock: ManualClock) -> AsyncIterator[Carrier]:
-    async with Carrier(LOOPBACK, clock=clock) as entered:
+async def gateway(clock: ManualClock) -> AsyncIterator[ProviderGateway]:
+    async with ProviderGateway(LOOPBACK, clock=clock) as entered:
         yield entered
 
 
-async def test_the_commands_of_a_letter_go_together_where_the_server_takes_them_so(carrier: Carrier) -> None:
+async def test_the_commands_of_a_letter_go_together_where_the_server_takes_them_so(gateway: ProviderGateway) -> None:
     async with pipe() as server:
-        await send(carrier, at(server))
-        await send(carrier, at(server))
+        await send(gateway, at(server))
+        await send(gateway, at(server))
 
     first, second = server.flights[-2:]
     assert [line.partition(b":")[0] for line in first.splitlines()] == [b"MAIL FROM", b"RCPT TO", b"DATA"]
@@ -99,29 +99,29 @@ async def test_the_commands_of_a_letter_go_together_where_the_server_takes_them_
     assert len(server.letters) == 2
 
 
-async def test_a_line_that_begins_with_a_dot_arrives_as_it_was(carrier: Carrier) -> None:
+async def test_a_line_that_begins_with_a_dot_arrives_as_it_was(gateway: ProviderGateway) -> None:
     async with pipe() as server:
-        await send(carrier, at(server), content="above\n.\n.below")
+        await send(gateway, at(server), content="above\n.\n.below")
 
     assert server.letters[0].endswith(b"above\r\n..\r\n..below\r\n.\r\n")
 
 
-async def test_a_refused_recipient_leaves_the_connection_for_the_next_letter(carrier: Carrier) -> None:
+async def test_a_refused_recipient_leaves_the_connection_for_the_next_letter(gateway: ProviderGateway) -> None:
     async with pipe() as server:
         server.replies |= {"RCPT": "550 5.1.1 No such user", "DATA": "503 No recipients"}
-        failure = await fail(carrier, at(server))
+        failure = await fail(gateway, at(server))
         server.replies.clear()
-        await send(carrier, at(server))
+        await send(gateway, at(server))
         connections = len(server.writers)
 
     assert (failure.kind, failure.message) == (FailureKind.RECIPIENT_INVALID, "550 5.1.1 No such user")
     assert (connections, len(server.letters)) == (1, 1)
 
 
-async def test_a_server_that_would_take_a_letter_for_nobody_is_given_none(carrier: Carrier) -> None:
+async def test_a_server_that_would_take_a_letter_for_nobody_is_given_none(gateway: ProviderGateway) -> None:
     async with pipe() as server:
         server.replies["RCPT"] = "550 5.1.1 No such user"
-        failure = await fail(carrier, at(server))
+        failure = await fail(gateway, at(server))
 
     assert failure.kind is FailureKind.RECIPIENT_INVALID
     assert server.letters == []
@@ -136,30 +136,30 @@ async def test_a_server_that_would_take_a_letter_for_nobody_is_given_none(carrie
     ],
 )
 async def test_what_a_server_says_in_the_middle_is_told(
-    carrier: Carrier, command: str, reply: str, kind: FailureKind
+    gateway: ProviderGateway, command: str, reply: str, kind: FailureKind
 ) -> None:
     async with pipe() as server:
         server.replies |= {command: reply, "DATA": reply if command == "DATA" else "503 Not now"}
-        failure = await fail(carrier, at(server))
+        failure = await fail(gateway, at(server))
 
     assert (failure.kind, failure.message) == (kind, reply)
 
 
-async def test_a_server_that_says_goodbye_between_letters_is_called_again(carrier: Carrier) -> None:
+async def test_a_server_that_says_goodbye_between_letters_is_called_again(gateway: ProviderGateway) -> None:
     async with pipe() as server:
-        await send(carrier, at(server))
+        await send(gateway, at(server))
         server.writers[0].write(b"421 4.4.2 Idle for too long\r\n")
         server.writers[0].close()
         await asyncio.sleep(0.05)
-        await send(carrier, at(server))
+        await send(gateway, at(server))
 
     assert len(server.letters) == 2
 
 
-async def test_letters_wait_where_a_server_takes_no_more_connections(carrier: Carrier) -> None:
-    async with pipe(most=3) as server:
+async def test_letters_wait_where_a_server_takes_no_more_connections(gateway: ProviderGateway) -> None:
+    async with pipe(limit=3) as server:
         server.may_answer.clear()
-        letters = [asyncio.create_task(send(carrier, at(server), message_id=f"id{n}")) for n in range(20)]
+        letters = [asyncio.create_task(send(gateway, at(server), message_id=f"id{n}")) for n in range(20)]
         while len(server.writers) < 3 or not server.refusals:  # noqa: ASYNC110 - the server is plain on purpose
             await asyncio.sleep(0.01)
         server.may_answer.set()
@@ -168,18 +168,18 @@ async def test_letters_wait_where_a_server_takes_no_more_connections(carrier: Ca
     assert len(server.letters) == 20
 
 
-async def test_there_is_a_bound_to_the_connections_of_an_account(carrier: Carrier) -> None:
+async def test_there_is_a_bound_to_the_connections_of_an_account(gateway: ProviderGateway) -> None:
     async with pipe() as server:
         server.may_answer.clear()
-        count = MOST_AT_A_TIME + 20
-        letters = [asyncio.create_task(send(carrier, at(server), message_id=f"id{n}")) for n in range(count)]
-        while len(server.writers) < MOST_AT_A_TIME:  # noqa: ASYNC110 - the server is plain on purpose
+        count = MAX_CONCURRENT + 20
+        letters = [asyncio.create_task(send(gateway, at(server), message_id=f"id{n}")) for n in range(count)]
+        while len(server.writers) < MAX_CONCURRENT:  # noqa: ASYNC110 - the server is plain on purpose
             await asyncio.sleep(0.01)
         server.may_answer.set()
         await asyncio.gather(*letters)
         connections = len(server.writers)
 
-    assert (connections, len(server.letters)) == (MOST_AT_A_TIME, count)
+    assert (connections, len(server.letters)) == (MAX_CONCURRENT, count)
 
 
 async def test_a_letter_that_finds_all_connections_in_use_comes_back_without_losing_an_attempt(
@@ -189,7 +189,7 @@ async def test_a_letter_that_finds_all_connections_in_use_comes_back_without_los
         return cast("Conversation", object())
 
     connections = Connections("mail.example", connect, seconds=0.05, clock=clock)
-    for _ in range(MOST_AT_A_TIME):
+    for _ in range(MAX_CONCURRENT):
         await connections.take()
     with pytest.raises(SendFailure) as failure:
         await connections.take()

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from clarion.clock import Millis, find_moment
 from clarion.providers.base import SendFailure
 from clarion.providers.receipts import Callback
-from clarion.providers.request import Call
+from clarion.providers.request import ProviderCall
 from clarion.providers.secret import Secret
 from clarion.providers.signing.aws import AwsKey, sign_aws
 from clarion.providers.signing.azure import sign_azure
@@ -44,7 +44,9 @@ def test_amazons_vector_of_a_plain_get() -> None:
     )
     now = find_moment("2015-08-30T12:36:00Z")
     assert now is not None
-    headers = sign_aws(key, Call(method="GET", url="https://example.amazonaws.com/", headers={}, content=b""), now)
+    headers = sign_aws(
+        key, ProviderCall(method="GET", url="https://example.amazonaws.com/", headers={}, content=b""), now
+    )
 
     assert headers["X-Amz-Date"] == "20150830T123600Z"
     assert headers["Authorization"] == (
@@ -54,7 +56,9 @@ def test_amazons_vector_of_a_plain_get() -> None:
 
 
 def test_azure_signs_path_date_host_and_content() -> None:
-    call = Call(method="POST", url="https://x.communication.azure.com/sms?api-version=1", headers={}, content=b"{}")
+    call = ProviderCall(
+        method="POST", url="https://x.communication.azure.com/sms?api-version=1", headers={}, content=b"{}"
+    )
     headers = sign_azure(Secret(base64.b64encode(b"key").decode()), call, Millis(1_767_225_600_000))
 
     text = (

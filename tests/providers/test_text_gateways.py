@@ -9,10 +9,10 @@ import pytest
 from clarion.clock import ManualClock
 from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.egress import EgressGuard
+from clarion.providers.gateway import ProviderGateway
 from clarion.providers.receipts import Callback, ReceiptRefused
-from clarion.providers.sending import Carrier
 from tests.providers.contract.case import NOW, Case, Report
-from tests.providers.contract.golden import make_carrier
+from tests.providers.contract.golden import make_gateway
 from tests.providers.contract.table import CASES
 from tests.providers.contract.vendor import Received, play
 
@@ -29,16 +29,16 @@ async def deliver(case: Case, *, later: int = 0, **fields: Any) -> Received:
     async with play(case.answers(case.success)) as vendor:
         guard, clock = EgressGuard(["127.0.0.0/8"]), ManualClock(NOW)
         clock.move(later)
-        async with Carrier(guard, clock=clock, reroute=vendor.reroute) as carrier:
-            await carrier.send(case.id, case.make_outgoing(**fields))
+        async with ProviderGateway(guard, clock=clock, reroute=vendor.reroute) as gateway:
+            await gateway.send(case.id, case.make_outgoing(**fields))
     (request,) = vendor.requests
     return request
 
 
 async def read_azure(callback: Callback) -> Any:
     case = BY_ID["azure-sms"]
-    async with play(case.answers(case.success)) as vendor, make_carrier(vendor) as carrier:
-        return await carrier.read_receipts(case.id, case.credentials, callback)
+    async with play(case.answers(case.success)) as vendor, make_gateway(vendor) as gateway:
+        return await gateway.read_receipts(case.id, case.credentials, callback)
 
 
 async def test_event_grid_gets_the_code_of_a_new_subscription_back() -> None:

@@ -10,7 +10,7 @@ from clarion.db.port import Database
 from clarion.engine.worker import Engine
 from clarion.integrations.callbacks import find_receipts_url
 from clarion.providers.egress import EgressGuard
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from clarion.vault import Vault
 from tests.engine.support import World
 from tests.providers.contract.vendor import Received, Reply, Vendor, play
@@ -28,16 +28,16 @@ async def vendor() -> AsyncIterator[Vendor]:
 
 
 @pytest.fixture
-async def carrier(clock: ManualClock, vendor: Vendor) -> AsyncIterator[Carrier]:
-    async with Carrier(EgressGuard(("127.0.0.0/8",)), clock=clock, reroute=vendor.reroute) as entered:
+async def gateway(clock: ManualClock, vendor: Vendor) -> AsyncIterator[ProviderGateway]:
+    async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), clock=clock, reroute=vendor.reroute) as entered:
         yield entered
 
 
 @pytest.fixture
 def world(
-    api: Api, application: Application, database: Database, vault: Vault, carrier: Carrier, clock: ManualClock
+    api: Api, application: Application, database: Database, vault: Vault, gateway: ProviderGateway, clock: ManualClock
 ) -> World:
     bus = application.services.bus
     receipts_url = find_receipts_url("http://clarion.test", vault)
-    engine = Engine(database, clock=clock, vault=vault, bus=bus, carrier=carrier, receipts_url=receipts_url)
+    engine = Engine(database, clock=clock, vault=vault, bus=bus, gateway=gateway, receipts_url=receipts_url)
     return World(api, engine, clock)

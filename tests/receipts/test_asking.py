@@ -10,7 +10,7 @@ from clarion.clock import DAY, MINUTE
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.environments.model import Environment
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from clarion.receipts.asking import ask_for_receipts
 from clarion.vault import Vault
 from tests.engine.support import World, details, step
@@ -32,23 +32,23 @@ async def count_awaited(database: Database, environment: Environment) -> int:
 
 
 @pytest.fixture
-def ask(world: World, database: Database, carrier: Carrier, vault: Vault) -> Ask:
+def ask(world: World, database: Database, gateway: ProviderGateway, vault: Vault) -> Ask:
     async def ask(after: int) -> None:
         """Let time pass, then ask for what is due."""
         world.clock.move(after)
-        await ask_for_receipts(database, carrier, vault, world.clock.now())
+        await ask_for_receipts(database, gateway, vault, world.clock.now())
 
     return ask
 
 
-def play_expo(vendor: Vendor, told: dict[str, Any]) -> None:
+def play_expo(vendor: Vendor, shown: dict[str, Any]) -> None:
     """Tickets are named for the tokens; `told` is what is known of them by now."""
 
     def answer(request: Received) -> Reply:
         asked = json.loads(request.body)
         if request.url == SEND:
             return Reply(body={"data": {"status": "ok", "id": f"ticket of {asked['to']}"}})
-        found = {one: told[one.removeprefix("ticket of ")] for one in asked["ids"] if one[10:] in told}
+        found = {one: shown[one.removeprefix("ticket of ")] for one in asked["ids"] if one[10:] in shown}
         return Reply(body={"data": found})
 
     vendor.answers = answer
@@ -95,8 +95,8 @@ async def test_a_device_that_is_lost_is_found_out_about_after_a_quarter_of_an_ho
 
     (message,), (event,) = await world.messages(), await world.events()
     assert (message["status"], message["errorId"]) == ("error", "bounced")
-    told = details(event["jobs"][0])
-    assert told[-2:] == ["Message bounced", "Invalid push device token was removed from subscriber"]
+    shown = details(event["jobs"][0])
+    assert shown[-2:] == ["Message bounced", "Invalid push device token was removed from subscriber"]
     assert "device-lost" not in str(event["jobs"][0]["executionDetails"]).replace("ticket of device-lost", "")
     assert await tokens_of(world) == []
     assert await count_awaited(database, world.api.environment) == 0
@@ -120,13 +120,13 @@ async def test_one_lost_device_of_several_is_removed_and_the_message_stays_sent(
 async def test_what_is_not_known_yet_is_asked_for_again_and_given_up_after_a_day(
     world: World, vendor: Vendor, database: Database, ask: Ask
 ) -> None:
-    told: dict[str, Any] = {}
-    play_expo(vendor, told)
+    shown: dict[str, Any] = {}
+    play_expo(vendor, shown)
     await send_push(world, "device-one", "device-two")
     await ask(15 * MINUTE)
     await ask(MINUTE)
     assert len(questions(vendor)) == 1
-    told["device-one"] = {"status": "error", "message": "Too big", "details": {"error": "MessageTooBig"}}
+    shown["device-one"] = {"status": "error", "message": "Too big", "details": {"error": "MessageTooBig"}}
     await ask(15 * MINUTE)
     assert await count_awaited(database, world.api.environment) == 1
     await ask(DAY)

@@ -84,9 +84,9 @@ async def test_reports_of_messages_that_are_not_ours_are_forgotten_after_a_minut
     address = await make_address(world.api, "twilio")
     for number in range(5):
         await address.post(report(address, sid=f"SM{number}"))
-    await record_early_reports(database, vault, Millis(NOW + 50 * SECOND), most=2)
+    await record_early_reports(database, vault, Millis(NOW + 50 * SECOND), limit=2)
     kept = await count_kept(database, world.api.environment)
-    await record_early_reports(database, vault, Millis(NOW + MINUTE), most=2)
+    await record_early_reports(database, vault, Millis(NOW + MINUTE), limit=2)
 
     assert (kept, await count_kept(database, world.api.environment)) == (5, 0)
 

@@ -11,7 +11,7 @@ from clarion.ids import EnvironmentId, IntegrationId
 from clarion.integrations.model import Integration
 from clarion.providers.receipts import Receipt, ReceiptKind
 from clarion.receipts.model import (
-    MOST_DELIVERIES,
+    MAX_DELIVERIES,
     Addressee,
     Report,
     Standing,
@@ -123,11 +123,11 @@ def test_what_says_nothing_of_success_leaves_the_status_alone() -> None:
 
 
 def test_moments_of_delivery_are_kept_up_to_a_number() -> None:
-    many = [make_report("delivered", after=number) for number in range(1, MOST_DELIVERIES + 2)]
+    many = [make_report("delivered", after=number) for number in range(1, MAX_DELIVERIES + 2)]
 
     moments = settle_all(SENT, *many).delivered_at
 
-    assert (len(moments), moments[-1]) == (MOST_DELIVERIES, NOW + MOST_DELIVERIES + 1)
+    assert (len(moments), moments[-1]) == (MAX_DELIVERIES, NOW + MAX_DELIVERIES + 1)
 
 
 def test_impossible_moments_are_now() -> None:

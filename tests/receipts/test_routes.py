@@ -323,8 +323,8 @@ async def test_the_address_is_the_one_that_the_installation_is_reached_at(
     api: Api, database: Database, application: Application, settings: Settings, vault: Vault, clock: ManualClock
 ) -> None:
     public = replace(settings, public_url="https://notify.example.com/clarion/")
-    carrier = application.services.carrier
-    reached = build_application(public, database, vault, carrier, clock=clock)
+    gateway = application.services.gateway
+    reached = build_application(public, database, vault, gateway, clock=clock)
     address = await make_address(api, "twilio")
     transport, headers = httpx.ASGITransport(app=reached.asgi), {"Authorization": f"ApiKey {api.key}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://10.0.0.1", headers=headers) as inside:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clarion.clock import Millis, iso_text
-from clarion.schedules import MOST_AHEAD, Unit, next_timed
+from clarion.schedules import MAX_AHEAD, Unit, next_timed
 from clarion.schedules.timed import WEEKDAYS
 from clarion.schedules.zones import local_time, zone_of
 from tests.schedules.test_spans import MOMENTS, ZONES, at
@@ -79,7 +79,7 @@ TIMED = st.fixed_dictionaries(
 @settings(deadline=None)
 @given(TIMED, st.integers(0, 13), st.sampled_from(Unit), MOMENTS, st.sampled_from(ZONES))
 def test_any_rule_has_a_next_time(timed: dict[str, Any], amount: int, unit: Unit, after: Millis, zone: str) -> None:
-    assert after < next_timed(timed, amount, unit, after, zone) <= after + MOST_AHEAD
+    assert after < next_timed(timed, amount, unit, after, zone) <= after + MAX_AHEAD
 
 
 @settings(deadline=None)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.templates import TemplateProblem, check_template, render_text, render_value
-from clarion.templates.dialect import LONGEST_OUTPUT
+from clarion.templates.dialect import MAX_OUTPUT
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=10),
@@ -96,7 +96,7 @@ def test_no_value_brings_markup_into_html(value: str, applied: str) -> None:
         ("{% teleport %}", "unexpected tag 'teleport'"),
         ("{% if a %}" * 40 + "{% endif %}" * 40, "nest"),
         ("{{ " + "a[" * 5000 + "b" + "]" * 5000 + " }}", "nested too deeply"),
-        ("{{ a }}" + "x" * LONGEST_OUTPUT, "longer"),
+        ("{{ a }}" + "x" * MAX_OUTPUT, "longer"),
     ],
 )
 def test_what_is_no_template_is_found_by_the_check_with_the_reason(text: str, reason: str) -> None:

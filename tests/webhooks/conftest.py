@@ -7,9 +7,9 @@ import pytest
 from clarion.app import Application
 from clarion.clock import ManualClock
 from clarion.db.port import Database
-from clarion.engine.webhooks import Webhooks
+from clarion.engine.webhook_sender import WebhookSender
 from clarion.engine.worker import Engine
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from clarion.vault import Vault
 from tests.engine.support import World
 from tests.support import Api
@@ -18,19 +18,19 @@ from tests.webhooks.support import Post, Receiver, receiver
 
 @pytest.fixture
 def world(
-    api: Api, application: Application, database: Database, vault: Vault, carrier: Carrier, clock: ManualClock
+    api: Api, application: Application, database: Database, vault: Vault, gateway: ProviderGateway, clock: ManualClock
 ) -> World:
     bus = application.services.bus
-    return World(api, Engine(database, clock=clock, vault=vault, bus=bus, carrier=carrier), clock)
+    return World(api, Engine(database, clock=clock, vault=vault, bus=bus, gateway=gateway), clock)
 
 
 @pytest.fixture
-def webhooks(database: Database, vault: Vault, carrier: Carrier, clock: ManualClock) -> Webhooks:
-    return Webhooks(database, clock=clock, vault=vault, carrier=carrier)
+def webhooks(database: Database, vault: Vault, gateway: ProviderGateway, clock: ManualClock) -> WebhookSender:
+    return WebhookSender(database, clock=clock, vault=vault, gateway=gateway)
 
 
 @pytest.fixture
-def post(api: Api, database: Database, webhooks: Webhooks, clock: ManualClock) -> Post:
+def post(api: Api, database: Database, webhooks: WebhookSender, clock: ManualClock) -> Post:
     return Post(api, database, webhooks, clock)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from clarion.clock import ManualClock
 from clarion.db.port import Database
-from clarion.engine.webhooks import Webhooks
-from clarion.providers.sending import Carrier
+from clarion.engine.webhook_sender import WebhookSender
+from clarion.providers.gateway import ProviderGateway
 from clarion.vault import Vault
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
@@ -92,7 +92,7 @@ class Post:
 
     api: Api
     database: Database
-    webhooks: Webhooks
+    webhooks: WebhookSender
     clock: ManualClock
 
     async def happen(self, count: int = 1) -> None:
@@ -107,9 +107,9 @@ class Post:
         while await self.webhooks.work():
             pass
 
-    def with_worker(self, vault: Vault, carrier: Carrier) -> "Post":
+    def with_worker(self, vault: Vault, gateway: ProviderGateway) -> "Post":
         """The same, delivered by another worker."""
-        webhooks = Webhooks(self.database, clock=self.clock, vault=vault, carrier=carrier)
+        webhooks = WebhookSender(self.database, clock=self.clock, vault=vault, gateway=gateway)
         return replace(self, webhooks=webhooks)
 
 

@@ -7,13 +7,13 @@ import pytest
 from clarion.clock import DAY, HOUR, SECOND
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.engine.webhooks import MOST_AN_ENDPOINT
+from clarion.engine.webhook_sender import MAX_PER_ENDPOINT
 from clarion.ids import WebhookEndpointId, find_id
 from clarion.providers.egress import EgressGuard
-from clarion.providers.sending import Carrier, Patience
+from clarion.providers.gateway import Patience, ProviderGateway
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries
-from clarion.webhooks.model import KEPT, LONGEST_FAILURE, MOST_ATTEMPTS, PAUSES
+from clarion.webhooks.model import MAX_ATTEMPTS, MAX_FAILURE, PAUSES, RETENTION
 from tests.engine.support import World, in_app
 from tests.providers.loopback import answering
 from tests.webhooks.support import Post, Receiver, get_endpoint, list_deliveries, make_endpoint, receiver
@@ -53,11 +53,11 @@ async def test_a_receiver_that_fails_is_tried_ten_times_over_days_under_the_same
         await post.work(after=2 * DAY)
 
     (delivery,) = await list_deliveries(post.api, endpoint)
-    assert len(hook.received) == MOST_ATTEMPTS
+    assert len(hook.received) == MAX_ATTEMPTS
     assert len({one.id for one in hook.received}) == 1
-    assert len({one.headers["webhook-timestamp"] for one in hook.received}) == MOST_ATTEMPTS
+    assert len({one.headers["webhook-timestamp"] for one in hook.received}) == MAX_ATTEMPTS
     assert all(one.is_signed_with(endpoint["secret"]) for one in hook.received)
-    assert (delivery["status"], delivery["attempts"]) == ("failed", MOST_ATTEMPTS)
+    assert (delivery["status"], delivery["attempts"]) == ("failed", MAX_ATTEMPTS)
     assert (delivery["responseStatus"], delivery["errorText"]) == (500, "The receiver answered 500: broken")
 
 
@@ -112,7 +112,7 @@ async def test_an_endpoint_that_failed_for_five_days_is_disabled_with_a_reason(p
         endpoint = await make_endpoint(post.api, hook.url)
         await post.happen()
         await post.work()
-        await post.work(after=LONGEST_FAILURE - 1)
+        await post.work(after=MAX_FAILURE - 1)
         still = await get_endpoint(post.api, endpoint)
         await post.work(after=DAY)
         sent = len(hook.received)
@@ -156,7 +156,7 @@ async def test_a_worker_that_dies_after_sending_leaves_the_event_to_another_unde
     await post.happen()
     place = (post.api.environment.id, WebhookEndpointId(find_id(endpoint["_id"]) or b""))
     now = post.clock.now()
-    (errand,) = await post.database.transaction(lambda db: claim_deliveries(db, place, vault, most=8, now=now))
+    (claimed,) = await post.database.transaction(lambda db: claim_deliveries(db, place, vault, limit=8, now=now))
 
     await post.work()
     held = len(hook.received)
@@ -164,11 +164,13 @@ async def test_a_worker_that_dies_after_sending_leaves_the_event_to_another_unde
 
     (delivery,) = await list_deliveries(post.api, endpoint)
     assert held == 0
-    assert find_id(hook.received[0].id) == errand.event_id
+    assert find_id(hook.received[0].id) == claimed.event_id
     assert (delivery["status"], delivery["attempts"]) == ("delivered", 2)
 
 
-async def test_a_result_that_comes_after_the_lease_is_not_recorded(post: Post, vault: Vault, carrier: Carrier) -> None:
+async def test_a_result_that_comes_after_the_lease_is_not_recorded(
+    post: Post, vault: Vault, gateway: ProviderGateway
+) -> None:
     """The first worker is held up until another has delivered the event; its failure changes nothing then."""
     held, let_go = asyncio.Event(), asyncio.Event()
 
@@ -183,10 +185,10 @@ async def test_a_result_that_comes_after_the_lease_is_not_recorded(post: Post, v
     async with receiver(answer) as hook:
         endpoint = await make_endpoint(post.api, hook.url)
         await post.happen()
-        late = asyncio.create_task(post.with_worker(vault, carrier).webhooks.work())
+        late = asyncio.create_task(post.with_worker(vault, gateway).webhooks.work())
         await held.wait()
         post.clock.move(LEASE)
-        await post.with_worker(vault, carrier).work()
+        await post.with_worker(vault, gateway).work()
         let_go.set()
         await late
 
@@ -208,7 +210,7 @@ async def test_a_slow_receiver_holds_up_nobody_else_and_is_not_crowded(post: Pos
         await post.happen(50)
         running = asyncio.create_task(post.webhooks.run())
         await hook.wait_for(50)
-        await slow.wait_for(MOST_AN_ENDPOINT)
+        await slow.wait_for(MAX_PER_ENDPOINT)
         crowd = len(slow.received)
         let_go.set()
         await slow.wait_for(50)
@@ -216,7 +218,7 @@ async def test_a_slow_receiver_holds_up_nobody_else_and_is_not_crowded(post: Pos
         with pytest.raises(asyncio.CancelledError):
             await running
 
-    assert crowd == MOST_AN_ENDPOINT
+    assert crowd == MAX_PER_ENDPOINT
     assert len({one.id for one in slow.received}) == 50
 
 
@@ -225,7 +227,10 @@ async def test_a_receiver_that_does_not_answer_in_time_is_tried_again(post: Post
         await asyncio.Event().wait()
 
     guard = EgressGuard(("127.0.0.0/8",))
-    async with receiver(never) as hook, Carrier(guard, patience=Patience(web_seconds=0.1), clock=post.clock) as hasty:
+    async with (
+        receiver(never) as hook,
+        ProviderGateway(guard, patience=Patience(web_seconds=0.1), clock=post.clock) as hasty,
+    ):
         endpoint = await make_endpoint(post.api, hook.url)
         await post.happen()
         await post.with_worker(vault, hasty).work()
@@ -251,7 +256,7 @@ async def test_a_host_that_leads_inside_is_not_connected_to(post: Post, vault: V
     by_number = await make_endpoint(post.api, hook.url)
     by_name = await make_endpoint(post.api, hook.url.replace("127.0.0.1", "localhost"))
     await post.happen()
-    async with Carrier(EgressGuard(), clock=post.clock) as strict:
+    async with ProviderGateway(EgressGuard(), clock=post.clock) as strict:
         await post.with_worker(vault, strict).work()
 
     deliveries = [(await list_deliveries(post.api, one))[0] for one in (by_number, by_name)]
@@ -295,7 +300,7 @@ async def test_old_events_are_removed_and_the_others_stay(post: Post, hook: Rece
     await post.happen(700)
     post.clock.move(HOUR)
     await post.happen(3)
-    post.clock.move(KEPT - HOUR)
+    post.clock.move(RETENTION - HOUR)
     await post.webhooks.forget()
     kept = await post.database.read(count)
     post.clock.move(HOUR)

@@ -22,7 +22,7 @@ COUNT = sql("SELECT count(*) AS n FROM webhook_events WHERE environment_id = :en
 DELETE_ENDPOINTS = sql("DELETE FROM webhook_endpoints WHERE environment_id = :environment_id")
 
 
-async def told(api: Api, endpoint: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+async def shown(api: Api, endpoint: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """The events that are to be delivered, oldest first."""
     return [(one["payload"]["type"], one["payload"]["data"]) for one in await list_deliveries(api, endpoint)]
 
@@ -45,7 +45,7 @@ async def test_an_in_app_message_is_told_of_without_its_content(world: World, en
     answer = await world.trigger("ada", payload={"code": "canary-4711"})
     await world.engine.work_lanes()
 
-    (_, (kind, data)) = await told(world.api, endpoint)
+    (_, (kind, data)) = await shown(world.api, endpoint)
     (message,) = await world.messages()
     assert kind == "message.sent"
     assert data["_id"] == message["_id"]
@@ -61,7 +61,7 @@ async def test_a_message_without_an_address_is_told_of_as_failed(world: World, e
     await world.trigger("ada")
     await world.engine.work_lanes()
 
-    (_, (kind, data)) = await told(world.api, endpoint)
+    (_, (kind, data)) = await shown(world.api, endpoint)
     assert (kind, data["channel"], data["status"]) == ("message.failed", "email", "warning")
     assert data["errorText"] == "Subscriber missing email address"
 
@@ -72,10 +72,10 @@ async def test_a_message_that_a_provider_took_is_told_of_as_sent(world: World, e
     await world.make_workflow(step("email", subject="Hello", body="Hello"))
     await world.trigger({"subscriberId": "ada", "email": "ada@example.com"})
     await world.engine.work_lanes()
-    before = await told(world.api, endpoint)
-    await world.engine.senders.work()
+    before = await shown(world.api, endpoint)
+    await world.engine.sender.work()
 
-    _, (kind, data) = await told(world.api, endpoint)
+    _, (kind, data) = await shown(world.api, endpoint)
     assert [one for one, _ in before] == ["workflow.created"]
     assert (kind, data["channel"], data["status"]) == ("message.sent", "email", "sent")
     assert "providerId" not in data
@@ -94,13 +94,13 @@ async def test_a_message_is_told_of_as_failed_when_it_is_given_up_and_not_before
         await world.make_workflow(step("chat", body="Hello"))
         await world.trigger("ada")
         await world.engine.work_lanes()
-        await world.engine.senders.work()
-        early = await told(world.api, endpoint)
+        await world.engine.sender.work()
+        early = await shown(world.api, endpoint)
         for _ in range(20):
             world.clock.move(HOUR)
-            await world.engine.senders.work()
+            await world.engine.sender.work()
 
-    _, (kind, data) = await told(world.api, endpoint)
+    _, (kind, data) = await shown(world.api, endpoint)
     assert [one for one, _ in early] == ["workflow.created"]
     assert (kind, data["channel"], data["providerId"], data["status"]) == ("message.failed", "chat", "slack", "error")
     assert "canary" not in str(data)
@@ -115,7 +115,7 @@ async def test_marks_are_told_of_by_their_name(
 
     await api.post("/v1/subscribers/ada/messages/mark-as", json={"messageId": message.text, "markAs": mark_as})
 
-    ((kind, data),) = await told(api, endpoint)
+    ((kind, data),) = await shown(api, endpoint)
     assert (kind, data["_id"], data["read"]) == (f"message.{mark_as}", message.text, mark_as == "read")
 
 
@@ -126,7 +126,7 @@ async def test_marking_all_tells_of_those_that_changed(api: Api, database: Datab
 
     count = await api.post("/v1/subscribers/ada/messages/mark-all", json={"markAs": "read"})
 
-    _, *others = await told(api, endpoint)
+    _, *others = await shown(api, endpoint)
     assert count.json() == 2
     assert sorted((kind, data["_id"]) for kind, data in others) == [("message.read", one.text) for one in messages[1:]]
 
@@ -139,13 +139,13 @@ async def test_workflows_are_told_of_from_first_to_last(api: Api, endpoint: dict
     await api.post("/v2/workflows/welcome/duplicate", json={"workflowId": "copy"})
     await api.delete("/v2/workflows/welcome")
 
-    assert [(kind, data["workflowId"], data["name"]) for kind, data in await told(api, endpoint)] == [
+    assert [(kind, data["workflowId"], data["name"]) for kind, data in await shown(api, endpoint)] == [
         ("workflow.created", "welcome", "Welcome"),
         ("workflow.updated", "welcome", "Hello"),
         ("workflow.created", "copy", "Hello (Copy)"),
         ("workflow.deleted", "welcome", "Hello"),
     ]
-    assert (await told(api, endpoint))[0][1]["_id"] == made["_id"]
+    assert (await shown(api, endpoint))[0][1]["_id"] == made["_id"]
 
 
 async def test_preferences_are_told_of_globally_and_by_workflow(
@@ -160,7 +160,7 @@ async def test_preferences_are_told_of_globally_and_by_workflow(
     await api.patch(f"{path}/bulk", json={"preferences": [{"workflowId": "welcome", "channels": {"push": False}}]})
     await api.patch(path, json={"schedule": {"isEnabled": False}})
 
-    events = await told(api, endpoint)
+    events = await shown(api, endpoint)
     assert {kind for kind, _ in events} == {"preference.updated"}
     assert {data["subscriberId"] for _, data in events} == {"ada"}
     assert [(data["level"], data.get("channels")) for _, data in events] == [
@@ -181,7 +181,7 @@ async def test_an_event_goes_to_the_endpoints_that_want_it(api: Api) -> None:
 
     await api.post("/v2/workflows", json={"name": "Welcome", "workflowId": "welcome", "steps": []})
 
-    kinds = [[kind for kind, _ in await told(api, one)] for one in (everything, some, other, off)]
+    kinds = [[kind for kind, _ in await shown(api, one)] for one in (everything, some, other, off)]
     assert kinds == [["workflow.created"], ["workflow.created"], [], []]
 
 
@@ -201,7 +201,7 @@ async def test_what_is_undone_is_not_told_of(api: Api, database: Database, endpo
     refused = await api.patch("/v2/subscribers/ada/preferences", json=body)
 
     assert refused.status_code == 422
-    assert await told(api, endpoint) == []
+    assert await shown(api, endpoint) == []
 
 
 async def test_environments_hear_nothing_of_each_other(
@@ -209,7 +209,7 @@ async def test_environments_hear_nothing_of_each_other(
 ) -> None:
     await other_api.post("/v2/workflows", json={"name": "Welcome", "workflowId": "welcome", "steps": []})
 
-    assert await told(api, endpoint) == []
+    assert await shown(api, endpoint) == []
     assert await count_events(database, other_api) == 0
 
 
@@ -222,7 +222,7 @@ async def test_receipts_can_tell_of_messages_and_those_that_are_gone_are_skipped
     environment_id, now = api.environment.id, clock.now()
     await database.transaction(lambda db: append_message_events(db, environment_id, happened, now))
 
-    assert [(kind, data["_id"]) for kind, data in await told(api, endpoint)] == [("message.bounced", message.text)]
+    assert [(kind, data["_id"]) for kind, data in await shown(api, endpoint)] == [("message.bounced", message.text)]
 
 
 async def test_an_endpoint_of_another_process_is_known_after_two_seconds(

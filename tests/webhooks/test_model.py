@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from clarion.clock import DAY, Millis
 from clarion.webhooks.model import (
     ABOUT,
-    MOST_ATTEMPTS,
+    MAX_ATTEMPTS,
     PAUSES,
     ROTATION_OVERLAP,
     Attempt,
@@ -20,7 +20,7 @@ from clarion.webhooks.model import (
 NOW = Millis(1_767_225_600_000)
 
 
-@given(number=st.integers(1, MOST_ATTEMPTS - 1), patience=st.none() | st.integers(0, DAY // 1000))
+@given(number=st.integers(1, MAX_ATTEMPTS - 1), patience=st.none() | st.integers(0, DAY // 1000))
 def test_a_failed_attempt_is_followed_by_one_on_schedule_or_as_late_as_the_receiver_asks(
     number: int, patience: int | None
 ) -> None:
@@ -32,7 +32,7 @@ def test_a_failed_attempt_is_followed_by_one_on_schedule_or_as_late_as_the_recei
 
 
 def test_the_last_attempt_is_followed_by_none() -> None:
-    assert next_attempt_at(MOST_ATTEMPTS, Attempt(error="down"), NOW) is None
+    assert next_attempt_at(MAX_ATTEMPTS, Attempt(error="down"), NOW) is None
 
 
 def test_a_receiver_that_is_gone_is_not_tried_again() -> None:

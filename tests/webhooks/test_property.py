@@ -59,7 +59,7 @@ class Scene:
         """A worker claims and is never heard of again."""
         place = (self.post.api.environment.id, WebhookEndpointId(find_id(self.endpoint["_id"]) or b""))
         now = self.post.clock.now()
-        claim = partial(claim_deliveries, place=place, vault=self.vault, most=2, now=now)
+        claim = partial(claim_deliveries, place=place, vault=self.vault, limit=2, now=now)
         lost = await self.post.database.transaction(claim)
         self.crashed.update(id_text(one.id) for one in lost)
 

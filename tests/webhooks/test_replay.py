@@ -1,7 +1,7 @@
 """Deliveries once more: one of them, or everything since a moment, under the ids that they had."""
 
 from clarion.clock import HOUR, Millis, iso_text
-from clarion.webhooks.actions import MOST_REPLAYED
+from clarion.webhooks.actions import MAX_REPLAYED
 from tests.providers.loopback import answering
 from tests.support import Api
 from tests.webhooks.support import Post, Receiver, list_deliveries, make_endpoint, receiver
@@ -91,14 +91,14 @@ async def test_only_what_failed_can_be_asked_for(post: Post) -> None:
 
 async def test_very_many_are_sent_again_in_parts(post: Post, hook: Receiver) -> None:
     endpoint = await make_endpoint(post.api, hook.url)
-    await post.happen(MOST_REPLAYED + 1)
+    await post.happen(MAX_REPLAYED + 1)
     await post.work()
     path, since = f"/v1/webhooks/endpoints/{endpoint['_id']}/replay", iso_text(Millis(0))
 
     first = (await post.api.post(path, json={"since": since})).json()
     second = (await post.api.post(path, json={"since": since, "after": first["last"]})).json()
 
-    assert (first["replayed"], first["hasMore"]) == (MOST_REPLAYED, True)
+    assert (first["replayed"], first["hasMore"]) == (MAX_REPLAYED, True)
     assert (second["replayed"], second["hasMore"]) == (1, False)
 
 

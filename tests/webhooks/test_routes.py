@@ -6,7 +6,7 @@ import pytest
 
 from clarion.clock import HOUR, ManualClock
 from clarion.vocabulary import Scope
-from clarion.webhooks.actions import MOST_ENDPOINTS
+from clarion.webhooks.actions import MAX_ENDPOINTS
 from clarion.webhooks.model import EventType
 from tests.providers.loopback import answering
 from tests.support import Api, MakeApi
@@ -84,13 +84,13 @@ async def test_unknown_event_types_are_refused(api: Api) -> None:
 
 
 async def test_an_environment_has_a_bounded_number_of_endpoints(api: Api) -> None:
-    for _ in range(MOST_ENDPOINTS):
+    for _ in range(MAX_ENDPOINTS):
         await make_endpoint(api, URL)
 
     response = await api.post("/v1/webhooks/endpoints", json={"url": URL})
 
     assert response.status_code == 422
-    assert str(MOST_ENDPOINTS) in response.text
+    assert str(MAX_ENDPOINTS) in response.text
 
 
 async def test_event_types_are_listed_with_what_they_mean(api: Api) -> None:

@@ -15,7 +15,7 @@ from clarion.db.port import Connection, Database, Work
 from clarion.environments import actions, store
 from clarion.environments.model import ApiKey, Environment
 from clarion.errors import SettingsError
-from clarion.http.idempotency import reseal_answers
+from clarion.http.idempotency import reseal_responses
 from clarion.ids import ApiKeyId, find_id, id_text
 from clarion.integrations.actions import reencrypt_credentials
 from clarion.settings import Settings, variable
@@ -109,7 +109,7 @@ def rotate_encryption(settings: Settings) -> None:
     async def rotate() -> int:
         async with _ready_store(settings) as database:
             count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
-            return count + await reseal_answers(database, vault)
+            return count + await reseal_responses(database, vault)
 
     count = asyncio.run(rotate())
     _console.print(f"Sealed {count} secrets again with key '{vault.writing_key_id}'.")

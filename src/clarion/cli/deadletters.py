@@ -85,7 +85,7 @@ def redrive_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
     total = 0
     while part := asyncio.run(change_store(settings, redrive)):
         total += part
-        if part < store.MOST_REDRIVEN:
+        if part < store.MAX_REDRIVEN:
             break
     wide_console().print(f"Redriven: {total}.")
 

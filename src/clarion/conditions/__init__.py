@@ -1,7 +1,15 @@
 """Conditions: whether a step runs, as groups of filters or as JSON-logic."""
 
 from clarion.conditions.filters import check_filters, decide_filters
-from clarion.conditions.logic import Rule, check_logic, decide_logic, explain_logic
+from clarion.conditions.logic import CompiledLogic, check_logic, decide_logic, explain_logic
 from clarion.conditions.values import Decision
 
-__all__ = ["Decision", "Rule", "check_filters", "check_logic", "decide_filters", "decide_logic", "explain_logic"]
+__all__ = [
+    "CompiledLogic",
+    "Decision",
+    "check_filters",
+    "check_logic",
+    "decide_filters",
+    "decide_logic",
+    "explain_logic",
+]

@@ -8,9 +8,9 @@ from clarion.paths import MISSING, find_value
 from clarion.vocabulary import FilterJoin, FilterOperator, FilterSource, FilterType
 
 DEEPEST_GROUP: Final = 10
-MOST_CHILDREN: Final = 100
-LONGEST_FIELD: Final = 512
-MOST_COMPARED: Final = 1_000_000
+MAX_CHILDREN: Final = 100
+MAX_FIELD: Final = 512
+MAX_COMPARED: Final = 1_000_000
 """Pairs of items that one operator compares; beyond that nothing is in the list."""
 
 
@@ -44,8 +44,8 @@ def _check_group(group: Any, *, depth: int) -> list[tuple[str, str]]:
     if not isinstance(group.get("isNegated", False), bool):
         problems.append((".isNegated", "must be true or false"))
     children = group.get("children", [])
-    if not isinstance(children, list) or len(children) > MOST_CHILDREN:
-        return [*problems, (".children", f"must be a list of at most {MOST_CHILDREN} filters")]
+    if not isinstance(children, list) or len(children) > MAX_CHILDREN:
+        return [*problems, (".children", f"must be a list of at most {MAX_CHILDREN} filters")]
     for place, child in enumerate(children):
         found = _check_group(child, depth=depth + 1) if _is_group(child) else _check_part(child)
         problems += [(f".children.{place}{path}", message) for path, message in found]
@@ -57,8 +57,8 @@ def _check_part(part: Any) -> list[tuple[str, str]]:
         return [("", "must be a filter")]
     problems = _check_words(part, {"operator": FilterOperator, "on": FilterSource})
     field = part.get("field")
-    if not isinstance(field, str) or not 0 < len(field) <= LONGEST_FIELD:
-        problems.append((".field", f"must be the path of a value, of at most {LONGEST_FIELD} characters"))
+    if not isinstance(field, str) or not 0 < len(field) <= MAX_FIELD:
+        problems.append((".field", f"must be the path of a value, of at most {MAX_FIELD} characters"))
     if part.get("operator") in ("BETWEEN", "NOT_BETWEEN") and len(as_list(part.get("value")) or ()) != 2:
         problems.append((".value", "must be two values with a comma between them"))
     return problems
@@ -140,7 +140,7 @@ def _all_in(actual: Any, expected: Any) -> bool:
 
 
 def _is_bearable(items: list[Any], listed: list[Any]) -> bool:
-    return len(items) * len(listed) <= MOST_COMPARED
+    return len(items) * len(listed) <= MAX_COMPARED
 
 
 def _items(value: Any) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from clarion.clock import Millis
 from clarion.conditions.dates import DATE_OPERATORS, compare_dates
-from clarion.conditions.operations import LONGEST_TEXT, MANY, OPERATIONS, is_truthy
+from clarion.conditions.operations import MANY, MAX_TEXT, OPERATIONS, is_truthy
 from clarion.conditions.plain import NotPlain, make_plain
 from clarion.conditions.values import Decision, is_absent, shorten
 from clarion.paths import MISSING, find_value
@@ -14,7 +14,7 @@ from clarion.paths import MISSING, find_value
 DEEPEST_RULE: Final = 32
 LARGEST_RULE: Final = 2_000
 """Operators, lists and values of one rule."""
-MOST_WORK: Final = 100_000
+MAX_WORK: Final = 100_000
 """What one decision may evaluate, list items included."""
 
 
@@ -33,7 +33,7 @@ def decide_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> boo
         return False
 
 
-class Rule:
+class CompiledLogic:
     """JSON-logic that is decided again and again: looked at once, and decided the short way where it is plain."""
 
     def __init__(self, logic: Any) -> None:
@@ -85,10 +85,10 @@ def _check_operator(operator: str, count: int) -> str | None:
     bounds = _BOUNDS.get(operator)
     if bounds is None:
         return f"has the unknown operator '{operator}'"
-    fewest, most = bounds
-    if fewest <= count <= most:
+    fewest, limit = bounds
+    if fewest <= count <= limit:
         return None
-    wanted = str(fewest) if fewest == most else f"at least {fewest}" if count < fewest else f"at most {most}"
+    wanted = str(fewest) if fewest == limit else f"at least {fewest}" if count < fewest else f"at most {limit}"
     return f"gives the operator '{operator}' {count} values instead of {wanted}"
 
 
@@ -102,7 +102,7 @@ class _Evaluation:
     def __init__(self, now: Millis, *, noted: int = 0) -> None:
         self._now = now
         self._noted = noted
-        self._work = MOST_WORK
+        self._work = MAX_WORK
         self.comparisons: list[dict[str, Any]] = []
 
     def value(self, rule: Any, data: Any) -> Any:
@@ -115,8 +115,8 @@ class _Evaluation:
             return rule
         ((operator, given),) = rule.items()
         arguments = _arguments(given)
-        fewest, most = _BOUNDS.get(operator, _UNKNOWN)
-        if not fewest <= len(arguments) <= most:
+        fewest, limit = _BOUNDS.get(operator, _UNKNOWN)
+        if not fewest <= len(arguments) <= limit:
             return None
         lazy = _LAZY.get(operator)
         if lazy is not None:
@@ -130,7 +130,7 @@ class _Evaluation:
             result: Any = compare_dates(operator, values[0], values[1], now=self._now)
         else:
             result = OPERATIONS[operator][2](*values)
-        if isinstance(result, str) and len(result) > LONGEST_TEXT:
+        if isinstance(result, str) and len(result) > MAX_TEXT:
             raise _TooMuch
         if isinstance(result, bool) and len(self.comparisons) < self._noted:
             self._note(operator, arguments, values, outcome=result)
@@ -257,7 +257,7 @@ _LAZY: Final[dict[str, Callable[[_Evaluation, list[Any], Any], Any]]] = {
 _UNKNOWN: Final = (1, 0)
 _EACH_WITH_EACH: Final = ("containsAny", "doesNotContainAny")
 _BOUNDS: Final[dict[str, tuple[int, int]]] = {
-    **{name: (fewest, most) for name, (fewest, most, _) in OPERATIONS.items()},
+    **{name: (fewest, limit) for name, (fewest, limit, _) in OPERATIONS.items()},
     **dict.fromkeys(DATE_OPERATORS, (2, 2)),
     **dict.fromkeys(("map", "filter", "all", "some", "none", "missing_some"), (2, 2)),
     **dict.fromkeys(("and", "or", "if"), (1, MANY)),

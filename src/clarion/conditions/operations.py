@@ -8,7 +8,7 @@ from typing import Any, Final
 from clarion.conditions.values import as_list, find_number, is_absent, is_between, is_equal, order
 from clarion.paths import MISSING
 
-LONGEST_TEXT: Final = 1 << 20
+MAX_TEXT: Final = 1 << 20
 MANY: Final = 1000
 
 Operation = Callable[..., Any]

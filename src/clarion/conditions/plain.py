@@ -71,8 +71,8 @@ def _variable(arguments: list[Any]) -> Term:
 
 
 def _operation(operator: str, arguments: list[Any]) -> Term:
-    fewest, most, operation = OPERATIONS[operator]
-    if not fewest <= len(arguments) <= most:
+    fewest, limit, operation = OPERATIONS[operator]
+    if not fewest <= len(arguments) <= limit:
         raise NotPlain
     terms = [_term(one) for one in arguments]
     if len(terms) != 2:

@@ -11,7 +11,7 @@ from clarion.clock import find_moment
 from clarion.jsontext import json_text, json_value
 from clarion.paths import MISSING
 
-LONGEST_SHOWN: Final = 200
+MAX_SHOWN: Final = 200
 
 
 class Decision(Struct, frozen=True, kw_only=True):
@@ -117,10 +117,10 @@ def shorten(value: Any) -> Any:
     if value is MISSING:
         return None
     if isinstance(value, str):
-        return value if len(value) <= LONGEST_SHOWN else value[:LONGEST_SHOWN] + "…"
+        return value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + "…"
     if isinstance(value, (list, dict)):
         text = json_text(value)
-        return value if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"
+        return value if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
     return value
 
 

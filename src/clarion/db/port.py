@@ -67,7 +67,7 @@ class Database(Protocol):
         """Tell other processes on this store that there is work; only a hint."""
         ...
 
-    async def hear_of_work(self, listener: Callable[[], None]) -> None:
+    async def listen_for_work(self, listener: Callable[[], None]) -> None:
         """Call the listener whenever another process announces work."""
         ...
 

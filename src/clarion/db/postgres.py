@@ -81,7 +81,7 @@ class PostgresDatabase:
     def __init__(self, pool: Any, url: str) -> None:
         self._pool = pool
         self._url = url
-        self._ear: Any = None
+        self._listener: Any = None
 
     @classmethod
     async def connect(cls, url: str, *, pool_size: int) -> "PostgresDatabase":
@@ -119,11 +119,11 @@ class PostgresDatabase:
         async with self._acquire() as connection:
             await connection.execute(f"NOTIFY {_WORK}")
 
-    async def hear_of_work(self, listener: Callable[[], None]) -> None:
+    async def listen_for_work(self, listener: Callable[[], None]) -> None:
         """Listens on a connection of its own; when that is lost, hints are, and workers still look by themselves."""
         try:
-            self._ear = await asyncpg.connect(self._url)
-            await self._ear.add_listener(_WORK, lambda *_: listener())
+            self._listener = await asyncpg.connect(self._url)
+            await self._listener.add_listener(_WORK, lambda *_: listener())
         except _UNAVAILABLE as error:
             raise StoreUnavailable(f"PostgreSQL cannot be used now: {error}") from error
 
@@ -136,8 +136,8 @@ class PostgresDatabase:
                     await connection.execute(f'ANALYZE "{row["relname"]}"')
 
     async def close(self) -> None:
-        if self._ear is not None:
-            await self._ear.close()
+        if self._listener is not None:
+            await self._listener.close()
         await self._pool.close()
 
     @asynccontextmanager

@@ -21,13 +21,13 @@ from clarion.errors import StoreUnavailable
 
 T = TypeVar("T")
 
-_MOST_UNITS_A_COMMIT = 256
+_MAX_UNITS_PER_COMMIT = 256
 _BUSY_MILLISECONDS = 10_000
 _SCAN_THREADS = 2
-_KEPT_STATEMENTS = 512
+_CACHED_STATEMENTS = 512
 # 16 MB of log: a page that changes with every commit is written back once for all of them.
-_PAGES_A_CHECKPOINT = 4000
-_MOST_ROWS_A_STATEMENT = 64
+_PAGES_PER_CHECKPOINT = 4000
+_MAX_ROWS_PER_STATEMENT = 64
 # What says that the store itself is in trouble, and not that a statement is wrong.
 _TROUBLE = (
     apsw.BusyError,
@@ -47,13 +47,13 @@ log = logging.getLogger(__name__)
 def connect(path: Path, *, read_only: bool = False) -> apsw.Connection:
     """Open the file with the settings that durability rests on."""
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    connection = apsw.Connection(str(path.resolve()), flags, statementcachesize=_KEPT_STATEMENTS)
+    connection = apsw.Connection(str(path.resolve()), flags, statementcachesize=_CACHED_STATEMENTS)
     connection.create_scalar_function("json_matches", cast("Any", json_matches), 2, deterministic=True)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     if not read_only:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_A_CHECKPOINT}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_PER_CHECKPOINT}")
     connection.execute("PRAGMA cache_size = -16384")
     connection.execute("PRAGMA temp_store = MEMORY")
     return connection
@@ -91,7 +91,7 @@ class SqliteConnection:
         done = 0
         while done < len(rows):
             # In powers of two, so that few texts are prepared for batches of all lengths.
-            count = min(1 << (len(rows) - done).bit_length() - 1, _MOST_ROWS_A_STATEMENT)
+            count = min(1 << (len(rows) - done).bit_length() - 1, _MAX_ROWS_PER_STATEMENT)
             values = tuple(chain.from_iterable(rows[done : done + count]))
             self._connection.execute(into.sqlite(count), values)
             done += count
@@ -144,7 +144,7 @@ class SqliteDatabase:
     async def announce_work(self) -> None:
         """Nobody else works on an embedded store."""
 
-    async def hear_of_work(self, listener: Callable[[], None]) -> None:
+    async def listen_for_work(self, listener: Callable[[], None]) -> None:
         """Nobody else announces work on an embedded store."""
 
     async def renew_statistics(self) -> None:
@@ -167,7 +167,7 @@ class SqliteDatabase:
     def _write_forever(self) -> None:
         while (unit := self._waiting.get()) is not None:
             units, last = [unit], False
-            while len(units) < _MOST_UNITS_A_COMMIT and not self._waiting.empty():
+            while len(units) < _MAX_UNITS_PER_COMMIT and not self._waiting.empty():
                 following = self._waiting.get()
                 if following is None:
                     last = True

@@ -6,7 +6,7 @@ from clarion.clock import Millis
 from clarion.ids import JobId, NotificationId, SubscriberKey, TransactionKey, WorkflowKey
 from clarion.vocabulary import Channel
 
-ATTEMPTS_A_DRIVE = 1_000
+ATTEMPTS_PER_DRIVE = 1_000
 """Attempts begin at a multiple of this, the next one with each redrive: no late worker of an earlier drive has the
 same number."""
 POSSIBLY_DELIVERED = "possibly_delivered"

@@ -28,7 +28,7 @@ async def redrive_dead_letters(call: Call, body: RedriveIn) -> RedriveOut:
         raise Invalid.field("body", 'must have ids, channel, providerId or subscriberId, or "all": true')
     redriven = await store.redrive_dead_letters(call.db, call.environment_id, wanted, call.now)
     call.after_commit.append(lambda: call.services.bus.publish(Topic.WORK))
-    return RedriveOut(redriven=redriven, has_more=redriven >= store.MOST_REDRIVEN)
+    return RedriveOut(redriven=redriven, has_more=redriven >= store.MAX_REDRIVEN)
 
 
 def _filter(call: Call, given: DeadLetterQuery | RedriveIn) -> Filter:

@@ -6,14 +6,14 @@ from typing import Any
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.deadletters.model import ATTEMPTS_A_DRIVE, POSSIBLY_DELIVERED, DeadLetter, Filter
+from clarion.deadletters.model import ATTEMPTS_PER_DRIVE, POSSIBLY_DELIVERED, DeadLetter, Filter
 from clarion.http.pages import Listing, OffsetPage, list_offset_page
 from clarion.ids import EnvironmentId, JobId
 from clarion.jsontext import json_text
 from clarion.notifications.model import APPENDED_DETAIL, DetailStatus, ExecutionDetail
 from clarion.vocabulary import Channel
 
-MOST_REDRIVEN = 10_000
+MAX_REDRIVEN = 10_000
 """Together, in one unit of work."""
 
 _COLUMNS = "t.id, t.notification_id, t.type, t.provider_id, t.attempt, t.dead_at, t.created_at"
@@ -40,9 +40,9 @@ LIST_ERRORS = sql("""
 # Whoever redrives at the same time finds it alive again: both conditions, for the inner one may be out of date.
 _REDRIVE = f"""
     UPDATE jobs SET status = 'queued', runnable = 2, due_at = :now, dead_at = NULL, updated_at = :now,
-        attempt = (attempt / {ATTEMPTS_A_DRIVE} + 1) * {ATTEMPTS_A_DRIVE}, details = {APPENDED_DETAIL}
+        attempt = (attempt / {ATTEMPTS_PER_DRIVE} + 1) * {ATTEMPTS_PER_DRIVE}, details = {APPENDED_DETAIL}
     WHERE environment_id = :environment_id AND dead_at IS NOT NULL AND id IN (
-        SELECT t.id FROM jobs AS t WHERE {{where}} ORDER BY t.dead_at, t.id LIMIT :most
+        SELECT t.id FROM jobs AS t WHERE {{where}} ORDER BY t.dead_at, t.id LIMIT :limit
     )
     RETURNING id
 """
@@ -64,11 +64,11 @@ async def list_dead_letters(
 
 
 async def redrive_dead_letters(db: Connection, environment_id: EnvironmentId, wanted: Filter, now: Millis) -> int:
-    """Put jobs back in the queue with fresh attempts, up to `MOST_REDRIVEN`; tells how many."""
+    """Put jobs back in the queue with fresh attempts, up to `MAX_REDRIVEN`; tells how many."""
     where, parameters = _conditions(environment_id, wanted)
     detail = ExecutionDetail(at=now, status=DetailStatus.PENDING, detail="Redriven", is_retry=True)
     redrive = sql(_REDRIVE.replace("{where}", where))
-    rows = await db.fetch(redrive, **parameters, now=now, detail=json_text(detail), most=MOST_REDRIVEN)
+    rows = await db.fetch(redrive, **parameters, now=now, detail=json_text(detail), limit=MAX_REDRIVEN)
     if rows:
         await db.execute(FORGET_REPORTS, environment_id=environment_id, job_ids=[row["id"] for row in rows])
     return len(rows)
@@ -108,7 +108,7 @@ def _dead_letter(row: Row, run: Row, errors: list[Row]) -> DeadLetter:
         subscriber_key=run["subscriber_key"],
         channel=Channel(row["type"]),
         provider_id=row["provider_id"],
-        attempts=row["attempt"] % ATTEMPTS_A_DRIVE,
+        attempts=row["attempt"] % ATTEMPTS_PER_DRIVE,
         errors=tuple(one["error_text"] for one in errors if one["error_text"]),
         is_possibly_delivered=any(one["error_id"] == POSSIBLY_DELIVERED for one in errors),
         died_at=row["dead_at"],

@@ -12,7 +12,7 @@ from clarion.ids import id_text
 from clarion.providers.names import BuiltinNames
 from clarion.vocabulary import Channel
 
-MOST_NAMED = 1_000
+MAX_NAMED = 1_000
 
 
 class DeadLetterQuery(Wire):
@@ -26,7 +26,7 @@ class DeadLetterQuery(Wire):
 class RedriveIn(Wire):
     """Which dead letters to try again: those that fit everything given, or all of them."""
 
-    ids: Annotated[list[IdText], Meta(min_length=1, max_length=MOST_NAMED)] | None = None
+    ids: Annotated[list[IdText], Meta(min_length=1, max_length=MAX_NAMED)] | None = None
     channel: Channel | None = None
     provider_id: str | None = None
     subscriber_id: str | None = None

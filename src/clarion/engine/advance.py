@@ -4,9 +4,9 @@ import logging
 from collections.abc import Iterator
 
 from clarion.clock import Millis
-from clarion.conditions import Decision, Rule, decide_filters, explain_logic
+from clarion.conditions import CompiledLogic, Decision, decide_filters, explain_logic
 from clarion.db.port import Connection
-from clarion.engine.outcomes import Done, Ended, Failed, Merged, Outcome, Sending, Skipped, Waiting
+from clarion.engine.outcomes import Done, Ended, Failed, Merged, Sending, Skipped, StepOutcome, Waiting
 from clarion.engine.records import CANCELED_BY_FAILURE, TAKEN_BY_LANE, TAKEN_BY_SENDER, Job, Run, note, variables_of
 from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.registry import DECIDE, FINISH
@@ -29,7 +29,7 @@ _FILTERED_BY = {
     Layer.SUBSCRIBER_WORKFLOW: "Step filtered by subscriber workflow preferences",
 }
 # What a template, a condition or a length of time may do with data that nobody foresaw: the step fails, not the lane.
-_MISHAPS = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
+_STEP_ERRORS = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
 
 
 async def advance(
@@ -53,7 +53,7 @@ async def advance(
             return
 
 
-async def _take(context: StepContext, *, is_resumed: bool) -> Outcome:
+async def _take(context: StepContext, *, is_resumed: bool) -> StepOutcome:
     context.job.runnable = context.job.due_at = None
     context.job.changed = True
     step = context.step
@@ -66,10 +66,10 @@ async def _take(context: StepContext, *, is_resumed: bool) -> Outcome:
     except (TemplateProblem, ControlsProblem) as problem:
         context.note(DetailStatus.FAILED, "Message content could not be generated", raw={"reason": str(problem)})
         return Failed()
-    except _MISHAPS as mishap:
+    except _STEP_ERRORS as error:
         log.exception("Step failed", extra={"workflow": context.run.workflow.key, "step": step.step_id})
         text = "There was one or more errors when trying to execute the notification"
-        context.note(DetailStatus.FAILED, text, raw={"reason": f"{type(mishap).__name__}: {mishap}"})
+        context.note(DetailStatus.FAILED, text, raw={"reason": f"{type(error).__name__}: {error}"})
         return Failed()
 
 
@@ -99,19 +99,19 @@ def _choose(step: Step, variables: dict[str, object]) -> Controlled:
     return step
 
 
-def _rule(chosen: Controlled, variables: dict[str, object]) -> Rule | None:
+def _rule(chosen: Controlled, variables: dict[str, object]) -> CompiledLogic | None:
     """When the step runs; expected values may be templates."""
     if chosen.rule is None or not chosen.has_templates_in_rule:
         return chosen.rule
-    return Rule(render_value(chosen.rule.logic, variables))
+    return CompiledLogic(render_value(chosen.rule.logic, variables))
 
 
-def _refuse(context: StepContext) -> Outcome | None:
+def _refuse(context: StepContext) -> StepOutcome | None:
     """Whether a condition, a preference or the person's schedule says no; evaluated now that the step is reached."""
     return _refuse_by_condition(context) or _refuse_by_preference(context) or _refuse_by_schedule(context)
 
 
-def _refuse_by_condition(context: StepContext) -> Outcome | None:
+def _refuse_by_condition(context: StepContext) -> StepOutcome | None:
     for refusal in _failed_conditions(context):
         context.note(DetailStatus.SUCCESS, "Step was skipped based on steps conditions", raw=refusal.explanation)
         return Skipped()
@@ -129,7 +129,7 @@ def _failed_conditions(context: StepContext) -> Iterator[Decision]:
         yield explain_logic(rule.logic, context.variables, now=context.now)
 
 
-def _refuse_by_preference(context: StepContext) -> Outcome | None:
+def _refuse_by_preference(context: StepContext) -> StepOutcome | None:
     run, channel = context.run, context.step.channel
     if channel is None:
         return None
@@ -141,7 +141,7 @@ def _refuse_by_preference(context: StepContext) -> Outcome | None:
     return Skipped()
 
 
-def _refuse_by_schedule(context: StepContext) -> Outcome | None:
+def _refuse_by_schedule(context: StepContext) -> StepOutcome | None:
     run, channel = context.run, context.step.channel
     if channel in (None, Channel.IN_APP) or run.workflow.is_critical or run.subscriber.schedule is None:
         return None
@@ -152,7 +152,7 @@ def _refuse_by_schedule(context: StepContext) -> Outcome | None:
     return Skipped()
 
 
-def _settle(run: Run, place: int, outcome: Outcome, now: Millis) -> bool:
+def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
     """Put the outcome on the job and on those behind it; tells whether the run goes on at once."""
     job = run.jobs[place]
     match outcome:

@@ -15,11 +15,11 @@ from clarion.triggers.model import Person, Position, Priority, TopicTarget, Trig
 LIST_MEMBERS = sql("""
     SELECT subscriber_id FROM topic_subscriptions
     WHERE environment_id = :environment_id AND topic_id = :topic_id AND subscriber_id > :after
-    ORDER BY subscriber_id LIMIT :most
+    ORDER BY subscriber_id LIMIT :limit
 """)
 LIST_EVERYONE = sql("""
     SELECT id AS subscriber_id FROM subscribers
-    WHERE environment_id = :environment_id AND id > :after ORDER BY id LIMIT :most
+    WHERE environment_id = :environment_id AND id > :after ORDER BY id LIMIT :limit
 """)
 LIST_SERVED = sql("""
     SELECT subscriber_id FROM notifications
@@ -47,16 +47,16 @@ class Progress(Struct, frozen=True):
 
 
 async def expand_triggers(
-    db: Connection, environment_id: EnvironmentId, triggers: Sequence[Trigger], *, most: int, now: Millis
+    db: Connection, environment_id: EnvironmentId, triggers: Sequence[Trigger], *, limit: int, now: Millis
 ) -> tuple[list[Recipient], list[Progress]]:
     """The people of the given triggers, in order, until there are `most`; the rest is for a later unit of work."""
     people = await _ensure_people(db, environment_id, triggers, now)
     recipients: list[Recipient] = []
     progress: list[Progress] = []
     for trigger in triggers:
-        if len(recipients) >= most:
+        if len(recipients) >= limit:
             break
-        room = most - len(recipients)
+        room = limit - len(recipients)
         found, state = await _expand_one(db, environment_id, trigger, people, room=room)
         recipients += found
         progress.append(state)
@@ -80,7 +80,7 @@ async def _expand_one(
             return found, Progress(trigger.id, trigger.priority, None)
     position = trigger.position or Position()
     served = {one.subscriber.id for one in found}
-    more, position_after = await _expand_crowd(db, environment_id, trigger, position, most=max(room - len(found), 1))
+    more, position_after = await _expand_crowd(db, environment_id, trigger, position, limit=max(room - len(found), 1))
     for subscriber, topic in more:
         is_own = topic is not None and actor is not None and subscriber.id == actor.id
         if subscriber.id not in served and not is_own:
@@ -94,31 +94,31 @@ async def _expand_one(
 
 
 async def _expand_crowd(
-    db: Connection, environment_id: EnvironmentId, trigger: Trigger, position: Position, *, most: int
+    db: Connection, environment_id: EnvironmentId, trigger: Trigger, position: Position, *, limit: int
 ) -> tuple[list[tuple[Subscriber, TopicTarget | None]], Position | None]:
     """The next people of a topic (or of everyone) who have no run yet, and where to go on; None at the end."""
     topics = trigger.recipients.topics
     topic = topics[position.topic] if position.topic < len(topics) else None
     if topic is None and not trigger.recipients.everyone:
         return [], None
-    ids = await _next_ids(db, environment_id, topic, position, most=most)
+    ids = await _next_ids(db, environment_id, topic, position, limit=limit)
     # The first crowd is gone through once, in order: nobody in it can have a run unless they were named as well.
     is_first = position.topic == 0 and not trigger.recipients.people
     fresh = ids if is_first else await _not_served(db, environment_id, trigger.id, ids)
     known = await list_subscribers_by_id(db, environment_id, fresh)
     excluded = set(topic.exclude) if topic else set()
     found = [(known[one], topic) for one in fresh if one in known and known[one].key not in excluded]
-    if len(ids) == most:
+    if len(ids) == limit:
         return found, Position(topic=position.topic, after=id_text(ids[-1]))
     following = Position(topic=position.topic + 1)
     return found, following if following.topic < len(topics) else None
 
 
 async def _next_ids(
-    db: Connection, environment_id: EnvironmentId, topic: TopicTarget | None, position: Position, *, most: int
+    db: Connection, environment_id: EnvironmentId, topic: TopicTarget | None, position: Position, *, limit: int
 ) -> list[SubscriberId]:
     after = (find_id(position.after) if position.after else None) or _FIRST
-    scope = {"environment_id": environment_id, "after": after, "most": most}
+    scope = {"environment_id": environment_id, "after": after, "limit": limit}
     if topic is None:
         rows = await db.fetch(LIST_EVERYONE, **scope)
     else:

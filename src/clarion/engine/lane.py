@@ -10,7 +10,7 @@ from clarion.engine.advance import advance
 from clarion.engine.expand import Progress, expand_triggers
 from clarion.engine.load import claim_due_runs, start_runs
 from clarion.engine.records import TAKEN_BY_SENDER
-from clarion.engine.telling import tell_of_runs
+from clarion.engine.webhook_events import emit_run_events
 from clarion.engine.write import write_runs
 from clarion.environments.lanes import try_lock_lane
 from clarion.ids import EnvironmentId
@@ -27,8 +27,8 @@ class Size:
 
 # A unit of work holds up everyone else on an embedded store, so it is small where others are about: they then wait a
 # few milliseconds for one. Alone, a larger one shares its cost over more runs.
-ALONE = Size(triggers=128, runs=128)
-AMONG_OTHERS = Size(triggers=8, runs=8)
+FULL_UNIT = Size(triggers=128, runs=128)
+SHARED_UNIT = Size(triggers=8, runs=8)
 ONE = Size(triggers=1, runs=1)
 
 # Providers that reach everyone, whether or not the subscriber has an entry for them.
@@ -40,7 +40,7 @@ LIST_OPEN_PROVIDERS = sql("""
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class UnitResult:
     """What a unit of work did: runs that it took on, and whether it left any for a sender, or for the next unit."""
 
     runs: int
@@ -48,15 +48,15 @@ class Worked:
     has_more: bool = False
 
 
-async def run_lane(db: Connection, environment_id: EnvironmentId, now: Millis, *, size: Size = ALONE) -> Worked:
+async def run_lane(db: Connection, environment_id: EnvironmentId, now: Millis, *, size: Size = FULL_UNIT) -> UnitResult:
     """Work on an environment's due jobs and triggers; nothing where another worker has its lane."""
     if not await try_lock_lane(db, environment_id):
-        return Worked(0, has_sends=False)
-    due = await claim_due_runs(db, environment_id, most=size.runs, now=now)
+        return UnitResult(0, has_sends=False)
+    due = await claim_due_runs(db, environment_id, limit=size.runs, now=now)
     # One at a time means one job or one trigger, so that it is known which of them failed.
     most_triggers = 0 if size is ONE and due else size.triggers
-    triggers = await claim_triggers(db, environment_id, most=most_triggers)
-    recipients, progress = await expand_triggers(db, environment_id, triggers, most=size.runs, now=now)
+    triggers = await claim_triggers(db, environment_id, limit=most_triggers)
+    recipients, progress = await expand_triggers(db, environment_id, triggers, limit=size.runs, now=now)
     started = await start_runs(db, environment_id, recipients, now)
     runs = [*due, *started]
     if runs:
@@ -65,11 +65,11 @@ async def run_lane(db: Connection, environment_id: EnvironmentId, now: Millis, *
         for run in runs:
             await advance(db, environment_id, run, open_providers=providers, now=now)
         await write_runs(db, environment_id, runs, now)
-        await tell_of_runs(db, environment_id, runs, now)
+        await emit_run_events(db, environment_id, runs, now)
     await _write_progress(db, environment_id, progress)
     has_sends = any(job.runnable == TAKEN_BY_SENDER for run in runs for job in run.jobs)
     has_more = len(due) == size.runs or len(triggers) == most_triggers or any(one.position for one in progress)
-    return Worked(len(runs) + len(progress), has_sends=has_sends, has_more=has_more)
+    return UnitResult(len(runs) + len(progress), has_sends=has_sends, has_more=has_more)
 
 
 async def _write_progress(db: Connection, environment_id: EnvironmentId, progress: Sequence[Progress]) -> None:

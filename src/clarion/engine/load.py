@@ -20,7 +20,7 @@ from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 CLAIM_DUE_RUNS = sql("""
     SELECT notification_id FROM jobs
     WHERE environment_id = :environment_id AND runnable = 1 AND due_at <= :now
-    ORDER BY due_at, id LIMIT :most {for_update}
+    ORDER BY due_at, id LIMIT :limit {for_update}
 """)
 LIST_RUNS = sql("""
     SELECT id, trigger_id, workflow_id, version_id, subscriber_id, recipient, topics FROM notifications
@@ -62,9 +62,9 @@ async def start_runs(
     return runs
 
 
-async def claim_due_runs(db: Connection, environment_id: EnvironmentId, *, most: int, now: Millis) -> list[Run]:
+async def claim_due_runs(db: Connection, environment_id: EnvironmentId, *, limit: int, now: Millis) -> list[Run]:
     """Runs of which a job has come due in the lane, with everything that they have been through."""
-    rows = await db.fetch(CLAIM_DUE_RUNS, environment_id=environment_id, now=now, most=most)
+    rows = await db.fetch(CLAIM_DUE_RUNS, environment_id=environment_id, now=now, limit=limit)
     return await load_runs(db, environment_id, [row["notification_id"] for row in rows])
 
 

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.engine.records import Message
+from clarion.engine.records import NewMessage
 from clarion.ids import NotificationId
 
 
@@ -13,7 +13,7 @@ class Done(Struct, frozen=True):
     """The step is complete, and the run goes on; `outputs` are what later steps see of it."""
 
     outputs: dict[str, Any] | None = None
-    messages: list[Message] = []
+    messages: list[NewMessage] = []
 
 
 class Skipped(Struct, frozen=True):
@@ -23,7 +23,7 @@ class Skipped(Struct, frozen=True):
 class Failed(Struct, frozen=True):
     """The step cannot be done; the run goes on unless the step says otherwise."""
 
-    messages: list[Message] = []
+    messages: list[NewMessage] = []
 
 
 class Waiting(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Waiting(Struct, frozen=True):
 class Sending(Struct, frozen=True):
     """A provider has to be called; a sender takes over and hands the run back."""
 
-    messages: list[Message]
+    messages: list[NewMessage]
 
 
 class Merged(Struct, frozen=True):
@@ -48,4 +48,4 @@ class Ended(Struct, frozen=True):
     """The rest of the run is skipped."""
 
 
-Outcome: TypeAlias = Done | Skipped | Failed | Waiting | Sending | Merged | Ended
+StepOutcome: TypeAlias = Done | Skipped | Failed | Waiting | Sending | Merged | Ended

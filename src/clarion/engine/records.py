@@ -8,8 +8,7 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.ids import JobId, MessageId, NotificationId
 from clarion.notifications.model import DetailSource, DetailStatus, ExecutionDetail
-from clarion.subscribers.model import Channel as ChannelEntry
-from clarion.subscribers.model import Subscriber
+from clarion.subscribers.model import ChannelEntry, Subscriber
 from clarion.triggers.model import Trigger
 from clarion.vocabulary import Channel, JobStatus, MessageStatus, Severity
 from clarion.workflows.model import PreferenceLayer, Step, Workflow, WorkflowVersion
@@ -35,7 +34,7 @@ class Job(Struct, kw_only=True):
     changed: bool = False
 
 
-class Message(Struct, kw_only=True):
+class NewMessage(Struct, kw_only=True):
     """A message to be written."""
 
     id: MessageId
@@ -76,7 +75,7 @@ class Run(Struct, kw_only=True):
     actor: Subscriber | None = None
     is_new: bool = False
     digested_into: NotificationId | None = None
-    messages: list[Message] = []
+    messages: list[NewMessage] = []
 
     def step_of(self, job: Job) -> Step:
         return self.version.steps[job.step]

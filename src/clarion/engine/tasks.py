@@ -11,12 +11,12 @@ class Tasks:
     """Those that are under way."""
 
     def __init__(self) -> None:
-        self._under_way: set[asyncio.Task[Any]] = set()
+        self._in_flight: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        self._in_flight.add(task)
+        task.add_done_callback(self._in_flight.discard)
         return task
 
     async def claim(self, claims: Sequence[Coroutine[Any, Any, bool]]) -> bool:
@@ -33,5 +33,5 @@ class Tasks:
 
     async def finish(self) -> None:
         """Wait until none is left, those included that others start meanwhile."""
-        while self._under_way:
-            await asyncio.wait(self._under_way)
+        while self._in_flight:
+            await asyncio.wait(self._in_flight)

@@ -8,16 +8,16 @@ from clarion.bus import Bus, Topic
 from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.engine.lane import ALONE, AMONG_OTHERS, Worked, run_lane
-from clarion.engine.repeating import repeat
-from clarion.engine.rescue import rescue_lane
+from clarion.engine.lane import FULL_UNIT, SHARED_UNIT, UnitResult, run_lane
+from clarion.engine.loop import repeat
+from clarion.engine.poison import isolate_poison
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
-from clarion.engine.sending.senders import Senders
-from clarion.engine.webhooks import Webhooks
+from clarion.engine.sending.sender import Sender
+from clarion.engine.webhook_sender import WebhookSender
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.opened import OpenedIntegrations
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from clarion.vault import Vault
 
 _MANY = 32
@@ -47,7 +47,7 @@ class Engine:
         clock: Clock,
         vault: Vault,
         bus: Bus,
-        carrier: Carrier,
+        gateway: ProviderGateway,
         receipts_url: ReceiptsUrl = nowhere,
     ) -> None:
         self._database = database
@@ -55,15 +55,15 @@ class Engine:
         self._last_lane = EnvironmentId(b"")
         self._active: dict[EnvironmentId, Millis] = {}
         self._lane_hint = asyncio.Event()
-        self.senders = Senders(
+        self.sender = Sender(
             database,
             clock=clock,
-            carrier=carrier,
+            gateway=gateway,
             integrations=OpenedIntegrations(vault, clock, bus),
             wake_lanes=self.wake,
             receipts_url=receipts_url,
         )
-        self.webhooks = Webhooks(database, clock=clock, vault=vault, carrier=carrier)
+        self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway)
         bus.listen(Topic.WORK, self.wake)
 
     def wake(self) -> None:
@@ -74,12 +74,12 @@ class Engine:
         """Work until cancelled; what is under way to a provider is finished and recorded first."""
         async with asyncio.TaskGroup() as work:
             work.create_task(repeat(self.work_lanes, self._lane_hint))
-            work.create_task(self.senders.run())
+            work.create_task(self.sender.run())
             work.create_task(self.webhooks.run())
 
     async def drain(self) -> None:
         """Work until nothing is due at this moment."""
-        while await self.work_lanes() or await self.senders.work() or await self.webhooks.work():
+        while await self.work_lanes() or await self.sender.work() or await self.webhooks.work():
             pass
 
     async def work_lanes(self) -> bool:
@@ -93,23 +93,23 @@ class Engine:
             done = await self._work_lane(environment_id)
             worked = worked or done.runs > 0
             if done.has_sends:
-                self.senders.wake()
+                self.sender.wake()
             if done.runs >= _MANY and not done.has_more:
                 # More will have come by then, and a larger unit of work takes less for each.
                 await asyncio.sleep(_GATHER_SECONDS)
         return worked
 
-    async def _work_lane(self, environment_id: EnvironmentId) -> Worked:
+    async def _work_lane(self, environment_id: EnvironmentId) -> UnitResult:
         now = self._clock.now()
         try:
-            size = AMONG_OTHERS if len(self._active) > 1 else ALONE
+            size = SHARED_UNIT if len(self._active) > 1 else FULL_UNIT
             return await self._database.transaction(lambda db: run_lane(db, environment_id, now, size=size))
         except StoreUnavailable:
             raise
         except Exception:
             # One trigger or run that nobody foresaw must not hold up its environment.
             log.exception("Lane failed", extra={"environment_id": environment_id.hex()})
-            return Worked(await rescue_lane(self._database, environment_id, now), has_sends=False)
+            return UnitResult(await isolate_poison(self._database, environment_id, now), has_sends=False)
 
     def _remember(self, waiting: Sequence[EnvironmentId]) -> None:
         """Which environments have had work lately: where there are several, nobody takes on much at a time."""

@@ -6,7 +6,7 @@ from typing import Any
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import Insert, sql
-from clarion.engine.records import Job, Message, Run
+from clarion.engine.records import Job, NewMessage, Run
 from clarion.ids import EnvironmentId
 from clarion.jsontext import json_text
 from clarion.notifications.model import step_mask
@@ -113,7 +113,7 @@ MESSAGES = Insert(
 )
 
 
-def _message_row(environment_id: EnvironmentId, run: Run, message: Message, now: Millis) -> tuple[Any, ...]:
+def _message_row(environment_id: EnvironmentId, run: Run, message: NewMessage, now: Millis) -> tuple[Any, ...]:
     one = message
     delivered_at = None if one.delivered_at is None else json_text([one.delivered_at])
     return (

@@ -15,11 +15,11 @@ from clarion.ids import ApiKeyId, EnvironmentId
 KNOWN_FOR = Millis(2 * SECOND)
 """A key revoked by another process is refused here within this time."""
 
-_MOST_KNOWN = 10_000
+_MAX_KNOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CachedKey:
     key: ApiKey
     caller: Caller
     until: Millis
@@ -31,7 +31,7 @@ class Authenticator:
     def __init__(self, database: Database, clock: Clock, bus: Bus) -> None:
         self._database = database
         self._clock = clock
-        self._known: dict[KeyHash, _Known] = {}
+        self._known: dict[KeyHash, _CachedKey] = {}
         self._used: dict[tuple[EnvironmentId, ApiKeyId], Millis] = {}
         bus.listen(Topic.API_KEY_CHANGED, self._known.clear)
 
@@ -53,14 +53,14 @@ class Authenticator:
             rows = [(environment_id, key_id, at) for (environment_id, key_id), at in used.items()]
             await self._database.transaction(lambda db: store.mark_api_keys_used(db, rows))
 
-    async def _look_up(self, key_hash: KeyHash, now: Millis) -> _Known:
+    async def _look_up(self, key_hash: KeyHash, now: Millis) -> _CachedKey:
         found = await self._database.read(lambda db: store.find_api_key_by_hash(db, key_hash))
         if found is None or not hmac.compare_digest(found[0].hash, key_hash):
             raise Unauthenticated("The API key is not known; check the value after 'Authorization: ApiKey'")
         key, organization_id = found
         caller = Caller(key.environment_id, organization_id, key.id, key.scopes)
-        known = _Known(key, caller, Millis(now + KNOWN_FOR))
-        if len(self._known) >= _MOST_KNOWN:
+        known = _CachedKey(key, caller, Millis(now + KNOWN_FOR))
+        if len(self._known) >= _MAX_KNOWN:
             self._known.clear()
         self._known[key_hash] = known
         return known

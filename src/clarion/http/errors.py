@@ -33,7 +33,7 @@ STATUS: dict[type[errors.ClarionError], int] = {
     errors.StoreUnavailable: 503,
 }
 
-_MOST_OF_A_VALUE = 200
+_MAX_VALUE_LENGTH = 200
 _NOT_NOW = "The service cannot do this now; try again"
 _UNEXPECTED = "Something went wrong on our side; the log has it under this errorId"
 
@@ -98,4 +98,4 @@ def _violation(violation: Any) -> PayloadViolation:
 
 def _shortened(value: Any) -> Any:
     text = encode_json(value).decode()
-    return value if len(text) <= _MOST_OF_A_VALUE else text[:_MOST_OF_A_VALUE] + "…"
+    return value if len(text) <= _MAX_VALUE_LENGTH else text[:_MAX_VALUE_LENGTH] + "…"

@@ -17,12 +17,12 @@ from clarion.errors import InProgress, Invalid, RequestError
 from clarion.ids import EnvironmentId, last_id, new_id
 from clarion.vault import Vault
 
-KEPT = DAY
+RETENTION = DAY
 LONGEST = 255
 _EXPIRY_BATCH = 500
 
 
-class Answer(Struct, frozen=True):
+class StoredResponse(Struct, frozen=True):
     """What goes back to the caller."""
 
     status: int
@@ -40,7 +40,7 @@ class IdempotencyKey(Struct, frozen=True):
     fingerprint: bytes
 
 
-LIST_KEPT = sql("""
+LIST_STORED = sql("""
     SELECT id, digest, fingerprint, status, body FROM idempotency_keys
     WHERE digest {any:digests} AND environment_id {any:environment_ids}
 """)
@@ -58,10 +58,10 @@ FORGET_KEYS = sql("""
 """)
 DELETE_EXPIRED = sql("""
     DELETE FROM idempotency_keys WHERE id IN (
-        SELECT id FROM idempotency_keys WHERE id <= :oldest ORDER BY id LIMIT :most
+        SELECT id FROM idempotency_keys WHERE id <= :oldest ORDER BY id LIMIT :limit
     )
 """)
-LIST_ANSWERS = sql("SELECT digest, body FROM idempotency_keys WHERE digest > :after ORDER BY digest LIMIT :most")
+LIST_ANSWERS = sql("SELECT digest, body FROM idempotency_keys WHERE digest > :after ORDER BY digest LIMIT :limit")
 UPDATE_BODY = sql("UPDATE idempotency_keys SET body = :body WHERE digest = :digest")
 
 
@@ -78,9 +78,9 @@ def make_key(text: str, *, environment_id: EnvironmentId, method: str, path: byt
     )
 
 
-async def find_answers(
+async def find_responses(
     db: Connection, keys: Sequence[IdempotencyKey], vault: Vault, now: Millis
-) -> dict[bytes, Answer | RequestError]:
+) -> dict[bytes, StoredResponse | RequestError]:
     """By digest: the kept answer, or what refuses the request; a key that is not there is for its caller to work on.
 
     On PostgreSQL keys are locked for the transaction: another process that holds one is still working.
@@ -88,14 +88,14 @@ async def find_answers(
     """
     if not keys:
         return {}
-    found: dict[bytes, Answer | RequestError] = {}
+    found: dict[bytes, StoredResponse | RequestError] = {}
     asked = {key.digest: key for key in keys}
     for digest in await _list_busy(db, asked):
         text = asked[digest].text
         found[digest] = InProgress(f"A request with idempotency key '{text}' is being worked on; try again")
     scope = {"digests": list(asked), "environment_ids": list({key.environment_id for key in keys})}
     oldest = _oldest(now)
-    rows = await db.fetch(LIST_KEPT, **scope)
+    rows = await db.fetch(LIST_STORED, **scope)
     for row in rows:
         if row["id"] > oldest:
             digest = bytes(row["digest"])
@@ -114,24 +114,24 @@ async def _list_busy(db: Connection, asked: Mapping[bytes, IdempotencyKey]) -> l
     return [locks[row["lock"]] for row in rows if not row["locked"]]
 
 
-def _kept_answer(key: IdempotencyKey, row: Row, vault: Vault) -> Answer | RequestError:
+def _kept_answer(key: IdempotencyKey, row: Row, vault: Vault) -> StoredResponse | RequestError:
     if row["fingerprint"] != key.fingerprint:
         return Invalid.field(
             "idempotency-key",
             "was used for another request (another body, or a key with other scopes); use a new one",
             key.text,
         )
-    return Answer(row["status"], vault.open_bytes(row["body"], context=key.digest), replayed=True)
+    return StoredResponse(row["status"], vault.open_bytes(row["body"], context=key.digest), replayed=True)
 
 
-async def insert_answers(
-    db: Connection, answers: Sequence[tuple[IdempotencyKey, Answer]], vault: Vault, now: Millis
+async def insert_responses(
+    db: Connection, answers: Sequence[tuple[IdempotencyKey, StoredResponse]], vault: Vault, now: Millis
 ) -> None:
     if answers:
         await db.insert_many(ANSWERS, [_row(key, answer, vault, now) for key, answer in answers])
 
 
-def _row(key: IdempotencyKey, answer: Answer, vault: Vault, now: Millis) -> tuple[Any, ...]:
+def _row(key: IdempotencyKey, answer: StoredResponse, vault: Vault, now: Millis) -> tuple[Any, ...]:
     body = vault.seal_bytes(answer.body, context=key.digest)
     return new_id(now), key.environment_id, key.digest, key.fingerprint, answer.status, body
 
@@ -141,7 +141,7 @@ async def delete_expired(database: Database, now: Millis) -> int:
     removed = 0
     while True:
         batch = await database.transaction(
-            lambda db: db.execute(DELETE_EXPIRED, oldest=_oldest(now), most=_EXPIRY_BATCH)
+            lambda db: db.execute(DELETE_EXPIRED, oldest=_oldest(now), limit=_EXPIRY_BATCH)
         )
         removed += batch
         if batch < _EXPIRY_BATCH:
@@ -150,10 +150,10 @@ async def delete_expired(database: Database, now: Millis) -> int:
 
 def _oldest(now: Millis) -> bytes:
     """The highest id of a key that is past its day."""
-    return last_id(Millis(now - KEPT))
+    return last_id(Millis(now - RETENTION))
 
 
-async def reseal_answers(database: Database, vault: Vault) -> int:
+async def reseal_responses(database: Database, vault: Vault) -> int:
     """Seal every kept answer with the vault's writing key, in batches; tells how many were sealed with another."""
     resealed, last = 0, b""
     while True:
@@ -164,7 +164,7 @@ async def reseal_answers(database: Database, vault: Vault) -> int:
 
 
 async def _reseal_batch(db: Connection, *, vault: Vault, after: bytes) -> tuple[int, bytes]:
-    rows = await db.fetch(LIST_ANSWERS, after=after, most=_EXPIRY_BATCH)
+    rows = await db.fetch(LIST_ANSWERS, after=after, limit=_EXPIRY_BATCH)
     stale = [row for row in rows if not row["body"].startswith(vault.writing_key_id.encode() + b".")]
     for row in stale:
         digest = bytes(row["digest"])

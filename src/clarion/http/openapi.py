@@ -159,7 +159,7 @@ def _refusals(operation: Operation) -> list[int]:
     found = {500, 503}
     if operation.scope is not None:
         found |= {401, 403, 413}
-    if operation.talks and operation.scope is None:
+    if operation.runs_outside and operation.scope is None:
         # Who calls is known by what the request itself proves.
         found |= {400, 401, 413}
     if operation.path_kinds:

@@ -20,8 +20,8 @@ from clarion.http.queries import query_reader
 from clarion.http.validation import body_reader
 from clarion.http.wire import Wire
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, find_id
+from clarion.providers.gateway import ProviderGateway
 from clarion.providers.names import BuiltinNames
-from clarion.providers.sending import Carrier
 from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
@@ -63,7 +63,7 @@ class Services:
     vault: Vault
     names: BuiltinNames
     bus: Bus
-    carrier: Carrier
+    gateway: ProviderGateway
 
 
 class RawRequest(Struct, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ class RawRequest(Struct, frozen=True, kw_only=True):
     body: bytes
 
 
-class Talk(Struct, frozen=True, kw_only=True):
+class OutsideCall(Struct, frozen=True, kw_only=True):
     """One request for an operation that talks to others: it runs outside of any unit of work, and opens its own."""
 
     caller: Caller
@@ -139,7 +139,7 @@ class Operation:
     statuses: tuple[int, ...]
     scans: bool
     gathered: bool
-    talks: bool
+    runs_outside: bool
     before: Handler | None
     body_limit: int
     path_kinds: tuple[tuple[str, Any], ...]
@@ -200,7 +200,7 @@ def operation(
             statuses=status if isinstance(status, tuple) else (status,),
             scans=scans,
             gathered=gathered,
-            talks=hints[first] is Talk,
+            runs_outside=hints[first] is OutsideCall,
             before=handler.__dict__.get("before"),
             body_limit=body_limit,
             path_kinds=tuple(zip(_PARAMETER.findall(path), [hints[name] for name in names], strict=True)),
@@ -216,14 +216,14 @@ def operation(
     return publish
 
 
-def after(talk: Handler) -> Callable[[Handler], Handler]:
+def after(call: Handler) -> Callable[[Handler], Handler]:
     """Let an operation be preceded by a talk with others, which takes the same arguments and may refuse it.
 
     Stands below `operation`. What the talk finds out is not handed over: the operation checks for itself.
     """
 
     def mark(handler: Handler) -> Handler:
-        handler.__dict__["before"] = talk
+        handler.__dict__["before"] = call
         return handler
 
     return mark

@@ -27,10 +27,10 @@ DEEPEST = 100_000
 """How many rows an offset page may skip; the rows are walked, so that skipping is never free."""
 EXAMINED = 2_000
 """How many rows of a longer list are looked through to count those with a text that no index finds."""
-MOST_PARTS = 64
+MAX_PARTS = 64
 """How many parts of a list are merged; SQLite knows no more than five hundred."""
 _REMEMBERED_SECONDS = 60
-_MOST_REMEMBERED = 1_000
+_MAX_REMEMBERED = 1_000
 
 
 class OrderBy(StrEnum):
@@ -119,7 +119,7 @@ class Listing:
 
 def parts_by(column: str, values: Sequence[Any]) -> tuple[list[str], dict[str, Any]]:
     """One part of a list for each of the values, and their parameters; very many values are sorted after all."""
-    if len(values) > MOST_PARTS:
+    if len(values) > MAX_PARTS:
         return [f"{column} {{any:part_values}}"], {"part_values": values}
     parameters = {f"part_{number}": value for number, value in enumerate(values)}
     return [f"{column} = :{name}" for name in parameters], parameters
@@ -148,9 +148,9 @@ async def list_cursor_page(
     )
 
 
-async def count_rows(db: Connection, listing: Listing, *, most: int) -> int:
+async def count_rows(db: Connection, listing: Listing, *, limit: int) -> int:
     """How many rows the listing has, counted up to `most`."""
-    row = await db.fetch_one(_counting(db.dialect, listing), **listing.parameters, reach=most)
+    row = await db.fetch_one(_counting(db.dialect, listing), **listing.parameters, reach=limit)
     return int(row["n"]) if row else 0
 
 
@@ -196,7 +196,7 @@ async def list_newest_rows(db: Connection, listing: Listing, *, page: int, limit
 
 async def _refuse_depth(db: Connection, listing: Listing, page: int) -> None:
     """A page that lies so deep is beyond the end of most lists; only in a longer one it cannot be had."""
-    if await count_rows(db, listing, most=DEEPEST + 1) > DEEPEST:
+    if await count_rows(db, listing, limit=DEEPEST + 1) > DEEPEST:
         raise Invalid.field("page", f"lies beyond the first {DEEPEST} items; narrow the list by its filters", page)
 
 
@@ -263,7 +263,7 @@ async def _count_whole(db: Connection, listing: Listing) -> int | None:
     key = _long_lists.key(_counting(db.dialect, listing), listing.parameters)
     if _long_lists.has(key):
         return None
-    total = await count_rows(db, listing, most=COUNTED + 1)
+    total = await count_rows(db, listing, limit=COUNTED + 1)
     if total <= COUNTED:
         return total
     _long_lists.add(key)
@@ -273,14 +273,14 @@ async def _count_whole(db: Connection, listing: Listing) -> int | None:
 async def _count_compared(db: Connection, listing: Listing) -> tuple[int, bool]:
     """The total of a list that is compared row by row; of a very long one, what its newest rows show."""
     if await _count_whole(db, replace(listing, compared=None)) is not None:
-        return await count_rows(db, listing, most=COUNTED), False
+        return await count_rows(db, listing, limit=COUNTED), False
     query = sql(f"""
         SELECT count(CASE WHEN is_held THEN 1 END) AS n FROM (
             SELECT {listing.compared} AS is_held FROM {listing.source} WHERE {listing.where}
-            ORDER BY t.id DESC LIMIT :most
+            ORDER BY t.id DESC LIMIT :limit
         ) AS examined
     """)
-    row = await db.fetch_one(query, **listing.parameters, most=EXAMINED)
+    row = await db.fetch_one(query, **listing.parameters, limit=EXAMINED)
     return (int(row["n"]) if row else 0), True
 
 
@@ -294,7 +294,7 @@ class _LongLists:
         return self._until.get(key, 0) > time.monotonic()
 
     def add(self, key: object) -> None:
-        if len(self._until) >= _MOST_REMEMBERED:
+        if len(self._until) >= _MAX_REMEMBERED:
             self._until.clear()
         self._until[key] = time.monotonic() + _REMEMBERED_SECONDS
 

@@ -16,9 +16,9 @@ from clarion.db.port import Connection, Database
 from clarion.http import idempotency
 from clarion.http.changes import Change, Changes, answer_of
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
-from clarion.http.idempotency import Answer
+from clarion.http.idempotency import StoredResponse
 from clarion.http.limits import check_nesting, check_size
-from clarion.http.operation import NOBODY, Call, Caller, Operation, RawRequest, Services, Talk
+from clarion.http.operation import NOBODY, Call, Caller, Operation, OutsideCall, RawRequest, Services
 from clarion.http.router import Router
 from clarion.ids import id_text
 from clarion.randomness import random_bytes
@@ -115,17 +115,17 @@ class Service:
         headers[0] = (b"content-type", answer.content_type)
         return answer.status, ([] if answer.status == 204 else headers), answer.body
 
-    async def _respond(self, request: _Request, receive: Receive) -> Answer:
+    async def _respond(self, request: _Request, receive: Receive) -> StoredResponse:
         operation, path_texts = self._router.find(request.method, request.raw_path)
         caller = await self._authenticate_for(operation, request)
         body = await _read_body(receive, request.headers, operation.body_limit)
         arguments = _arguments(operation, request, path_texts, body)
-        if operation.talks or operation.before is not None:
-            talk = self._talk(caller, request, body)
-            if operation.talks:
-                return answer_of(operation, await operation.handler(talk, *arguments.path, **arguments.named))
+        if operation.runs_outside or operation.before is not None:
+            call = self._outside_call(caller, request, body)
+            if operation.runs_outside:
+                return answer_of(operation, await operation.handler(call, *arguments.path, **arguments.named))
             if operation.before is not None:
-                await operation.before(talk, *arguments.path, **arguments.named)
+                await operation.before(call, *arguments.path, **arguments.named)
         if not operation.changes:
             read = self._database.scan if operation.scans else self._database.read
             return await read(lambda db: self._read(operation, caller, arguments, db))
@@ -140,11 +140,11 @@ class Service:
             )
         )
 
-    def _talk(self, caller: Caller, request: _Request, body: bytes) -> Talk:
+    def _outside_call(self, caller: Caller, request: _Request, body: bytes) -> OutsideCall:
         raw = RawRequest(
             method=request.method, path=request.raw_path, query=request.query, headers=request.headers, body=body
         )
-        return Talk(caller=caller, database=self._database, services=self._services, request=raw)
+        return OutsideCall(caller=caller, database=self._database, services=self._services, request=raw)
 
     async def _authenticate_for(self, operation: Operation, request: _Request) -> Caller:
         if operation.scope is None:
@@ -155,7 +155,9 @@ class Service:
             raise errors.Forbidden(f"This API key lacks the scope '{operation.scope}'")
         return caller
 
-    async def _read(self, operation: Operation, caller: Caller, arguments: "_Arguments", db: Connection) -> Answer:
+    async def _read(
+        self, operation: Operation, caller: Caller, arguments: "_Arguments", db: Connection
+    ) -> StoredResponse:
         call = Call(caller, db, self._services.clock.now(), self._services)
         return answer_of(operation, await operation.handler(call, *arguments.path, **arguments.named))
 

@@ -171,7 +171,7 @@ async def delete_integration(
 async def reencrypt_credentials(database: Database, vault: Vault) -> int:
     """Seal with the vault's writing key what is sealed with another; tells how many credentials there were."""
     resealed = 0
-    while batch := await database.transaction(lambda db: store.reseal_credentials(db, vault, most=_RESEALED_TOGETHER)):
+    while batch := await database.transaction(lambda db: store.reseal_credentials(db, vault, limit=_RESEALED_TOGETHER)):
         resealed += batch
     return resealed
 

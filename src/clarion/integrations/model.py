@@ -21,7 +21,7 @@ from clarion.vocabulary import Channel
 CHANNELS_WITH_PRIMARY = frozenset({Channel.EMAIL, Channel.SMS})
 USUAL_WEIGHT = 100
 
-_LONGEST_SLUG = 80
+_MAX_SLUG = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ def find_problems(
 
 def make_identifier(name: str) -> str:
     """An identifier for an integration whose creator gave none: its name and a few random letters."""
-    slug = "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:_LONGEST_SLUG] or "integration"
+    slug = "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:_MAX_SLUG] or "integration"
     return f"{slug}-{secrets.token_hex(5)}"
 
 

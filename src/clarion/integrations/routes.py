@@ -2,7 +2,7 @@
 
 from clarion.bus import Topic
 from clarion.errors import Invalid, NotFound
-from clarion.http.operation import Call, Services, Talk, after, operation
+from clarion.http.operation import Call, OutsideCall, Services, after, operation
 from clarion.http.wire import IdText, changes_of
 from clarion.ids import IntegrationId
 from clarion.integrations import actions, store, trial
@@ -17,21 +17,21 @@ _FIELDS = ("name", "identifier", "active", "credentials", "conditions", "weight"
 _NAMES = "name, identifier, active, credentials, conditions, weight, rateLimit"
 
 
-async def check_new_credentials(talk: Talk, body: IntegrationIn) -> None:
+async def check_new_credentials(call: OutsideCall, body: IntegrationIn) -> None:
     """Try out what a creation brings, where the caller asks for it."""
-    if body.check and not await trial.is_answered(talk):
-        _check_environment(talk, body.environment_id)
-        draft, live = _draft(talk.services, body), await trial.list_live(talk)
-        planned = actions.plan_creation(draft, live, environment_id=talk.environment_id, now=talk.now)
-        await trial.check_credentials(talk.services.carrier, planned)
+    if body.check and not await trial.is_answered(call):
+        _check_environment(call, body.environment_id)
+        draft, live = _draft(call.services, body), await trial.list_live(call)
+        planned = actions.plan_creation(draft, live, environment_id=call.environment_id, now=call.now)
+        await trial.check_credentials(call.services.gateway, planned)
 
 
-async def check_changed_credentials(talk: Talk, integration_id: IntegrationId, body: IntegrationPatch) -> None:
+async def check_changed_credentials(call: OutsideCall, integration_id: IntegrationId, body: IntegrationPatch) -> None:
     """Try out what an update leaves, where the caller asks for it: new credentials, or those that are stored."""
-    if body.check is True and not await trial.is_answered(talk):
-        _check_environment(talk, body.environment_id)
-        planned = actions.plan_update(integration_id, _changes(body), await trial.list_live(talk))
-        await trial.check_credentials(talk.services.carrier, planned)
+    if body.check is True and not await trial.is_answered(call):
+        _check_environment(call, body.environment_id)
+        planned = actions.plan_update(integration_id, _changes(body), await trial.list_live(call))
+        await trial.check_credentials(call.services.gateway, planned)
 
 
 @operation("POST", "/v1/integrations", scope=Scope.INTEGRATIONS_WRITE, status=201)
@@ -100,16 +100,16 @@ async def delete_integration(call: Call, integration_id: IntegrationId) -> list[
 
 
 @operation("POST", "/v1/integrations/{integrationId}/test", scope=Scope.INTEGRATIONS_WRITE)
-async def send_test_message(talk: Talk, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
+async def send_test_message(call: OutsideCall, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
     """Send a test message through an integration, active or not, and show what its provider answers."""
-    return await trial.send_test_message(talk, integration_id, body)
+    return await trial.send_test_message(call, integration_id, body)
 
 
 def _announce(call: Call) -> None:
     call.after_commit.append(lambda: call.services.bus.publish(Topic.INTEGRATION_CHANGED))
 
 
-def _check_environment(call: Call | Talk, environment_id: IdText | None) -> None:
+def _check_environment(call: Call | OutsideCall, environment_id: IdText | None) -> None:
     """A key acts in its own environment and in no other, whatever the body names."""
     if environment_id is not None and environment_id.id != call.environment_id:
         raise NotFound("Environment", environment_id)

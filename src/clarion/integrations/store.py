@@ -45,7 +45,7 @@ LIST_ENVELOPES = sql("SELECT credentials FROM integrations")
 LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
     SELECT environment_id, id, credentials FROM integrations
     WHERE substr(credentials, 1, :prefix_length) <> :prefix
-    ORDER BY environment_id, id LIMIT :most {for_update}
+    ORDER BY environment_id, id LIMIT :limit {for_update}
 """)
 UPDATE_ENVELOPE = sql("""
     UPDATE integrations SET credentials = :credentials WHERE environment_id = :environment_id AND id = :id
@@ -94,10 +94,10 @@ async def forget_source(db: Connection, environment_id: EnvironmentId, integrati
     await db.execute(FORGET_SOURCE, environment_id=environment_id, id=integration_id)
 
 
-async def reseal_credentials(db: Connection, vault: Vault, *, most: int) -> int:
+async def reseal_credentials(db: Connection, vault: Vault, *, limit: int) -> int:
     """Seal up to `most` envelopes of other keys with the vault's writing key; tells how many there were."""
     prefix = f"v1.{vault.writing_key_id}."
-    rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), most=most)
+    rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), limit=limit)
     for row in rows:
         context = row["environment_id"] + row["id"]
         await db.execute(

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from clarion.db.port import Connection
 from clarion.errors import Forbidden, InProgress, Invalid, NotFound
 from clarion.http import idempotency
-from clarion.http.operation import Talk
+from clarion.http.operation import OutsideCall
 from clarion.ids import EnvironmentId, IntegrationId, SubscriberKey, id_text, new_id
 from clarion.integrations import store
 from clarion.integrations.model import Integration
@@ -16,8 +16,8 @@ from clarion.integrations.wire import TrialError, TrialIn, TrialOut
 from clarion.jsontext import plain_value
 from clarion.providers.base import FailureKind, Outgoing, SendFailure
 from clarion.providers.definition import BuiltinProvider
+from clarion.providers.gateway import ProviderGateway
 from clarion.providers.registry import find_provider
-from clarion.providers.sending import Carrier
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.store import get_subscriber
 from clarion.vocabulary import Channel, Scope
@@ -27,17 +27,17 @@ _ADDRESSES = {Channel.EMAIL: "email", Channel.SMS: "phone", Channel.PUSH: "devic
 _BESIDES_ENTRY = frozenset({"email", "phone", "webhookUrl", "deviceTokens"})
 
 
-async def is_answered(talk: Talk) -> bool:
+async def is_answered(call: OutsideCall) -> bool:
     """Is this a request whose answer is kept? Then it is given again, whatever a provider would say by now."""
-    text = talk.request.headers.get(b"idempotency-key", b"").decode("latin-1").strip()
+    text = call.request.headers.get(b"idempotency-key", b"").decode("latin-1").strip()
     if not text:
         return False
-    request, services = talk.request, talk.services
+    request, services = call.request, call.services
     key = idempotency.make_key(
-        text, environment_id=talk.environment_id, method=request.method, path=request.path, content=b""
+        text, environment_id=call.environment_id, method=request.method, path=request.path, content=b""
     )
-    kept = await talk.database.transaction(
-        lambda db: idempotency.find_answers(db, [key], services.vault, services.clock.now())
+    kept = await call.database.transaction(
+        lambda db: idempotency.find_responses(db, [key], services.vault, services.clock.now())
     )
     found = kept.get(key.digest)
     if isinstance(found, InProgress):
@@ -45,57 +45,57 @@ async def is_answered(talk: Talk) -> bool:
     return found is not None
 
 
-async def list_live(talk: Talk) -> list[Integration]:
-    return await talk.database.read(
-        lambda db: store.list_integrations(db, talk.environment_id, talk.services.vault),
+async def list_live(call: OutsideCall) -> list[Integration]:
+    return await call.database.read(
+        lambda db: store.list_integrations(db, call.environment_id, call.services.vault),
     )
 
 
-async def check_credentials(carrier: Carrier, integration: Integration) -> None:
+async def check_credentials(gateway: ProviderGateway, integration: Integration) -> None:
     """Ask the provider whether it takes the credentials; raises Invalid with its words where it does not."""
     if _is_built_in(integration):
         return
     try:
-        await carrier.check(integration.provider_id, integration.credentials)
+        await gateway.check(integration.provider_id, integration.credentials)
     except SendFailure as failure:
         # Without the value: a secret that does not work is still a secret.
         raise Invalid.field("credentials", _refusal(failure)) from failure
 
 
-async def send_test_message(talk: Talk, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
-    integration = _get(await list_live(talk), integration_id)
+async def send_test_message(call: OutsideCall, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
+    integration = _get(await list_live(call), integration_id)
     if _is_built_in(integration):
         raise Invalid.field("integrationId", "is of a built-in provider, whose messages go nowhere that could be tried")
-    recipient = await _list_addresses(talk, integration, body)
+    recipient = await _list_addresses(call, integration, body)
     needed = _ADDRESSES.get(integration.channel)
     if needed is not None and not recipient.get(needed):
         raise Invalid.field(f"to.{needed}", f"is missing; {_way_out(integration)}")
-    outgoing = _outgoing(integration, recipient, body, message_id=id_text(new_id(talk.now)))
-    started = talk.now
+    outgoing = _outgoing(integration, recipient, body, message_id=id_text(new_id(call.now)))
+    started = call.now
     try:
-        sent = await talk.services.carrier.send(integration.provider_id, outgoing)
+        sent = await call.services.gateway.send(integration.provider_id, outgoing)
     except SendFailure as failure:
         if needed is None and failure.kind is FailureKind.RECIPIENT_INVALID and failure.raw is None:
             # Nothing was sent: the provider of this chat misses an address.
             raise Invalid.field("to", f"is not enough: {failure.message}; {_way_out(integration)}") from failure
-        return _failed(failure, milliseconds=talk.now - started)
+        return _failed(failure, milliseconds=call.now - started)
     return TrialOut(
         success=True,
         provider_message_id=sent.provider_message_id or UNSET,
         answer=UNSET if sent.raw is None else sent.raw,
-        milliseconds=talk.now - started,
+        milliseconds=call.now - started,
     )
 
 
-async def _list_addresses(talk: Talk, integration: Integration, body: TrialIn) -> Mapping[str, Any]:
+async def _list_addresses(call: OutsideCall, integration: Integration, body: TrialIn) -> Mapping[str, Any]:
     """Every address by its name on the wire: what the subscriber has, and over it what the caller gives."""
     given: dict[str, Any] = plain_value(body.to)
     if body.subscriber_id is None:
         return given
-    if not talk.caller.may(Scope.SUBSCRIBERS_READ):
+    if not call.caller.may(Scope.SUBSCRIBERS_READ):
         raise Forbidden(f"This API key lacks the scope '{Scope.SUBSCRIBERS_READ}', which subscriberId needs")
     key = SubscriberKey(str(body.subscriber_id))
-    stored = await talk.database.read(lambda db: _read_addresses(db, talk.environment_id, key, integration.id))
+    stored = await call.database.read(lambda db: _read_addresses(db, call.environment_id, key, integration.id))
     return {**stored, **given}
 
 

@@ -21,7 +21,7 @@ from clarion.messages.wire import (
     MessageOut,
     MessageQuery,
     OutboxQuery,
-    Told,
+    ShownMessage,
     UnseenQuery,
 )
 from clarion.subscribers.store import get_subscriber, list_subscribers_by_id
@@ -66,8 +66,8 @@ async def mark_messages(call: Call, subscriber_key: SubscriberKey, body: MarkIn)
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     await store.mark_messages(call.db, subscriber, message_ids, decide_marks(body.mark_as, call.now), call.now)
     messages = await store.list_messages_by_id(call.db, call.environment_id, subscriber.id, message_ids)
-    await _tell_of_marks(call, body.mark_as, [one.id for one in messages])
-    return [MessageOut.of(told) for told in await _tell_messages(call, messages)]
+    await _emit_mark_events(call, body.mark_as, [one.id for one in messages])
+    return [MessageOut.of(shown) for shown in await _tell_messages(call, messages)]
 
 
 @operation("POST", "/v1/subscribers/{subscriberId}/messages/mark-all", scope=Scope.MESSAGES_WRITE, status=201)
@@ -78,7 +78,7 @@ async def mark_all_messages(call: Call, subscriber_key: SubscriberKey, body: Mar
         # No message belongs to a named feed.
         return 0
     marked = await store.mark_all_messages(call.db, subscriber, decide_marks(body.mark_as, call.now), call.now)
-    await _tell_of_marks(call, body.mark_as, marked)
+    await _emit_mark_events(call, body.mark_as, marked)
     return len(marked)
 
 
@@ -89,7 +89,7 @@ async def list_feed_items(call: Call, subscriber_key: SubscriberKey, query: Feed
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     listing = filter_feed(subscriber, call.now, read=query.read, seen=query.seen, pattern=pattern)
     page = await list_offset_page(call.db, listing, page=query.page, limit=query.limit, render=store.message_of)
-    data = [FeedItemOut.of(told, subscriber) for told in await _tell_messages(call, page.data)]
+    data = [FeedItemOut.of(shown, subscriber) for shown in await _tell_messages(call, page.data)]
     return page.with_data(data)
 
 
@@ -98,20 +98,20 @@ async def count_unseen_messages(call: Call, subscriber_key: SubscriberKey, query
     """Count a subscriber's unseen messages in the in-app feed, up to the limit."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     listing = filter_feed(subscriber, call.now, seen=query.seen)
-    return CountOut(count=await count_rows(call.db, listing, most=query.limit))
+    return CountOut(count=await count_rows(call.db, listing, limit=query.limit))
 
 
 async def _messages_page(call: Call, listing: Listing, page: int, limit: int) -> OffsetPage[MessageOut]:
     found = await list_offset_page(call.db, listing, page=page, limit=limit, render=store.message_of)
     recipients = await list_subscribers_by_id(call.db, call.environment_id, [one.subscriber_id for one in found.data])
-    told = await _tell_messages(call, found.data)
-    return found.with_data([MessageOut.of(one, recipients[one.message.subscriber_id]) for one in told])
+    shown = await _tell_messages(call, found.data)
+    return found.with_data([MessageOut.of(one, recipients[one.message.subscriber_id]) for one in shown])
 
 
-async def _tell_messages(call: Call, messages: Sequence[Message]) -> list[Told]:
+async def _tell_messages(call: Call, messages: Sequence[Message]) -> list[ShownMessage]:
     origins = await store.list_origins(call.db, call.environment_id, [one.trigger_id for one in messages])
     return [
-        Told(
+        ShownMessage(
             message=one,
             origin=origins[one.trigger_id],
             organization_id=call.organization_id,
@@ -121,7 +121,7 @@ async def _tell_messages(call: Call, messages: Sequence[Message]) -> list[Told]:
     ]
 
 
-async def _tell_of_marks(call: Call, mark_as: MarkAs, marked: Sequence[MessageId]) -> None:
+async def _emit_mark_events(call: Call, mark_as: MarkAs, marked: Sequence[MessageId]) -> None:
     kind = EventType(f"message.{mark_as}")
     await append_message_events(call.db, call.environment_id, [(kind, one) for one in marked], call.now)
 

@@ -16,7 +16,7 @@ from clarion.subscribers.model import Subscriber
 from clarion.subscribers.wire import SubscriberV1Out
 from clarion.vocabulary import Channel, MarkAs
 
-MOST_MARKED = 1000
+MAX_MARKED = 1000
 # Clients reach into the action without asking whether there is one.
 _NO_ACTION: dict[str, Any] = {"action": {"buttons": []}}
 
@@ -52,7 +52,7 @@ class UnseenQuery(Wire):
 
 
 class MarkIn(Wire):
-    message_id: str | Annotated[list[str], Meta(min_length=1, max_length=MOST_MARKED)]
+    message_id: str | Annotated[list[str], Meta(min_length=1, max_length=MAX_MARKED)]
     mark_as: MarkAs
 
 
@@ -89,7 +89,7 @@ class FeedSubscriberOut(Wire):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ShownMessage:
     """A message together with what its shapes tell beside it."""
 
     message: Message
@@ -147,10 +147,10 @@ class MessageOut(_Delivery):
     subscriber: SubscriberV1Out | UnsetType = UNSET
 
     @classmethod
-    def of(cls, told: Told, subscriber: Subscriber | None = None) -> Self:
-        message = told.message
+    def of(cls, shown: ShownMessage, subscriber: Subscriber | None = None) -> Self:
+        message = shown.message
         return cls(
-            **_delivery(told),
+            **_delivery(shown),
             title=given(message.title),
             email=given(message.email),
             phone=given(message.phone),
@@ -158,7 +158,7 @@ class MessageOut(_Delivery):
             delivery=UNSET if message.delivery is None else _moments(message.delivery),
             error_id=given(message.error_id),
             error_text=given(message.error_text),
-            subscriber=UNSET if subscriber is None else SubscriberV1Out.of(subscriber, (), told.organization_id),
+            subscriber=UNSET if subscriber is None else SubscriberV1Out.of(subscriber, (), shown.organization_id),
         )
 
 
@@ -167,23 +167,23 @@ class FeedItemOut(_Delivery):
     subscriber: FeedSubscriberOut
 
     @classmethod
-    def of(cls, told: Told, subscriber: Subscriber) -> Self:
-        actor = told.message.actor
+    def of(cls, shown: ShownMessage, subscriber: Subscriber) -> Self:
+        actor = shown.message.actor
         return cls(
-            **_delivery(told),
+            **_delivery(shown),
             actor=UNSET if actor is None else ActorOut(type=actor["type"], data=actor.get("data")),
             subscriber=FeedSubscriberOut.of(subscriber),
         )
 
 
-def _delivery(told: Told) -> dict[str, Any]:
-    message, origin = told.message, told.origin
+def _delivery(shown: ShownMessage) -> dict[str, Any]:
+    message, origin = shown.message, shown.origin
     return {
         "id": id_text(message.id),
         "template_id": id_text(message.workflow_id),
         "environment_id": id_text(message.environment_id),
         "message_template_id": id_text(message.step_id),
-        "organization_id": id_text(told.organization_id),
+        "organization_id": id_text(shown.organization_id),
         "notification_id": id_text(message.notification_id),
         "subscriber_id": id_text(message.subscriber_id),
         "job_id": id_text(message.job_id),
@@ -191,7 +191,7 @@ def _delivery(told: Told) -> dict[str, Any]:
         "template_identifier": origin.workflow_key,
         "transaction_id": origin.transaction_key,
         "channel": message.channel,
-        "provider_id": UNSET if message.provider_id is None else told.names.to_wire(message.provider_id),
+        "provider_id": UNSET if message.provider_id is None else shown.names.to_wire(message.provider_id),
         "subject": given(message.subject),
         "content": message.content,
         "cta": _NO_ACTION if message.cta is None else message.cta,

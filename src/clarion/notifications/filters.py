@@ -7,7 +7,7 @@ from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
 from clarion.environments.transactions import list_trigger_ids
 from clarion.errors import Invalid
-from clarion.http.pages import MOST_PARTS, Listing, parts_by
+from clarion.http.pages import MAX_PARTS, Listing, parts_by
 from clarion.ids import EnvironmentId, SubscriberId, find_id, first_id
 from clarion.jsontext import json_text
 from clarion.notifications.model import Notification, hidden_types, step_mask
@@ -66,7 +66,7 @@ _OF_TOPIC = {
 }
 
 # An id is never ahead of its row's moment by more than this (see ids: bursts borrow from the next milliseconds).
-_MOST_LEAD = 2 * SECOND
+_MAX_LEAD = 2 * SECOND
 
 Conditions = dict[str, dict[str, Any]]
 """SQL conditions, each with its parameters."""
@@ -135,7 +135,7 @@ async def _parts_by_kind(
     else:
         return None, {}
     wanted = [row for row in rows if not mask or row["step_types"] & mask]
-    if len(wanted) > MOST_PARTS:
+    if len(wanted) > MAX_PARTS:
         return None, {}
     parameters = {f"workflow_{number}": row["workflow_id"] for number, row in enumerate(wanted)}
     parts = [
@@ -193,6 +193,6 @@ def _of_window(query: EventQuery) -> Conditions:
     if before is not None:
         conditions["t.created_at <= :before AND t.id < :before_id"] = {
             "before": before.moment,
-            "before_id": first_id(Millis(before.moment + _MOST_LEAD)),
+            "before_id": first_id(Millis(before.moment + _MAX_LEAD)),
         }
     return conditions

@@ -100,7 +100,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class EventJob:
     """One step of a run; `step` is its position in the workflow version."""
 
     id: JobId
@@ -123,7 +123,7 @@ class Event:
     subscriber: Subscriber
     workflow: Workflow
     version: WorkflowVersion
-    jobs: list[Job]
+    jobs: list[EventJob]
 
 
 def step_mask(kinds: Iterable[StepType]) -> int:

@@ -9,7 +9,7 @@ from clarion.http.pages import Listing, list_newest_rows
 from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, id_text
 from clarion.jsontext import json_value
 from clarion.notifications.filters import COLUMNS
-from clarion.notifications.model import Event, Job, Notification, Origin, read_details
+from clarion.notifications.model import Event, EventJob, Notification, Origin, read_details
 from clarion.subscribers.store import list_subscribers_by_id
 from clarion.vocabulary import JobStatus, StepType
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
@@ -86,9 +86,9 @@ async def _list_origins(
 
 async def _list_jobs(
     db: Connection, environment_id: EnvironmentId, ids: Sequence[NotificationId]
-) -> dict[NotificationId, list[Job]]:
+) -> dict[NotificationId, list[EventJob]]:
     """The jobs of each run in step order."""
-    found: dict[NotificationId, list[Job]] = {}
+    found: dict[NotificationId, list[EventJob]] = {}
     for row in await db.fetch(LIST_JOBS, environment_id=environment_id, ids=list(ids)):
         found.setdefault(row["notification_id"], []).append(_job(row))
     return found
@@ -101,8 +101,8 @@ def _notification(row: Row) -> Notification:
     return Notification(**values)
 
 
-def _job(row: Row) -> Job:
-    return Job(
+def _job(row: Row) -> EventJob:
+    return EventJob(
         **{
             **dict(row),
             "type": StepType(row["type"]),

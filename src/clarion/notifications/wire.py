@@ -9,7 +9,7 @@ from clarion.http.pages import PageNumber
 from clarion.http.wire import MomentText, Wire, given
 from clarion.ids import OrganizationId, id_text
 from clarion.jsontext import json_text
-from clarion.notifications.model import Event, EventChannel, ExecutionDetail, Job, shown_channel, step_types
+from clarion.notifications.model import Event, EventChannel, EventJob, ExecutionDetail, shown_channel, step_types
 from clarion.providers.names import BuiltinNames
 from clarion.subscribers.model import Subscriber
 from clarion.workflows.model import Step, Workflow, WorkflowVersion
@@ -105,7 +105,7 @@ class JobOut(Wire):
     updated_at: str
 
     @classmethod
-    def of(cls, job: Job, event: Event, names: BuiltinNames) -> Self:
+    def of(cls, job: EventJob, event: Event, names: BuiltinNames) -> Self:
         return cls(
             id=id_text(job.id),
             type=shown_channel(job.type),

@@ -34,36 +34,36 @@ SOURCES = {
 }
 
 
-class Verdict(Struct, frozen=True):
+class ChannelDecision(Struct, frozen=True):
     """Whether a channel is on, and the layer that said so (None where nobody set anything)."""
 
     enabled: bool
     layer: Layer | None
 
 
-class Decision(Struct, frozen=True):
+class PreferenceDecision(Struct, frozen=True):
     """The outcome for one person and one workflow."""
 
     enabled: bool
     """False only when a main switch is off and nothing above it turned a channel on again."""
-    channels: dict[Channel, Verdict]
+    channels: dict[Channel, ChannelDecision]
 
 
 Layers = Sequence[tuple[Layer, PreferenceLayer | None]]
 """From the strongest to the weakest."""
 
-_NOBODY = Verdict(enabled=True, layer=None)
+_NOBODY = ChannelDecision(enabled=True, layer=None)
 
 
-def decide_preference(layers: Layers, channels: Sequence[Channel]) -> Decision:
+def decide_preference(layers: Layers, channels: Sequence[Channel]) -> PreferenceDecision:
     """Resolve each of the channels."""
     verdicts = {channel: decide_channel(layers, channel) for channel in channels}
     spoken = (layer.all.enabled for _, layer in layers if layer is not None)
     main = next((enabled for enabled in spoken if enabled is not None), True)
-    return Decision(enabled=main or any(verdict.enabled for verdict in verdicts.values()), channels=verdicts)
+    return PreferenceDecision(enabled=main or any(verdict.enabled for verdict in verdicts.values()), channels=verdicts)
 
 
-def decide_channel(layers: Layers, channel: Channel) -> Verdict:
+def decide_channel(layers: Layers, channel: Channel) -> ChannelDecision:
     """The strongest layer that says anything about the channel decides, on where none does.
 
     A layer speaks about a channel by its own switch, or else by its main switch.
@@ -72,9 +72,9 @@ def decide_channel(layers: Layers, channel: Channel) -> Verdict:
         if layer is None:
             continue
         if channel in layer.channels:
-            return Verdict(layer.channels[channel].enabled, name)
+            return ChannelDecision(layer.channels[channel].enabled, name)
         if layer.all.enabled is not None:
-            return Verdict(layer.all.enabled, name)
+            return ChannelDecision(layer.all.enabled, name)
     return _NOBODY
 
 

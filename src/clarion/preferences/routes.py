@@ -12,7 +12,7 @@ from clarion.http.wire import parse_checked
 from clarion.ids import SubscriberKey, WorkflowId, id_text
 from clarion.jsontext import plain_value
 from clarion.preferences import store
-from clarion.preferences.model import Decision, Layer, decide_preference, layers_of
+from clarion.preferences.model import Layer, PreferenceDecision, decide_preference, layers_of
 from clarion.preferences.wire import (
     BulkPreferencesPatch,
     ChangedPreferenceOut,
@@ -106,7 +106,9 @@ def _global(
     )
 
 
-def _decide(workflow: Workflow, version: WorkflowVersion, own: Mapping[WorkflowId, PreferenceLayer]) -> Decision:
+def _decide(
+    workflow: Workflow, version: WorkflowVersion, own: Mapping[WorkflowId, PreferenceLayer]
+) -> PreferenceDecision:
     return decide_preference(layers_of(workflow, own.get(store.GLOBAL), own.get(workflow.id)), version.channels)
 
 
@@ -141,11 +143,11 @@ async def _switch(
 
 
 async def _tell(call: Call, subscriber: Subscriber, workflow: Workflow | None, changed: dict[str, Any]) -> None:
-    told: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "_subscriberId": id_text(subscriber.id),
         "subscriberId": subscriber.key,
         "level": "global" if workflow is None else "template",
     }
     if workflow is not None:
-        told["workflow"] = {"_id": id_text(workflow.id), "identifier": workflow.key, "name": workflow.name}
-    await append_events(call.db, call.environment_id, [(EventType.PREFERENCE_UPDATED, told | changed)], call.now)
+        shown["workflow"] = {"_id": id_text(workflow.id), "identifier": workflow.key, "name": workflow.name}
+    await append_events(call.db, call.environment_id, [(EventType.PREFERENCE_UPDATED, shown | changed)], call.now)

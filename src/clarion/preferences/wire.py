@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.clock import iso_text
 from clarion.http.wire import CheckedText, Wire
 from clarion.ids import id_text
-from clarion.preferences.model import SOURCES, Decision, Source
+from clarion.preferences.model import SOURCES, PreferenceDecision, Source
 from clarion.vocabulary import Channel, Criticality, Severity
 from clarion.workflows.model import Workflow
 
@@ -109,7 +109,7 @@ class WorkflowPreferenceOut(Wire):
     workflow: WorkflowInfo
 
     @classmethod
-    def of(cls, workflow: Workflow, decision: Decision) -> Self:
+    def of(cls, workflow: Workflow, decision: PreferenceDecision) -> Self:
         return cls(
             enabled=decision.enabled,
             channels=channels_out(decision),
@@ -147,7 +147,7 @@ class ChangedPreferenceOut(Wire):
     workflow: PreferenceWorkflow
 
     @classmethod
-    def of(cls, workflow: Workflow, decision: Decision) -> Self:
+    def of(cls, workflow: Workflow, decision: PreferenceDecision) -> Self:
         return cls(
             level="template",
             enabled=decision.enabled,
@@ -164,11 +164,11 @@ class ChangedPreferenceOut(Wire):
         )
 
 
-def channels_out(decision: Decision) -> PreferenceChannels:
+def channels_out(decision: PreferenceDecision) -> PreferenceChannels:
     return PreferenceChannels(**{channel.value: verdict.enabled for channel, verdict in decision.channels.items()})
 
 
-def overrides_out(decision: Decision) -> list[OverrideOut]:
+def overrides_out(decision: PreferenceDecision) -> list[OverrideOut]:
     return [
         OverrideOut(channel=channel, source=SOURCES[verdict.layer])
         for channel, verdict in decision.channels.items()

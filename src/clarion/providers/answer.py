@@ -13,7 +13,7 @@ from clarion.providers.base import Sent
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ProviderAnswer:
     """What came back; `text` is cut at the limit for answers."""
 
     status: int
@@ -52,7 +52,7 @@ class Handed(NamedTuple):
     message: Any
 
 
-ReadSent = Callable[[Answer, Handed], str | Sent | None]
+ReadSent = Callable[[ProviderAnswer, Handed], str | Sent | None]
 """The provider's id of a message out of its answer, or all that there is to say; None where the id is missing."""
 
 
@@ -68,7 +68,7 @@ def values_at(document: Any, path: str) -> Iterator[Any]:
 def json_id(*paths: str) -> ReadSent:
     """The value at the first of these paths that has one; numbers become texts."""
 
-    def read(answer: Answer, _: Handed) -> str | None:
+    def read(answer: ProviderAnswer, _: Handed) -> str | None:
         for path in paths:
             value = answer.value(path)
             if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
@@ -86,14 +86,14 @@ def text_id(pattern: str) -> ReadSent:
     """The first group of the pattern, wherever the text has it."""
     compiled = re.compile(pattern)
 
-    def read(answer: Answer, _: Handed) -> str | None:
+    def read(answer: ProviderAnswer, _: Handed) -> str | None:
         found = compiled.search(answer.text)
         return found.group(1).strip() if found else None
 
     return read
 
 
-def own_id(_: Answer, handed: Handed) -> str:
+def own_id(_: ProviderAnswer, handed: Handed) -> str:
     """Our own id, for providers that name none."""
     message_id: str = handed.message.message_id
     return message_id
@@ -102,7 +102,7 @@ def own_id(_: Answer, handed: Handed) -> str:
 def either(*readers: ReadSent) -> ReadSent:
     """What the first of these readers finds."""
 
-    def read(answer: Answer, handed: Handed) -> str | Sent | None:
+    def read(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
         for one in readers:
             found = one(answer, handed)
             if found is not None:

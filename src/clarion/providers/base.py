@@ -10,7 +10,7 @@ from clarion.providers.account import Credentials, required_of
 from clarion.vocabulary import Channel
 
 
-class Rule(NamedTuple):
+class FormatRule(NamedTuple):
     """When a credential is well-formed, and the sentence for one that is not."""
 
     accepts: Callable[[str], bool]

@@ -12,7 +12,7 @@ from email_validator import EmailNotValidError, validate_email
 from msgspec import field
 
 from clarion.providers.account import A, Credentials, required_of
-from clarion.providers.base import FailureKind, Provider, Rule, SendFailure
+from clarion.providers.base import FailureKind, FormatRule, Provider, SendFailure
 from clarion.providers.secret import Secret
 
 # Underscores are not for host names by the letter, but container networks use them.
@@ -35,7 +35,7 @@ def read_credentials(kind: type[A], given: Mapping[str, Any]) -> A:
 
 
 @cache
-def rules_of(kind: type[Credentials]) -> Mapping[str, Rule]:
+def rules_of(kind: type[Credentials]) -> Mapping[str, FormatRule]:
     """The rule of each credential: its own, or that of its name."""
     return dict(_find_rules(kind))
 
@@ -61,7 +61,7 @@ def as_url(text: str) -> str:
     return (text if "://" in text else f"https://{text}").rstrip("/")
 
 
-def _find_rules(kind: type[Credentials]) -> Iterator[tuple[str, Rule]]:
+def _find_rules(kind: type[Credentials]) -> Iterator[tuple[str, FormatRule]]:
     yield from RULES.items()
     hints = get_type_hints(kind, include_extras=True)
     for one in msgspec.structs.fields(kind):
@@ -115,15 +115,15 @@ def _is_json_object(text: str) -> bool:
         return False
 
 
-PORT = Rule(_is_port, "must be a port number from 1 to 65535")
-HOST = Rule(_is_host, "must be a host name or an IP address")
-URL = Rule(_is_url, "must be a URL that begins with http:// or https://")
-URL_OR_HOST = Rule(lambda text: _is_url(text) or _is_host(text), "must be an http(s) URL or a host name")
-EMAIL_ADDRESS = Rule(_is_email_address, "must be an e-mail address such as news@example.com")
-JSON_OBJECT = Rule(_is_json_object, "must be the text of a JSON object")
-HEADER_NAME = Rule(lambda text: _HEADER_NAME.fullmatch(text) is not None, "must be the name of an HTTP header")
+PORT = FormatRule(_is_port, "must be a port number from 1 to 65535")
+HOST = FormatRule(_is_host, "must be a host name or an IP address")
+URL = FormatRule(_is_url, "must be a URL that begins with http:// or https://")
+URL_OR_HOST = FormatRule(lambda text: _is_url(text) or _is_host(text), "must be an http(s) URL or a host name")
+EMAIL_ADDRESS = FormatRule(_is_email_address, "must be an e-mail address such as news@example.com")
+JSON_OBJECT = FormatRule(_is_json_object, "must be the text of a JSON object")
+HEADER_NAME = FormatRule(lambda text: _HEADER_NAME.fullmatch(text) is not None, "must be the name of an HTTP header")
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, FormatRule] = {
     "host": HOST,
     "port": PORT,
     "baseUrl": URL,

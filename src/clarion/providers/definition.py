@@ -6,17 +6,17 @@ from typing import Any, Generic, TypeVar
 
 from clarion.clock import Millis
 from clarion.providers.account import Credentials
-from clarion.providers.answer import Answer, ReadSent, own_id
+from clarion.providers.answer import ProviderAnswer, ReadSent, own_id
 from clarion.providers.base import Outgoing, Provider, SendFailure, Sent
 from clarion.providers.chat import message as chat
 from clarion.providers.email import message as email
 from clarion.providers.email.smtp import Account
-from clarion.providers.failures import Accepts, Patience, Verdict, has_any_body, no_patience
+from clarion.providers.failures import Accepts, AnswerRule, Patience, has_any_body, no_patience
 from clarion.providers.oauth import TokenExchange
 from clarion.providers.overrides import Casing, extras, recase
 from clarion.providers.push import message as push
 from clarion.providers.receipts import Asking, Inquiry, Receipts
-from clarion.providers.request import Call, Request
+from clarion.providers.request import ProviderCall, ProviderRequest
 from clarion.providers.sms import message as sms
 from clarion.vocabulary import Channel
 
@@ -24,7 +24,7 @@ A = TypeVar("A", bound=Credentials)
 M = TypeVar("M", email.Email, sms.Sms, push.Push, chat.Chat)
 
 
-def is_success(answer: Answer) -> bool:
+def is_success(answer: ProviderAnswer) -> bool:
     return answer.is_success
 
 
@@ -32,7 +32,7 @@ def is_success(answer: Answer) -> bool:
 class Check(Generic[A]):
     """A call that costs nothing and shows whether the credentials work."""
 
-    request: Callable[[A], Request | None]
+    request: Callable[[A], ProviderRequest | None]
     """None for an account that has nothing to try out."""
     passes: Accepts = is_success
 
@@ -42,16 +42,16 @@ class WebProvider(Provider, Generic[A, M]):
     """A provider over HTTP: the request that a message becomes, and what the answer means."""
 
     credentials: type[A]
-    request: Callable[[A, M], Request | Asking[Request]]
+    request: Callable[[A, M], ProviderRequest | Asking[ProviderRequest]]
     """May ask for something first: then it yields those requests, and returns the one that sends."""
     sent: ReadSent = own_id
     accepts: Accepts = has_any_body
     """Is an answer of success really one? Some providers refuse with a 200."""
-    failures: tuple[Verdict, ...] = ()
+    failures: tuple[AnswerRule, ...] = ()
     """What refusals mean, the first that has something to say; by their status where none has."""
     patience: Patience = no_patience
     """How long a refusal asks to wait, where Retry-After does not say it."""
-    sign: Callable[[A, Call, Millis], Mapping[str, str]] | None = None
+    sign: Callable[[A, ProviderCall, Millis], Mapping[str, str]] | None = None
     """Headers made from the very bytes that are sent."""
     token: TokenExchange[A] | None = None
     check: Check[A] | None = None

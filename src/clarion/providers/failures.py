@@ -4,19 +4,19 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal
 
-from clarion.providers.answer import Answer
+from clarion.providers.answer import ProviderAnswer
 from clarion.providers.base import FailureKind
 
 ALREADY_SENT: Final = "already sent"
 Ruling = FailureKind | Literal["already sent"]
 """Why a message was not taken, or that an earlier try had been taken."""
-Verdict = Callable[[Answer], Ruling | None]
+AnswerRule = Callable[[ProviderAnswer], Ruling | None]
 """None where this rule has nothing to say about the answer."""
-Accepts = Callable[[Answer], bool]
-Patience = Callable[[Answer], int | None]
+Accepts = Callable[[ProviderAnswer], bool]
+Patience = Callable[[ProviderAnswer], int | None]
 
 
-def codes(path: str, **kinds: Iterable[Any]) -> Verdict:
+def codes(path: str, **kinds: Iterable[Any]) -> AnswerRule:
     """By the values at a path of the JSON: `codes("code", recipient_invalid=(21211,), rate_limited=(20429,))`.
 
     The status does not matter, for some providers refuse with a 200; numbers and texts are the same.
@@ -25,29 +25,29 @@ def codes(path: str, **kinds: Iterable[Any]) -> Verdict:
     return lambda answer: _first(rulings, answer.values(path))
 
 
-def text_codes(pattern: str, **kinds: Iterable[Any]) -> Verdict:
+def text_codes(pattern: str, **kinds: Iterable[Any]) -> AnswerRule:
     """By the first group of a pattern in the text, such as the code in an answer of XML or of plain text."""
     compiled, rulings = re.compile(pattern), _rulings(kinds)
     return lambda answer: _first(rulings, compiled.findall(answer.text))
 
 
-def header_codes(name: str, **kinds: Iterable[Any]) -> Verdict:
+def header_codes(name: str, **kinds: Iterable[Any]) -> AnswerRule:
     """By a header's value up to its first colon."""
     rulings = _rulings(kinds)
     return lambda answer: rulings.get(answer.headers.get(name, "").partition(":")[0])
 
 
-def statuses(**kinds: Iterable[Any]) -> Verdict:
+def statuses(**kinds: Iterable[Any]) -> AnswerRule:
     """By the status, where a provider means something else by one than the rest of the world."""
     rulings = _rulings(kinds)
     return lambda answer: rulings.get(str(answer.status))
 
 
-def words(pattern: str, ruling: Ruling, *, status: int | None = None) -> Verdict:
+def words(pattern: str, ruling: Ruling, *, status: int | None = None) -> AnswerRule:
     """By words in a refusal, in any case; of one status only, if given."""
     compiled = re.compile(pattern, re.IGNORECASE)
 
-    def decide(answer: Answer) -> Ruling | None:
+    def decide(answer: ProviderAnswer) -> Ruling | None:
         is_meant = not answer.is_success if status is None else answer.status == status
         return ruling if is_meant and compiled.search(answer.text) else None
 
@@ -58,7 +58,7 @@ def all_equal(path: str, *expected: Any) -> Accepts:
     """Accepts answers whose values at the path are all among the expected ones, and which have at least one."""
     wanted = {str(one) for one in expected}
 
-    def accepts(answer: Answer) -> bool:
+    def accepts(answer: ProviderAnswer) -> bool:
         found = answer.values(path)
         return bool(found) and all(str(value) in wanted for value in found)
 
@@ -70,18 +70,18 @@ def text_matches(pattern: str) -> Accepts:
     return lambda answer: compiled.search(answer.text) is not None
 
 
-def has_any_body(_: Answer) -> bool:
+def has_any_body(_: ProviderAnswer) -> bool:
     return True
 
 
-def no_patience(_: Answer) -> int | None:
+def no_patience(_: ProviderAnswer) -> int | None:
     return None
 
 
 def seconds_in_body(path: str) -> Patience:
     """How long to wait, as the JSON says it, rounded up."""
 
-    def read(answer: Answer) -> int | None:
+    def read(answer: ProviderAnswer) -> int | None:
         value = answer.value(path)
         return -int(-value // 1) if isinstance(value, int | float) and 0 <= value <= 86_400 else None
 
@@ -91,7 +91,7 @@ def seconds_in_body(path: str) -> Patience:
 def seconds_header(name: str) -> Patience:
     """How long to wait, as a header of the provider's own says it in seconds."""
 
-    def read(answer: Answer) -> int | None:
+    def read(answer: ProviderAnswer) -> int | None:
         text = answer.headers.get(name, "").partition(".")[0]
         return min(int(text[:9]), 86_400) if text.isascii() and text.isdigit() else None
 
@@ -101,7 +101,7 @@ def seconds_header(name: str) -> Patience:
 def reset_header(name: str) -> Patience:
     """How long to wait until the moment that a header gives in seconds since 1970."""
 
-    def read(answer: Answer) -> int | None:
+    def read(answer: ProviderAnswer) -> int | None:
         text = answer.headers.get(name, "").partition(".")[0]
         if not text.isdigit():
             return None
@@ -125,7 +125,7 @@ _SENTENCES = (
 )
 
 
-def sentence_of(answer: Answer) -> str:
+def sentence_of(answer: ProviderAnswer) -> str:
     """The provider's own words, as far as it has any."""
     for path in _SENTENCES:
         value = answer.value(path)

@@ -9,11 +9,11 @@ from typing import Any
 import httpcore2
 
 from clarion.clock import Clock
-from clarion.providers.answer import Answer
+from clarion.providers.answer import ProviderAnswer
 from clarion.providers.base import FailureKind, SendFailure, ambiguous
 from clarion.providers.egress import EgressGuard
-from clarion.providers.request import Call
-from clarion.providers.urls import LONGEST_ANSWER, Reroute, host_and_port, parse_url, read_patience
+from clarion.providers.request import ProviderCall
+from clarion.providers.urls import MAX_ANSWER, Reroute, host_and_port, parse_url, read_patience
 
 _KEPT_SECONDS = 600
 
@@ -40,7 +40,7 @@ class Http2Client:
     async def close(self) -> None:
         await self._pool.aclose()
 
-    async def call(self, call: Call) -> Answer:
+    async def call(self, call: ProviderCall) -> ProviderAnswer:
         url = parse_url(call.url)
         target, host = url, url.host or ""
         if self._reroute is not None:
@@ -56,7 +56,7 @@ class Http2Client:
         except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException, OSError) as error:
             raise ambiguous(SendFailure(FailureKind.RETRYABLE, f"The connection to {host} was closed")) from error
 
-    async def _exchange(self, target: str, host: str, call: Call) -> Answer:
+    async def _exchange(self, target: str, host: str, call: ProviderCall) -> ProviderAnswer:
         headers = {"Host": host, "User-Agent": "Clarion", **call.headers}
         async with self._pool.stream(
             call.method,
@@ -67,12 +67,12 @@ class Http2Client:
             body = bytearray()
             async for chunk in answer.aiter_stream():
                 body += chunk
-                if len(body) >= LONGEST_ANSWER:
+                if len(body) >= MAX_ANSWER:
                     break
             named = {name.decode().lower(): value.decode("latin-1") for name, value in answer.headers}
-            return Answer(
+            return ProviderAnswer(
                 status=answer.status,
-                text=call.without_secrets(bytes(body[:LONGEST_ANSWER])),
+                text=call.without_secrets(bytes(body[:MAX_ANSWER])),
                 headers=named,
                 retry_after=read_patience(named.get("retry-after", ""), self._clock),
                 received_at=self._clock.now(),

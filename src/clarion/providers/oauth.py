@@ -9,16 +9,16 @@ from msgspec.structs import astuple
 
 from clarion.clock import SECOND, Clock, Millis
 from clarion.providers.account import Credentials
-from clarion.providers.answer import Answer
+from clarion.providers.answer import ProviderAnswer
 from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.failures import kind_of_status, sentence_of
-from clarion.providers.request import Request, bearer
+from clarion.providers.request import ProviderRequest, bearer
 from clarion.providers.secret import Secret
 
 A = TypeVar("A", bound=Credentials)
 
 _MARGIN = 60
-_MOST_KEPT = 1_024
+_MAX_KEPT = 1_024
 
 
 def _always(_: Any) -> bool:
@@ -29,7 +29,7 @@ def _always(_: Any) -> bool:
 class TokenExchange(Generic[A]):
     """How an account gets its access token, and how requests carry it."""
 
-    request: Callable[[A, Millis], Request]
+    request: Callable[[A, Millis], ProviderRequest]
     path: Callable[[A], str] = lambda _: "access_token"
     lifetime: str = "expires_in"
     """Where the answer says for how many seconds the token is good."""
@@ -47,7 +47,7 @@ class _Kept:
 class TokenStore:
     """The tokens of one process; those who need the same one at the same time wait for a single exchange."""
 
-    def __init__(self, call: Callable[[Request], Awaitable[Answer]], clock: Clock) -> None:
+    def __init__(self, call: Callable[[ProviderRequest], Awaitable[ProviderAnswer]], clock: Clock) -> None:
         self._call = call
         self._clock = clock
         self._kept: dict[Any, _Kept] = {}
@@ -82,11 +82,11 @@ class TokenStore:
     def _keep(self, key: Any, kept: _Kept) -> None:
         self._kept.pop(key, None)
         self._kept[key] = kept
-        while len(self._kept) > _MOST_KEPT:
+        while len(self._kept) > _MAX_KEPT:
             del self._kept[next(iter(self._kept))]
 
 
-def _read(exchange: TokenExchange[A], account: A, answer: Answer) -> tuple[Secret, int]:
+def _read(exchange: TokenExchange[A], account: A, answer: ProviderAnswer) -> tuple[Secret, int]:
     token = answer.value(exchange.path(account))
     if not answer.is_success or not isinstance(token, str) or not token:
         kind = FailureKind.PERMANENT if answer.is_success else kind_of_status(answer.status)
@@ -96,7 +96,7 @@ def _read(exchange: TokenExchange[A], account: A, answer: Answer) -> tuple[Secre
     return Secret(token), int(seconds) if isinstance(seconds, int | float) else exchange.default_lifetime
 
 
-def _explain(answer: Answer) -> str:
+def _explain(answer: ProviderAnswer) -> str:
     # A success without a token may hold one under another name.
     return "the answer has none where it should be" if answer.is_success else sentence_of(answer)
 

@@ -13,16 +13,16 @@ import msgspec
 from clarion.clock import MINUTE, Millis, find_moment
 from clarion.errors import ClarionError
 from clarion.providers.account import Credentials
-from clarion.providers.answer import Answer, values_at
-from clarion.providers.request import Request, basic
+from clarion.providers.answer import ProviderAnswer, values_at
+from clarion.providers.request import ProviderRequest, basic
 from clarion.providers.secret import Secret
 
 A = TypeVar("A", bound=Credentials)
 T = TypeVar("T")
-Asking = Generator[Request, Answer, T]
+Asking = Generator[ProviderRequest, ProviderAnswer, T]
 """Something that takes calls of its own to find out: it yields requests and is sent their answers."""
 
-_LONGEST_AGE = 5 * MINUTE
+_MAX_AGE = 5 * MINUTE
 _FIRST_IN_MILLIS = 100_000_000_000
 
 
@@ -98,7 +98,7 @@ class Callback:
             moment = float(seconds) * 1000
         except (TypeError, ValueError):
             return False
-        return abs(self.received_at - moment) <= _LONGEST_AGE
+        return abs(self.received_at - moment) <= _MAX_AGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +132,8 @@ class Receipts(Generic[A]):
 class Inquiry(Generic[A]):
     """Receipts that a provider has for those who ask, by the tickets that it gave for messages."""
 
-    request: Callable[[A, Sequence[str]], Request]
-    read: Callable[[Answer], list[Receipt]]
+    request: Callable[[A, Sequence[str]], ProviderRequest]
+    read: Callable[[ProviderAnswer], list[Receipt]]
     """Those that are there by now, each with its ticket for the provider's id."""
 
 

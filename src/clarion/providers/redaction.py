@@ -21,7 +21,7 @@ NOT_SECRET = frozenset(
 )
 # Shorter ones are no secrets, and words without their letters are no words.
 _SHORTEST = 4
-_LONGEST_TEXT = 1_000
+_MAX_TEXT = 1_000
 _SPELLED_ALIKE = re.compile(r"[A-Za-z0-9_.~-]*")
 _URLS = frozenset({"webhookUrl", "baseUrl", "redirectUrl"})
 
@@ -47,7 +47,7 @@ class _Redaction:
 
     def redact(self, value: Any) -> Any:
         if isinstance(value, str):
-            return value if len(value) < _SHORTEST else self._without_secrets(value)[:_LONGEST_TEXT]
+            return value if len(value) < _SHORTEST else self._without_secrets(value)[:_MAX_TEXT]
         if isinstance(value, Mapping):
             return {name: self.redact(inner) for name, inner in value.items()}
         return [self.redact(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -39,7 +39,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ProviderRequest:
     """One call as a provider describes it; triggers may add to body, query and headers, but not to `auth`."""
 
     url: str = field(repr=False)
@@ -88,7 +88,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ProviderCall:
     """A request as it goes over the wire: what is signed is what is sent."""
 
     method: str
@@ -115,13 +115,13 @@ class Call:
         return text
 
 
-def encode_call(request: Request) -> Call:
+def encode_call(request: ProviderRequest) -> ProviderCall:
     """The bytes of a request; its `auth` wins over every other header of the same name."""
     content, content_type = _encode_body(request)
     given = ({"Content-Type": content_type} if content_type else {}) | dict(request.headers)
     taken = {name.lower() for name in request.auth}
     headers = {name: one_line(value) for name, value in given.items() if name.lower() not in taken}
-    return Call(
+    return ProviderCall(
         method=request.method,
         url=_url(request),
         headers=headers | {name: one_line(value) for name, value in request.auth.items()},
@@ -154,7 +154,7 @@ def path_part(text: str, *, safe: str = "") -> str:
     return quote(text, safe=safe)
 
 
-def _url(request: Request) -> str:
+def _url(request: ProviderRequest) -> str:
     if not request.query:
         return request.url
     # Spaces as %20 and not as +, which is the same to servers and safe to sign.
@@ -162,7 +162,7 @@ def _url(request: Request) -> str:
     return f"{request.url}{'&' if '?' in request.url else '?'}{query}"
 
 
-def _encode_body(request: Request) -> tuple[bytes, str]:
+def _encode_body(request: ProviderRequest) -> tuple[bytes, str]:
     match request.encoding:
         case Encoding.JSON:
             return encode_json(request.body), Encoding.JSON.value
@@ -184,7 +184,7 @@ def _pairs(fields: Fields) -> list[tuple[str, str]]:
     ]
 
 
-def _encode_multipart(request: Request) -> tuple[bytes, str]:
+def _encode_multipart(request: ProviderRequest) -> tuple[bytes, str]:
     parts = [(f'form-data; name="{_quoted(name)}"', "", value.encode("utf-8")) for name, value in _pairs(request.body)]
     for file in request.files:
         disposition = f'form-data; name="{_quoted(file.part)}"; filename="{_quoted(file.name)}"'

@@ -8,8 +8,8 @@ from yarl import URL
 from clarion.clock import Clock
 from clarion.providers.base import FailureKind, SendFailure
 
-LONGEST_ANSWER = 64 * 1024
-_LONGEST_PATIENCE = 24 * 60 * 60
+MAX_ANSWER = 64 * 1024
+_MAX_PATIENCE = 24 * 60 * 60
 
 Reroute = Callable[[URL], URL]
 """Where a call really goes, so that a server on the loopback interface can play a provider."""
@@ -39,10 +39,10 @@ def read_patience(header: str, clock: Clock) -> int | None:
     if not text:
         return None
     if text.isascii() and text.isdigit():
-        return min(int(text[:9]), _LONGEST_PATIENCE)
+        return min(int(text[:9]), _MAX_PATIENCE)
     try:
         moment = parsedate_to_datetime(text)
     except ValueError:
         return None
     seconds = round(moment.timestamp() - clock.now() / 1000)
-    return min(max(seconds, 0), _LONGEST_PATIENCE)
+    return min(max(seconds, 0), _MAX_PATIENCE)

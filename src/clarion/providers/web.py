@@ -9,11 +9,11 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from clarion.clock import Clock
-from clarion.providers.answer import Answer
+from clarion.providers.answer import ProviderAnswer
 from clarion.providers.base import FailureKind, SendFailure, ambiguous
 from clarion.providers.egress import Address, EgressGuard
-from clarion.providers.request import Call
-from clarion.providers.urls import LONGEST_ANSWER, Reroute, host_and_port, parse_url, read_patience
+from clarion.providers.request import ProviderCall
+from clarion.providers.urls import MAX_ANSWER, Reroute, host_and_port, parse_url, read_patience
 
 
 class WebClient:
@@ -37,7 +37,7 @@ class WebClient:
     async def close(self) -> None:
         await self._session.close()
 
-    async def call(self, call: Call) -> Answer:
+    async def call(self, call: ProviderCall) -> ProviderAnswer:
         """Make the call and read its answer, whatever its status but a redirect."""
         url = parse_url(call.url)
         try:
@@ -56,7 +56,7 @@ class WebClient:
         """Refuse a URL that is none, or whose host is an address that nothing may be sent to."""
         await self._guard_address(parse_url(text))
 
-    async def _exchange(self, url: URL, call: Call) -> Answer:
+    async def _exchange(self, url: URL, call: ProviderCall) -> ProviderAnswer:
         target, headers = url, dict(call.headers)
         if self._reroute is not None:
             target = self._reroute(url)
@@ -66,7 +66,7 @@ class WebClient:
             call.method, target, data=call.content or None, headers=headers, allow_redirects=False
         ) as response:
             body = await _read_body(response.content)
-            return Answer(
+            return ProviderAnswer(
                 status=response.status,
                 text=call.without_secrets(body),
                 headers=response.headers,
@@ -115,7 +115,7 @@ def _is_address(host: str) -> bool:
 async def _read_body(content: aiohttp.StreamReader) -> bytes:
     """At most the longest answer; the rest is not read, and the connection is not used again."""
     try:
-        return await content.readexactly(LONGEST_ANSWER)
+        return await content.readexactly(MAX_ANSWER)
     except asyncio.IncompleteReadError as whole:
         return whole.partial
 

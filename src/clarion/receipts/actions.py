@@ -7,7 +7,7 @@ from functools import partial
 
 from clarion.clock import DAY, Millis
 from clarion.db.port import Connection, Database
-from clarion.environments.lanes import follow_indexes
+from clarion.environments.lanes import prefer_index_scans
 from clarion.ids import JobId, MessageId, SubscriberId, id_text
 from clarion.integrations.model import Integration
 from clarion.jsontext import json_text
@@ -30,11 +30,11 @@ from clarion.suppressions.store import insert_suppressions
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 
-KEPT = Millis(7 * DAY)
+RETENTION = Millis(7 * DAY)
 """For how long an event is known again; providers give up on repeating themselves much earlier."""
 _RECORDED_TOGETHER = 1_000
 _DELETED_TOGETHER = 500
-_MOST_DETAILS_LENGTH = 100_000
+_MAX_DETAILS_LENGTH = 100_000
 _TOLD: Mapping[ReceiptKind, EventType] = {
     ReceiptKind.DELIVERED: EventType.MESSAGE_DELIVERED,
     ReceiptKind.BOUNCED: EventType.MESSAGE_BOUNCED,
@@ -72,10 +72,10 @@ async def record_reports(database: Database, integration: Integration, reports: 
 
 async def delete_old_receipts(database: Database, now: Millis) -> None:
     """Forget events that nobody repeats any more, in batches that never hold up writers."""
-    before = Millis(now - KEPT)
+    before = Millis(now - RETENTION)
     while True:
         removed = await database.transaction(
-            lambda db: store.delete_old_receipts(db, before=before, most=_DELETED_TOGETHER)
+            lambda db: store.delete_old_receipts(db, before=before, limit=_DELETED_TOGETHER)
         )
         if removed < _DELETED_TOGETHER:
             return
@@ -97,7 +97,7 @@ async def record_batch(
     db: Connection, integration: Integration, batch: Sequence[Report], now: Millis, *, keeps_early: bool = False
 ) -> tuple[int, list[Report]]:
     """Tells how many reports were new, and which are about messages that are not there."""
-    await follow_indexes(db)
+    await prefer_index_scans(db)
     about = await _find_messages(db, integration, batch)
     strange = [one for one in batch if one.digest not in about]
     early = [one for one in strange if may_be_early(one)] if keeps_early else []
@@ -187,7 +187,7 @@ async def _write(
     if effects.standings:
         await store.update_standings(db, environment_id, effects.standings, now)
     # A message that is opened for ever does not make its job grow for ever.
-    short = {job_id: texts for job_id, texts in effects.details.items() if sizes.get(job_id, 0) < _MOST_DETAILS_LENGTH}
+    short = {job_id: texts for job_id, texts in effects.details.items() if sizes.get(job_id, 0) < _MAX_DETAILS_LENGTH}
     if short:
         await store.append_details(db, environment_id, short)
     await insert_suppressions(db, effects.suppressions)

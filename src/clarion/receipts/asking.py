@@ -12,11 +12,11 @@ from clarion.db.port import Database
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.providers.base import SendFailure
+from clarion.providers.gateway import ProviderGateway
 from clarion.providers.receipts import Receipt
 from clarion.providers.redaction import redaction_of_account
-from clarion.providers.sending import Carrier
 from clarion.receipts.actions import record_reports
-from clarion.receipts.awaited import KEPT, Awaited, claim_awaited, delete_awaited
+from clarion.receipts.awaited import RETENTION, Awaited, claim_awaited, delete_awaited
 from clarion.receipts.model import Report, read_report
 from clarion.receipts.store import find_integration
 from clarion.vault import Vault
@@ -28,11 +28,11 @@ _ASKED_TOGETHER = 100
 log = logging.getLogger(__name__)
 
 
-async def ask_for_receipts(database: Database, carrier: Carrier, vault: Vault, now: Millis) -> None:
+async def ask_for_receipts(database: Database, gateway: ProviderGateway, vault: Vault, now: Millis) -> None:
     """Ask for all receipts that it is time for, and write down those that are there."""
     while True:
-        claimed = await database.transaction(partial(claim_awaited, most=_CLAIMED_TOGETHER, now=now))
-        await asyncio.gather(*(_ask(database, carrier, vault, some, now) for some in _portions(claimed)))
+        claimed = await database.transaction(partial(claim_awaited, limit=_CLAIMED_TOGETHER, now=now))
+        await asyncio.gather(*(_ask(database, gateway, vault, some, now) for some in _portions(claimed)))
         if len(claimed) < _CLAIMED_TOGETHER:
             return
 
@@ -50,15 +50,17 @@ def _sender(one: Awaited) -> tuple[bytes, bytes]:
     return one.environment_id, one.integration_id
 
 
-async def _ask(database: Database, carrier: Carrier, vault: Vault, awaited: Sequence[Awaited], now: Millis) -> None:
+async def _ask(
+    database: Database, gateway: ProviderGateway, vault: Vault, awaited: Sequence[Awaited], now: Millis
+) -> None:
     environment_id, integration_id = awaited[0].environment_id, awaited[0].integration_id
-    over = [one.ticket for one in awaited if one.sent_at <= now - KEPT]
+    over = [one.ticket for one in awaited if one.sent_at <= now - RETENTION]
 
     integration = await database.read(lambda db: find_integration(db, environment_id, integration_id, vault))
     if integration is None:
         over = [one.ticket for one in awaited]
     else:
-        answered = await _answers(carrier, integration, awaited)
+        answered = await _answers(gateway, integration, awaited)
         reports = [_report(one, answered[one.ticket], integration, now) for one in awaited if one.ticket in answered]
         if reports:
             await record_reports(database, integration, reports, now)
@@ -67,11 +69,13 @@ async def _ask(database: Database, carrier: Carrier, vault: Vault, awaited: Sequ
         await database.transaction(lambda db: delete_awaited(db, environment_id, integration_id, over))
 
 
-async def _answers(carrier: Carrier, integration: Integration, awaited: Sequence[Awaited]) -> dict[str, Receipt]:
+async def _answers(
+    gateway: ProviderGateway, integration: Integration, awaited: Sequence[Awaited]
+) -> dict[str, Receipt]:
     """The receipts that are there by now, by ticket; none where the provider does not answer."""
     tickets = [one.ticket for one in awaited]
     try:
-        receipts = await carrier.ask_receipts(integration.provider_id, integration.credentials, tickets)
+        receipts = await gateway.ask_receipts(integration.provider_id, integration.credentials, tickets)
     except SendFailure as failure:
         fields = {"integration_id": id_text(integration.id), "provider": integration.provider_id}
         log.warning("Receipts not told", extra=fields | {"error": failure.message})

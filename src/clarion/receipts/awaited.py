@@ -10,7 +10,7 @@ from clarion.ids import EnvironmentId, IntegrationId, MessageId
 
 ASKED_AFTER = Millis(15 * MINUTE)
 """How long after a send, and after an answer that had nothing of it."""
-KEPT = Millis(DAY)
+RETENTION = Millis(DAY)
 """For how long providers have receipts."""
 
 _COLUMNS = "environment_id, integration_id, ticket, message_id, recipient, is_partial, sent_at"
@@ -25,7 +25,7 @@ CLAIM_AWAITED = sql(f"""
     UPDATE awaited_receipts SET ask_at = :ask_at
     WHERE (environment_id, integration_id, ticket) IN (
         SELECT environment_id, integration_id, ticket FROM awaited_receipts
-        WHERE ask_at <= :now ORDER BY ask_at LIMIT :most {{skip_locked}}
+        WHERE ask_at <= :now ORDER BY ask_at LIMIT :limit {{skip_locked}}
     )
     RETURNING {_COLUMNS}
 """)
@@ -78,10 +78,10 @@ async def insert_awaited(db: Connection, awaited: Iterable[Awaited]) -> None:
     await db.insert_many(INSERT_AWAITED, [(*astuple(one), one.sent_at + ASKED_AFTER) for one in awaited])
 
 
-async def claim_awaited(db: Connection, *, most: int, now: Millis) -> list[Awaited]:
+async def claim_awaited(db: Connection, *, limit: int, now: Millis) -> list[Awaited]:
     """Take tickets that it is time to ask for; those that nobody answers are due again later, for a day or two."""
-    await db.execute(DELETE_OLD_AWAITED, now=now, before=now - 2 * KEPT)
-    rows = await db.fetch(CLAIM_AWAITED, ask_at=now + ASKED_AFTER, most=most, now=now)
+    await db.execute(DELETE_OLD_AWAITED, now=now, before=now - 2 * RETENTION)
+    rows = await db.fetch(CLAIM_AWAITED, ask_at=now + ASKED_AFTER, limit=limit, now=now)
     return [Awaited(**dict(row) | {"is_partial": bool(row["is_partial"])}) for row in rows]
 
 

@@ -16,7 +16,7 @@ from clarion.receipts import store
 from clarion.receipts.actions import record_batch
 from clarion.vault import Vault
 
-KEPT = Millis(MINUTE)
+RETENTION = Millis(MINUTE)
 """For how long a report waits: longer than a provider may take to answer, and its answer to be written down."""
 TRIED_TOGETHER = 500
 
@@ -34,15 +34,15 @@ class Tried(NamedTuple):
     """The digest that the next ones come after; None when there are none."""
 
 
-async def record_early_reports(database: Database, vault: Vault, now: Millis, *, most: int = TRIED_TOGETHER) -> None:
+async def record_early_reports(database: Database, vault: Vault, now: Millis, *, limit: int = TRIED_TOGETHER) -> None:
     """Write down reports whose messages are there by now, and forget those that waited long enough."""
     # Also one that nobody can write down, for whatever reason, goes in the end.
-    await database.transaction(partial(store.delete_old_early_reports, before=Millis(now - 2 * KEPT)))
+    await database.transaction(partial(store.delete_old_early_reports, before=Millis(now - 2 * RETENTION)))
     for ids in await database.read(store.list_early_integrations):
         integration = await database.read(partial(_find_integration, ids=ids, vault=vault))
         recorded, last = 0, b""
         while True:
-            work = partial(_try_again, ids=ids, integration=integration, after=last, most=most, now=now)
+            work = partial(_try_again, ids=ids, integration=integration, after=last, limit=limit, now=now)
             tried = await database.transaction(work)
             recorded += tried.recorded
             if tried.last is None:
@@ -58,13 +58,13 @@ async def _find_integration(db: Connection, *, ids: Ids, vault: Vault) -> Integr
 
 
 async def _try_again(
-    db: Connection, *, ids: Ids, integration: Integration | None, after: bytes, most: int, now: Millis
+    db: Connection, *, ids: Ids, integration: Integration | None, after: bytes, limit: int, now: Millis
 ) -> Tried:
-    found = await store.lock_early_reports(db, *ids, after=after, most=most)
+    found = await store.lock_early_reports(db, *ids, after=after, limit=limit)
     reports = [report for report, _ in found]
     recorded, strange = await record_batch(db, integration, reports, now) if integration and reports else (0, [])
     waiting = {one.digest for one in strange}
-    over = [one.digest for one, at in found if one.digest not in waiting or at <= now - KEPT]
+    over = [one.digest for one, at in found if one.digest not in waiting or at <= now - RETENTION]
     if over:
         await store.delete_early_reports(db, *ids, over)
-    return Tried(recorded, reports[-1].digest if len(found) == most else None)
+    return Tried(recorded, reports[-1].digest if len(found) == limit else None)

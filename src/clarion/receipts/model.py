@@ -14,10 +14,10 @@ from clarion.providers.receipts import Receipt, ReceiptKind
 from clarion.suppressions.model import SuppressionReason, fold_address, is_address
 from clarion.vocabulary import Channel, MessageStatus
 
-MOST_DELIVERIES = 50
+MAX_DELIVERIES = 50
 """How many moments of delivery a message keeps, the latest ones."""
-_LONGEST_TEXT = 400
-_LONGEST_RAW = 4_000
+_MAX_TEXT = 400
+_MAX_RAW = 4_000
 
 _FAILURES = (ReceiptKind.BOUNCED, ReceiptKind.FAILED)
 # Who opens a message has it, whether its delivery was told of or not.
@@ -133,7 +133,7 @@ def settle(standing: Standing, report: Report) -> Standing:
         error_id=error_id,
         error_text=error_text,
         delivery=delivery,
-        delivered_at=tuple(sorted(moments)[-MOST_DELIVERIES:]),
+        delivered_at=tuple(sorted(moments)[-MAX_DELIVERIES:]),
     )
 
 
@@ -189,11 +189,11 @@ def _failure_text(standing: Standing, report: Report, before: tuple[Millis, str]
     """The words of the last failure; of two at the same moment, always the same one's."""
     if report.kind not in _FAILURES:
         return standing.error_text
-    told = report.reason or f"The provider reported that the message {report.kind}"
+    shown = report.reason or f"The provider reported that the message {report.kind}"
     this = (report.at, str(report.kind))
     if before is None or this > before:
-        return told
-    return max(told, standing.error_text or "") if this == before else standing.error_text
+        return shown
+    return max(shown, standing.error_text or "") if this == before else standing.error_text
 
 
 def _digest(receipt: Receipt, integration: Integration) -> bytes:
@@ -206,9 +206,9 @@ def _digest(receipt: Receipt, integration: Integration) -> bytes:
 def _shown(raw: Any, redact: Callable[[Any], Any]) -> Any:
     shown = redact(raw)
     text = json_text(shown)
-    return shown if len(text) <= _LONGEST_RAW else text[:_LONGEST_RAW] + "…"
+    return shown if len(text) <= _MAX_RAW else text[:_MAX_RAW] + "…"
 
 
 def _text(value: Any) -> str | None:
     # No text of PostgreSQL holds this character.
-    return None if value is None else str(value).replace("\0", "")[:_LONGEST_TEXT]
+    return None if value is None else str(value).replace("\0", "")[:_MAX_TEXT]

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from clarion.errors import Malformed, NotFound, Unauthenticated
-from clarion.http.operation import RawReply, Talk, operation
+from clarion.http.operation import OutsideCall, RawReply, operation
 from clarion.ids import EnvironmentId, IntegrationId, find_id, id_text
 from clarion.integrations.callbacks import PATH, receipts_tokens, receipts_url
 from clarion.integrations.model import Integration
@@ -28,48 +28,48 @@ _LATER = RawReply(503, b"text/plain", b"The report cannot be checked now; send i
 
 
 @operation("GET", "/v1/integrations/{integrationId}/receipts-address", scope=Scope.INTEGRATIONS_WRITE)
-async def get_receipts_address(talk: Talk, integration_id: IntegrationId) -> ReceiptsAddressOut:
+async def get_receipts_address(call: OutsideCall, integration_id: IntegrationId) -> ReceiptsAddressOut:
     """Retrieve the address that the provider of an integration is to report to.
 
     `signedWith` says what proves its reports. The token in the address proves them where that is empty: keep it secret.
     """
-    integration = await _get_integration(talk, id_text(talk.environment_id), id_text(integration_id))
-    url = receipts_url(_origin(talk), talk.services.vault, integration.environment_id, integration.id)
+    integration = await _get_integration(call, id_text(call.environment_id), id_text(integration_id))
+    url = receipts_url(_origin(call), call.services.vault, integration.environment_id, integration.id)
     return ReceiptsAddressOut(url=url, signed_with=_signed_with(integration) or "")
 
 
 @operation("POST", _PATH, scope=None)
-async def receive_receipts(talk: Talk, environment_id: str, integration_id: str) -> RawReply:
+async def receive_receipts(call: OutsideCall, environment_id: str, integration_id: str) -> RawReply:
     """Take what a provider reports of messages, when it is signed as the provider signs."""
-    return await _receive(talk, environment_id, integration_id)
+    return await _receive(call, environment_id, integration_id)
 
 
 @operation("GET", _PATH, scope=None)
-async def receive_receipt(talk: Talk, environment_id: str, integration_id: str) -> RawReply:
+async def receive_receipt(call: OutsideCall, environment_id: str, integration_id: str) -> RawReply:
     """Take a report that is written into the query, or answer the challenge of a provider."""
-    return await _receive(talk, environment_id, integration_id)
+    return await _receive(call, environment_id, integration_id)
 
 
 @operation("HEAD", _PATH, scope=None)
-async def answer_receipts_probe(talk: Talk, environment_id: str, integration_id: str) -> RawReply:
+async def answer_receipts_probe(call: OutsideCall, environment_id: str, integration_id: str) -> RawReply:
     """Tell a provider that somebody is there."""
-    return await _receive(talk, environment_id, integration_id)
+    return await _receive(call, environment_id, integration_id)
 
 
-async def _receive(talk: Talk, environment_id: str, integration_id: str) -> RawReply:
-    integration = await _get_integration(talk, environment_id, integration_id)
-    now = talk.now
-    callback = _callback(talk, integration)
+async def _receive(call: OutsideCall, environment_id: str, integration_id: str) -> RawReply:
+    integration = await _get_integration(call, environment_id, integration_id)
+    now = call.now
+    callback = _callback(call, integration)
     source = _find_source(integration, callback)
     try:
-        receipts, reply = await _read(talk, integration, callback)
+        receipts, reply = await _read(call, integration, callback)
     except SendFailure as error:
         if error.kind is FailureKind.PERMANENT:
             raise Malformed("The integration lacks the credentials that reports are checked by") from None
         return _LATER
     if source is not None and integration.reports_from is None:
         set_source = partial(store.set_source, integration=integration, source=source)
-        _check_source(await talk.database.transaction(set_source), source)
+        _check_source(await call.database.transaction(set_source), source)
     if reply is not None:
         return RawReply(reply.status, reply.content_type.encode(), reply.body.encode())
     try:
@@ -78,7 +78,7 @@ async def _receive(talk: Talk, environment_id: str, integration_id: str) -> RawR
     except RecursionError:
         raise Malformed("The report is nested too deep") from None
     if reports:
-        await actions.record_reports(talk.database, integration, reports, now)
+        await actions.record_reports(call.database, integration, reports, now)
     return _THANKS
 
 
@@ -108,9 +108,9 @@ def _check_source(known: str | None, source: str) -> None:
         )
 
 
-async def _read(talk: Talk, integration: Integration, callback: Callback) -> tuple[list[Receipt], Reply | None]:
+async def _read(call: OutsideCall, integration: Integration, callback: Callback) -> tuple[list[Receipt], Reply | None]:
     try:
-        return await talk.services.carrier.read_receipts(integration.provider_id, integration.credentials, callback)
+        return await call.services.gateway.read_receipts(integration.provider_id, integration.credentials, callback)
     except ReceiptForged as error:
         raise Unauthenticated(str(error)) from None
     except ReceiptRefused as error:
@@ -119,13 +119,13 @@ async def _read(talk: Talk, integration: Integration, callback: Callback) -> tup
         raise Malformed("The report is nested too deep") from None
 
 
-async def _get_integration(talk: Talk, environment_text: str, integration_text: str) -> Integration:
+async def _get_integration(call: OutsideCall, environment_text: str, integration_text: str) -> Integration:
     """The integration, if it is there and its provider reports; which of both is not the case is not told."""
     environment_id, integration_id = find_id(environment_text), find_id(integration_text)
     integration = None
     if environment_id is not None and integration_id is not None:
         ids = EnvironmentId(environment_id), IntegrationId(integration_id)
-        integration = await talk.database.read(lambda db: store.find_integration(db, *ids, talk.services.vault))
+        integration = await call.database.read(lambda db: store.find_integration(db, *ids, call.services.vault))
     if integration is None or _signed_with(integration) is None:
         raise NotFound("Integration", integration_text)
     return integration
@@ -137,34 +137,34 @@ def _signed_with(integration: Integration) -> str | None:
     return provider.receipts.signed_with if isinstance(provider, WebProvider) and provider.receipts else None
 
 
-def _callback(talk: Talk, integration: Integration) -> Callback:
-    request = talk.request
+def _callback(call: OutsideCall, integration: Integration) -> Callback:
+    request = call.request
     pairs = parse_qsl(request.query.decode("utf-8", errors="replace"), keep_blank_values=True)
     # The first of a name, which is ours: providers add theirs behind it.
     query = dict(reversed(pairs))
     target = request.path + (b"?" + request.query if request.query else b"")
     return Callback(
         method=request.method,
-        url=_origin(talk) + target.decode("latin-1"),
+        url=_origin(call) + target.decode("latin-1"),
         query=query,
         headers={name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers.items()},
         body=request.body,
-        received_at=talk.now,
-        token=_token(talk, integration, query.get("token", "")),
+        received_at=call.now,
+        token=_token(call, integration, query.get("token", "")),
     )
 
 
-def _token(talk: Talk, integration: Integration, given: str) -> Secret:
+def _token(call: OutsideCall, integration: Integration, given: str) -> Secret:
     """The token that the address must hold: of those that are right, the one that it does hold."""
-    tokens = receipts_tokens(talk.services.vault, integration.environment_id, integration.id)
+    tokens = receipts_tokens(call.services.vault, integration.environment_id, integration.id)
     return Secret(next((one for one in tokens if is_same(given, one)), tokens[0]))
 
 
-def _origin(talk: Talk) -> str:
+def _origin(call: OutsideCall) -> str:
     """Where we were called, as the caller knows it: providers sign the whole address."""
-    if talk.services.settings.public_url is not None:
-        return talk.services.settings.public_url.rstrip("/")
-    headers = talk.request.headers
+    if call.services.settings.public_url is not None:
+        return call.services.settings.public_url.rstrip("/")
+    headers = call.request.headers
     scheme = headers.get(b"x-forwarded-proto", b"http").partition(b",")[0].strip()
     host = headers.get(b"x-forwarded-host", headers.get(b"host", b"")).partition(b",")[0].strip()
     return f"{scheme.decode('latin-1')}://{host.decode('latin-1')}"

@@ -63,7 +63,7 @@ LIST_EARLY_INTEGRATIONS = sql("SELECT DISTINCT environment_id, integration_id FR
 LOCK_EARLY = sql("""
     SELECT report, received_at FROM early_reports
     WHERE environment_id = :environment_id AND integration_id = :integration_id AND digest > :after
-    ORDER BY digest LIMIT :most {skip_locked}
+    ORDER BY digest LIMIT :limit {skip_locked}
 """)
 DELETE_EARLY = sql("""
     DELETE FROM early_reports
@@ -76,7 +76,7 @@ DELETE_OLD_EARLY = sql("""
 """)
 DELETE_OLD_RECEIPTS = sql("""
     DELETE FROM receipts WHERE (environment_id, digest) IN (
-        SELECT environment_id, digest FROM receipts WHERE received_at < :before ORDER BY received_at LIMIT :most
+        SELECT environment_id, digest FROM receipts WHERE received_at < :before ORDER BY received_at LIMIT :limit
     )
 """)
 
@@ -159,11 +159,11 @@ async def list_early_integrations(db: Connection) -> list[tuple[EnvironmentId, I
 
 
 async def lock_early_reports(
-    db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, *, after: bytes, most: int
+    db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, *, after: bytes, limit: int
 ) -> list[tuple[Report, Millis]]:
     """Kept reports with the moments they came, by digest; those that another process holds are left to it."""
     ids = {"environment_id": environment_id, "integration_id": integration_id}
-    rows = await db.fetch(LOCK_EARLY, **ids, after=after, most=most)
+    rows = await db.fetch(LOCK_EARLY, **ids, after=after, limit=limit)
     return [(msgspec.json.decode(row["report"], type=Report), row["received_at"]) for row in rows]
 
 
@@ -207,8 +207,8 @@ async def append_details(db: Connection, environment_id: EnvironmentId, details:
     await db.execute_many(APPEND_DETAILS, rows)
 
 
-async def delete_old_receipts(db: Connection, *, before: Millis, most: int) -> int:
-    return await db.execute(DELETE_OLD_RECEIPTS, before=before, most=most)
+async def delete_old_receipts(db: Connection, *, before: Millis, limit: int) -> int:
+    return await db.execute(DELETE_OLD_RECEIPTS, before=before, limit=limit)
 
 
 def _addressee(row: Row) -> Addressee:

@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 
 from clarion.clock import Millis
-from clarion.schedules.spans import MOST_AHEAD
+from clarion.schedules.spans import MAX_AHEAD
 from clarion.schedules.zones import has_day, local_time, moment_of, zone_of
 
-LONGEST_EXPRESSION: Final = 200
+MAX_EXPRESSION: Final = 200
 
 _NAMES: Final = {
     "@hourly": "0 * * * *",
@@ -28,13 +28,13 @@ _PROBE: Final = datetime(2024, 3, 1, tzinfo=UTC)
 def check_cron(expression: str) -> str | None:
     """What is wrong with a cron expression of five fields, or None."""
     fields = _fields(expression)
-    if len(expression) > LONGEST_EXPRESSION or len(fields) != 5:
+    if len(expression) > MAX_EXPRESSION or len(fields) != 5:
         return "must be a cron expression of five fields: minute, hour, day, month, weekday"
     try:
         found = next(CronSim(" ".join(fields), _PROBE), None)
     except (CronSimError, ValueError, AssertionError) as error:
         return f"is not a valid cron expression: {error}"
-    if found is None or found - _PROBE > timedelta(milliseconds=MOST_AHEAD):
+    if found is None or found - _PROBE > timedelta(milliseconds=MAX_AHEAD):
         return "is a cron expression that never comes"
     return None
 
@@ -46,7 +46,7 @@ def next_cron(expression: str, after: Millis, zone: str | None) -> Millis:
     twice, it is the first. Intervals such as `*/15 * * * *` follow the time that passes.
     """
     fields, where = _fields(expression), zone_of(zone)
-    last = Millis(after + MOST_AHEAD)
+    last = Millis(after + MAX_AHEAD)
     find = _next_passing if fields[0].startswith("*") or fields[1].startswith("*") else _next_fixed
     try:
         return min(find(" ".join(fields), after, where), last)

@@ -8,7 +8,7 @@ from typing import Final
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis
 from clarion.schedules.zones import local_time, moment_of, zone_of
 
-MOST_AHEAD: Final = Millis(3660 * DAY)
+MAX_AHEAD: Final = Millis(3660 * DAY)
 """Ten years: no schedule reaches further."""
 
 
@@ -26,10 +26,10 @@ _EXACT: Final = {Unit.SECONDS: SECOND, Unit.MINUTES: MINUTE, Unit.HOURS: HOUR}
 
 def end_of(start: Millis, amount: int, unit: Unit, zone: str | None) -> Millis:
     """When a span ends: days, weeks and months at the same time of day in the zone, a month at most at its last day."""
-    last = Millis(start + MOST_AHEAD)
+    last = Millis(start + MAX_AHEAD)
     if unit in _EXACT:
         return min(Millis(start + amount * _EXACT[unit]), last)
-    if amount * (DAY if unit is Unit.DAYS else 7 * DAY) > MOST_AHEAD:
+    if amount * (DAY if unit is Unit.DAYS else 7 * DAY) > MAX_AHEAD:
         return last
     where = zone_of(zone)
     return min(moment_of(_step(local_time(start, where), amount, unit), where), last)

@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 from clarion.clock import DAY, Millis
-from clarion.schedules.spans import MOST_AHEAD, Unit, end_of
+from clarion.schedules.spans import MAX_AHEAD, Unit, end_of
 from clarion.schedules.zones import has_day, local_time, moment_of, zone_of
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -29,11 +29,11 @@ def next_timed(timed: Mapping[str, Any], amount: int, unit: Unit, after: Millis,
         moment = moment_of(datetime.combine(day, at_time), where)
         if moment > after and has_day(day, where):
             return moment
-    return Millis(after + MOST_AHEAD)
+    return Millis(after + MAX_AHEAD)
 
 
 def _days(timed: Mapping[str, Any], amount: int, unit: Unit, start: date) -> Iterator[date]:
-    days = (start + timedelta(days=ahead) for ahead in range(MOST_AHEAD // DAY))
+    days = (start + timedelta(days=ahead) for ahead in range(MAX_AHEAD // DAY))
     if unit is Unit.DAYS:
         return (day for day in days if (day - start).days % amount == 0)
     if unit is Unit.WEEKS:

@@ -10,7 +10,7 @@ from clarion.db.query import sql
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, IntegrationId, SubscriberId
 from clarion.jsontext import json_text, json_value
-from clarion.subscribers.model import MOST_DEVICE_TOKENS, Channel, Subscriber
+from clarion.subscribers.model import MAX_DEVICE_TOKENS, ChannelEntry, Subscriber
 
 Merge = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 
@@ -54,9 +54,9 @@ MARK_SUBSCRIBER_CHANGED = sql("""
 
 async def list_channels(
     db: Connection, environment_id: EnvironmentId, subscriber_ids: Sequence[SubscriberId]
-) -> dict[SubscriberId, list[Channel]]:
+) -> dict[SubscriberId, list[ChannelEntry]]:
     """The channel entries of several people at once."""
-    found: dict[SubscriberId, list[Channel]] = {}
+    found: dict[SubscriberId, list[ChannelEntry]] = {}
     if subscriber_ids:
         rows = await db.fetch(LIST_CHANNELS, environment_id=environment_id, subscriber_ids=list(subscriber_ids))
         for row in rows:
@@ -85,10 +85,10 @@ async def merge_credentials(
     row = await db.fetch_one(FIND_CREDENTIALS, **scope)
     stored = json_value(row["credentials"]) if row else {}
     merged = merge(stored, supplied)
-    if len(merged.get("deviceTokens", ())) > MOST_DEVICE_TOKENS:
+    if len(merged.get("deviceTokens", ())) > MAX_DEVICE_TOKENS:
         raise Invalid.field(
             "credentials.deviceTokens",
-            f"would make {len(merged['deviceTokens'])} tokens for this integration; the most is {MOST_DEVICE_TOKENS}",
+            f"would make {len(merged['deviceTokens'])} tokens for this integration; the most is {MAX_DEVICE_TOKENS}",
         )
     if row is None or merged != stored:
         await db.execute(
@@ -137,8 +137,8 @@ async def _mark_changed(db: Connection, subscriber: Subscriber, now: Millis) -> 
     )
 
 
-def _channel(row: Row) -> Channel:
-    return Channel(
+def _channel(row: Row) -> ChannelEntry:
+    return ChannelEntry(
         provider_id=row["provider_id"],
         integration_id=row["integration_id"],
         integration_identifier=row["integration_identifier"],

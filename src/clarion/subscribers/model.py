@@ -8,7 +8,7 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, IntegrationId, SubscriberId, SubscriberKey
 
-MOST_DEVICE_TOKENS = 100
+MAX_DEVICE_TOKENS = 100
 
 CONTACT_FIELDS = ("first_name", "last_name", "email", "phone", "avatar", "locale", "timezone", "data")
 
@@ -33,7 +33,7 @@ class Subscriber(Struct, frozen=True, kw_only=True):
     updated_at: Millis
 
 
-class Channel(Struct, frozen=True, kw_only=True):
+class ChannelEntry(Struct, frozen=True, kw_only=True):
     """What one person has at one integration: device tokens, a webhook address."""
 
     provider_id: str

@@ -17,11 +17,11 @@ _ASKED_GRAMS = 3
 _NEWS = (6, 5, 3, 1)  # what a trigram tells that shares no, one, two or all characters with those asked for already
 _SAMPLE = 100  # from either end of the list
 _COMMON = 4  # of the sample
-_MOST_PEOPLE = 1_000
+_MAX_PEOPLE = 1_000
 
 _SAMPLED = "SELECT t.email, t.phone, t.full_name FROM subscribers AS t WHERE t.environment_id = :environment_id"
-LIST_OLDEST = sql(f"{_SAMPLED} ORDER BY t.id LIMIT :most")
-LIST_NEWEST = sql(f"{_SAMPLED} ORDER BY t.id DESC LIMIT :most")
+LIST_OLDEST = sql(f"{_SAMPLED} ORDER BY t.id LIMIT :limit")
+LIST_NEWEST = sql(f"{_SAMPLED} ORDER BY t.id DESC LIMIT :limit")
 
 # Ids from the index first, of those who hold the text indeed, then their rows: left to themselves both databases may
 # walk the environment instead.
@@ -90,12 +90,12 @@ async def search_people(db: Connection, environment_id: EnvironmentId, text: str
     query = sql(f"""
         SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :text
         UNION ALL SELECT t.id FROM subscribers AS t WHERE t.environment_id = :environment_id AND {condition}
-        LIMIT {_MOST_PEOPLE + 2}
+        LIMIT {_MAX_PEOPLE + 2}
     """)
     rows = await db.fetch(query, environment_id=environment_id, text=text, folded=folded, **bound)
     # Whose key and address both hold the text is found twice.
     found = list(dict.fromkeys(row["id"] for row in rows))
-    return None if len(found) > _MOST_PEOPLE else found
+    return None if len(found) > _MAX_PEOPLE else found
 
 
 def fold_email(text: str) -> str:
@@ -112,10 +112,10 @@ def rarest_grams(text: str, others: Sequence[str]) -> list[str]:
         places.setdefault(text[start : start + _GRAM], start)
     rarity = {gram: log((len(others) + 1) / (sum(gram in other for other in others) + 0.5)) for gram in places}
     chosen: list[str] = []
-    told: set[int] = set()
+    shown: set[int] = set()
     while places and len(chosen) < _ASKED_GRAMS:
-        gram = max(places, key=lambda one: rarity[one] * _NEWS[len(_span(places[one]) & told)])
-        told |= _span(places.pop(gram))
+        gram = max(places, key=lambda one: rarity[one] * _NEWS[len(_span(places[one]) & shown)])
+        shown |= _span(places.pop(gram))
         chosen.append(gram)
     return chosen
 
@@ -139,8 +139,8 @@ async def _choose_grams(db: Connection, environment_id: EnvironmentId, texts: Te
 
 
 async def _list_sample(db: Connection, environment_id: EnvironmentId) -> list[Row]:
-    oldest = await db.fetch(LIST_OLDEST, environment_id=environment_id, most=_SAMPLE)
-    newest = await db.fetch(LIST_NEWEST, environment_id=environment_id, most=_SAMPLE)
+    oldest = await db.fetch(LIST_OLDEST, environment_id=environment_id, limit=_SAMPLE)
+    newest = await db.fetch(LIST_NEWEST, environment_id=environment_id, limit=_SAMPLE)
     return [*oldest, *newest]
 
 

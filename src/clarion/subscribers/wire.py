@@ -9,7 +9,7 @@ from clarion.clock import iso_text
 from clarion.http.pages import CursorQuery
 from clarion.http.wire import Email, Locale, SubscriberKeyText, Timezone, Wire, given
 from clarion.ids import OrganizationId, id_text
-from clarion.subscribers.model import MOST_DEVICE_TOKENS, Channel, Subscriber
+from clarion.subscribers.model import MAX_DEVICE_TOKENS, ChannelEntry, Subscriber
 from clarion.vocabulary import ChannelProvider
 
 ContactText = Annotated[str, Meta(max_length=2048)]
@@ -58,7 +58,7 @@ CredentialText = Annotated[str, Meta(max_length=4096)]
 class ChannelCredentials(Wire):
     webhook_url: CredentialText | UnsetType = UNSET
     channel: CredentialText | UnsetType = UNSET
-    device_tokens: Annotated[list[CredentialText], Meta(max_length=MOST_DEVICE_TOKENS)] | UnsetType = UNSET
+    device_tokens: Annotated[list[CredentialText], Meta(max_length=MAX_DEVICE_TOKENS)] | UnsetType = UNSET
     alert_uid: CredentialText | UnsetType = UNSET
     title: CredentialText | UnsetType = UNSET
     image_url: CredentialText | UnsetType = UNSET
@@ -79,7 +79,7 @@ class ChannelOut(Wire):
     integration_id: str = field(name="_integrationId")
 
     @classmethod
-    def of(cls, channel: Channel) -> Self:
+    def of(cls, channel: ChannelEntry) -> Self:
         return cls(
             provider_id=channel.provider_id,
             integration_identifier=channel.integration_identifier,
@@ -112,7 +112,7 @@ class SubscriberOut(Wire):
     updated_at: str
 
     @classmethod
-    def of(cls, subscriber: Subscriber, channels: Sequence[Channel], organization_id: OrganizationId) -> Self:
+    def of(cls, subscriber: Subscriber, channels: Sequence[ChannelEntry], organization_id: OrganizationId) -> Self:
         return cls(
             id=id_text(subscriber.id),
             subscriber_id=subscriber.key,
@@ -160,7 +160,7 @@ class SubscriberV1Out(Wire):
     updated_at: str
 
     @classmethod
-    def of(cls, subscriber: Subscriber, channels: Sequence[Channel], organization_id: OrganizationId) -> Self:
+    def of(cls, subscriber: Subscriber, channels: Sequence[ChannelEntry], organization_id: OrganizationId) -> Self:
         full = SubscriberOut.of(subscriber, channels, organization_id)
         return cls(**{name: given(getattr(full, name)) for name in cls.__struct_fields__})
 

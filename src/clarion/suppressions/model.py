@@ -10,7 +10,7 @@ from clarion.clock import Millis
 from clarion.ids import EnvironmentId, MessageId
 from clarion.vocabulary import Channel
 
-LONGEST_ADDRESS = 320
+MAX_ADDRESS = 320
 SUPPRESSED_CHANNELS = (Channel.EMAIL, Channel.SMS)
 """Those whose messages go to an address that is the same for every integration."""
 
@@ -55,7 +55,7 @@ def fold_address(channel: Channel, text: str) -> str:
 
 def is_address(channel: Channel, folded: str) -> bool:
     """Can a folded text be written to at all?"""
-    if not 0 < len(folded) <= LONGEST_ADDRESS:
+    if not 0 < len(folded) <= MAX_ADDRESS:
         return False
     local, at, domain = folded.rpartition("@")
     return channel is not Channel.EMAIL or bool(local and at and domain and folded.isprintable())

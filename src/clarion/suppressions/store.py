@@ -70,10 +70,10 @@ async def list_suppressions(
     rows: Sequence[Row] = await db.fetch(
         sql(f"""
             SELECT {_COLUMNS} FROM suppressions WHERE environment_id = :environment_id{conditions}
-            ORDER BY created_at DESC, address DESC, channel LIMIT :most OFFSET :skipped
+            ORDER BY created_at DESC, address DESC, channel LIMIT :limit OFFSET :skipped
         """),
         environment_id=environment_id,
-        most=limit + 1,
+        limit=limit + 1,
         skipped=page * limit,
         **filters,
     )

@@ -17,11 +17,11 @@ from liquid.utils import ReadOnlyChainMap
 
 from clarion.templates import filters
 
-LONGEST_OUTPUT: Final = 1 << 20
+MAX_OUTPUT: Final = 1 << 20
 """Characters that one text may grow to."""
-MOST_ITERATIONS: Final = 10_000
+MAX_ITERATIONS: Final = 10_000
 """Turns of all loops of one text together."""
-MOST_WORK: Final = 1_000_000
+MAX_WORK: Final = 1_000_000
 """Look-ups, and items or 64 characters that pass through filters.
 
 This is the limit of time, counted in work so that a text that renders once renders on every machine.
@@ -42,8 +42,8 @@ class Context(RenderContext):
         super().__init__(template, globals=variables)
         # Without the library's `now` and `today`: an unknown variable is empty, whatever its name.
         self.scope = ReadOnlyChainMap(self.locals, self.globals, self.counters)
-        self._iterations = MOST_ITERATIONS
-        self._work = MOST_WORK
+        self._iterations = MAX_ITERATIONS
+        self._work = MAX_WORK
 
     def charge(self, work: int) -> None:
         self._work -= work
@@ -58,7 +58,7 @@ class Context(RenderContext):
     def loop(self, namespace: Mapping[str, object], forloop: ForLoop | TableRow) -> Iterator[RenderContext]:
         self._iterations -= forloop.length
         if self._iterations < 0:
-            raise ResourceLimitError(f"its loops turn more than {MOST_ITERATIONS} times", token=None)
+            raise ResourceLimitError(f"its loops turn more than {MAX_ITERATIONS} times", token=None)
         with super().loop(namespace, forloop) as context:
             yield context
 
@@ -71,12 +71,12 @@ class Text(StringIO):
 
     def __init__(self) -> None:
         super().__init__()
-        self._left = LONGEST_OUTPUT
+        self._left = MAX_OUTPUT
 
     def write(self, text: str, /) -> int:
         self._left -= len(text)
         if self._left < 0:
-            raise ResourceLimitError(f"its text is longer than {LONGEST_OUTPUT} characters", token=None)
+            raise ResourceLimitError(f"its text is longer than {MAX_OUTPUT} characters", token=None)
         return super().write(text)
 
 
@@ -106,7 +106,7 @@ class Dialect(Environment):
     """Everything that a template may use; `html` escapes values."""
 
     block_nesting_limit: ClassVar[int] = DEEPEST_BLOCK
-    local_namespace_limit: ClassVar[int | None] = 4 * LONGEST_OUTPUT
+    local_namespace_limit: ClassVar[int | None] = 4 * MAX_OUTPUT
 
     def __init__(self, *, html: bool) -> None:
         super().__init__(autoescape=html)
@@ -130,8 +130,8 @@ def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @with_context
     def guarded(left: Any, *arguments: Any, context: Context, **named: Any) -> Any:
         context.charge(1 + _size(left) + sum(map(_size, arguments)))
-        if growth and growth(left, *arguments[:2]) > LONGEST_OUTPUT:
-            raise ResourceLimitError(f"{name} makes more than {LONGEST_OUTPUT} characters", token=None)
+        if growth and growth(left, *arguments[:2]) > MAX_OUTPUT:
+            raise ResourceLimitError(f"{name} makes more than {MAX_OUTPUT} characters", token=None)
         if needs_context:
             named["context"] = context
         if needs_environment:
@@ -145,7 +145,7 @@ def _size(value: Any) -> int:
     if isinstance(value, str):
         return len(value) >> 6
     if isinstance(value, int):
-        return MOST_WORK if value.bit_length() > WIDEST_NUMBER else 0
+        return MAX_WORK if value.bit_length() > WIDEST_NUMBER else 0
     return len(value) if isinstance(value, list | tuple | range | Mapping) else 0
 
 

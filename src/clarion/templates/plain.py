@@ -13,7 +13,7 @@ from liquid.builtin.content import ContentNode
 from liquid.builtin.expressions import FilteredExpression, Path
 from liquid.builtin.output import OutputNode
 
-from clarion.templates.dialect import LONGEST_OUTPUT
+from clarion.templates.dialect import MAX_OUTPUT
 from clarion.templates.filters import as_text
 
 Piece = str | tuple[str, ...]
@@ -54,7 +54,7 @@ def join_pieces(pieces: list[Piece], variables: Mapping[str, Any], *, html: bool
         shown = value if isinstance(value, str) else as_text(value)
         texts.append(str(escape(shown)) if html else shown)
     text = "".join(texts)
-    return text if len(text) <= LONGEST_OUTPUT else None
+    return text if len(text) <= MAX_OUTPUT else None
 
 
 def _find_piece(node: Node) -> Piece | None:

@@ -6,14 +6,14 @@ from typing import Any, Final, NamedTuple
 from liquid import BoundTemplate
 from liquid.exceptions import LiquidError, LiquidInterrupt
 
+from clarion.cache import BoundedCache
 from clarion.errors import ClarionError
-from clarion.kept import Kept
-from clarion.templates.dialect import LONGEST_OUTPUT, Context, Dialect, Text
+from clarion.templates.dialect import MAX_OUTPUT, Context, Dialect, Text
 from clarion.templates.plain import Piece, find_pieces, join_pieces
 
-MOST_KEPT: Final = 4096
+MAX_CACHED: Final = 4096
 """Parsed templates that are kept, and below the characters that they may have together."""
-MOST_KEPT_CHARACTERS: Final = 4 << 20
+MAX_CACHED_CHARACTERS: Final = 4 << 20
 
 # What filters raise for values that they cannot work with, besides the library's own errors.
 FAULTS = (
@@ -87,16 +87,16 @@ class _Parsed(NamedTuple):
 
 
 def _parsed(text: str, *, html: bool) -> _Parsed:
-    found = _kept.find((text, html))
+    found = _cache.get((text, html))
     if found is None:
-        if len(text) > LONGEST_OUTPUT:
-            raise TemplateProblem(f"it is longer than {LONGEST_OUTPUT} characters")
+        if len(text) > MAX_OUTPUT:
+            raise TemplateProblem(f"it is longer than {MAX_OUTPUT} characters")
         try:
             template = _DIALECTS[html].from_string(text)
         except FAULTS as fault:
             raise TemplateProblem(explain_fault(fault)) from None
         found = _Parsed(template, find_pieces(template))
-        _kept.keep((text, html), found)
+        _cache.put((text, html), found)
     return found
 
 
@@ -117,6 +117,6 @@ def has_markup(text: str) -> bool:
 
 
 _DIALECTS = {html: Dialect(html=html) for html in (False, True)}
-_kept: Kept[tuple[str, bool], _Parsed] = Kept(
-    most=MOST_KEPT, most_weight=MOST_KEPT_CHARACTERS, weigh=lambda key: len(key[0])
+_cache: BoundedCache[tuple[str, bool], _Parsed] = BoundedCache(
+    limit=MAX_CACHED, weight_limit=MAX_CACHED_CHARACTERS, weigh=lambda key: len(key[0])
 )

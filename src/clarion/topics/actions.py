@@ -4,10 +4,10 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.ids import SubscriberKey
 from clarion.topics import subscriptions
-from clarion.topics.model import Outcome, Subscription, Topic
+from clarion.topics.model import SubscribeOutcome, Subscription, Topic
 
 
-async def subscribe(db: Connection, topic: Topic, keys: list[SubscriberKey], now: Millis) -> Outcome:
+async def subscribe(db: Connection, topic: Topic, keys: list[SubscriberKey], now: Millis) -> SubscribeOutcome:
     """Subscribe those who exist; who is in the topic already keeps their subscription.
 
     The caller holds the topic's row.
@@ -18,7 +18,7 @@ async def subscribe(db: Connection, topic: Topic, keys: list[SubscriberKey], now
     return _outcome(keys, await subscriptions.list_subscriptions_by_id(db, topic.environment_id, ids))
 
 
-async def unsubscribe(db: Connection, topic: Topic, keys: list[SubscriberKey]) -> Outcome:
+async def unsubscribe(db: Connection, topic: Topic, keys: list[SubscriberKey]) -> SubscribeOutcome:
     """Take people out of the topic and tell what was removed; the caller holds the topic's row."""
     known = await subscriptions.lock_subscribers(db, topic.environment_id, keys)
     ids = await subscriptions.list_subscription_ids(db, topic, known.values())
@@ -27,8 +27,8 @@ async def unsubscribe(db: Connection, topic: Topic, keys: list[SubscriberKey]) -
     return _outcome(keys, removed)
 
 
-def _outcome(keys: list[SubscriberKey], done: list[Subscription]) -> Outcome:
+def _outcome(keys: list[SubscriberKey], done: list[Subscription]) -> SubscribeOutcome:
     by_key = {one.member.key: one for one in done}
-    return Outcome(
+    return SubscribeOutcome(
         done=[by_key[key] for key in keys if key in by_key], missing=[key for key in keys if key not in by_key]
     )

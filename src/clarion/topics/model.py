@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey
 
-MOST_SUBSCRIPTIONS_A_CALL = 100
+MAX_SUBSCRIPTIONS_PER_CALL = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Subscription:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SubscribeOutcome:
     """What became of a call for several people, both parts in the order of the call."""
 
     done: list[Subscription]

@@ -9,7 +9,7 @@ from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import SubscriberKey, TopicKey
 from clarion.subscribers.store import get_subscriber
 from clarion.topics import actions, store, subscriptions
-from clarion.topics.model import MOST_SUBSCRIPTIONS_A_CALL, subscription_identifier
+from clarion.topics.model import MAX_SUBSCRIPTIONS_PER_CALL, subscription_identifier
 from clarion.topics.wire import (
     CreateTopicQuery,
     MembersIn,
@@ -122,9 +122,9 @@ def _wanted(body: MembersIn) -> list[SubscriberKey]:
     keys = body.keys
     if not keys:
         raise Invalid.field("subscriberIds", "is required, or 'subscriptions' in its place")
-    if len(keys) > MOST_SUBSCRIPTIONS_A_CALL:
+    if len(keys) > MAX_SUBSCRIPTIONS_PER_CALL:
         raise Invalid.field(
-            "subscriptions", f"would make {len(keys)} people in one call; the most is {MOST_SUBSCRIPTIONS_A_CALL}"
+            "subscriptions", f"would make {len(keys)} people in one call; the most is {MAX_SUBSCRIPTIONS_PER_CALL}"
         )
     return keys
 

@@ -9,7 +9,7 @@ from clarion.clock import iso_text
 from clarion.http.pages import CursorQuery
 from clarion.http.wire import TopicKeyText, Wire, given
 from clarion.ids import OrganizationId, SubscriberId, SubscriberKey, id_text
-from clarion.topics.model import MOST_SUBSCRIPTIONS_A_CALL, Member, Outcome, Subscription, Topic
+from clarion.topics.model import MAX_SUBSCRIPTIONS_PER_CALL, Member, SubscribeOutcome, Subscription, Topic
 
 TopicName = Annotated[str, Meta(max_length=255)]
 
@@ -48,8 +48,8 @@ class MemberIn(Wire):
 class MembersIn(Wire):
     """The people meant, in either list; together they are 1 to 100."""
 
-    subscriber_ids: Annotated[list[str], Meta(min_length=1, max_length=MOST_SUBSCRIPTIONS_A_CALL)] | None = None
-    subscriptions: Annotated[list[str | MemberIn], Meta(min_length=1, max_length=MOST_SUBSCRIPTIONS_A_CALL)] | None = (
+    subscriber_ids: Annotated[list[str], Meta(min_length=1, max_length=MAX_SUBSCRIPTIONS_PER_CALL)] | None = None
+    subscriptions: Annotated[list[str | MemberIn], Meta(min_length=1, max_length=MAX_SUBSCRIPTIONS_PER_CALL)] | None = (
         None
     )
 
@@ -144,7 +144,7 @@ class SubscriptionsOut(Wire):
     errors: list[SubscriptionErrorOut] | UnsetType = UNSET
 
     @classmethod
-    def of(cls, outcome: Outcome, errors: Iterable[SubscriptionErrorOut]) -> Self:
+    def of(cls, outcome: SubscribeOutcome, errors: Iterable[SubscriptionErrorOut]) -> Self:
         done, missing = len(outcome.done), len(outcome.missing)
         return cls(
             data=[SubscriptionOut.of(one) for one in outcome.done],

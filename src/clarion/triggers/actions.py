@@ -25,7 +25,7 @@ from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
 from clarion.triggers import store
 from clarion.triggers.model import (
-    MOST_PAYLOAD_BYTES,
+    MAX_PAYLOAD_BYTES,
     Person,
     Priority,
     Recipients,
@@ -40,14 +40,14 @@ from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_reference
 
 
-class Outcome(StrEnum):
+class TriggerOutcome(StrEnum):
     PROCESSED = "processed"
     NOT_ACTIVE = "trigger_not_active"
     NO_STEPS = "no_workflow_steps_defined"
     NO_ACTIVE_STEPS = "no_workflow_active_steps_defined"
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class TriggerRequest(Struct, frozen=True, kw_only=True):
     """A trigger as asked for; `wanted` is None for everyone."""
 
     environment_id: EnvironmentId
@@ -60,7 +60,7 @@ class Request(Struct, frozen=True, kw_only=True):
 
 
 class Accepted(Struct, frozen=True):
-    outcome: Outcome
+    outcome: TriggerOutcome
     transaction: TransactionKey
     errors: list[str]
     trigger: Trigger | None
@@ -68,7 +68,7 @@ class Accepted(Struct, frozen=True):
 
 
 async def accept_triggers(
-    db: Connection, requests: Sequence[Request], now: Millis
+    db: Connection, requests: Sequence[TriggerRequest], now: Millis
 ) -> list[Accepted | Invalid | PayloadInvalid]:
     """Store triggers to be worked on, and tell for each what became of it.
 
@@ -81,7 +81,7 @@ async def accept_triggers(
     return outcomes
 
 
-class _Known(Struct):
+class _Lookups(Struct):
     """What the requests of one moment name, by environment."""
 
     workflows: dict[tuple[EnvironmentId, str], Workflow] = {}
@@ -89,9 +89,9 @@ class _Known(Struct):
     topics: dict[tuple[EnvironmentId, TopicKey], Topic] = {}
 
 
-async def _look_up(db: Connection, requests: Sequence[Request]) -> _Known:
-    known = _Known()
-    by_environment: dict[EnvironmentId, list[Request]] = {}
+async def _look_up(db: Connection, requests: Sequence[TriggerRequest]) -> _Lookups:
+    known = _Lookups()
+    by_environment: dict[EnvironmentId, list[TriggerRequest]] = {}
     for request in requests:
         by_environment.setdefault(request.environment_id, []).append(request)
     for environment_id, own in by_environment.items():
@@ -105,7 +105,7 @@ async def _look_up(db: Connection, requests: Sequence[Request]) -> _Known:
     return known
 
 
-def _accept_one(request: Request, known: _Known, now: Millis) -> Accepted | Invalid | PayloadInvalid:
+def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accepted | Invalid | PayloadInvalid:
     workflow = known.workflows.get((request.environment_id, request.name))
     if workflow is None:
         problem = Problem(f"Workflow '{request.name}' does not exist in this environment", request.name)
@@ -119,7 +119,7 @@ def _accept_one(request: Request, known: _Known, now: Millis) -> Accepted | Inva
     transaction = TransactionKey(request.transaction or make_transaction_key(now))
     recipients, errors = _recipients(request, known)
     outcome = _outcome(workflow, version)
-    if outcome is not Outcome.PROCESSED:
+    if outcome is not TriggerOutcome.PROCESSED:
         return Accepted(outcome, transaction, errors, None)
     trigger = Trigger(
         environment_id=request.environment_id,
@@ -138,17 +138,17 @@ def _accept_one(request: Request, known: _Known, now: Millis) -> Accepted | Inva
     return Accepted(outcome, transaction, errors, trigger)
 
 
-def _outcome(workflow: Workflow, version: WorkflowVersion) -> Outcome:
+def _outcome(workflow: Workflow, version: WorkflowVersion) -> TriggerOutcome:
     if not workflow.active:
-        return Outcome.NOT_ACTIVE
+        return TriggerOutcome.NOT_ACTIVE
     if not version.steps:
-        return Outcome.NO_STEPS
-    return Outcome.PROCESSED if any(step.active for step in version.steps) else Outcome.NO_ACTIVE_STEPS
+        return TriggerOutcome.NO_STEPS
+    return TriggerOutcome.PROCESSED if any(step.active for step in version.steps) else TriggerOutcome.NO_ACTIVE_STEPS
 
 
 def _checked_payload(version: WorkflowVersion, payload: dict[str, Any]) -> dict[str, Any]:
-    if len(encode_json(payload)) > MOST_PAYLOAD_BYTES:
-        raise Invalid.field("payload", f"must have at most {MOST_PAYLOAD_BYTES} bytes of JSON")
+    if len(encode_json(payload)) > MAX_PAYLOAD_BYTES:
+        raise Invalid.field("payload", f"must have at most {MAX_PAYLOAD_BYTES} bytes of JSON")
     if version.payload_schema is None or not version.validate_payload:
         return payload
     filled = with_defaults(version.payload_schema, payload)
@@ -158,7 +158,7 @@ def _checked_payload(version: WorkflowVersion, payload: dict[str, Any]) -> dict[
     return filled
 
 
-def _recipients(request: Request, known: _Known) -> tuple[Recipients, list[str]]:
+def _recipients(request: TriggerRequest, known: _Lookups) -> tuple[Recipients, list[str]]:
     """Whom the trigger is for, and a sentence for each topic that does not exist."""
     if request.wanted is None:
         return Recipients(everyone=True, actor=request.actor), []

@@ -180,21 +180,21 @@ async def leave_window(db: Connection, environment_id: EnvironmentId, job_id: Jo
     if not others:
         await _write(db, environment_id, replace(window, leader_id=None, leader_run_id=None, closes_at=None))
         return
-    heir = JobId(others[0]["job_id"])
-    run_id = await _crown(db, environment_id, window, heir, now)
-    await _write(db, environment_id, replace(window, leader_id=heir, leader_run_id=run_id))
+    follower = JobId(others[0]["job_id"])
+    run_id = await _promote_follower(db, environment_id, window, follower, now)
+    await _write(db, environment_id, replace(window, leader_id=follower, leader_run_id=run_id))
 
 
-async def _crown(
-    db: Connection, environment_id: EnvironmentId, window: Window, heir: JobId, now: Millis
+async def _promote_follower(
+    db: Connection, environment_id: EnvironmentId, window: Window, follower: JobId, now: Millis
 ) -> NotificationId:
     """Let a run that was merged go on at the end of the window, in place of the one that led."""
-    row = await db.fetch_one(FIND_RUN_OF_JOB, environment_id=environment_id, job_id=heir)
+    row = await db.fetch_one(FIND_RUN_OF_JOB, environment_id=environment_id, job_id=follower)
     if row is None:
         raise LookupError("an event of a digest has no job")
     leader = NotificationId(row["notification_id"])
     scope = {"environment_id": environment_id, "now": now}
-    await db.execute(REVIVE_LEADER, **scope, job_id=heir, closes_at=window.closes_at)
+    await db.execute(REVIVE_LEADER, **scope, job_id=follower, closes_at=window.closes_at)
     await db.execute(REVIVE_FOLLOWING, **scope, notification_id=leader, step=row["step"])
     await db.execute(CLEAR_LEADER, **scope, leader=leader)
     await db.execute(POINT_TO_LEADER, **scope, leader=leader, former=window.leader_run_id)

@@ -10,9 +10,9 @@ from clarion.clock import Millis
 from clarion.ids import EnvironmentId, SubscriberKey, TransactionKey, TriggerId, WorkflowId, WorkflowVersionId
 from clarion.randomness import random_bytes
 
-MOST_RECIPIENTS = 100
-MOST_EVENTS = 100
-MOST_PAYLOAD_BYTES = 256 * 1024
+MAX_RECIPIENTS = 100
+MAX_EVENTS = 100
+MAX_PAYLOAD_BYTES = 256 * 1024
 
 
 class TriggerState(StrEnum):

@@ -12,7 +12,7 @@ from clarion.ids import SubscriberKey
 from clarion.jsontext import plain_value
 from clarion.subscribers.model import CONTACT_FIELDS
 from clarion.subscribers.wire import SubscriberIn
-from clarion.triggers.model import MOST_RECIPIENTS, Person
+from clarion.triggers.model import MAX_RECIPIENTS, Person
 from clarion.triggers.wire import TopicRecipientIn
 
 T = TypeVar("T", bound=Wire)
@@ -25,8 +25,8 @@ def read_recipients(to: Any) -> Wanted:
     entries = to if isinstance(to, list) else [to]
     if not entries:
         raise Invalid.field("to", "must name at least one recipient")
-    if len(entries) > MOST_RECIPIENTS:
-        raise Invalid.field("to", f"must have at most {MOST_RECIPIENTS} entries; a topic counts once")
+    if len(entries) > MAX_RECIPIENTS:
+        raise Invalid.field("to", f"must have at most {MAX_RECIPIENTS} entries; a topic counts once")
     problems: dict[str, list[Problem]] = {}
     wanted: Wanted = []
     for number, entry in enumerate(entries):

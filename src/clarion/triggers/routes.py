@@ -49,15 +49,15 @@ async def _accept(
     """What is wrong with one is its outcome, and harms no other."""
     read = [_read(call, body) for call, body in zip(calls, bodies, strict=True)]
     call = calls[0]
-    requests = [one for one in read if isinstance(one, actions.Request)]
+    requests = [one for one in read if isinstance(one, actions.TriggerRequest)]
     accepted = iter(await actions.accept_triggers(call.db, requests, call.now))
     call.after_commit.append(lambda: call.services.bus.publish(Topic.WORK))
     return [one if isinstance(one, Invalid) else next(accepted) for one in read]
 
 
-def _read(call: Call, body: TriggerIn | BroadcastIn) -> actions.Request | Invalid:
+def _read(call: Call, body: TriggerIn | BroadcastIn) -> actions.TriggerRequest | Invalid:
     try:
-        return actions.Request(
+        return actions.TriggerRequest(
             environment_id=call.environment_id,
             name=body.name,
             wanted=read_recipients(body.to) if isinstance(body, TriggerIn) else None,

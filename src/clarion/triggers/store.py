@@ -32,7 +32,7 @@ TRIGGERS = Insert(
 CLAIM_TRIGGERS = sql(f"""
     SELECT {_COLUMNS} FROM triggers
     WHERE environment_id = :environment_id AND state = 'queued'
-    ORDER BY priority, id LIMIT :most {{for_update}}
+    ORDER BY priority, id LIMIT :limit {{for_update}}
 """)
 LIST_TRIGGERS_BY_ID = sql(f"""
     SELECT {_COLUMNS} FROM triggers WHERE environment_id = :environment_id AND id {{any:ids}}
@@ -68,9 +68,9 @@ def _row(one: Trigger) -> tuple[Any, ...]:
     )
 
 
-async def claim_triggers(db: Connection, environment_id: EnvironmentId, *, most: int) -> list[Trigger]:
+async def claim_triggers(db: Connection, environment_id: EnvironmentId, *, limit: int) -> list[Trigger]:
     """The next triggers of the environment, critical ones first; the caller holds the environment's lane."""
-    rows = await db.fetch(CLAIM_TRIGGERS, environment_id=environment_id, most=most)
+    rows = await db.fetch(CLAIM_TRIGGERS, environment_id=environment_id, limit=limit)
     return [trigger_of(row) for row in rows]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, UnsetType
 
 from clarion.http.wire import CheckedText, SubscriberKeyText, Wire
-from clarion.triggers.model import MOST_EVENTS
+from clarion.triggers.model import MAX_EVENTS
 
 
 class TransactionText(CheckedText):
@@ -43,7 +43,7 @@ class BroadcastIn(Wire):
 
 
 class BulkTriggerIn(Wire):
-    events: Annotated[list[TriggerIn], Meta(min_length=1, max_length=MOST_EVENTS)]
+    events: Annotated[list[TriggerIn], Meta(min_length=1, max_length=MAX_EVENTS)]
 
 
 class TriggerOut(Wire):

@@ -14,9 +14,9 @@ from clarion.webhooks import store
 from clarion.webhooks.model import Attempt, Delivery, DeliveryStatus, Endpoint, EventType, enable, new_secret
 from clarion.webhooks.model import rotate_secrets as next_secrets
 
-MOST_ENDPOINTS = 50
+MAX_ENDPOINTS = 50
 """Each event is written once for every endpoint that wants it, so there are not very many."""
-MOST_REPLAYED = 1_000
+MAX_REPLAYED = 1_000
 
 _RESEALED_TOGETHER = 100
 
@@ -26,8 +26,8 @@ async def create_endpoint(
 ) -> Endpoint:
     """An endpoint with a secret of its own."""
     await lock_environment(db, environment_id)
-    if len(await store.list_endpoints(db, environment_id, vault)) >= MOST_ENDPOINTS:
-        raise Invalid.field("url", f"is one too many: an environment has at most {MOST_ENDPOINTS} endpoints")
+    if len(await store.list_endpoints(db, environment_id, vault)) >= MAX_ENDPOINTS:
+        raise Invalid.field("url", f"is one too many: an environment has at most {MAX_ENDPOINTS} endpoints")
     endpoint = Endpoint(
         environment_id=environment_id,
         id=WebhookEndpointId(new_id(now)),
@@ -80,8 +80,8 @@ async def replay_since(
     """Send deliveries again that have ended, the oldest first; tells also whether there may be more of them."""
     wanted = (DeliveryStatus.DELIVERED, DeliveryStatus.FAILED) if status is None else (status,)
     statuses = [one for one in wanted if one is not DeliveryStatus.QUEUED]
-    found = await store.replay_deliveries(db, endpoint, after=after, statuses=statuses, most=MOST_REPLAYED, now=now)
-    return found, len(found) == MOST_REPLAYED
+    found = await store.replay_deliveries(db, endpoint, after=after, statuses=statuses, limit=MAX_REPLAYED, now=now)
+    return found, len(found) == MAX_REPLAYED
 
 
 async def append_test(
@@ -112,6 +112,6 @@ async def append_test(
 async def reencrypt_secrets(database: Database, vault: Vault) -> int:
     """Seal with the vault's writing key what is sealed with another; tells how many secrets there were."""
     resealed = 0
-    while batch := await database.transaction(lambda db: store.reseal_secrets(db, vault, most=_RESEALED_TOGETHER)):
+    while batch := await database.transaction(lambda db: store.reseal_secrets(db, vault, limit=_RESEALED_TOGETHER)):
         resealed += batch
     return resealed

@@ -12,10 +12,10 @@ from typing import Any
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.environments.lanes import follow_indexes
+from clarion.environments.lanes import prefer_index_scans
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
 from clarion.vault import Vault
-from clarion.webhooks.model import LONGEST_FAILURE, Attempt, DeliveryStatus, Endpoint, next_attempt_at
+from clarion.webhooks.model import MAX_FAILURE, Attempt, DeliveryStatus, Endpoint, next_attempt_at
 from clarion.webhooks.store import endpoint_of
 
 LEASE = Millis(60 * SECOND)
@@ -44,7 +44,7 @@ CLAIM_DELIVERIES = sql("""
     WHERE environment_id = :environment_id AND id IN (
         SELECT id FROM webhook_deliveries
         WHERE environment_id = :environment_id AND endpoint_id = :endpoint_id AND status = 'queued' AND due_at <= :now
-        ORDER BY due_at, id LIMIT :most {skip_locked}
+        ORDER BY due_at, id LIMIT :limit {skip_locked}
     )
     RETURNING id, event_id, attempt
 """)
@@ -74,7 +74,7 @@ DISABLE = sql("""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Errand:
+class ClaimedDelivery:
     """A delivery that this worker has claimed."""
 
     endpoint: Endpoint
@@ -92,19 +92,19 @@ async def list_waiting(db: Connection, now: Millis) -> list[tuple[EnvironmentId,
 
 
 async def claim_deliveries(
-    db: Connection, place: tuple[EnvironmentId, WebhookEndpointId], vault: Vault, *, most: int, now: Millis
-) -> list[Errand]:
+    db: Connection, place: tuple[EnvironmentId, WebhookEndpointId], vault: Vault, *, limit: int, now: Millis
+) -> list[ClaimedDelivery]:
     """Take up to `most` deliveries of an endpoint for this worker alone."""
     environment_id, endpoint_id = place
     found = await db.fetch_one(FIND_ACTIVE_ENDPOINT, environment_id=environment_id, id=endpoint_id)
     if found is None:
         return []
-    await follow_indexes(db)
+    await prefer_index_scans(db)
     rows = await db.fetch(
         CLAIM_DELIVERIES,
         environment_id=environment_id,
         endpoint_id=endpoint_id,
-        most=most,
+        limit=limit,
         now=now,
         lease_until=now + LEASE,
     )
@@ -113,7 +113,7 @@ async def claim_deliveries(
     payloads = {row["id"]: row["payload"] for row in events}
     endpoint = endpoint_of(found, vault)
     return [
-        Errand(
+        ClaimedDelivery(
             endpoint=endpoint,
             id=row["id"],
             event_id=row["event_id"],
@@ -125,7 +125,7 @@ async def claim_deliveries(
 
 
 async def record_attempts(
-    db: Connection, environment_id: EnvironmentId, attempts: Mapping[Errand, Attempt], now: Millis
+    db: Connection, environment_id: EnvironmentId, attempts: Mapping[ClaimedDelivery, Attempt], now: Millis
 ) -> None:
     """Write down what receivers did, and what that means for their endpoints."""
     ids = sorted(one.id for one in attempts)
@@ -134,11 +134,11 @@ async def record_attempts(
     ours = {one: attempt for one, attempt in attempts.items() if numbers.get(one.id) == one.number}
     if not ours:
         return
-    await db.execute_many(RECORD_DELIVERY, [_row(errand, attempt, now) for errand, attempt in ours.items()])
+    await db.execute_many(RECORD_DELIVERY, [_row(delivery, attempt, now) for delivery, attempt in ours.items()])
     by_endpoint: defaultdict[WebhookEndpointId, list[Attempt]] = defaultdict(list)
-    for errand, attempt in ours.items():
-        if errand.payload is not None:
-            by_endpoint[errand.endpoint.id].append(attempt)
+    for delivery, attempt in ours.items():
+        if delivery.payload is not None:
+            by_endpoint[delivery.endpoint.id].append(attempt)
     for endpoint_id in sorted(by_endpoint):
         await _judge(db, environment_id, endpoint_id, by_endpoint[endpoint_id], now)
 
@@ -161,22 +161,22 @@ async def _judge(
         await db.execute(MARK_WORKING, **bound)
     else:
         await db.execute(MARK_FAILING, **bound, now=now)
-        long_ago = Millis(now - LONGEST_FAILURE)
+        long_ago = Millis(now - MAX_FAILURE)
         await db.execute(DISABLE, **bound, reason=FAILED_FOR_DAYS, failing_since=long_ago, now=now)
     if any(one.is_gone for one in tried):
         await db.execute(MARK_FAILING, **bound, now=now)
         await db.execute(DISABLE, **bound, reason=GONE, failing_since=now, now=now)
 
 
-def _row(errand: Errand, attempt: Attempt, now: Millis) -> dict[str, Any]:
+def _row(delivery: ClaimedDelivery, attempt: Attempt, now: Millis) -> dict[str, Any]:
     due_at = None
     status = DeliveryStatus.DELIVERED if attempt.is_success else DeliveryStatus.FAILED
-    if not attempt.is_success and errand.payload is not None:
-        due_at = next_attempt_at(errand.number, attempt, now)
+    if not attempt.is_success and delivery.payload is not None:
+        due_at = next_attempt_at(delivery.number, attempt, now)
         status = DeliveryStatus.FAILED if due_at is None else DeliveryStatus.QUEUED
     return {
-        "environment_id": errand.endpoint.environment_id,
-        "id": errand.id,
+        "environment_id": delivery.endpoint.environment_id,
+        "id": delivery.id,
         "status": status,
         "due_at": due_at,
         "response_status": attempt.status,
@@ -186,10 +186,10 @@ def _row(errand: Errand, attempt: Attempt, now: Millis) -> dict[str, Any]:
 
 
 def group_by_environment(
-    attempts: Sequence[tuple[Errand, Attempt]],
-) -> dict[EnvironmentId, dict[Errand, Attempt]]:
+    attempts: Sequence[tuple[ClaimedDelivery, Attempt]],
+) -> dict[EnvironmentId, dict[ClaimedDelivery, Attempt]]:
     """Results as they are recorded: each environment in a unit of work of its own."""
-    groups: defaultdict[EnvironmentId, dict[Errand, Attempt]] = defaultdict(dict)
-    for errand, attempt in attempts:
-        groups[errand.endpoint.environment_id][errand] = attempt
+    groups: defaultdict[EnvironmentId, dict[ClaimedDelivery, Attempt]] = defaultdict(dict)
+    for delivery, attempt in attempts:
+        groups[delivery.endpoint.environment_id][delivery] = attempt
     return groups

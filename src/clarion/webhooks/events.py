@@ -19,14 +19,14 @@ from clarion.webhooks.wire import MessageEvent
 KNOWN_FOR = Millis(2 * SECOND)
 """An endpoint changed by another process is heeded here as it was for at most this time."""
 
-_MOST_KNOWN = 1_000
+_MAX_KNOWN = 1_000
 _MESSAGES_TOGETHER = 500
 
 Listeners = Mapping[WebhookEndpointId, frozenset[EventType]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CachedListeners:
     listeners: Listeners
     read_at: Millis
 
@@ -46,8 +46,8 @@ async def append_message_events(
     for start in range(0, len(wanted), _MESSAGES_TOGETHER):
         part = wanted[start : start + _MESSAGES_TOGETHER]
         rows = await store.list_message_rows(db, environment_id, [message_id for _, message_id in part])
-        told = [(kind, MessageEvent.of(rows[one])) for kind, one in part if one in rows]
-        await append_events(db, environment_id, told, now)
+        shown = [(kind, MessageEvent.of(rows[one])) for kind, one in part if one in rows]
+        await append_events(db, environment_id, shown, now)
 
 
 async def append_events(
@@ -76,8 +76,8 @@ async def list_listeners(db: Connection, environment_id: EnvironmentId, now: Mil
     """The active endpoints of the environment, each with the events that it wants; none at all means every one."""
     known = _known.get(environment_id)
     if known is None or not known.is_fresh(now):
-        known = _Known(await store.list_listeners(db, environment_id), now)
-        if len(_known) >= _MOST_KNOWN:
+        known = _CachedListeners(await store.list_listeners(db, environment_id), now)
+        if len(_known) >= _MAX_KNOWN:
             _known.clear()
         _known[environment_id] = known
     return known.listeners
@@ -88,7 +88,7 @@ def forget_listeners(environment_id: EnvironmentId) -> None:
     _known.pop(environment_id, None)
 
 
-_known: dict[EnvironmentId, _Known] = {}
+_known: dict[EnvironmentId, _CachedListeners] = {}
 
 
 def _is_wanted(listeners: Listeners, kind: EventType) -> bool:

@@ -19,12 +19,12 @@ PAUSES = (
 )
 """Between one attempt and the next: the schedule that the Standard Webhooks scheme proposes."""
 
-MOST_ATTEMPTS = len(PAUSES) + 1
-LONGEST_FAILURE = Millis(5 * DAY)
+MAX_ATTEMPTS = len(PAUSES) + 1
+MAX_FAILURE = Millis(5 * DAY)
 """An endpoint that took nothing for this long is disabled."""
 ROTATION_OVERLAP = DAY
 """How long the secret before still signs, beside the new one."""
-KEPT = Millis(30 * DAY)
+RETENTION = Millis(30 * DAY)
 """How long events and their deliveries can be looked up and replayed."""
 
 _GONE = 410
@@ -174,7 +174,7 @@ def next_attempt_at(number: int, attempt: Attempt, now: Millis) -> Millis | None
 
     A receiver that asks for more patience is given it; one that asks for less is not.
     """
-    if number >= MOST_ATTEMPTS or attempt.is_gone:
+    if number >= MAX_ATTEMPTS or attempt.is_gone:
         return None
     # Jitter keeps the retries of one outage from arriving together.
     pause = PAUSES[number - 1] * random.uniform(1, 1.2)  # noqa: S311 - not a secret

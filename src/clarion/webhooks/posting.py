@@ -4,23 +4,23 @@ from collections.abc import Mapping, Sequence
 
 from clarion.clock import SECOND, Millis
 from clarion.ids import WebhookEventId, id_text
-from clarion.providers.answer import Answer
+from clarion.providers.answer import ProviderAnswer
 from clarion.providers.base import SendFailure
-from clarion.providers.request import Encoding, Request
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
+from clarion.providers.request import Encoding, ProviderRequest
 from clarion.providers.signing.digests import hmac_base64
 from clarion.webhooks.model import Attempt, Endpoint
 
-_LONGEST_QUOTE = 500
+_MAX_QUOTE = 500
 
 
 async def post_event(
-    carrier: Carrier, endpoint: Endpoint, event_id: WebhookEventId, payload: str, now: Millis
+    gateway: ProviderGateway, endpoint: Endpoint, event_id: WebhookEventId, payload: str, now: Millis
 ) -> Attempt:
     """Hand an event to the receiver, once; whatever comes of it is told and not raised."""
     content = payload.encode()
     named = {"webhook-id": id_text(event_id), "webhook-timestamp": str(now // SECOND)}
-    request = Request(
+    request = ProviderRequest(
         url=endpoint.url,
         encoding=Encoding.RAW,
         body=content,
@@ -28,7 +28,7 @@ async def post_event(
         auth={"webhook-signature": sign(named, content, endpoint.signing_keys(now))},
     )
     try:
-        answer = await carrier.call(request)
+        answer = await gateway.call(request)
     except SendFailure as failure:
         return Attempt(error=_plain(failure.message), status=_status_of(failure))
     if answer.is_success:
@@ -42,8 +42,8 @@ def sign(named: Mapping[str, str], content: bytes, keys: Sequence[bytes]) -> str
     return " ".join(f"v1,{hmac_base64(key, signed)}" for key in keys)
 
 
-def _refusal(answer: Answer) -> str:
-    said = " ".join(_plain(answer.text).split())[:_LONGEST_QUOTE]
+def _refusal(answer: ProviderAnswer) -> str:
+    said = " ".join(_plain(answer.text).split())[:_MAX_QUOTE]
     return f"The receiver answered {answer.status}{': ' if said else ''}{said}"
 
 

@@ -7,7 +7,7 @@ from msgspec import UnsetType
 from clarion.clock import iso_text
 from clarion.db.port import Connection
 from clarion.errors import Invalid
-from clarion.http.operation import Call, Talk, after, operation
+from clarion.http.operation import Call, OutsideCall, after, operation
 from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.http.wire import changes_of
 from clarion.ids import WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id_text, new_id
@@ -38,8 +38,8 @@ async def list_event_types(_: Call) -> list[EventTypeOut]:
     return [EventTypeOut(type=one, description=ABOUT[one]) for one in EventType]
 
 
-async def _check_new_url(talk: Talk, body: EndpointIn) -> None:
-    await _check_url(talk, body.url)
+async def _check_new_url(call: OutsideCall, body: EndpointIn) -> None:
+    await _check_url(call, body.url)
 
 
 @operation("POST", "/v1/webhooks/endpoints", scope=Scope.WEBHOOKS_WRITE, status=201)
@@ -70,9 +70,9 @@ async def get_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> En
     return EndpointOut.of(await _get_endpoint(call, endpoint_id))
 
 
-async def _check_changed_url(talk: Talk, _: WebhookEndpointId, body: EndpointPatch) -> None:
+async def _check_changed_url(call: OutsideCall, _: WebhookEndpointId, body: EndpointPatch) -> None:
     if not isinstance(body.url, UnsetType):
-        await _check_url(talk, body.url)
+        await _check_url(call, body.url)
 
 
 @operation("PATCH", "/v1/webhooks/endpoints/{endpointId}", scope=Scope.WEBHOOKS_WRITE)
@@ -108,22 +108,22 @@ async def rotate_webhook_secret(call: Call, endpoint_id: WebhookEndpointId) -> S
 
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/test", scope=Scope.WEBHOOKS_WRITE)
-async def try_webhook_endpoint(talk: Talk, endpoint_id: WebhookEndpointId) -> DeliveryOut:
+async def try_webhook_endpoint(call: OutsideCall, endpoint_id: WebhookEndpointId) -> DeliveryOut:
     """Send a test event to an endpoint at once, active or not, and tell what the receiver answered."""
 
     async def find(db: Connection) -> Endpoint:
-        return await store.get_endpoint(db, talk.environment_id, endpoint_id, talk.services.vault)
+        return await store.get_endpoint(db, call.environment_id, endpoint_id, call.services.vault)
 
-    endpoint = await talk.database.read(find)
-    now = talk.now
+    endpoint = await call.database.read(find)
+    now = call.now
     event_id = WebhookEventId(new_id(now))
     payload = make_payload(EventType.ENDPOINT_TEST, {"_endpointId": id_text(endpoint.id)}, now)
-    attempt = await post_event(talk.services.carrier, endpoint, event_id, payload, now)
+    attempt = await post_event(call.services.gateway, endpoint, event_id, payload, now)
 
     async def record(db: Connection) -> Delivery:
         return await actions.append_test(db, endpoint, event_id, payload, attempt, now)
 
-    return DeliveryOut.of(await talk.database.transaction(record))
+    return DeliveryOut.of(await call.database.transaction(record))
 
 
 @operation("GET", "/v1/webhooks/endpoints/{endpointId}/deliveries", scope=Scope.WEBHOOKS_READ, scans=True)
@@ -159,9 +159,9 @@ async def replay_webhook_deliveries(call: Call, endpoint_id: WebhookEndpointId, 
     return ReplayOut(replayed=len(found), has_more=has_more, last=id_text(found[-1]))
 
 
-async def _check_url(talk: Talk, url: EndpointUrl) -> None:
+async def _check_url(call: OutsideCall, url: EndpointUrl) -> None:
     try:
-        await talk.services.carrier.check_url(str(url))
+        await call.services.gateway.check_url(str(url))
     except SendFailure as failure:
         raise Invalid.field("url", f"cannot be sent to: {failure.message}", str(url)) from None
 

@@ -54,7 +54,7 @@ LIST_ENVELOPES = sql("SELECT secret FROM webhook_endpoints")
 LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
     SELECT environment_id, id, secret FROM webhook_endpoints
     WHERE substr(secret, 1, :prefix_length) <> :prefix
-    ORDER BY environment_id, id LIMIT :most {for_update}
+    ORDER BY environment_id, id LIMIT :limit {for_update}
 """)
 UPDATE_ENVELOPE = sql("""
     UPDATE webhook_endpoints SET secret = :secret WHERE environment_id = :environment_id AND id = :id
@@ -100,20 +100,20 @@ REPLAY_DELIVERIES = sql("""
         SELECT id FROM webhook_deliveries
         WHERE environment_id = :environment_id AND endpoint_id = :endpoint_id AND id > :after
         AND status {any:statuses}
-        ORDER BY id LIMIT :most {for_update}
+        ORDER BY id LIMIT :limit {for_update}
     )
     RETURNING id
 """)
 DELETE_OLD_DELIVERIES = sql("""
     DELETE FROM webhook_deliveries WHERE environment_id = :environment_id AND id IN (
         SELECT id FROM webhook_deliveries
-        WHERE environment_id = :environment_id AND id <= :oldest ORDER BY id LIMIT :most
+        WHERE environment_id = :environment_id AND id <= :oldest ORDER BY id LIMIT :limit
     )
 """)
 DELETE_OLD_EVENTS = sql("""
     DELETE FROM webhook_events WHERE environment_id = :environment_id AND id IN (
         SELECT id FROM webhook_events
-        WHERE environment_id = :environment_id AND id <= :oldest ORDER BY id LIMIT :most
+        WHERE environment_id = :environment_id AND id <= :oldest ORDER BY id LIMIT :limit
     )
 """)
 
@@ -161,10 +161,10 @@ async def list_sealing_keys(db: Connection) -> frozenset[str]:
     return frozenset(sealing_key_id(row["secret"]) for row in await db.fetch(LIST_ENVELOPES))
 
 
-async def reseal_secrets(db: Connection, vault: Vault, *, most: int) -> int:
+async def reseal_secrets(db: Connection, vault: Vault, *, limit: int) -> int:
     """Seal up to `most` envelopes of other keys with the vault's writing key; tells how many there were."""
     prefix = f"v1.{vault.writing_key_id}."
-    rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), most=most)
+    rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), limit=limit)
     for row in rows:
         context = row["environment_id"] + row["id"]
         sealed = vault.seal(vault.open(row["secret"], context=context), context=context)
@@ -243,7 +243,7 @@ async def replay_delivery(db: Connection, delivery: Delivery, now: Millis) -> No
 
 
 async def replay_deliveries(
-    db: Connection, endpoint: Endpoint, *, after: bytes, statuses: Sequence[DeliveryStatus], most: int, now: Millis
+    db: Connection, endpoint: Endpoint, *, after: bytes, statuses: Sequence[DeliveryStatus], limit: int, now: Millis
 ) -> list[WebhookDeliveryId]:
     """Let up to `most` deliveries with ids above `after` begin again, the oldest first; returns them in order."""
     rows = await db.fetch(
@@ -252,17 +252,17 @@ async def replay_deliveries(
         endpoint_id=endpoint.id,
         after=after,
         statuses=list(statuses),
-        most=most,
+        limit=limit,
         now=now,
     )
     return sorted(WebhookDeliveryId(row["id"]) for row in rows)
 
 
-async def delete_old(db: Connection, environment_id: EnvironmentId, *, before: Millis, most: int) -> int:
+async def delete_old(db: Connection, environment_id: EnvironmentId, *, before: Millis, limit: int) -> int:
     """Remove up to `most` events and as many deliveries from before the moment; tells how many."""
     if before <= 0:
         return 0
-    bound = {"environment_id": environment_id, "oldest": last_id(Millis(before - 1)), "most": most}
+    bound = {"environment_id": environment_id, "oldest": last_id(Millis(before - 1)), "limit": limit}
     return await db.execute(DELETE_OLD_DELIVERIES, **bound) + await db.execute(DELETE_OLD_EVENTS, **bound)
 
 

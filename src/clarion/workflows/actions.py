@@ -77,7 +77,7 @@ async def delete_workflow(db: Connection, workflow: Workflow, now: Millis) -> No
 
 
 async def _tell(db: Connection, kind: EventType, workflow: Workflow, now: Millis) -> None:
-    told = {
+    shown = {
         "_id": id_text(workflow.id),
         "workflowId": workflow.key,
         "name": workflow.name,
@@ -87,7 +87,7 @@ async def _tell(db: Connection, kind: EventType, workflow: Workflow, now: Millis
         "createdAt": iso_text(workflow.created_at),
         "updatedAt": iso_text(workflow.updated_at),
     }
-    await append_events(db, workflow.environment_id, [(kind, told)], now)
+    await append_events(db, workflow.environment_id, [(kind, shown)], now)
 
 
 def _new_workflow(

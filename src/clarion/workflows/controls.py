@@ -21,7 +21,7 @@ from clarion.vocabulary import StepType
 Amount = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Found = tuple[str, str]
 
-_LONGEST_DAYS = 3660
+_MAX_DAYS = 3660
 _SECONDS_A_DAY = 86_400
 _SECONDS = {
     Unit.SECONDS: 1,
@@ -272,11 +272,11 @@ def _length_problems(controls: Controls) -> Iterator[Found]:
     if not isinstance(controls, WaitControls):
         return
     if controls.amount and controls.unit and _is_too_long(controls.amount, controls.unit):
-        yield "amount", f"must not make more than {_LONGEST_DAYS} days"
+        yield "amount", f"must not make more than {_MAX_DAYS} days"
     window = controls.look_back_window if isinstance(controls, DigestControls) else None
     if window is not None and _is_too_long(window.amount, window.unit):
-        yield "lookBackWindow.amount", f"must not make more than {_LONGEST_DAYS} days"
+        yield "lookBackWindow.amount", f"must not make more than {_MAX_DAYS} days"
 
 
 def _is_too_long(amount: int, unit: Unit) -> bool:
-    return amount * _SECONDS[unit] > _LONGEST_DAYS * _SECONDS_A_DAY
+    return amount * _SECONDS[unit] > _MAX_DAYS * _SECONDS_A_DAY

@@ -9,13 +9,13 @@ import msgspec
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.conditions import Rule
+from clarion.conditions import CompiledLogic
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, base62_id, find_id, id_base62
 from clarion.jsontext import json_text
 from clarion.templates import has_markup
 from clarion.vocabulary import Channel, Severity, StepType
 
-MOST_STEPS = 20
+MAX_STEPS = 20
 
 _SLUG_MARK = "_wf_"
 _STEP_SLUG_MARK = "_st_"
@@ -28,9 +28,9 @@ class Controlled(Struct, frozen=True, kw_only=True, rename="camel", dict=True):
     controls: dict[str, Any] = {}
 
     @cached_property
-    def rule(self) -> Rule | None:
+    def rule(self) -> CompiledLogic | None:
         logic = self.controls.get("skip")
-        return Rule(logic) if logic else None
+        return CompiledLogic(logic) if logic else None
 
     @cached_property
     def has_templates_in_rule(self) -> bool:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
+from clarion.cache import BoundedCache
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowVersionId
 from clarion.jsontext import json_text, json_value
-from clarion.kept import Kept
 from clarion.workflows.model import (
     PreferenceLayer,
     Workflow,
@@ -168,13 +168,13 @@ async def list_versions_by_id(
 ) -> dict[WorkflowVersionId, WorkflowVersion]:
     """The given versions; they never change, so those used lately are kept."""
     wanted = dict.fromkeys(ids)
-    found = {one: version for one in wanted if (version := _kept.find((environment_id, one))) is not None}
+    found = {one: version for one in wanted if (version := _cache.get((environment_id, one))) is not None}
     missing = [one for one in wanted if one not in found]
     if missing:
         for row in await db.fetch(LIST_VERSIONS_BY_ID, environment_id=environment_id, ids=missing):
             version = version_of(row)
             found[version.id] = version
-            _kept.keep((environment_id, version.id), version)
+            _cache.put((environment_id, version.id), version)
     return found
 
 
@@ -226,4 +226,4 @@ def _layer_text(layer: PreferenceLayer | None) -> str | None:
     return None if layer is None else json_text(layer)
 
 
-_kept: Kept[tuple[EnvironmentId, WorkflowVersionId], WorkflowVersion] = Kept(most=1024)
+_cache: BoundedCache[tuple[EnvironmentId, WorkflowVersionId], WorkflowVersion] = BoundedCache(limit=1024)

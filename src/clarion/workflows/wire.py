@@ -11,7 +11,7 @@ from clarion.http.wire import Wire, changes_of, given
 from clarion.ids import id_text
 from clarion.vocabulary import Channel, OrderDirection, Severity, StepType
 from clarion.workflows.issues import WorkflowStatus, status_of
-from clarion.workflows.model import MOST_STEPS, MainSwitch, PreferenceLayer, Switch, Workflow, WorkflowVersion
+from clarion.workflows.model import MAX_STEPS, MainSwitch, PreferenceLayer, Switch, Workflow, WorkflowVersion
 from clarion.workflows.step_wire import IdentifierText, ListedStepOut, Name, StepIn, StepOut
 
 Tags = Annotated[list[Annotated[str, Meta(min_length=1, max_length=64)]], Meta(max_length=16)]
@@ -76,7 +76,7 @@ class WorkflowPut(WorkflowPatch):
     """The steps as they shall be; of the rest, omitted stays as it is and null clears."""
 
     name: Name
-    steps: Annotated[list[StepIn], Meta(max_length=MOST_STEPS)]
+    steps: Annotated[list[StepIn], Meta(max_length=MAX_STEPS)]
 
 
 class WorkflowIn(WorkflowPut):

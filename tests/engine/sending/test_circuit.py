@@ -9,8 +9,8 @@ from clarion.engine.sending.circuit import (
     CLOSED,
     FAILURES_TO_OPEN,
     FIRST_PAUSE,
-    LONGEST_PAUSE,
-    LONGEST_TRIAL,
+    MAX_PAUSE,
+    MAX_TRIAL,
     Circuit,
     begin_trial,
     note_failure,
@@ -46,7 +46,7 @@ def test_each_trial_that_fails_keeps_it_open_for_longer_up_to_a_bound() -> None:
     assert pauses[0] == FIRST_PAUSE
     assert pauses[:3] == [FIRST_PAUSE, 2 * FIRST_PAUSE, 4 * FIRST_PAUSE]
     assert pauses == sorted(pauses)
-    assert pauses[-1] == LONGEST_PAUSE
+    assert pauses[-1] == MAX_PAUSE
 
 
 def test_a_trial_that_nobody_tells_the_end_of_lets_another_one_begin() -> None:
@@ -55,14 +55,14 @@ def test_a_trial_that_nobody_tells_the_end_of_lets_another_one_begin() -> None:
     tried = begin_trial(circuit, later)
 
     assert not tried.may_try(later)
-    assert tried.may_try(Millis(later + LONGEST_TRIAL))
+    assert tried.may_try(Millis(later + MAX_TRIAL))
 
 
 @given(st.integers(min_value=0, max_value=10_000))
 def test_no_number_of_failures_is_too_large(failures: int) -> None:
     circuit = note_failure(Circuit(failures=failures), NOW, is_trial=True)
 
-    assert circuit.open_until is None or circuit.open_until <= NOW + LONGEST_PAUSE
+    assert circuit.open_until is None or circuit.open_until <= NOW + MAX_PAUSE
 
 
 class Breaker(RuleBasedStateMachine):
@@ -94,7 +94,7 @@ class Breaker(RuleBasedStateMachine):
     @rule()
     def a_trial_begins(self) -> None:
         self.circuit = begin_trial(self.circuit, self.now)
-        self.trials = [one for one in self.trials if one > self.now] + [Millis(self.now + LONGEST_TRIAL)]
+        self.trials = [one for one in self.trials if one > self.now] + [Millis(self.now + MAX_TRIAL)]
 
     @precondition(lambda self: self.trials)
     @rule()
@@ -112,7 +112,7 @@ class Breaker(RuleBasedStateMachine):
 
     @invariant()
     def it_is_never_open_for_longer_than_the_longest_pause(self) -> None:
-        assert self.circuit.open_until is None or self.circuit.open_until - self.now <= LONGEST_PAUSE
+        assert self.circuit.open_until is None or self.circuit.open_until - self.now <= MAX_PAUSE
 
     @invariant()
     def one_trial_goes_on_at_a_time(self) -> None:

@@ -11,7 +11,7 @@ from clarion.clock import SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
 from clarion.providers.egress import EgressGuard
-from clarion.providers.sending import Carrier, Patience
+from clarion.providers.gateway import Patience, ProviderGateway
 from clarion.vault import Vault
 from tests.engine.providers import EMAIL, SILENCE, Account, account, trigger_many
 from tests.engine.support import World
@@ -74,19 +74,19 @@ OUTAGES = {
 
 
 @pytest.fixture
-async def carrier(clock: ManualClock) -> AsyncIterator[Carrier]:
+async def gateway(clock: ManualClock) -> AsyncIterator[ProviderGateway]:
     """One that does not wait long."""
     patience = Patience(web_seconds=1)
-    async with Carrier(EgressGuard(("127.0.0.0/8",)), patience=patience, clock=clock) as entered:
+    async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), patience=patience, clock=clock) as entered:
         yield entered
 
 
 @pytest.mark.parametrize("name", OUTAGES)
 async def test_the_other_integration_carries_an_outage_and_traffic_returns_by_itself(
-    name: str, world: World, application: Application, database: Database, vault: Vault, carrier: Carrier
+    name: str, world: World, application: Application, database: Database, vault: Vault, gateway: ProviderGateway
 ) -> None:
     outage = OUTAGES[name]
-    other = Engine(database, clock=world.clock, vault=vault, bus=application.services.bus, carrier=carrier)
+    other = Engine(database, clock=world.clock, vault=vault, bus=application.services.bus, gateway=gateway)
     load = Load(world, other, a_step=outage.a_step)
     async with account(world, "a", outage.provider) as first, account(world, "b", outage.provider) as second:
         await world.make_workflow(EMAIL)

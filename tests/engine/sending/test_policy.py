@@ -12,7 +12,7 @@ from clarion.ids import id_text
 from clarion.integrations.callbacks import find_receipts_url
 from clarion.providers.base import Outgoing, Sent
 from clarion.providers.egress import EgressGuard
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from clarion.vault import Vault
 from tests.engine.providers import ADA, EMAIL, account, trigger_many
 from tests.engine.sending.test_sends import integrate
@@ -363,13 +363,13 @@ async def test_what_else_an_entry_says_reaches_the_provider(world: World) -> Non
 
 
 async def test_the_provider_is_told_where_to_report_and_its_id_of_the_message_is_kept(
-    world: World, application: Application, database: Database, vault: Vault, carrier: Carrier
+    world: World, application: Application, database: Database, vault: Vault, gateway: ProviderGateway
 ) -> None:
-    told: list[str | None] = []
+    shown: list[str | None] = []
 
-    class Listening(Carrier):
+    class Listening(ProviderGateway):
         async def send(self, provider_id: str, outgoing: Outgoing) -> Sent:
-            told.append(outgoing.receipts_url)
+            shown.append(outgoing.receipts_url)
             return await super().send(provider_id, outgoing)
 
     async with Listening(EgressGuard()) as listening:
@@ -378,7 +378,7 @@ async def test_the_provider_is_told_where_to_report_and_its_id_of_the_message_is
             clock=world.clock,
             vault=vault,
             bus=application.services.bus,
-            carrier=listening,
+            gateway=listening,
             receipts_url=find_receipts_url("https://api.example.com", vault),
         )
         made = await integrate(world, "svc-email", "email")
@@ -386,7 +386,7 @@ async def test_the_provider_is_told_where_to_report_and_its_id_of_the_message_is
         await world.trigger(ADA)
         await engine.drain()
 
-    (url,) = told
+    (url,) = shown
     (message,) = await world.messages()
     row = await database.read(lambda db: db.fetch_one(GET_MESSAGE, environment_id=world.api.environment.id))
     assert url is not None

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.clock import HOUR, MINUTE, SECOND, Millis
-from clarion.deadletters.model import ATTEMPTS_A_DRIVE
+from clarion.deadletters.model import ATTEMPTS_PER_DRIVE
 from clarion.engine.sending.retry import (
-    LONGEST_PUT_OFF,
-    LONGEST_PUT_OFF_BEFORE_NEXT,
+    MAX_PUT_OFF,
+    MAX_PUT_OFF_BEFORE_NEXT,
     last_attempt_at,
     next_attempt_at,
     place_of,
@@ -22,7 +22,7 @@ FAILURE = SendFailure(FailureKind.RETRYABLE, "no")
 
 def attempts(choices: int, drive: int = 0) -> list[int]:
     """How many attempts each integration gets when all fail."""
-    attempt, counts, now = drive * ATTEMPTS_A_DRIVE, [0] * choices, NOW
+    attempt, counts, now = drive * ATTEMPTS_PER_DRIVE, [0] * choices, NOW
     while True:
         attempt += 1
         counts[place_of(attempt)] += 1
@@ -75,10 +75,10 @@ def test_a_provider_that_asks_for_patience_for_ever_is_asked_seldom_and_not_for_
 
     assert asked <= 120
     if not has_others:
-        assert now <= NOW + 1.1 * LONGEST_PUT_OFF
-        assert now + pause > NOW + LONGEST_PUT_OFF
+        assert now <= NOW + 1.1 * MAX_PUT_OFF
+        assert now + pause > NOW + MAX_PUT_OFF
     else:
-        assert now >= NOW + LONGEST_PUT_OFF_BEFORE_NEXT
+        assert now >= NOW + MAX_PUT_OFF_BEFORE_NEXT
 
 
 @given(st.integers(min_value=1, max_value=900))

@@ -8,7 +8,7 @@ import pytest
 
 from clarion.clock import HOUR, MINUTE
 from clarion.engine.sending.claim import claim_sends
-from clarion.engine.sending.deliver import carry
+from clarion.engine.sending.deliver import deliver
 from clarion.engine.sending.record import record_sends
 from tests.engine.support import World, details, in_app, step
 from tests.providers.loopback import answering, mail_server, web_server
@@ -183,13 +183,13 @@ async def test_a_lease_that_ran_out_is_taken_again_and_the_late_worker_records_n
     await world.make_workflow(EMAIL)
     await world.trigger({"subscriberId": "ada", "email": "ada@example.com"})
     await world.engine.work_lanes()
-    senders, environment = world.engine.senders, world.api.environment.id
-    claim = partial(claim_sends, integrations=senders._integrations, most=9, now=world.clock.now())
-    (late,), _ = await senders._database.transaction(lambda db: claim(db, environment))
+    sender, environment = world.engine.sender, world.api.environment.id
+    claim = partial(claim_sends, integrations=sender._integrations, limit=9, now=world.clock.now())
+    (late,), _ = await sender._database.transaction(lambda db: claim(db, environment))
     world.clock.move(minutes * MINUTE)
     await world.work()
-    await carry(late, senders._carrier, world.clock.now())
-    await senders._database.transaction(lambda db: record_sends(db, environment, [late], world.clock.now()))
+    await deliver(late, sender._gateway, world.clock.now())
+    await sender._database.transaction(lambda db: record_sends(db, environment, [late], world.clock.now()))
 
     (event,) = await world.events()
     sent = [one for one in details(event["jobs"][0]) if one == "Message sent"]

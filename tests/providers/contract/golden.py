@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl
 from clarion.clock import ManualClock
 from clarion.providers.base import Outgoing
 from clarion.providers.egress import EgressGuard
-from clarion.providers.sending import Carrier, Patience
+from clarion.providers.gateway import Patience, ProviderGateway
 from clarion.vocabulary import Channel
 from tests.providers.contract.case import CONTENTS, MESSAGE_ID, NOW, Case
 from tests.providers.contract.smtp_cases import SMTP_CASES, SmtpCase, play_mail
@@ -32,9 +32,9 @@ _OF_THE_CONNECTION = frozenset(
 )
 
 
-def make_carrier(vendor: Vendor, *, seconds: float = 5) -> Carrier:
+def make_gateway(vendor: Vendor, *, seconds: float = 5) -> ProviderGateway:
     """A carrier whose calls all end at the vendor."""
-    return Carrier(
+    return ProviderGateway(
         EgressGuard(["127.0.0.0/8"]),
         patience=Patience(web_seconds=seconds),
         clock=ManualClock(NOW),
@@ -44,8 +44,8 @@ def make_carrier(vendor: Vendor, *, seconds: float = 5) -> Carrier:
 
 async def record(case: Case) -> str:
     """The requests of one message, in the order they came, as the text of a golden file."""
-    async with play(case.answers(case.success)) as vendor, make_carrier(vendor) as carrier:
-        await carrier.send(case.id, case.make_outgoing())
+    async with play(case.answers(case.success)) as vendor, make_gateway(vendor) as gateway:
+        await gateway.send(case.id, case.make_outgoing())
     text = json.dumps([show(one, opens=case.opens) for one in vendor.requests], indent=2, ensure_ascii=False) + "\n"
     for pattern, mask in case.masks.items():
         text = re.sub(pattern, mask, text)
@@ -54,8 +54,8 @@ async def record(case: Case) -> str:
 
 async def record_letter(case: SmtpCase, certificate: Path | None = None) -> str:
     """What an SMTP server is handed for one message."""
-    async with play_mail(case, certificate) as (server, carrier):
-        await carrier.send(case.id, make_letter(case))
+    async with play_mail(case, certificate) as (server, gateway):
+        await gateway.send(case.id, make_letter(case))
     (envelope,) = server.envelopes
     shown = {
         "login": server.logins,

@@ -12,7 +12,7 @@ from yarl import URL
 from clarion.clock import ManualClock
 from clarion.providers.base import FailureKind
 from clarion.providers.egress import EgressGuard
-from clarion.providers.sending import Carrier, Patience
+from clarion.providers.gateway import Patience, ProviderGateway
 from tests.providers.contract.case import NOW
 from tests.providers.loopback import PASSWORD, MailServer, mail_server
 
@@ -66,7 +66,7 @@ SMTP_FAULTS: Mapping[str, tuple[str, str, FailureKind]] = {
 @asynccontextmanager
 async def play_mail(
     case: SmtpCase, certificate: Path | None = None, *, seconds: float = 30
-) -> AsyncIterator[tuple[MailServer, Carrier]]:
+) -> AsyncIterator[tuple[MailServer, ProviderGateway]]:
     """A server that takes the case's password, and a carrier whose letters all end there."""
     context = None
     if certificate is not None:
@@ -78,7 +78,7 @@ async def play_mail(
             return url.with_host("127.0.0.1").with_port(server.port)
 
         guard = EgressGuard(["127.0.0.0/8"])
-        async with Carrier(
+        async with ProviderGateway(
             guard, patience=Patience(smtp_seconds=seconds), clock=ManualClock(NOW), reroute=reroute
-        ) as carrier:
-            yield server, carrier
+        ) as gateway:
+            yield server, gateway

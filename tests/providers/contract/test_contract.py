@@ -16,7 +16,7 @@ from clarion.providers.receipts import ReceiptRefused
 from clarion.providers.redaction import NOT_SECRET
 from clarion.providers.registry import PROVIDERS
 from tests.providers.contract.case import Case, Fault, Report
-from tests.providers.contract.golden import FOLDER, make_carrier, record
+from tests.providers.contract.golden import FOLDER, make_gateway, record
 from tests.providers.contract.table import CASES
 from tests.providers.contract.vendor import SILENCE, Received, Reply, play
 
@@ -36,9 +36,9 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 
 
 async def fail(case: Case, reply: Any, *, seconds: float = 5) -> SendFailure:
-    async with play(case.answers(reply)) as vendor, make_carrier(vendor, seconds=seconds) as carrier:
+    async with play(case.answers(reply)) as vendor, make_gateway(vendor, seconds=seconds) as gateway:
         with pytest.raises(SendFailure) as failure:
-            await carrier.send(case.id, case.make_outgoing())
+            await gateway.send(case.id, case.make_outgoing())
     return failure.value
 
 
@@ -49,8 +49,8 @@ async def test_the_request_is_the_one_that_was_read_by_people(case: Case) -> Non
 
 @each_case
 async def test_the_id_of_the_message_is_found(case: Case) -> None:
-    async with play(case.answers(case.success)) as vendor, make_carrier(vendor) as carrier:
-        sent = await carrier.send(case.id, case.make_outgoing())
+    async with play(case.answers(case.success)) as vendor, make_gateway(vendor) as gateway:
+        sent = await gateway.send(case.id, case.make_outgoing())
 
     assert sent.provider_message_id == case.message_id
 
@@ -83,8 +83,8 @@ async def test_a_connection_that_breaks_may_work_later_and_may_have_carried_the_
 async def test_a_success_that_makes_no_sense_is_none(case: Case) -> None:
     for body in ("", "<html>A proxy says hello", "{", "[]", "null", '"text"', "[" * 5_000, "\x00\xff"):
         if case.any_body_is_success:
-            async with play(case.answers(Reply(body=body))) as vendor, make_carrier(vendor) as carrier:
-                assert (await carrier.send(case.id, case.make_outgoing())).provider_message_id
+            async with play(case.answers(Reply(body=body))) as vendor, make_gateway(vendor) as gateway:
+                assert (await gateway.send(case.id, case.make_outgoing())).provider_message_id
         else:
             failure = await fail(case, Reply(body=body))
             assert failure.kind in (FailureKind.RETRYABLE, FailureKind.PERMANENT), body
@@ -107,9 +107,9 @@ async def _show_echo(case: Case, status: int) -> str:
     def echo(request: Received) -> Reply:
         return Reply(status=status, body=f"{request.wire}\n{json.dumps(dict(case.credentials))}")
 
-    async with play(case.answers(echo)) as vendor, make_carrier(vendor) as carrier:
+    async with play(case.answers(echo)) as vendor, make_gateway(vendor) as gateway:
         try:
-            return repr(await carrier.send(case.id, case.make_outgoing()))
+            return repr(await gateway.send(case.id, case.make_outgoing()))
         except SendFailure as failure:
             return f"{failure!r} {failure.message} {failure.raw} {failure.__cause__} {failure.__context__}"
 
@@ -126,8 +126,8 @@ def _secrets(case: Case) -> Iterator[str]:
     ("case", "report"), [pytest.param(case, report, id=case.id) for case in CASES for report in case.reports]
 )
 async def test_reports_become_receipts(case: Case, report: Report) -> None:
-    async with play(case.answers(Reply())) as vendor, make_carrier(vendor) as carrier:
-        receipts, reply = await carrier.read_receipts(case.id, case.credentials, report.callback)
+    async with play(case.answers(Reply())) as vendor, make_gateway(vendor) as gateway:
+        receipts, reply = await gateway.read_receipts(case.id, case.credentials, report.callback)
 
     assert reply is None
     assert len(receipts) == len(report.expected)
@@ -139,9 +139,9 @@ async def test_reports_become_receipts(case: Case, report: Report) -> None:
     ("case", "report"), [pytest.param(case, report, id=case.id) for case in CASES for report in case.reports]
 )
 async def test_reports_that_others_made_are_refused(case: Case, report: Report) -> None:
-    async with play(case.answers(Reply())) as vendor, make_carrier(vendor) as carrier:
+    async with play(case.answers(Reply())) as vendor, make_gateway(vendor) as gateway:
         with pytest.raises(ReceiptRefused):
-            await carrier.read_receipts(case.id, case.credentials, report.forge(report.callback))
+            await gateway.read_receipts(case.id, case.credentials, report.forge(report.callback))
 
 
 @each_case
@@ -150,9 +150,9 @@ async def test_an_account_is_tried_out(case: Case) -> None:
     assert isinstance(provider, WebProvider)
     if provider.check is None:
         return
-    async with play(case.answers(Reply(status=401, body={"message": "no"}))) as vendor, make_carrier(vendor) as carrier:
+    async with play(case.answers(Reply(status=401, body={"message": "no"}))) as vendor, make_gateway(vendor) as gateway:
         with pytest.raises(SendFailure) as failure:
-            await carrier.check(case.id, case.credentials)
+            await gateway.check(case.id, case.credentials)
 
     assert failure.value.kind is FailureKind.PERMANENT
     assert vendor.requests
@@ -166,11 +166,11 @@ async def test_an_account_of_nonsense_is_refused_and_breaks_nothing(case: Case, 
     names = [one.encode_name for one in fields(provider.credentials)]
     for changed in ([name] for name in names) if odd in SINGLY else (names,):
         credentials = dict(case.credentials) | dict.fromkeys(changed, odd)
-        async with play(case.answers(case.success)) as vendor, make_carrier(vendor) as carrier:
+        async with play(case.answers(case.success)) as vendor, make_gateway(vendor) as gateway:
             with contextlib.suppress(SendFailure):
-                await carrier.check(case.id, credentials)
+                await gateway.check(case.id, credentials)
             with contextlib.suppress(SendFailure):
-                await carrier.send(case.id, case.make_outgoing(credentials=credentials))
+                await gateway.send(case.id, case.make_outgoing(credentials=credentials))
             for report in case.reports:
                 with contextlib.suppress(SendFailure, ReceiptRefused):
-                    await carrier.read_receipts(case.id, credentials, report.callback)
+                    await gateway.read_receipts(case.id, credentials, report.callback)

@@ -42,10 +42,10 @@ async def test_a_refusal_is_taken_for_what_it_is(
     if moment == "AUTH":
         case = replace(case, credentials={**case.credentials, "password": f"{PASSWORD}-mistyped"})
     seconds = 1 if words == "silence" else 30
-    async with play_mail(case, certificate, seconds=seconds) as (server, carrier):
+    async with play_mail(case, certificate, seconds=seconds) as (server, gateway):
         server.replies[moment] = words
         with pytest.raises(SendFailure) as failure:
-            await carrier.send(case.id, make_letter(case))
+            await gateway.send(case.id, make_letter(case))
 
     assert failure.value.kind is kind, failure.value.message
     assert PASSWORD not in f"{failure.value!r} {failure.value.raw} {failure.value.__context__} {caplog.text}"
@@ -53,10 +53,10 @@ async def test_a_refusal_is_taken_for_what_it_is(
 
 @each_case
 async def test_an_account_is_tried_out(case: SmtpCase, certificate: Path | None) -> None:
-    async with play_mail(case, certificate) as (server, carrier):
-        await carrier.check(case.id, case.credentials)
+    async with play_mail(case, certificate) as (server, gateway):
+        await gateway.check(case.id, case.credentials)
         with pytest.raises(SendFailure) as failure:
-            await carrier.check(case.id, {**case.credentials, "password": "wrong"})
+            await gateway.check(case.id, {**case.credentials, "password": "wrong"})
 
     assert failure.value.kind is FailureKind.PERMANENT
     assert server.envelopes == []

@@ -7,7 +7,7 @@ import pytest
 
 from clarion.providers.base import SendFailure, Sent
 from tests.providers.contract.case import MESSAGE_ID, Case
-from tests.providers.contract.golden import make_carrier, show
+from tests.providers.contract.golden import make_gateway, show
 from tests.providers.contract.table import CASES
 from tests.providers.contract.vendor import Reply, Vendor, play
 
@@ -20,8 +20,8 @@ def make_case(provider_id: str, **credentials: Any) -> Case:
 
 
 async def send(case: Case, reply: Reply | None = None, **fields: Any) -> tuple[Sent, Vendor]:
-    async with play(case.answers(reply or case.success)) as vendor, make_carrier(vendor) as carrier:
-        return await carrier.send(case.id, case.make_outgoing(**fields)), vendor
+    async with play(case.answers(reply or case.success)) as vendor, make_gateway(vendor) as gateway:
+        return await gateway.send(case.id, case.make_outgoing(**fields)), vendor
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ async def test_a_message_that_was_taken_without_a_name_goes_by_ours(provider_id:
 )
 async def test_an_account_that_works_is_found_good(provider_id: str, body: Any) -> None:
     case = make_case(provider_id)
-    async with play(case.answers(Reply(body=body))) as vendor, make_carrier(vendor) as carrier:
-        await carrier.check(case.id, case.credentials)
+    async with play(case.answers(Reply(body=body))) as vendor, make_gateway(vendor) as gateway:
+        await gateway.check(case.id, case.credentials)
 
     assert vendor.requests
 
@@ -108,6 +108,6 @@ async def test_an_account_that_works_is_found_good(provider_id: str, body: Any) 
 )
 async def test_an_account_that_is_refused_with_a_200_is_not(provider_id: str, body: Any) -> None:
     case = make_case(provider_id)
-    async with play(case.answers(Reply(body=body))) as vendor, make_carrier(vendor) as carrier:
+    async with play(case.answers(Reply(body=body))) as vendor, make_gateway(vendor) as gateway:
         with pytest.raises(SendFailure):
-            await carrier.check(case.id, case.credentials)
+            await gateway.check(case.id, case.credentials)

@@ -7,19 +7,19 @@ from typing import Any
 
 from clarion.conditions import decide_filters
 from clarion.engine.records import variables_of
-from clarion.engine.sending.parcels import BY_ENTRY, Message, Parcel
+from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.ids import MessageId
 from clarion.integrations.model import USUAL_WEIGHT, Integration, failover_key
 
 
-def choose_integrations(parcel: Parcel, message: Message) -> list[Integration]:
+def choose_integrations(send: ClaimedSend, message: OutgoingMessage) -> list[Integration]:
     """The active integrations that may carry a message, in the order they are tried when all of them work."""
-    fitting = [one for one in parcel.integrations if one.active and one.channel == message.channel]
+    fitting = [one for one in send.integrations if one.active and one.channel == message.channel]
     if message.channel in BY_ENTRY:
-        return _choose_by_entry(parcel, message, fitting)
-    variables = None if parcel.run is None else variables_of(parcel.run)
+        return _choose_by_entry(send, message, fitting)
+    variables = None if send.run is None else variables_of(send.run)
     fitting = [one for one in fitting if not one.conditions or (variables and _holds(one, variables))]
-    wanted = channel_overrides(parcel, message).get("integrationIdentifier")
+    wanted = channel_overrides(send, message).get("integrationIdentifier")
     if wanted:
         return [one for one in fitting if one.identifier == wanted]
     return order_integrations(fitting, message.id)
@@ -36,15 +36,15 @@ def order_integrations(integrations: Sequence[Integration], message_id: MessageI
     return sorted(ordered, key=lambda one: _draw(one, message_id))
 
 
-def channel_overrides(parcel: Parcel, message: Message) -> dict[str, object]:
-    found = parcel.overrides.get(message.channel)
+def channel_overrides(send: ClaimedSend, message: OutgoingMessage) -> dict[str, object]:
+    found = send.overrides.get(message.channel)
     return found if isinstance(found, dict) else {}
 
 
-def _choose_by_entry(parcel: Parcel, message: Message, fitting: Sequence[Integration]) -> list[Integration]:
+def _choose_by_entry(send: ClaimedSend, message: OutgoingMessage, fitting: Sequence[Integration]) -> list[Integration]:
     """The integration that the person's entry belongs to, or another of the same provider where that one is gone."""
     of_provider = [one for one in fitting if one.provider_id == message.provider_id]
-    entry = parcel.entries.get(message.id)
+    entry = send.entries.get(message.id)
     its_own = [one for one in of_provider if entry is not None and one.id == entry.integration_id]
     return its_own or sorted(of_provider, key=failover_key)[:1]
 

@@ -10,8 +10,8 @@ from clarion.clock import MINUTE, SECOND, Millis
 
 FAILURES_TO_OPEN = 5
 FIRST_PAUSE = Millis(10 * SECOND)
-LONGEST_PAUSE = Millis(2 * MINUTE)
-LONGEST_TRIAL = Millis(MINUTE)
+MAX_PAUSE = Millis(2 * MINUTE)
+MAX_TRIAL = Millis(MINUTE)
 """A trial that nobody tells the end of is taken to have failed after this time."""
 
 
@@ -39,7 +39,7 @@ CLOSED = Circuit()
 
 def begin_trial(circuit: Circuit, now: Millis) -> Circuit:
     """For the one message that tries: the others find the circuit open until the trial is over."""
-    return Circuit(failures=circuit.failures, open_until=Millis(now + LONGEST_TRIAL))
+    return Circuit(failures=circuit.failures, open_until=Millis(now + MAX_TRIAL))
 
 
 def note_failure(circuit: Circuit, now: Millis, *, is_trial: bool) -> Circuit:
@@ -50,5 +50,5 @@ def note_failure(circuit: Circuit, now: Millis, *, is_trial: bool) -> Circuit:
     if failures < FAILURES_TO_OPEN:
         return Circuit(failures=failures)
     # The exponent is bounded so that years of failures do not make a number of years.
-    pause = min(FIRST_PAUSE * 2 ** min(failures - FAILURES_TO_OPEN, 16), LONGEST_PAUSE)
+    pause = min(FIRST_PAUSE * 2 ** min(failures - FAILURES_TO_OPEN, 16), MAX_PAUSE)
     return Circuit(failures=failures, open_until=Millis(now + pause))

@@ -14,17 +14,17 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.engine.load import load_runs
 from clarion.engine.records import TAKEN_BY_SENDER, Job
-from clarion.engine.sending.parcels import BY_ENTRY, Message, Parcel
+from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.engine.sending.planning import plan_sends
 from clarion.engine.sending.webhook_context import add_contexts
-from clarion.environments.lanes import follow_indexes
+from clarion.environments.lanes import prefer_index_scans
 from clarion.ids import EnvironmentId, JobId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
 from clarion.integrations.opened import OpenedIntegrations
 from clarion.jsontext import json_text, json_value
 from clarion.notifications.model import APPENDED_DETAIL, DetailStatus, ExecutionDetail
 from clarion.subscribers.channels import list_channels
-from clarion.subscribers.model import Channel as ChannelEntry
+from clarion.subscribers.model import ChannelEntry
 from clarion.suppressions.store import list_suppressed
 from clarion.vocabulary import Channel, JobStatus
 
@@ -33,7 +33,7 @@ LEASE = Millis(30 * SECOND)
 LIST_DUE = sql("""
     SELECT id, notification_id, step, provider_id, attempt, status, put_off_since FROM jobs
     WHERE environment_id = :environment_id AND runnable = 2 AND due_at <= :now
-    ORDER BY due_at, id LIMIT :most {skip_locked}
+    ORDER BY due_at, id LIMIT :limit {skip_locked}
 """)
 TAKE_JOBS = sql("""
     UPDATE jobs SET status = 'running', attempt = attempt + 1, due_at = :lease_until, updated_at = :now
@@ -65,44 +65,44 @@ LIST_OVERRIDES = sql("""
 
 
 class Claim(NamedTuple):
-    parcels: list[Parcel]
+    sends: list[ClaimedSend]
     """To be carried by this worker alone."""
     has_found: bool
     """Whether any job was due, be it to be carried or to wait."""
 
 
 async def claim_sends(
-    db: Connection, environment_id: EnvironmentId, integrations: OpenedIntegrations, *, most: int, now: Millis
+    db: Connection, environment_id: EnvironmentId, integrations: OpenedIntegrations, *, limit: int, now: Millis
 ) -> Claim:
     """Take up to `most` jobs that are due; those that have to wait for an integration are put back."""
-    await follow_indexes(db)
-    rows = await db.fetch(LIST_DUE, environment_id=environment_id, now=now, most=most)
+    await prefer_index_scans(db)
+    rows = await db.fetch(LIST_DUE, environment_id=environment_id, now=now, limit=limit)
     if not rows:
         return Claim([], has_found=False)
     opened = await integrations.list(db, environment_id)
-    parcels = [_parcel(environment_id, row, opened) for row in rows]
-    await _load(db, environment_id, parcels)
-    planned = await plan_sends(db, environment_id, parcels, now)
-    going = [parcel for parcel, wait in planned if not wait]
+    sends = [_claimed_send(environment_id, row, opened) for row in rows]
+    await _load(db, environment_id, sends)
+    planned = await plan_sends(db, environment_id, sends, now)
+    going = [send for send, wait in planned if not wait]
     if going:
-        ids = [parcel.job.id for parcel in going]
+        ids = [send.job.id for send in going]
         await db.execute(TAKE_JOBS, environment_id=environment_id, ids=ids, lease_until=now + LEASE, now=now)
-    waiting = [_postponed(parcel, wait, now) for parcel, wait in planned if wait]
+    waiting = [_postponed(send, wait, now) for send, wait in planned if wait]
     if waiting:
         await db.execute_many(POSTPONE_JOB, waiting)
     return Claim(going, has_found=True)
 
 
-async def renew_leases(db: Connection, parcels: Iterable[Parcel], now: Millis) -> None:
+async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], now: Millis) -> None:
     """Keep jobs whose sends are under way from being taken by another worker."""
     jobs: dict[EnvironmentId, list[JobId]] = {}
-    for parcel in parcels:
-        jobs.setdefault(parcel.environment_id, []).append(parcel.job.id)
+    for send in sends:
+        jobs.setdefault(send.environment_id, []).append(send.job.id)
     for environment_id, ids in jobs.items():
         await db.execute(RENEW_LEASES, environment_id=environment_id, job_ids=ids, lease_until=now + LEASE)
 
 
-def _parcel(environment_id: EnvironmentId, row: Row, integrations: Sequence[Integration]) -> Parcel:
+def _claimed_send(environment_id: EnvironmentId, row: Row, integrations: Sequence[Integration]) -> ClaimedSend:
     attempt = row["attempt"] + 1
     job = Job(
         id=row["id"],
@@ -112,7 +112,7 @@ def _parcel(environment_id: EnvironmentId, row: Row, integrations: Sequence[Inte
         runnable=TAKEN_BY_SENDER,
         attempt=attempt,
     )
-    return Parcel(
+    return ClaimedSend(
         environment_id=environment_id,
         notification_id=row["notification_id"],
         job=job,
@@ -123,22 +123,22 @@ def _parcel(environment_id: EnvironmentId, row: Row, integrations: Sequence[Inte
     )
 
 
-async def _load(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
-    by_job = {parcel.job.id: parcel for parcel in parcels}
+async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
+    by_job = {send.job.id: send for send in sends}
     rows = await db.fetch(LIST_MESSAGES, environment_id=environment_id, job_ids=list(by_job))
     overrides = await _list_overrides(db, environment_id, {row["trigger_id"] for row in rows})
     for row in sorted(rows, key=itemgetter("id")):
-        parcel = by_job[row["job_id"]]
-        parcel.messages.append(_message(row))
-        parcel.overrides = overrides.get(row["trigger_id"], {})
-    await _add_runs(db, environment_id, [parcel for parcel in parcels if parcel.needs_run])
-    await _add_entries(db, environment_id, parcels)
-    await _add_suppressed(db, environment_id, parcels)
-    await add_contexts(db, environment_id, parcels)
+        send = by_job[row["job_id"]]
+        send.messages.append(_message(row))
+        send.overrides = overrides.get(row["trigger_id"], {})
+    await _add_runs(db, environment_id, [send for send in sends if send.needs_run])
+    await _add_entries(db, environment_id, sends)
+    await _add_suppressed(db, environment_id, sends)
+    await add_contexts(db, environment_id, sends)
 
 
-def _message(row: Row) -> Message:
-    return Message(
+def _message(row: Row) -> OutgoingMessage:
+    return OutgoingMessage(
         id=row["id"],
         trigger_id=row["trigger_id"],
         subscriber_id=row["subscriber_id"],
@@ -164,24 +164,24 @@ async def _list_overrides(
     return {row["id"]: json_value(row["overrides"]) for row in rows}
 
 
-async def _add_runs(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
-    runs = {run.id: run for run in await load_runs(db, environment_id, [one.notification_id for one in parcels])}
-    for parcel in parcels:
-        parcel.run = runs.get(parcel.notification_id)
+async def _add_runs(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
+    runs = {run.id: run for run in await load_runs(db, environment_id, [one.notification_id for one in sends])}
+    for send in sends:
+        send.run = runs.get(send.notification_id)
 
 
-async def _add_entries(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
+async def _add_entries(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
     """What each person has at the provider of a chat or push message."""
-    asking = [(parcel, one) for parcel in parcels for one in parcel.messages if one.channel in BY_ENTRY]
+    asking = [(send, one) for send in sends for one in send.messages if one.channel in BY_ENTRY]
     people = list(dict.fromkeys(message.subscriber_id for _, message in asking))
     channels = await list_channels(db, environment_id, people)
-    for parcel, message in asking:
+    for send, message in asking:
         entry = _find_entry(channels, message)
         if entry is not None:
-            parcel.entries[message.id] = entry
+            send.entries[message.id] = entry
 
 
-def _find_entry(channels: dict[SubscriberId, list[ChannelEntry]], message: Message) -> ChannelEntry | None:
+def _find_entry(channels: dict[SubscriberId, list[ChannelEntry]], message: OutgoingMessage) -> ChannelEntry | None:
     """The entry that the message was made for: of several at one provider, the one with its address."""
     found = [one for one in channels.get(message.subscriber_id, ()) if one.provider_id == message.provider_id]
     tokens = set(message.device_tokens or ())
@@ -194,20 +194,20 @@ def _find_entry(channels: dict[SubscriberId, list[ChannelEntry]], message: Messa
     return next(iter(its_own or found), None)
 
 
-async def _add_suppressed(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
-    addressed = [(parcel, one, one.address) for parcel in parcels for one in parcel.messages if one.address]
+async def _add_suppressed(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
+    addressed = [(send, one, one.address) for send in sends for one in send.messages if one.address]
     found = await list_suppressed(
         db, environment_id, {(one.channel, address) for _, one, address in addressed if address}
     )
     if found:
-        for parcel, message, address in addressed:
+        for send, message, address in addressed:
             reason = found.get((message.channel, address or ""))
             if reason is not None:
-                parcel.suppressed[message.id] = reason
+                send.suppressed[message.id] = reason
 
 
-def _postponed(parcel: Parcel, wait: int, now: Millis) -> dict[str, Any]:
-    names = sorted({route.integrations[0].identifier for route in parcel.planned.values()})
+def _postponed(send: ClaimedSend, wait: int, now: Millis) -> dict[str, Any]:
+    names = sorted({route.integrations[0].identifier for route in send.planned.values()})
     detail = ExecutionDetail(
         at=now,
         status=DetailStatus.PENDING,
@@ -215,8 +215,8 @@ def _postponed(parcel: Parcel, wait: int, now: Millis) -> dict[str, Any]:
         raw={"integrations": names, "milliseconds": wait},
     )
     return {
-        "environment_id": parcel.environment_id,
-        "id": parcel.job.id,
+        "environment_id": send.environment_id,
+        "id": send.job.id,
         "due_at": now + wait,
         "detail": json_text(detail),
         "now": now,

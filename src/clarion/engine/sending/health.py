@@ -12,7 +12,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.engine.sending import quota
 from clarion.engine.sending.circuit import CLOSED, Circuit, note_failure
-from clarion.engine.sending.parcels import Verdict
+from clarion.engine.sending.model import HealthReport
 from clarion.engine.sending.quota import FULL, Bucket
 from clarion.ids import EnvironmentId, IntegrationId
 
@@ -80,25 +80,25 @@ async def update_health(
         await db.execute_many(UPDATE_HEALTH, rows)
 
 
-async def record_verdicts(
-    db: Connection, environment_id: EnvironmentId, verdicts: Sequence[Verdict], now: Millis
+async def record_health_reports(
+    db: Connection, environment_id: EnvironmentId, reports: Sequence[HealthReport], now: Millis
 ) -> None:
     """Write down what sends told of their integrations."""
-    if not verdicts:
+    if not reports:
         return
-    before = await lock_health(db, environment_id, {one.integration_id for one in verdicts})
+    before = await lock_health(db, environment_id, {one.integration_id for one in reports})
     after = dict(before)
-    for verdict in verdicts:
-        after[verdict.integration_id] = apply_verdict(after[verdict.integration_id], verdict, now)
+    for report in reports:
+        after[report.integration_id] = apply_report(after[report.integration_id], report, now)
     await update_health(db, environment_id, [(one, health) for one, health in after.items() if health != before[one]])
 
 
-def apply_verdict(health: Health, verdict: Verdict, now: Millis) -> Health:
-    if not verdict.is_working:
-        return replace(health, circuit=note_failure(health.circuit, now, is_trial=verdict.is_trial))
-    if verdict.wait_until is None:
+def apply_report(health: Health, report: HealthReport, now: Millis) -> Health:
+    if not report.is_working:
+        return replace(health, circuit=note_failure(health.circuit, now, is_trial=report.is_trial))
+    if report.wait_until is None:
         return replace(health, circuit=CLOSED)
-    return Health(circuit=CLOSED, bucket=quota.pause(health.bucket, verdict.wait_until))
+    return Health(circuit=CLOSED, bucket=quota.pause(health.bucket, report.wait_until))
 
 
 def _health(row: Row) -> Health:

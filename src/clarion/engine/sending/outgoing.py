@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from clarion.engine.sending.choosing import channel_overrides
-from clarion.engine.sending.parcels import Message, Parcel
+from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.providers.base import Outgoing
@@ -19,9 +19,9 @@ def nowhere(_: Integration) -> str | None:
 
 
 def make_outgoing(
-    parcel: Parcel, message: Message, integration: Integration, receipts_url: ReceiptsUrl = nowhere
+    send: ClaimedSend, message: OutgoingMessage, integration: Integration, receipts_url: ReceiptsUrl = nowhere
 ) -> Outgoing:
-    entry = parcel.entries.get(message.id)
+    entry = send.entries.get(message.id)
     return Outgoing(
         message_id=id_text(message.id),
         channel=message.channel,
@@ -34,21 +34,21 @@ def make_outgoing(
         device_tokens=tuple(message.device_tokens or ()),
         entry={} if entry is None else {k: v for k, v in entry.credentials.items() if k not in _OF_THE_MESSAGE},
         data=message.data,
-        context=parcel.contexts.get(message.id, {}),
+        context=send.contexts.get(message.id, {}),
         receipts_url=receipts_url(integration),
         credentials=integration.credentials,
-        overrides=provider_overrides(parcel, message, integration.provider_id),
+        overrides=provider_overrides(send, message, integration.provider_id),
     )
 
 
-def provider_overrides(parcel: Parcel, message: Message, provider_id: str) -> dict[str, object]:
+def provider_overrides(send: ClaimedSend, message: OutgoingMessage, provider_id: str) -> dict[str, object]:
     """What the trigger wants of the provider: for the step before for the provider before for the channel."""
-    overrides = parcel.overrides
+    overrides = send.overrides
     if not overrides:
         return {}
-    step = _member(overrides.get("steps"), parcel.run.step_of(parcel.job).step_id) if parcel.run else None
+    step = _member(overrides.get("steps"), send.run.step_of(send.job).step_id) if send.run else None
     layers = [
-        channel_overrides(parcel, message),
+        channel_overrides(send, message),
         overrides.get(provider_id),
         _member(overrides.get("providers"), provider_id),
         _member(_member(step, "providers"), provider_id),

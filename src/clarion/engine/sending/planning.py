@@ -13,7 +13,7 @@ from clarion.deadletters.model import POSSIBLY_DELIVERED
 from clarion.engine.sending.choosing import choose_integrations
 from clarion.engine.sending.circuit import begin_trial
 from clarion.engine.sending.health import WELL, Health, list_health, lock_health, update_health
-from clarion.engine.sending.parcels import Message, Parcel, Route
+from clarion.engine.sending.model import ClaimedSend, OutgoingMessage, Route
 from clarion.engine.sending.quota import take, wait_of
 from clarion.engine.sending.retry import place_of
 from clarion.ids import EnvironmentId, IntegrationId
@@ -21,11 +21,11 @@ from clarion.integrations.model import Integration
 from clarion.providers.definition import WebProvider
 from clarion.providers.registry import find_provider
 
-LONGEST_WAIT = Millis(10 * SECOND)
+MAX_WAIT = Millis(10 * SECOND)
 """A message waits so long for the integration that comes first in order before another takes over."""
 
 
-class Outlook:
+class HealthSnapshot:
     """The health of an environment's integrations as one claim finds it and leaves it."""
 
     def __init__(self, health: dict[IntegrationId, Health], now: Millis) -> None:
@@ -35,7 +35,7 @@ class Outlook:
         self.unwell = frozenset(one for one, its in health.items() if not its.circuit.is_well)
 
     @property
-    def is_unclouded(self) -> bool:
+    def has_no_records(self) -> bool:
         """Whether there is nothing to heed, which is mostly so."""
         return not self._health
 
@@ -70,59 +70,59 @@ class Outlook:
 
 
 async def plan_sends(
-    db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis
-) -> list[tuple[Parcel, int]]:
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
+) -> list[tuple[ClaimedSend, int]]:
     """Give every message its route; tells for each parcel how many milliseconds it has to wait."""
-    if not parcels:
+    if not sends:
         return []
     health = await list_health(db, environment_id)
-    active = [one for one in parcels[0].integrations if one.active]
+    active = [one for one in sends[0].integrations if one.active]
     counted = {one.id for one in active if one.rate_limit is not None or health.get(one.id, WELL).circuit.may_try(now)}
     if counted:
         health |= await lock_health(db, environment_id, counted)
-    outlook = Outlook(health, now)
-    planned = [(parcel, plan_parcel(parcel, outlook)) for parcel in parcels]
-    await update_health(db, environment_id, outlook.changed)
+    snapshot = HealthSnapshot(health, now)
+    planned = [(send, plan_send(send, snapshot)) for send in sends]
+    await update_health(db, environment_id, snapshot.changed)
     return planned
 
 
-def plan_parcel(parcel: Parcel, outlook: Outlook) -> int:
+def plan_send(send: ClaimedSend, snapshot: HealthSnapshot) -> int:
     """Decide the route of each message of a job; tells how many milliseconds the job has to wait."""
     waits = [0]
-    for message in parcel.messages:
-        if message.id in parcel.suppressed:
+    for message in send.messages:
+        if message.id in send.suppressed:
             continue
-        candidates = choose_integrations(parcel, message)
-        parcel.choices = max(parcel.choices, len(candidates))
+        candidates = choose_integrations(send, message)
+        send.choices = max(send.choices, len(candidates))
         if candidates:
-            left = candidates[min(place_of(parcel.job.attempt), len(candidates) - 1) :]
-            parcel.planned[message.id], wait = _plan_message(parcel, message, left, outlook)
+            left = candidates[min(place_of(send.job.attempt), len(candidates) - 1) :]
+            send.planned[message.id], wait = _plan_message(send, message, left, snapshot)
             waits.append(wait)
     return max(waits)
 
 
 def _plan_message(
-    parcel: Parcel, message: Message, candidates: Sequence[Integration], outlook: Outlook
+    send: ClaimedSend, message: OutgoingMessage, candidates: Sequence[Integration], snapshot: HealthSnapshot
 ) -> tuple[Route, int]:
-    if outlook.is_unclouded and message.error_id is None and candidates[0].rate_limit is None:
+    if snapshot.has_no_records and message.error_id is None and candidates[0].rate_limit is None:
         return Route(integrations=candidates), 0
-    usable = [one for one in candidates if not outlook.is_open(one)] or candidates
-    waits = {one.id: outlook.wait_of(one, has_turn=parcel.has_turn) for one in candidates}
+    usable = [one for one in candidates if not snapshot.is_open(one)] or candidates
+    waits = {one.id: snapshot.wait_of(one, has_turn=send.has_turn) for one in candidates}
     first = (
         _find_unconfirmed(message, candidates)
-        or next((one for one in usable if waits[one.id] <= LONGEST_WAIT), None)
+        or next((one for one in usable if waits[one.id] <= MAX_WAIT), None)
         or min(usable, key=lambda one: waits[one.id])
     )
-    passed_over = _explain(candidates[: candidates.index(first)], outlook)
-    if not parcel.has_turn:
-        outlook.take(first)
+    passed_over = _explain(candidates[: candidates.index(first)], snapshot)
+    if not send.has_turn:
+        snapshot.take(first)
     wait = waits[first.id]
-    is_trial = wait == 0 and len(candidates) > 1 and outlook.try_out(first)
+    is_trial = wait == 0 and len(candidates) > 1 and snapshot.try_out(first)
     rest = sorted((one for one in candidates if one is not first), key=lambda one: one not in usable)
-    return Route(integrations=[first, *rest], passed_over=passed_over, is_trial=is_trial, unwell=outlook.unwell), wait
+    return Route(integrations=[first, *rest], passed_over=passed_over, is_trial=is_trial, unwell=snapshot.unwell), wait
 
 
-def _find_unconfirmed(message: Message, candidates: Sequence[Integration]) -> Integration | None:
+def _find_unconfirmed(message: OutgoingMessage, candidates: Sequence[Integration]) -> Integration | None:
     """The integration that may have taken the message already, where its provider recognises a second try."""
     if message.error_id != POSSIBLY_DELIVERED:
         return None
@@ -135,8 +135,8 @@ def recognises_repeats(integration: Integration) -> bool:
     return isinstance(provider, WebProvider) and bool(provider.idempotency)
 
 
-def _explain(passed_over: Sequence[Integration], outlook: Outlook) -> dict[str, str]:
+def _explain(passed_over: Sequence[Integration], snapshot: HealthSnapshot) -> dict[str, str]:
     return {
-        one.identifier: "failed too often, and rests" if outlook.is_open(one) else "has no room for now"
+        one.identifier: "failed too often, and rests" if snapshot.is_open(one) else "has no room for now"
         for one in passed_over
     }

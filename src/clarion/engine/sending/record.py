@@ -7,10 +7,10 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.records import CANCELED_BY_FAILURE, make_detail
-from clarion.engine.sending.health import record_verdicts
-from clarion.engine.sending.parcels import Parcel
-from clarion.engine.telling import tell_of_sends
-from clarion.environments.lanes import follow_indexes
+from clarion.engine.sending.health import record_health_reports
+from clarion.engine.sending.model import ClaimedSend
+from clarion.engine.webhook_events import emit_send_events
+from clarion.environments.lanes import prefer_index_scans
 from clarion.ids import EnvironmentId, NotificationId
 from clarion.jsontext import json_text
 from clarion.notifications.model import APPENDED_DETAIL
@@ -74,16 +74,18 @@ LIST_VERSIONS = sql("""
 """)
 
 
-async def record_sends(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis) -> bool:
+async def record_sends(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
+) -> bool:
     """Write the outcomes of parcels and let their runs go on; tells whether a lane has any to go on with."""
-    await follow_indexes(db)
-    ours = await _list_ours(db, environment_id, parcels)
+    await prefer_index_scans(db)
+    ours = await _list_ours(db, environment_id, sends)
     if not ours:
         return False
-    await db.execute_many(RECORD_JOB, [_job_row(parcel, now) for parcel in ours])
+    await db.execute_many(RECORD_JOB, [_job_row(send, now) for send in ours])
     await _record_messages(db, environment_id, ours, now)
     await _await_receipts(db, environment_id, ours, now)
-    await tell_of_sends(db, environment_id, ours, now)
+    await emit_send_events(db, environment_id, ours, now)
     stopped = await _list_stopped(db, environment_id, [one for one in ours if one.job.status is JobStatus.FAILED])
     if stopped:
         detail = json_text(make_detail(now, CANCELED_BY_FAILURE))
@@ -93,20 +95,20 @@ async def record_sends(db: Connection, environment_id: EnvironmentId, parcels: S
     ended = {one.notification_id for one in ours if one.job.status is not JobStatus.QUEUED} - stopped
     released = await db.execute(RELEASE_NEXT, environment_id=environment_id, notification_ids=sorted(ended), now=now)
     await _forget_tokens(db, environment_id, ours, now)
-    await record_verdicts(db, environment_id, [verdict for one in ours for verdict in one.verdicts], now)
+    await record_health_reports(db, environment_id, [report for one in ours for report in one.health_reports], now)
     return released > 0
 
 
-async def _list_ours(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> list[Parcel]:
+async def _list_ours(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> list[ClaimedSend]:
     """Those whose job nobody has taken over since it was claimed."""
-    ids = sorted(parcel.job.id for parcel in parcels)
+    ids = sorted(send.job.id for send in sends)
     rows = await db.fetch(LIST_ATTEMPTS, environment_id=environment_id, job_ids=ids)
     attempts = {row["id"]: row["attempt"] for row in rows}
-    return [parcel for parcel in parcels if attempts.get(parcel.job.id) == parcel.claimed_attempt]
+    return [send for send in sends if attempts.get(send.job.id) == send.claimed_attempt]
 
 
 async def _record_messages(
-    db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
 ) -> None:
     delivered_at = json_text([now])
     rows = [
@@ -122,21 +124,21 @@ async def _record_messages(
             "delivered_at": None if outcome.error_text else delivered_at,
             "now": now,
         }
-        for parcel in parcels
-        for message_id, outcome in parcel.outcomes.items()
+        for send in sends
+        for message_id, outcome in send.outcomes.items()
     ]
     if rows:
         await db.execute_many(RECORD_MESSAGE, rows)
 
 
 async def _await_receipts(
-    db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
 ) -> None:
     """Have providers asked for receipts that they do not report, where they gave tickets for them."""
     awaited = [
         one
-        for parcel in parcels
-        for message_id, outcome in parcel.outcomes.items()
+        for send in sends
+        for message_id, outcome in send.outcomes.items()
         if outcome.tickets and outcome.integration_id is not None
         for one in await_tickets((environment_id, outcome.integration_id), message_id, outcome.tickets, now)
     ]
@@ -144,18 +146,22 @@ async def _await_receipts(
         await insert_awaited(db, awaited)
 
 
-async def _forget_tokens(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis) -> None:
+async def _forget_tokens(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
+) -> None:
     """Take device tokens that will never work again from those who have them."""
-    for parcel in parcels:
-        for subscriber_id, tokens in parcel.dead_tokens.items():
+    for send in sends:
+        for subscriber_id, tokens in send.dead_tokens.items():
             await remove_device_tokens(db, environment_id, subscriber_id, tokens, now)
 
 
-async def _list_stopped(db: Connection, environment_id: EnvironmentId, failed: Sequence[Parcel]) -> set[NotificationId]:
+async def _list_stopped(
+    db: Connection, environment_id: EnvironmentId, failed: Sequence[ClaimedSend]
+) -> set[NotificationId]:
     """The runs that end here, because the step that failed wants it so."""
     if not failed:
         return set()
-    ids = [parcel.notification_id for parcel in failed]
+    ids = [send.notification_id for send in failed]
     rows = await db.fetch(LIST_VERSIONS, environment_id=environment_id, notification_ids=ids)
     version_ids = {row["id"]: row["version_id"] for row in rows}
     versions = await list_versions_by_id(db, environment_id, list(version_ids.values()))
@@ -163,10 +169,10 @@ async def _list_stopped(db: Connection, environment_id: EnvironmentId, failed: S
     return {notification_id for notification_id, step in steps.items() if step.should_stop_on_fail}
 
 
-def _job_row(parcel: Parcel, now: Millis) -> dict[str, Any]:
-    job = parcel.job
+def _job_row(send: ClaimedSend, now: Millis) -> dict[str, Any]:
+    job = send.job
     return {
-        "environment_id": parcel.environment_id,
+        "environment_id": send.environment_id,
         "id": job.id,
         "status": job.status,
         "provider_id": job.provider_id,
@@ -175,7 +181,7 @@ def _job_row(parcel: Parcel, now: Millis) -> dict[str, Any]:
         "runnable": job.runnable,
         "attempt": job.attempt,
         "outputs": None if job.outputs is None else json_text(job.outputs),
-        "put_off_since": parcel.put_off_since,
-        "dead_at": parcel.dead_at,
+        "put_off_since": send.put_off_since,
+        "dead_at": send.dead_at,
         "now": now,
     }

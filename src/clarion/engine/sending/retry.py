@@ -6,29 +6,29 @@ Attempts count through all integrations of a message: the first eight are for th
 import random
 
 from clarion.clock import HOUR, MINUTE, SECOND, Millis
-from clarion.deadletters.model import ATTEMPTS_A_DRIVE
+from clarion.deadletters.model import ATTEMPTS_PER_DRIVE
 from clarion.providers.base import FailureKind, SendFailure
 
-MOST_ATTEMPTS = 8
+MAX_ATTEMPTS = 8
 ATTEMPTS_ON_OTHERS = 3
-LONGEST_PUT_OFF = Millis(24 * HOUR)
+MAX_PUT_OFF = Millis(24 * HOUR)
 """A provider that asks again and again to come back later is heeded for so long."""
-LONGEST_PUT_OFF_BEFORE_NEXT = Millis(15 * MINUTE)
+MAX_PUT_OFF_BEFORE_NEXT = Millis(15 * MINUTE)
 """The same, where the message has another integration left."""
 _FIRST_PAUSE = 15 * SECOND
 _SHORTEST_RETRY_AFTER = 1
-_LONGEST_RETRY_AFTER = 24 * 3600
+_MAX_RETRY_AFTER = 24 * 3600
 
 
 def place_of(attempt: int) -> int:
     """How many integrations of the message are used up before this attempt."""
-    number = attempt % ATTEMPTS_A_DRIVE
-    return 0 if number <= MOST_ATTEMPTS else 1 + (number - MOST_ATTEMPTS - 1) // ATTEMPTS_ON_OTHERS
+    number = attempt % ATTEMPTS_PER_DRIVE
+    return 0 if number <= MAX_ATTEMPTS else 1 + (number - MAX_ATTEMPTS - 1) // ATTEMPTS_ON_OTHERS
 
 
 def last_attempt_at(attempt: int) -> int:
     """The attempt after which the integration of this one is used up."""
-    return attempt - attempt % ATTEMPTS_A_DRIVE + MOST_ATTEMPTS + place_of(attempt) * ATTEMPTS_ON_OTHERS
+    return attempt - attempt % ATTEMPTS_PER_DRIVE + MAX_ATTEMPTS + place_of(attempt) * ATTEMPTS_ON_OTHERS
 
 
 def uses_attempt(failure: SendFailure) -> bool:
@@ -40,17 +40,17 @@ def wished_pause(failure: SendFailure) -> Millis | None:
     """How long the provider wants to be left alone; for a moment at least, lest it be asked without a pause."""
     if failure.retry_after is None:
         return None
-    return Millis(int(min(max(failure.retry_after, _SHORTEST_RETRY_AFTER), _LONGEST_RETRY_AFTER) * SECOND))
+    return Millis(int(min(max(failure.retry_after, _SHORTEST_RETRY_AFTER), _MAX_RETRY_AFTER) * SECOND))
 
 
-def put_off_until(since: Millis, told: Millis, now: Millis, *, has_others: bool) -> Millis | None:
+def put_off_until(since: Millis, shown: Millis, now: Millis, *, has_others: bool) -> Millis | None:
     """When a message that was first put off at `since` is tried again; None when it was put off for too long.
 
     It waits for a tenth of the time that it has waited already, at least: somebody who asks for a second's patience
     all day is asked a hundred times, and not every second.
     """
-    is_over = now >= since + LONGEST_PUT_OFF_BEFORE_NEXT if has_others else told > since + LONGEST_PUT_OFF
-    return None if is_over else Millis(max(told, now + (now - since) // 10))
+    is_over = now >= since + MAX_PUT_OFF_BEFORE_NEXT if has_others else shown > since + MAX_PUT_OFF
+    return None if is_over else Millis(max(shown, now + (now - since) // 10))
 
 
 def next_attempt_at(attempt: int, failure: SendFailure, now: Millis, *, choices: int = 1) -> Millis | None:
@@ -70,6 +70,6 @@ def next_attempt_at(attempt: int, failure: SendFailure, now: Millis, *, choices:
 def _pause_after(attempt: int) -> int:
     if attempt == last_attempt_at(attempt):
         return _FIRST_PAUSE
-    number, place = attempt % ATTEMPTS_A_DRIVE, place_of(attempt)
-    on_this = number if place == 0 else (number - MOST_ATTEMPTS - 1) % ATTEMPTS_ON_OTHERS + 1
+    number, place = attempt % ATTEMPTS_PER_DRIVE, place_of(attempt)
+    on_this = number if place == 0 else (number - MAX_ATTEMPTS - 1) % ATTEMPTS_ON_OTHERS + 1
     return _FIRST_PAUSE << (on_this - 1)

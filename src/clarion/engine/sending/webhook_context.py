@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.engine.sending.parcels import Parcel
+from clarion.engine.sending.model import ClaimedSend
 from clarion.ids import EnvironmentId
 from clarion.jsontext import json_value
 
@@ -18,9 +18,9 @@ LIST_ORIGINS = sql("""
 LIST_KEYS = sql("SELECT id, key FROM subscribers WHERE environment_id = :environment_id AND id {any:ids}")
 
 
-async def add_contexts(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
-    channels = {one.channel for one in parcels[0].integrations if one.active and one.provider_id in _TOLD}
-    asking = [(parcel, one) for parcel in parcels for one in parcel.messages if one.channel in channels]
+async def add_contexts(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
+    channels = {one.channel for one in sends[0].integrations if one.active and one.provider_id in _TOLD}
+    asking = [(send, one) for send in sends for one in send.messages if one.channel in channels]
     if not asking:
         return
     trigger_ids = list({message.trigger_id for _, message in asking})
@@ -35,6 +35,6 @@ async def add_contexts(db: Connection, environment_id: EnvironmentId, parcels: S
     }
     people = list({message.subscriber_id for _, message in asking})
     keys = {row["id"]: row["key"] for row in await db.fetch(LIST_KEYS, environment_id=environment_id, ids=people)}
-    for parcel, message in asking:
+    for send, message in asking:
         context = origins.get(message.trigger_id, {}) | {"subscriberId": keys.get(message.subscriber_id)}
-        parcel.contexts[message.id] = context
+        send.contexts[message.id] = context

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from clarion.engine.outcomes import Failed, Outcome, Sending
-from clarion.engine.records import Message
+from clarion.engine.outcomes import Failed, Sending, StepOutcome
+from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
 from clarion.ids import MessageId, find_id, new_id
 from clarion.notifications.model import DetailStatus
 from clarion.providers.registry import find_provider
-from clarion.subscribers.model import Channel as ChannelEntry
+from clarion.subscribers.model import ChannelEntry
 from clarion.templates import render_text, render_value
 from clarion.vocabulary import Channel, MessageStatus
 from clarion.workflows.controls import EmailControls, PushControls, TextControls, read_as
@@ -22,7 +22,7 @@ _MISSING = {
 }
 
 
-async def decide_email(context: StepContext) -> Outcome:
+async def decide_email(context: StepContext) -> StepOutcome:
     controls = read_as(EmailControls, context.controls)
     message = _message(context, Channel.EMAIL, render_text(controls.body or "", context.variables, html=True))
     message.subject = render_text(controls.subject or "", context.variables)
@@ -32,14 +32,14 @@ async def decide_email(context: StepContext) -> Outcome:
     return _carry(context, Channel.EMAIL, message, is_addressed=bool(message.email))
 
 
-async def decide_sms(context: StepContext) -> Outcome:
+async def decide_sms(context: StepContext) -> StepOutcome:
     controls = read_as(TextControls, context.controls)
     message = _message(context, Channel.SMS, render_text(controls.body or "", context.variables))
     message.phone = context.run.subscriber.phone
     return _carry(context, Channel.SMS, message, is_addressed=bool(message.phone))
 
 
-async def decide_chat(context: StepContext) -> Outcome:
+async def decide_chat(context: StepContext) -> StepOutcome:
     controls = read_as(TextControls, context.controls)
     text = render_text(controls.body or "", context.variables)
     places = [(entry.provider_id, entry.credentials.get("webhookUrl")) for entry in _entries(context, Channel.CHAT)]
@@ -53,7 +53,7 @@ async def decide_chat(context: StepContext) -> Outcome:
     return _carry_all(context, Channel.CHAT, messages)
 
 
-async def decide_push(context: StepContext) -> Outcome:
+async def decide_push(context: StepContext) -> StepOutcome:
     controls = read_as(PushControls, context.controls)
     title = render_text(controls.subject or "", context.variables)
     text = render_text(controls.body or "", context.variables)
@@ -76,8 +76,8 @@ def _entries(context: StepContext, channel: Channel) -> Iterator[ChannelEntry]:
             yield entry
 
 
-def _message(context: StepContext, channel: Channel, content: str) -> Message:
-    return Message(
+def _message(context: StepContext, channel: Channel, content: str) -> NewMessage:
+    return NewMessage(
         id=MessageId(new_id(context.now)),
         job_id=context.job.id,
         step_id=find_id(context.step.id) or bytes(16),
@@ -87,7 +87,7 @@ def _message(context: StepContext, channel: Channel, content: str) -> Message:
     )
 
 
-def _carry(context: StepContext, channel: Channel, message: Message, *, is_addressed: bool) -> Outcome:
+def _carry(context: StepContext, channel: Channel, message: NewMessage, *, is_addressed: bool) -> StepOutcome:
     if is_addressed:
         return _carry_all(context, channel, [message])
     message.status, message.error_text = MessageStatus.WARNING, _MISSING[channel]
@@ -95,7 +95,7 @@ def _carry(context: StepContext, channel: Channel, message: Message, *, is_addre
     return Failed([message])
 
 
-def _carry_all(context: StepContext, channel: Channel, messages: list[Message]) -> Outcome:
+def _carry_all(context: StepContext, channel: Channel, messages: list[NewMessage]) -> StepOutcome:
     if not messages:
         raw = {"subscriberId": context.run.subscriber.key, "missing": _MISSING[channel]}
         context.note(DetailStatus.FAILED, "Subscriber does not have a configured channel", raw=raw)

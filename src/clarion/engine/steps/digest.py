@@ -4,12 +4,12 @@ from hashlib import blake2b
 from typing import Any
 
 from clarion.clock import Millis, iso_text
-from clarion.engine.outcomes import Done, Failed, Merged, Outcome, Waiting
+from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
 from clarion.ids import NotificationId, TriggerId, find_id, id_text
 from clarion.jsontext import encode_json
 from clarion.notifications.model import DetailStatus
-from clarion.schedules import MOST_AHEAD, end_of, next_cron
+from clarion.schedules import MAX_AHEAD, end_of, next_cron
 from clarion.templates import evaluate_key
 from clarion.triggers import digests
 from clarion.triggers.digests import Leader, Window, WindowIdentity
@@ -17,10 +17,10 @@ from clarion.triggers.store import list_triggers_by_id
 from clarion.workflows.controls import DigestControls, DigestType, read_as
 
 
-async def decide(context: StepContext) -> Outcome:
+async def decide(context: StepContext) -> StepOutcome:
     controls = read_as(DigestControls, context.controls)
     closes_at = _end(context, controls)
-    if closes_at is None or closes_at - context.now > MOST_AHEAD:
+    if closes_at is None or closes_at - context.now > MAX_AHEAD:
         context.note(DetailStatus.FAILED, "Defer duration limit exceeded", raw={"until": closes_at})
         return Failed()
     identity = _identity(context, controls)
@@ -39,7 +39,7 @@ async def decide(context: StepContext) -> Outcome:
     return Waiting(closes_at)
 
 
-async def finish(context: StepContext) -> Outcome:
+async def finish(context: StepContext) -> StepOutcome:
     """The window closes; the run goes on with every event that joined it."""
     ids = await digests.close_window(context.db, context.environment_id, context.job.id)
     triggers = await list_triggers_by_id(context.db, context.environment_id, ids or [context.run.trigger.id])
@@ -49,7 +49,7 @@ async def finish(context: StepContext) -> Outcome:
     return Done(outputs=_outputs(events))
 
 
-async def _join(context: StepContext, window: Window, leader_run_id: NotificationId) -> Outcome:
+async def _join(context: StepContext, window: Window, leader_run_id: NotificationId) -> StepOutcome:
     await digests.insert_event(context.db, context.environment_id, window, context.job.id, context.run.trigger.id)
     await digests.touch_window(context.db, context.environment_id, window, context.now)
     raw = {"_digestedNotificationId": id_text(leader_run_id)}

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from clarion.engine.outcomes import Done, Failed, Outcome
-from clarion.engine.records import Message
+from clarion.engine.outcomes import Done, Failed, StepOutcome
+from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
 from clarion.ids import MessageId, find_id, new_id
 from clarion.notifications.model import DetailStatus
@@ -14,7 +14,7 @@ from clarion.workflows.controls import Action, InAppControls, Redirect, read_as
 PROVIDER = "svc"
 
 
-async def decide(context: StepContext) -> Outcome:
+async def decide(context: StepContext) -> StepOutcome:
     if PROVIDER not in context.open_providers:
         context.note(
             DetailStatus.FAILED,
@@ -31,8 +31,8 @@ async def decide(context: StepContext) -> Outcome:
     return Done(outputs={"seen": False, "read": False}, messages=[message])
 
 
-def _message(context: StepContext, controls: InAppControls) -> Message:
-    return Message(
+def _message(context: StepContext, controls: InAppControls) -> NewMessage:
+    return NewMessage(
         id=MessageId(new_id(context.now)),
         job_id=context.job.id,
         step_id=find_id(context.step.id) or bytes(16),

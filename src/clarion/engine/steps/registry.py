@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 
-from clarion.engine.outcomes import Outcome
+from clarion.engine.outcomes import StepOutcome
 from clarion.engine.steps import channels, custom, digest, in_app, throttle, waiting
 from clarion.engine.steps.context import StepContext
 from clarion.vocabulary import StepType
 
-Decide = Callable[[StepContext], Awaitable[Outcome]]
+Decide = Callable[[StepContext], Awaitable[StepOutcome]]
 
 DECIDE: dict[StepType, Decide] = {
     StepType.IN_APP: in_app.decide,

@@ -2,7 +2,7 @@
 
 from clarion.clock import Millis
 from clarion.db.query import sql
-from clarion.engine.outcomes import Done, Ended, Failed, Outcome
+from clarion.engine.outcomes import Done, Ended, Failed, StepOutcome
 from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.digest import key_digest
 from clarion.engine.steps.waiting import find_length
@@ -16,7 +16,7 @@ LIST_PASSES = sql("""
     SELECT passed_at FROM throttle_passes
     WHERE environment_id = :environment_id AND step_id = :step_id AND subscriber_id = :subscriber_id
     AND key_digest = :key_digest
-    ORDER BY passed_at DESC LIMIT :most
+    ORDER BY passed_at DESC LIMIT :limit
 """)
 INSERT_PASS = sql("""
     INSERT INTO throttle_passes (environment_id, step_id, subscriber_id, key_digest, job_id, passed_at)
@@ -24,7 +24,7 @@ INSERT_PASS = sql("""
 """)
 
 
-async def decide(context: StepContext) -> Outcome:
+async def decide(context: StepContext) -> StepOutcome:
     controls = read_as(ThrottleControls, context.controls)
     length = _length(context, controls)
     if length is None:
@@ -38,7 +38,7 @@ async def decide(context: StepContext) -> Outcome:
         "subscriber_id": context.run.subscriber.id,
         "key_digest": key_digest(value),
     }
-    rows = await context.db.fetch(LIST_PASSES, **scope, most=threshold)
+    rows = await context.db.fetch(LIST_PASSES, **scope, limit=threshold)
     recent = [row for row in rows if end_of(Millis(row["passed_at"]), *length, context.zone) > context.now]
     raw = {"threshold": threshold, "passed": len(recent)}
     if len(recent) >= threshold:

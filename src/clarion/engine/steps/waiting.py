@@ -3,20 +3,20 @@
 from typing import Any
 
 from clarion.clock import Millis, find_moment
-from clarion.engine.outcomes import Done, Failed, Outcome, Waiting
+from clarion.engine.outcomes import Done, Failed, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
 from clarion.notifications.model import DetailStatus
-from clarion.schedules import MOST_AHEAD, Unit, end_of, next_cron
+from clarion.schedules import MAX_AHEAD, Unit, end_of, next_cron
 from clarion.templates import evaluate_key
 from clarion.workflows.controls import DelayControls, DelayType, read_as
 
 
-async def decide(context: StepContext) -> Outcome:
+async def decide(context: StepContext) -> StepOutcome:
     until = _moment(context, read_as(DelayControls, context.controls))
     if until is None:
         context.note(DetailStatus.FAILED, "Invalid delay configuration", raw={"controls": dict(context.controls)})
         return Failed()
-    if until - context.now > MOST_AHEAD:
+    if until - context.now > MAX_AHEAD:
         context.note(DetailStatus.FAILED, "Defer duration limit exceeded", raw={"until": until})
         return Failed()
     if until <= context.now:
@@ -26,7 +26,7 @@ async def decide(context: StepContext) -> Outcome:
     return Waiting(until)
 
 
-async def finish(context: StepContext) -> Outcome:
+async def finish(context: StepContext) -> StepOutcome:
     """The moment has come."""
     context.note(DetailStatus.SUCCESS, "Delay is finished")
     return Done(outputs={})

@@ -6,7 +6,7 @@ from clarion.providers.chat.message import Chat
 from clarion.providers.definition import ChatProvider
 from clarion.providers.failures import statuses
 from clarion.providers.overrides import as_given
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
 
@@ -16,7 +16,7 @@ class ChatWebhookCredentials(Credentials):
     secret_key: Secret = Secret("")
 
 
-def request(account: ChatWebhookCredentials, chat: Chat) -> Request:
+def request(account: ChatWebhookCredentials, chat: Chat) -> ProviderRequest:
     address = chat.webhook or account.webhook_url
     body = {
         "content": chat.text,
@@ -25,7 +25,7 @@ def request(account: ChatWebhookCredentials, chat: Chat) -> Request:
         "channel": chat.channel,
         "phoneNumber": chat.phone,
     }
-    return Request.json(address, filled(body), headers={"Idempotency-Key": chat.message_id})
+    return ProviderRequest.json(address, filled(body), headers={"Idempotency-Key": chat.message_id})
 
 
 PROVIDER = ChatProvider(

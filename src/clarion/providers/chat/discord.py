@@ -6,15 +6,15 @@ from clarion.providers.chat.message import Chat
 from clarion.providers.definition import ChatProvider
 from clarion.providers.failures import codes, seconds_in_body
 from clarion.providers.overrides import snake
-from clarion.providers.request import Request
+from clarion.providers.request import ProviderRequest
 
 
-def request(_: Credentials, chat: Chat) -> Request:
+def request(_: Credentials, chat: Chat) -> ProviderRequest:
     # Whoever fills a template with names must not be able to call everyone.
     body = {"content": chat.text, "allowed_mentions": {"parse": []}}
     # Without waiting, the answer is empty and failures are silent.
     thread = {"thread_id": chat.channel} if chat.channel else {}
-    return Request.json(chat.webhook_url, body).with_query(wait="true", **thread)
+    return ProviderRequest.json(chat.webhook_url, body).with_query(wait="true", **thread)
 
 
 PROVIDER = ChatProvider(

@@ -1,13 +1,13 @@
 """Stream Chat: a message to a channel by the API, or to a webhook where there is no API secret."""
 
 from clarion.providers.account import Credentials
-from clarion.providers.answer import Answer, Handed, json_id, own_id
+from clarion.providers.answer import Handed, ProviderAnswer, json_id, own_id
 from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.chat.message import KNOWN, Chat
 from clarion.providers.definition import ChatProvider, Check
 from clarion.providers.failures import ALREADY_SENT, codes, reset_header, words
 from clarion.providers.overrides import deep_merge, extras, recase, snake
-from clarion.providers.request import Headers, Request, key_header, path_part
+from clarion.providers.request import Headers, ProviderRequest, key_header, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import sign_hs256
 
@@ -27,28 +27,28 @@ class GetstreamCredentials(Credentials):
         return {**key_header("Authorization", token), "stream-auth-type": "jwt"}
 
 
-def request(account: GetstreamCredentials, chat: Chat) -> Request:
+def request(account: GetstreamCredentials, chat: Chat) -> ProviderRequest:
     added = recase(extras(chat.overrides, KNOWN), snake)
     if not account.secret_key:
         body = {"text": chat.text, **added}
-        return Request.json(chat.webhook_url, body, auth=key_header("X-API-KEY", account.api_key))
+        return ProviderRequest.json(chat.webhook_url, body, auth=key_header("X-API-KEY", account.api_key))
     kind, _, channel = chat.channel.rpartition(":")
     if not channel:
         raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no channel, such as messaging:general")
     message = {"id": chat.message_id, "text": chat.text, "user_id": account.user}
     url = f"{_API}/channels/{path_part(kind or 'messaging')}/{path_part(channel)}/message"
-    call = Request.json(url, {"message": deep_merge(message, added)}, auth=account.auth)
+    call = ProviderRequest.json(url, {"message": deep_merge(message, added)}, auth=account.auth)
     return call.with_query(api_key=account.api_key.reveal())
 
 
-def sent(answer: Answer, handed: Handed) -> str | Sent | None:
+def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
     """A webhook may answer what it likes; the API names the message."""
     return json_id("message.id")(answer, handed) if handed.account.secret_key else own_id(answer, handed)
 
 
-def check(account: GetstreamCredentials) -> Request | None:
+def check(account: GetstreamCredentials) -> ProviderRequest | None:
     query = {"api_key": account.api_key.reveal()}
-    return Request.get(f"{_API}/app", query, auth=account.auth) if account.secret_key else None
+    return ProviderRequest.get(f"{_API}/app", query, auth=account.auth) if account.secret_key else None
 
 
 PROVIDER = ChatProvider(

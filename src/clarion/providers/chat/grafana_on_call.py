@@ -7,7 +7,7 @@ from clarion.providers.chat.message import Chat
 from clarion.providers.definition import ChatProvider
 from clarion.providers.failures import text_matches, words
 from clarion.providers.overrides import snake
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 
 
 class GrafanaOnCallCredentials(Credentials):
@@ -20,7 +20,7 @@ class GrafanaOnCallCredentials(Credentials):
     external_link: str = ""
 
 
-def request(account: GrafanaOnCallCredentials, chat: Chat) -> Request:
+def request(account: GrafanaOnCallCredentials, chat: Chat) -> ProviderRequest:
     own = chat.entry.get
     body = {
         # Alerts of the same uid are one group, so that a second try does not wake anybody again.
@@ -31,7 +31,7 @@ def request(account: GrafanaOnCallCredentials, chat: Chat) -> Request:
         "link_to_upstream_details": own("externalUrl") or account.external_link,
         "message": chat.text,
     }
-    return Request.json(chat.webhook_url, filled(body))
+    return ProviderRequest.json(chat.webhook_url, filled(body))
 
 
 PROVIDER = ChatProvider(

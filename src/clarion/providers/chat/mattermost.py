@@ -6,11 +6,11 @@ from clarion.providers.chat.message import Chat
 from clarion.providers.definition import ChatProvider
 from clarion.providers.failures import codes, text_matches
 from clarion.providers.overrides import snake
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 
 
-def request(_: Credentials, chat: Chat) -> Request:
-    return Request.json(chat.webhook_url, filled({"text": chat.text, "channel": chat.channel}))
+def request(_: Credentials, chat: Chat) -> ProviderRequest:
+    return ProviderRequest.json(chat.webhook_url, filled({"text": chat.text, "channel": chat.channel}))
 
 
 PROVIDER = ChatProvider(

@@ -11,13 +11,13 @@ from clarion.providers.chat.message import Chat
 from clarion.providers.definition import ChatProvider
 from clarion.providers.failures import codes, text_codes
 from clarion.providers.overrides import as_given
-from clarion.providers.request import Request
+from clarion.providers.request import ProviderRequest
 
 _REFUSAL = re.compile(r"delivery failed|returned HTTP error", re.IGNORECASE)
 
 
-def request(_: Credentials, chat: Chat) -> Request:
-    return Request.json(chat.webhook_url, _body(chat.text))
+def request(_: Credentials, chat: Chat) -> ProviderRequest:
+    return ProviderRequest.json(chat.webhook_url, _body(chat.text))
 
 
 def _body(text: str) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 import re
 
 from clarion.providers.account import Credentials
-from clarion.providers.answer import Answer, json_id
+from clarion.providers.answer import ProviderAnswer, json_id
 from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.chat.message import Chat
 from clarion.providers.definition import ChatProvider
 from clarion.providers.failures import ALREADY_SENT, words
 from clarion.providers.overrides import as_given
-from clarion.providers.request import Request, key_header
+from clarion.providers.request import ProviderRequest, key_header
 from clarion.providers.secret import Secret
 
 
@@ -20,16 +20,16 @@ class RocketChatCredentials(Credentials):
     """The id of its user, not the name."""
 
 
-def request(account: RocketChatCredentials, chat: Chat) -> Request:
+def request(account: RocketChatCredentials, chat: Chat) -> ProviderRequest:
     if not chat.channel:
         raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no channel, which is the id of a room")
     message = {"_id": chat.message_id, "rid": chat.channel, "msg": chat.text}
     auth = {**key_header("X-Auth-Token", account.token), "X-User-Id": account.user}
     url = f"{chat.webhook_url.rstrip('/')}/api/v1/chat.sendMessage"
-    return Request.json(url, {"message": message}, auth=auth)
+    return ProviderRequest.json(url, {"message": message}, auth=auth)
 
 
-def patience(answer: Answer) -> int | None:
+def patience(answer: ProviderAnswer) -> int | None:
     found = re.search(r"must wait (\d{1,5}) seconds", answer.text)
     return int(found.group(1)) if found else None
 

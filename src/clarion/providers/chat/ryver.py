@@ -5,11 +5,11 @@ from clarion.providers.chat.message import Chat
 from clarion.providers.definition import ChatProvider
 from clarion.providers.failures import statuses
 from clarion.providers.overrides import as_given
-from clarion.providers.request import Request
+from clarion.providers.request import ProviderRequest
 
 
-def request(_: Credentials, chat: Chat) -> Request:
-    return Request.json(chat.webhook_url, {"body": chat.text})
+def request(_: Credentials, chat: Chat) -> ProviderRequest:
+    return ProviderRequest.json(chat.webhook_url, {"body": chat.text})
 
 
 PROVIDER = ChatProvider(

@@ -1,13 +1,13 @@
 """Slack: a message to an incoming webhook, or to a channel by the token of a bot."""
 
 from clarion.providers.account import Credentials
-from clarion.providers.answer import Answer, either, header_id, json_id, own_id
+from clarion.providers.answer import ProviderAnswer, either, header_id, json_id, own_id
 from clarion.providers.base import FailureKind
 from clarion.providers.chat.message import Chat
 from clarion.providers.definition import ChatProvider, Check
 from clarion.providers.failures import codes, words
 from clarion.providers.overrides import snake
-from clarion.providers.request import Request, bearer
+from clarion.providers.request import ProviderRequest, bearer
 from clarion.providers.secret import Secret
 
 
@@ -21,21 +21,21 @@ class SlackCredentials(Credentials):
     """Of a bot; with it, subscribers need a channel and no webhook."""
 
 
-def request(account: SlackCredentials, chat: Chat) -> Request:
+def request(account: SlackCredentials, chat: Chat) -> ProviderRequest:
     if account.token and chat.channel and not chat.webhook:
         body = {"channel": chat.channel, "text": chat.text}
-        return Request.json("https://slack.com/api/chat.postMessage", body, auth=bearer(account.token))
-    return Request.json(chat.webhook_url, {"text": chat.text})
+        return ProviderRequest.json("https://slack.com/api/chat.postMessage", body, auth=bearer(account.token))
+    return ProviderRequest.json(chat.webhook_url, {"text": chat.text})
 
 
-def accepts(answer: Answer) -> bool:
+def accepts(answer: ProviderAnswer) -> bool:
     """Webhooks say `ok`; the API says whether it is, also with a 200."""
     return answer.value("ok") is not False
 
 
-def check(account: SlackCredentials) -> Request | None:
+def check(account: SlackCredentials) -> ProviderRequest | None:
     """Without a token there is nothing to try: the webhooks are the subscribers'."""
-    return Request(url="https://slack.com/api/auth.test", auth=bearer(account.token)) if account.token else None
+    return ProviderRequest(url="https://slack.com/api/auth.test", auth=bearer(account.token)) if account.token else None
 
 
 _GONE = r"^(invalid_token|no_service|no_service_id|no_team|no_active_hooks|channel_not_found|channel_is_archived)$"

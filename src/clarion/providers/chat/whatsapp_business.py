@@ -11,7 +11,7 @@ from clarion.providers.credentials import URL
 from clarion.providers.definition import ChatProvider, Check
 from clarion.providers.failures import codes
 from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
-from clarion.providers.request import Request, bearer, filled, path_part
+from clarion.providers.request import ProviderRequest, bearer, filled, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 
@@ -33,7 +33,7 @@ class WhatsappBusinessCredentials(Credentials):
         return f"{self.base_url.rstrip('/')}/{path_part(self.phone_number_identification)}"
 
 
-def request(account: WhatsappBusinessCredentials, chat: Chat) -> Request:
+def request(account: WhatsappBusinessCredentials, chat: Chat) -> ProviderRequest:
     number = "".join(filter(str.isdecimal, chat.phone))
     if not number:
         raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no phone number")
@@ -49,7 +49,7 @@ def request(account: WhatsappBusinessCredentials, chat: Chat) -> Request:
         "context": given.get("context"),
         "biz_opaque_callback_data": chat.message_id,
     }
-    return Request.json(f"{account.number_url}/messages", filled(body), auth=bearer(account.api_token))
+    return ProviderRequest.json(f"{account.number_url}/messages", filled(body), auth=bearer(account.api_token))
 
 
 def is_genuine(callback: Callback, account: WhatsappBusinessCredentials) -> bool:
@@ -95,7 +95,7 @@ PROVIDER = ChatProvider(
         ),
     ),
     check=Check(
-        request=lambda account: Request.get(
+        request=lambda account: ProviderRequest.get(
             account.number_url, {"fields": "display_phone_number"}, auth=bearer(account.api_token)
         )
     ),

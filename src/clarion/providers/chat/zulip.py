@@ -1,20 +1,20 @@
 """Zulip: a message by its webhook for integrations that speak as to Slack."""
 
 from clarion.providers.account import Credentials
-from clarion.providers.answer import Answer
+from clarion.providers.answer import ProviderAnswer
 from clarion.providers.chat.message import Chat
 from clarion.providers.definition import ChatProvider
 from clarion.providers.failures import codes, seconds_in_body
 from clarion.providers.overrides import snake
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 
 
-def request(_: Credentials, chat: Chat) -> Request:
+def request(_: Credentials, chat: Chat) -> ProviderRequest:
     # The stream is in the address; what Slack calls a channel is the topic here.
-    return Request.json(chat.webhook_url, filled({"text": chat.text, "channel": chat.channel}))
+    return ProviderRequest.json(chat.webhook_url, filled({"text": chat.text, "channel": chat.channel}))
 
 
-def accepts(answer: Answer) -> bool:
+def accepts(answer: ProviderAnswer) -> bool:
     return answer.value("result") == "success" or answer.value("ok") is True
 
 

@@ -7,7 +7,7 @@ from email.policy import SMTP
 
 from clarion.providers.email.message import Attachment, Email
 
-_LONGEST_LINE = 78
+_MAX_LINE = 78
 _POLICY = SMTP.clone(cte_type="7bit")
 
 
@@ -39,7 +39,7 @@ def _write_part(subtype: str, text: str) -> bytes:
 def _encode(lines: list[bytes]) -> tuple[str, bytes]:
     """As it is where it may go like that, else in the encoding that most of it stays readable in, or is shorter."""
     whole = b"".join(line + b"\r\n" for line in lines)
-    if whole.isascii() and b"\0" not in whole and all(len(line) <= _LONGEST_LINE for line in lines):
+    if whole.isascii() and b"\0" not in whole and all(len(line) <= _MAX_LINE for line in lines):
         return "7bit", whole
     foreign = sum(byte >= 0x80 for byte in whole)
     if foreign * 6 > len(whole):

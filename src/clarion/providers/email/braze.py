@@ -10,7 +10,7 @@ from clarion.providers.email.message import Email
 from clarion.providers.failures import kind_of_status, reset_header, sentence_of, words
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import Asking
-from clarion.providers.request import Request, bearer, filled
+from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 
 _PATIENCE = reset_header("X-RateLimit-Reset")
@@ -25,7 +25,7 @@ class BrazeCredentials(EmailCredentials):
         return f"{self.base_url.rstrip('/')}{path}"
 
 
-def request(account: BrazeCredentials, email: Email) -> Asking[Request]:
+def request(account: BrazeCredentials, email: Email) -> Asking[ProviderRequest]:
     # Better another integration of the channel than an e-mail without its invoice.
     if email.cc or len(email.bcc) > 1 or email.attachments:
         raise SendFailure(FailureKind.PERMANENT, "Braze takes no copies but a hidden one, and no files")
@@ -41,12 +41,12 @@ def request(account: BrazeCredentials, email: Email) -> Asking[Request]:
         "headers": email.headers,
     }
     body = {"external_user_ids": [person], "messages": {"email": filled(letter)}}
-    return Request.json(account.url("/messages/send"), body, auth=bearer(account.api_key))
+    return ProviderRequest.json(account.url("/messages/send"), body, auth=bearer(account.api_key))
 
 
 def _find_person(account: BrazeCredentials, address: str) -> Asking[str]:
     question = {"email_address": address, "fields_to_export": ["external_id"]}
-    answer = yield Request.json(account.url("/users/export/ids"), question, auth=bearer(account.api_key))
+    answer = yield ProviderRequest.json(account.url("/users/export/ids"), question, auth=bearer(account.api_key))
     if not answer.is_success or not answer.values("users"):
         kind = FailureKind.RETRYABLE if answer.is_success else kind_of_status(answer.status)
         sentence = f"Braze answered {answer.status} when it was asked for the recipient: {sentence_of(answer)}"

@@ -10,7 +10,7 @@ from clarion.clock import SECOND, Clock, Millis
 from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.email.conversation import Conversation
 
-MOST_AT_A_TIME = 100
+MAX_CONCURRENT = 100
 KEPT_FOR = Millis(20 * SECOND)
 """Servers hang up on those who say nothing, and count them as long as they do not."""
 
@@ -30,7 +30,7 @@ class Connections:
         self._seconds = seconds
         self._clock = clock
         self._open = 0
-        self._most = MOST_AT_A_TIME
+        self._limit = MAX_CONCURRENT
         self._idle: dict[Conversation, Millis] = {}
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -44,7 +44,7 @@ class Connections:
             self.tidy()
             if self._idle:
                 return self._idle.popitem()[0]
-            if self._open >= self._most:
+            if self._open >= self._limit:
                 await self._wait()
                 continue
             try:
@@ -53,7 +53,7 @@ class Connections:
                 # A server that takes no more of us at a time says so in its greeting; those that it took do the work.
                 if not (400 <= refusal.code < 500 and self._open):
                     raise
-                self._most = self._open
+                self._limit = self._open
 
     def give_back(self, conversation: Conversation) -> None:
         if conversation.is_open:
@@ -88,7 +88,7 @@ class Connections:
         self._open -= 1
         self._idle.pop(conversation, None)
         if not self._open:
-            self._most = MOST_AT_A_TIME
+            self._limit = MAX_CONCURRENT
         self._wake_one()
 
     async def _wait(self) -> None:

@@ -22,7 +22,7 @@ from aiosmtplib import (
 
 from clarion.providers.email.mime import Letter
 
-_LONGEST_REPLY = 64 * 1024
+_MAX_REPLY = 64 * 1024
 _TAKEN = 250
 _GO_ON = 354
 _RESET = b"RSET\r\n"
@@ -162,7 +162,7 @@ class Conversation(asyncio.Protocol):
             self._begun.append(line)
             if line[3:4] != b"-":
                 self._finish_reply()
-        if len(self._received) + sum(map(len, self._begun)) > _LONGEST_REPLY:
+        if len(self._received) + sum(map(len, self._begun)) > _MAX_REPLY:
             self.close()
         self._wake()
 

@@ -4,7 +4,7 @@ from clarion.providers.credentials import EmailCredentials
 from clarion.providers.definition import EmailProvider
 from clarion.providers.email.message import Attachment, Email
 from clarion.providers.overrides import as_given
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
 
@@ -14,7 +14,7 @@ class EmailWebhookCredentials(EmailCredentials):
     secret_key: Secret
 
 
-def request(account: EmailWebhookCredentials, email: Email) -> Request:
+def request(account: EmailWebhookCredentials, email: Email) -> ProviderRequest:
     about = dict(email.context)
     body = {
         "to": [email.to.addr_spec],
@@ -33,7 +33,7 @@ def request(account: EmailWebhookCredentials, email: Email) -> Request:
         "notificationDetails": about,
     }
     headers = {"Idempotency-Key": email.message_id}
-    return Request.json(account.webhook_url, filled(body), headers=headers)
+    return ProviderRequest.json(account.webhook_url, filled(body), headers=headers)
 
 
 def _file(one: Attachment) -> dict[str, str]:

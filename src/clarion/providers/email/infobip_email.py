@@ -13,7 +13,7 @@ from clarion.providers.email.mime import write_letter
 from clarion.providers.failures import all_equal, codes, words
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 
 # Addresses that Infobip writes to no more, and would not have tried: nothing was learned of them.
@@ -33,7 +33,7 @@ class InfobipEmailCredentials(EmailCredentials):
         return f"{as_url(self.base_url)}{path}"
 
 
-def request(account: InfobipEmailCredentials, email: Email) -> Request:
+def request(account: InfobipEmailCredentials, email: Email) -> ProviderRequest:
     letter = write_letter(email)
     body = {
         "destinations": letter.recipients,
@@ -44,7 +44,7 @@ def request(account: InfobipEmailCredentials, email: Email) -> Request:
         "trackingUrl": email.receipts_url,
         "applicationId": account.application_id,
     }
-    return Request.json(account.url("/email/4/mime"), filled(body), auth=account.auth)
+    return ProviderRequest.json(account.url("/email/4/mime"), filled(body), auth=account.auth)
 
 
 def _reports(callback: Callback) -> list[Mapping[str, Any]]:
@@ -94,7 +94,7 @@ PROVIDER = EmailProvider(
     ),
     # A key that may send need not be one that may see the account.
     check=Check(
-        request=lambda account: Request.get(account.url("/account/1/balance"), auth=account.auth),
+        request=lambda account: ProviderRequest.get(account.url("/account/1/balance"), auth=account.auth),
         passes=lambda answer: answer.is_success or answer.status == 403,
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),

@@ -4,7 +4,7 @@ import re
 from email.headerregistry import Address
 from typing import Any
 
-from clarion.providers.answer import Answer, Handed, header_id
+from clarion.providers.answer import Handed, ProviderAnswer, header_id
 from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.credentials import EmailCredentials
 from clarion.providers.definition import Check, EmailProvider
@@ -12,7 +12,7 @@ from clarion.providers.email.message import Email
 from clarion.providers.failures import codes, words
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import EventReader, Receipts, Reply, kinds_of
-from clarion.providers.request import Request, bearer, filled
+from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.body import is_body_signed
 
@@ -25,7 +25,7 @@ class MailerSendCredentials(EmailCredentials):
     """The signing secret of the webhook."""
 
 
-def request(account: MailerSendCredentials, email: Email) -> Request:
+def request(account: MailerSendCredentials, email: Email) -> ProviderRequest:
     body = {
         "from": _mailbox(email.sender),
         "to": [_mailbox(email.to)],
@@ -48,10 +48,10 @@ def request(account: MailerSendCredentials, email: Email) -> Request:
             for one in email.attachments
         ],
     }
-    return Request.json(f"{_HOST}/email", filled(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_HOST}/email", filled(body), auth=bearer(account.api_key))
 
 
-def sent(answer: Answer, handed: Handed) -> str | Sent | None:
+def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
     """The id, unless the copies alone go out: who unsubscribed or bounced before is left out with a warning."""
     left_out = {str(one).lower() for one in answer.values("warnings.*.recipients.*.email")}
     if handed.message.to.addr_spec.lower() in left_out:
@@ -94,7 +94,7 @@ PROVIDER = EmailProvider(
         codes("warnings.*.type", recipient_invalid=("ALL_SUPPRESSED",)),
         words(r'"to\.0', FailureKind.RECIPIENT_INVALID, status=422),
     ),
-    check=Check(request=lambda account: Request.get(f"{_HOST}/api-quota", auth=bearer(account.api_key))),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/api-quota", auth=bearer(account.api_key))),
     receipts=Receipts(
         is_genuine=lambda callback, account: is_body_signed(callback, account.secret_key, header="signature"),
         parse=RECEIPTS,

@@ -10,7 +10,7 @@ from clarion.providers.email.message import Email
 from clarion.providers.failures import words
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.request import File, Headers, Request, basic, filled, path_part
+from clarion.providers.request import File, Headers, ProviderRequest, basic, filled, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 
@@ -31,7 +31,7 @@ class MailgunCredentials(EmailCredentials):
         return f"{self.base_url.rstrip('/')}/{version}/{path_part(self.domain)}{resource}"
 
 
-def request(account: MailgunCredentials, email: Email) -> Request:
+def request(account: MailgunCredentials, email: Email) -> ProviderRequest:
     fields = {
         "from": str(email.sender),
         "to": email.to.addr_spec,
@@ -54,7 +54,7 @@ def request(account: MailgunCredentials, email: Email) -> Request:
         )
         for one in email.attachments
     ]
-    return Request.multipart(account.url("v3", "/messages"), filled(fields), files=files, auth=account.auth)
+    return ProviderRequest.multipart(account.url("v3", "/messages"), filled(fields), files=files, auth=account.auth)
 
 
 def is_genuine(callback: Callback, account: MailgunCredentials) -> bool:
@@ -103,7 +103,7 @@ PROVIDER = EmailProvider(
     # A wrong path is answered with a greeting and a 200, so only an id is a success.
     sent=json_id("id"),
     failures=(words(r"to parameter is not a valid address", FailureKind.RECIPIENT_INVALID, status=400),),
-    check=Check(request=lambda account: Request.get(account.url("v4/domains"), auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(account.url("v4/domains"), auth=account.auth)),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=as_given,
     page="https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages",

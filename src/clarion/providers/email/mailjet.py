@@ -10,7 +10,7 @@ from clarion.providers.email.message import Attachment, Email
 from clarion.providers.failures import all_equal, codes
 from clarion.providers.overrides import pascal
 from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, Request, basic, filled
+from clarion.providers.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.secret import Secret
 
 
@@ -28,7 +28,7 @@ class MailjetCredentials(EmailCredentials):
         return basic(self.api_key, self.secret_key)
 
 
-def request(account: MailjetCredentials, email: Email) -> Request:
+def request(account: MailjetCredentials, email: Email) -> ProviderRequest:
     message = {
         "From": _mailbox(email.sender),
         "To": [_mailbox(email.to)],
@@ -45,7 +45,7 @@ def request(account: MailjetCredentials, email: Email) -> Request:
         "Headers": email.headers,
         "CustomID": email.message_id,
     }
-    return Request.json(f"{account.host}/v3.1/send", {"Messages": [filled(message)]}, auth=account.auth)
+    return ProviderRequest.json(f"{account.host}/v3.1/send", {"Messages": [filled(message)]}, auth=account.auth)
 
 
 def spell(name: str) -> str:
@@ -90,7 +90,9 @@ PROVIDER = EmailProvider(
     sent=json_id("Messages.0.To.0.MessageID"),
     accepts=all_equal("Messages.*.Status", "success"),
     failures=(codes("Messages.*.Errors.*.ErrorRelatedTo.*", recipient_invalid=("To[0].Email",)),),
-    check=Check(request=lambda account: Request.get(f"{account.host}/v3/REST/sender", {"Limit": 1}, auth=account.auth)),
+    check=Check(
+        request=lambda account: ProviderRequest.get(f"{account.host}/v3/REST/sender", {"Limit": 1}, auth=account.auth)
+    ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=spell,
     within="Globals",

@@ -13,7 +13,7 @@ from clarion.providers.email.message import Email, first_mailbox, mailbox, mailb
 from clarion.providers.failures import words
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import Callback, EventReader, Receipts, kinds_of
-from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 from clarion.providers.signing.body import is_body_signed
 
@@ -28,7 +28,7 @@ class MailtrapCredentials(EmailCredentials):
         return key_header("Api-Token", self.api_key)
 
 
-def request(account: MailtrapCredentials, email: Email) -> Request:
+def request(account: MailtrapCredentials, email: Email) -> ProviderRequest:
     body = {
         "from": mailbox(email.sender),
         "to": [mailbox(email.to)],
@@ -53,7 +53,7 @@ def request(account: MailtrapCredentials, email: Email) -> Request:
         ],
         "custom_variables": {"clarion_message_id": email.message_id},
     }
-    return Request.json("https://send.api.mailtrap.io/api/send", filled(body), auth=account.auth)
+    return ProviderRequest.json("https://send.api.mailtrap.io/api/send", filled(body), auth=account.auth)
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
@@ -97,7 +97,7 @@ PROVIDER = EmailProvider(
     sent=json_id("message_ids.0"),
     accepts=lambda answer: answer.value("success") is True,
     failures=(words(r"'to'[^\"]*\binvalid|invalid[^\"]*'to'", FailureKind.RECIPIENT_INVALID, status=400),),
-    check=Check(request=lambda account: Request.get("https://mailtrap.io/api/accounts", auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get("https://mailtrap.io/api/accounts", auth=account.auth)),
     receipts=Receipts(
         is_genuine=lambda callback, account: is_body_signed(callback, account.secret_key, header="mailtrap-signature"),
         parse=RECEIPTS,

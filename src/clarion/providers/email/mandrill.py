@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.answer import Answer, Handed
+from clarion.providers.answer import Handed, ProviderAnswer
 from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.credentials import EmailCredentials
 from clarion.providers.definition import Check, EmailProvider
@@ -12,7 +12,7 @@ from clarion.providers.email.message import Attachment, Email, mailbox
 from clarion.providers.failures import codes
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
 
@@ -28,7 +28,7 @@ class MandrillCredentials(EmailCredentials):
     """The key of the webhook, which is not the API key."""
 
 
-def request(account: MandrillCredentials, email: Email) -> Request:
+def request(account: MandrillCredentials, email: Email) -> ProviderRequest:
     people = {"to": (email.to,), "cc": email.cc, "bcc": email.bcc}
     message = {
         "from_email": email.sender.addr_spec,
@@ -45,10 +45,10 @@ def request(account: MandrillCredentials, email: Email) -> Request:
         "preserve_recipients": True,
     }
     body = {"key": account.api_key.reveal(), "message": filled(message), "ip_pool": account.ip_pool_name}
-    return Request.json(f"{_HOST}/messages/send", filled(body))
+    return ProviderRequest.json(f"{_HOST}/messages/send", filled(body))
 
 
-def sent(answer: Answer, handed: Handed) -> str | Sent | None:
+def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
     """The id of the recipient's own entry; copies have theirs, in any order."""
     entries = [one for one in answer.values("*") if isinstance(one, Mapping)]
     person = handed.message.to.addr_spec.lower()
@@ -114,7 +114,9 @@ PROVIDER = EmailProvider(
             retryable=("GeneralError", "ServiceUnavailable"),
         ),
     ),
-    check=Check(request=lambda account: Request.json(f"{_HOST}/users/ping2", {"key": account.api_key.reveal()})),
+    check=Check(
+        request=lambda account: ProviderRequest.json(f"{_HOST}/users/ping2", {"key": account.api_key.reveal()})
+    ),
     receipts=Receipts(
         is_genuine=is_genuine,
         parse=RECEIPTS,

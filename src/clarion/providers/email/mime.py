@@ -27,7 +27,7 @@ class _Policy(EmailPolicy):
 
 _POLICY = _Policy(linesep="\r\n", cte_type="7bit")
 _POLICY_UTF8 = _POLICY.clone(utf8=True)
-_LONGEST_LINE = 78
+_MAX_LINE = 78
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def _with_own(headers: dict[str, str], own: Mapping[str, str]) -> dict[str, str]
 
 def _write_header(name: str, text: str, *, utf8: bool) -> bytes:
     line = f"{name}: {text}\r\n"
-    if line.isascii() and len(line) <= _LONGEST_LINE and "=?" not in line:
+    if line.isascii() and len(line) <= _MAX_LINE and "=?" not in line:
         return line.encode("ascii")
     return _fold_header(name, text, utf8=utf8)
 

@@ -8,7 +8,7 @@ from clarion.providers.email.message import Email, mailbox
 from clarion.providers.failures import all_equal, words
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Request, filled, key_header
+from clarion.providers.request import ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 
 
@@ -22,7 +22,7 @@ class NetcoreCredentials(EmailCredentials):
         return "https://apieu.netcorecloud.net" if self.region == "eu" else "https://emailapi.netcorecloud.net"
 
 
-def request(account: NetcoreCredentials, email: Email) -> Request:
+def request(account: NetcoreCredentials, email: Email) -> ProviderRequest:
     person = {
         "to": [mailbox(email.to)],
         "cc": [{"email": one.addr_spec} for one in email.cc],
@@ -40,7 +40,9 @@ def request(account: NetcoreCredentials, email: Email) -> Request:
         "personalizations": [filled(person)],
         "settings": filled({"ip_pool": account.ip_pool_name}),
     }
-    return Request.json(f"{account.host}/v5.1/mail/send", filled(body), auth=key_header("api_key", account.api_key))
+    return ProviderRequest.json(
+        f"{account.host}/v5.1/mail/send", filled(body), auth=key_header("api_key", account.api_key)
+    )
 
 
 RECEIPTS = EventReader(

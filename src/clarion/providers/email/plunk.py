@@ -1,13 +1,13 @@
 """Plunk: e-mails in HTML alone, with an idempotency key that it refuses the second time."""
 
-from clarion.providers.answer import Answer, json_id
+from clarion.providers.answer import ProviderAnswer, json_id
 from clarion.providers.base import FailureKind
 from clarion.providers.credentials import EmailCredentials
 from clarion.providers.definition import Check, EmailProvider
 from clarion.providers.email.message import Email
 from clarion.providers.failures import ALREADY_SENT, Ruling, words
 from clarion.providers.overrides import as_given
-from clarion.providers.request import Request, bearer, filled
+from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 
 
@@ -19,7 +19,7 @@ class PlunkCredentials(EmailCredentials):
         return f"{self.base_url.rstrip('/')}{path}"
 
 
-def request(account: PlunkCredentials, email: Email) -> Request:
+def request(account: PlunkCredentials, email: Email) -> ProviderRequest:
     people = (email.to, *email.cc, *email.bcc)
     body = {
         "to": [one.addr_spec for one in people],
@@ -34,10 +34,10 @@ def request(account: PlunkCredentials, email: Email) -> Request:
         ],
     }
     headers = {"Idempotency-Key": email.message_id}
-    return Request.json(account.url("/v1/send"), filled(body), auth=bearer(account.api_key), headers=headers)
+    return ProviderRequest.json(account.url("/v1/send"), filled(body), auth=bearer(account.api_key), headers=headers)
 
 
-def judge_repeat(answer: Answer) -> Ruling | None:
+def judge_repeat(answer: ProviderAnswer) -> Ruling | None:
     """What became of the first try, when a second one is refused for having its key."""
     if answer.value("error.code") != "IDEMPOTENCY_KEY_REUSED":
         return None
@@ -66,7 +66,9 @@ PROVIDER = EmailProvider(
         words(r'"field":\s*"to\b', FailureKind.RECIPIENT_INVALID, status=422),
     ),
     check=Check(
-        request=lambda account: Request.get(account.url("/contacts"), {"limit": 1}, auth=bearer(account.api_key))
+        request=lambda account: ProviderRequest.get(
+            account.url("/contacts"), {"limit": 1}, auth=bearer(account.api_key)
+        )
     ),
     casing=as_given,
     page="https://docs.useplunk.com/api-reference/overview",

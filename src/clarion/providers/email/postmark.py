@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.answer import Answer, Handed, json_id
+from clarion.providers.answer import Handed, ProviderAnswer, json_id
 from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.credentials import EmailCredentials
 from clarion.providers.definition import Check, EmailProvider
@@ -12,7 +12,7 @@ from clarion.providers.email.message import Attachment, Email
 from clarion.providers.failures import codes, words
 from clarion.providers.overrides import pascal
 from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Request, filled, key_header
+from clarion.providers.request import ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 
 _HOST = "https://api.postmarkapp.com"
@@ -28,7 +28,7 @@ class PostmarkCredentials(EmailCredentials):
         return {**key_header("X-Postmark-Server-Token", self.api_key), "Accept": "application/json"}
 
 
-def request(account: PostmarkCredentials, email: Email) -> Request:
+def request(account: PostmarkCredentials, email: Email) -> ProviderRequest:
     body = {
         "From": str(email.sender),
         "To": email.to.addr_spec,
@@ -42,10 +42,10 @@ def request(account: PostmarkCredentials, email: Email) -> Request:
         "Attachments": [_attachment(one) for one in email.attachments],
         "Metadata": {"clarion_message_id": email.message_id},
     }
-    return Request.json(f"{_HOST}/email", filled(body), auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/email", filled(body), auth=account.auth)
 
 
-def sent(answer: Answer, handed: Handed) -> str | Sent | None:
+def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
     """The id, unless the copies alone go out: addresses that bounced before are left out with a 200."""
     sentence = str(answer.value("Message") or "")
     left_out = re.search(r"inactive addresses:(.*?)\. ?Inactive recipients", sentence, re.DOTALL)
@@ -111,7 +111,7 @@ PROVIDER = EmailProvider(
         codes("ErrorCode", retryable=(100,), recipient_invalid=(406,)),
         words(r"(invalid|error parsing) 'to'", FailureKind.RECIPIENT_INVALID, status=422),
     ),
-    check=Check(request=lambda account: Request.get(f"{_HOST}/server", auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/server", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=pascal,
     page="https://postmarkapp.com/developer/api/email-api",

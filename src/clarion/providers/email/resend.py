@@ -8,7 +8,7 @@ from clarion.providers.email.message import Email
 from clarion.providers.failures import codes, seconds_header, words
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import EventReader, Receipts, kinds_of
-from clarion.providers.request import Request, bearer, filled
+from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.standard import is_standard_signed
 
@@ -21,7 +21,7 @@ class ResendCredentials(EmailCredentials):
     """The signing secret of the webhook (`whsec_…`)."""
 
 
-def request(account: ResendCredentials, email: Email) -> Request:
+def request(account: ResendCredentials, email: Email) -> ProviderRequest:
     body = {
         "from": str(email.sender),
         "to": [email.to.addr_spec],
@@ -46,7 +46,7 @@ def request(account: ResendCredentials, email: Email) -> Request:
         "tags": [{"name": "clarion_message_id", "value": email.message_id}],
     }
     headers = {"Idempotency-Key": email.message_id}
-    return Request.json(f"{_HOST}/emails", filled(body), auth=bearer(account.api_key), headers=headers)
+    return ProviderRequest.json(f"{_HOST}/emails", filled(body), auth=bearer(account.api_key), headers=headers)
 
 
 RECEIPTS = EventReader(
@@ -87,7 +87,7 @@ PROVIDER = EmailProvider(
     ),
     patience=seconds_header("ratelimit-reset"),
     check=Check(
-        request=lambda account: Request.get(f"{_HOST}/domains", auth=bearer(account.api_key)),
+        request=lambda account: ProviderRequest.get(f"{_HOST}/domains", auth=bearer(account.api_key)),
         # A key that may send and do nothing else is a good one.
         passes=lambda answer: answer.is_success or answer.value("name") == "restricted_api_key",
     ),

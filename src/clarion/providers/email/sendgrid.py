@@ -10,7 +10,7 @@ from clarion.providers.email.message import Attachment, Email, mailbox, mailboxe
 from clarion.providers.failures import reset_header, words
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import Callback, EventReader, Receipts, kinds_of
-from clarion.providers.request import Request, bearer, filled
+from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.public_keys import is_ecdsa_signed
 
@@ -27,7 +27,7 @@ class SendGridCredentials(EmailCredentials):
         return "https://api.eu.sendgrid.com" if self.region == "eu" else "https://api.sendgrid.com"
 
 
-def request(account: SendGridCredentials, email: Email) -> Request:
+def request(account: SendGridCredentials, email: Email) -> ProviderRequest:
     people = {"to": [mailbox(email.to)], "cc": mailboxes(email.cc), "bcc": mailboxes(email.bcc)}
     # The text comes first: the last of several alternatives is the one that is shown.
     contents = {"text/plain": email.text, "text/html": email.html}
@@ -42,7 +42,7 @@ def request(account: SendGridCredentials, email: Email) -> Request:
         "custom_args": {"clarion_message_id": email.message_id},
         "ip_pool_name": account.ip_pool_name,
     }
-    return Request.json(f"{account.host}/v3/mail/send", filled(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{account.host}/v3/mail/send", filled(body), auth=bearer(account.api_key))
 
 
 def is_genuine(callback: Callback, account: SendGridCredentials) -> bool:
@@ -90,7 +90,7 @@ PROVIDER = EmailProvider(
     sent=header_id("X-Message-Id"),
     failures=(words(r'"field":\s*"personalizations[^"]*\.to', FailureKind.RECIPIENT_INVALID, status=400),),
     patience=reset_header("X-RateLimit-Reset"),
-    check=Check(request=lambda account: Request.get(f"{account.host}/v3/scopes", auth=bearer(account.api_key))),
+    check=Check(request=lambda account: ProviderRequest.get(f"{account.host}/v3/scopes", auth=bearer(account.api_key))),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
     page="https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send",

@@ -12,7 +12,7 @@ from clarion.providers.email.message import Email, first_mailbox, mailbox
 from clarion.providers.failures import codes, seconds_header, words
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 
 _HOST = "https://api.brevo.com/v3"
@@ -26,7 +26,7 @@ class BrevoCredentials(EmailCredentials):
         return key_header("api-key", self.api_key)
 
 
-def request(account: BrevoCredentials, email: Email) -> Request:
+def request(account: BrevoCredentials, email: Email) -> ProviderRequest:
     # By one a second try is known, and the other comes back in the reports.
     ours = {"idempotencyKey": email.message_id, "X-Mailin-custom": email.message_id}
     body = {
@@ -41,7 +41,7 @@ def request(account: BrevoCredentials, email: Email) -> Request:
         "headers": {**email.headers, **ours},
         "attachment": [{"name": one.name, "content": one.base64} for one in email.attachments],
     }
-    return Request.json(f"{_HOST}/smtp/email", filled(body), auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/smtp/email", filled(body), auth=account.auth)
 
 
 def _mailbox(one: Address) -> dict[str, str]:
@@ -84,7 +84,7 @@ PROVIDER = EmailProvider(
         words(r"email is (not valid|missing) in to\b", FailureKind.RECIPIENT_INVALID, status=400),
     ),
     patience=seconds_header("x-sib-ratelimit-reset"),
-    check=Check(request=lambda account: Request.get(f"{_HOST}/account", auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/account", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://developers.brevo.com/reference/sendtransacemail",

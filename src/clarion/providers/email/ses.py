@@ -15,7 +15,7 @@ from clarion.providers.email.mime import write_letter
 from clarion.providers.failures import header_codes, words
 from clarion.providers.overrides import pascal
 from clarion.providers.receipts import Asking, Callback, EventReader, Receipt, Receipts, kinds_of
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.aws import REGION, aws_address, signed_for
 from clarion.providers.signing.sns import is_amazon, is_signed_by_sns, topic_owner
@@ -32,7 +32,7 @@ class SesCredentials(EmailCredentials):
         return f"{aws_address('email', self.region)}{path}"
 
 
-def request(account: SesCredentials, email: Email) -> Request:
+def request(account: SesCredentials, email: Email) -> ProviderRequest:
     # Amazon gives the e-mail an id of its own; ours is in the tags.
     letter = write_letter(email)
     destination = {
@@ -45,7 +45,7 @@ def request(account: SesCredentials, email: Email) -> Request:
         "Content": {"Raw": {"Data": base64.b64encode(letter.content).decode()}},
         "EmailTags": [{"Name": "clarion_message_id", "Value": email.message_id}],
     }
-    return Request.json(account.url("/v2/email/outbound-emails"), body)
+    return ProviderRequest.json(account.url("/v2/email/outbound-emails"), body)
 
 
 def parse(callback: Callback) -> Asking[list[Receipt]]:
@@ -53,7 +53,7 @@ def parse(callback: Callback) -> Asking[list[Receipt]]:
     (notification,) = callback.events() or [{}]
     address = str(notification.get("SubscribeURL", ""))
     if notification.get("Type") == "SubscriptionConfirmation" and is_amazon(address):
-        yield Request.get(address)
+        yield ProviderRequest.get(address)
     return EVENTS(callback) if notification.get("Type") == "Notification" else []
 
 
@@ -120,7 +120,7 @@ PROVIDER = EmailProvider(
             r"illegal address|missing final '@domain'|(local address|domain) (contains|starts)", _RECIPIENT, status=400
         ),
     ),
-    check=Check(request=lambda account: Request.get(account.url("/v2/email/account"))),
+    check=Check(request=lambda account: ProviderRequest.get(account.url("/v2/email/account"))),
     receipts=Receipts(
         is_genuine=is_signed_by_sns,
         parse=parse,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.answer import Answer, Handed, json_id
+from clarion.providers.answer import Handed, ProviderAnswer, json_id
 from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.credentials import EmailCredentials
 from clarion.providers.definition import Check, EmailProvider
@@ -12,7 +12,7 @@ from clarion.providers.email.message import Attachment, Email, mailbox
 from clarion.providers.failures import codes, statuses
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 
 _BRACES = re.compile(r"\{{3}(?!\{)|\{{2}|\}{3}(?!\})|\}{2}")
@@ -35,7 +35,7 @@ class SparkPostCredentials(EmailCredentials):
         return f"https://{host}/api/v1/{resource}"
 
 
-def request(account: SparkPostCredentials, email: Email) -> Request:
+def request(account: SparkPostCredentials, email: Email) -> ProviderRequest:
     copies = [{"address": {**mailbox(one), "header_to": email.to.addr_spec}} for one in (*email.cc, *email.bcc)]
     cc = ", ".join(map(str, email.cc))
     content = {
@@ -55,10 +55,10 @@ def request(account: SparkPostCredentials, email: Email) -> Request:
         "options": filled({"transactional": True, "ip_pool": account.ip_pool_name}),
     }
     # Without being asked, it does not say which of several recipients it refused.
-    return Request.json(account.url("transmissions"), body, auth=account.auth).with_query(num_rcpt_errors=10)
+    return ProviderRequest.json(account.url("transmissions"), body, auth=account.auth).with_query(num_rcpt_errors=10)
 
 
-def sent(answer: Answer, handed: Handed) -> str | Sent | None:
+def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
     """The id, unless the copies alone go out."""
     refused = [str(one) for one in answer.values("results.rcpt_to_errors.*.description")]
     if any(one.lower().endswith(handed.message.to.addr_spec.lower()) for one in refused):
@@ -122,7 +122,7 @@ PROVIDER = EmailProvider(
     failures=(codes("errors.*.code", recipient_invalid=(5002,)), statuses(rate_limited=(420,))),
     # A key that may send need not be one that may see the account.
     check=Check(
-        request=lambda account: Request.get(account.url("account"), auth=account.auth),
+        request=lambda account: ProviderRequest.get(account.url("account"), auth=account.auth),
         passes=lambda answer: answer.is_success or answer.status == 403,
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),

@@ -17,7 +17,7 @@ import apprise
 import msgspec
 
 from clarion.providers.egress import EgressGuard
-from clarion.providers.longtail.order import Order, Outcome
+from clarion.providers.longtail.order import AppriseOrder, AppriseOutcome
 
 _FORBIDDEN = ("subprocess.", "os.", "pty.", "ctypes.", "syslog.", "shutil.", "tempfile.", "socket.bind", "webbrowser.")
 _HARMLESS = frozenset({"os.listdir", "os.scandir", "os.walk", "os.fwalk", "os.getxattr", "os.listxattr", "os.putenv"})
@@ -32,11 +32,11 @@ class ForbiddenError(PermissionError):
 
 
 def main() -> None:
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=AppriseOrder)
     sys.stdout.buffer.write(msgspec.json.encode(_carry_out(order)))
 
 
-def _carry_out(order: Order) -> Outcome:
+def _carry_out(order: AppriseOrder) -> AppriseOutcome:
     asset = apprise.AppriseAsset(
         storage_mode=apprise.PersistentStoreMode.MEMORY,
         allow_templates=False,
@@ -48,7 +48,7 @@ def _carry_out(order: Order) -> Outcome:
     refusals = confine(EgressGuard(order.allow))
     service = apprise.Apprise.instantiate(order.url, asset=asset)
     if service is None:
-        return Outcome(result="forbidden" if refusals else "unknown service", words="; ".join(refusals))
+        return AppriseOutcome(result="forbidden" if refusals else "unknown service", words="; ".join(refusals))
     # A URL may ask for redirects of its own.
     service.redirects = False
     caller = apprise.Apprise(asset=asset)
@@ -56,11 +56,11 @@ def _carry_out(order: Order) -> Outcome:
     result = caller.notify(body=order.body, title=order.title, body_format=apprise.NotifyFormat.TEXT)
     name = str(service.service_name)
     if result:
-        return Outcome(result="sent", service=name)
+        return AppriseOutcome(result="sent", service=name)
     if refusals:
-        return Outcome(result="forbidden", service=name, words="; ".join(refusals))
+        return AppriseOutcome(result="forbidden", service=name, words="; ".join(refusals))
     timed_out = result.status is apprise.AppriseResultStatus.TIMEOUT
-    return Outcome(result="timed out" if timed_out else "failed", service=name, words=_words(result))
+    return AppriseOutcome(result="timed out" if timed_out else "failed", service=name, words=_words(result))
 
 
 def confine(guard: EgressGuard) -> list[str]:

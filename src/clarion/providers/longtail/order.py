@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class AppriseOrder(Struct, frozen=True, kw_only=True):
     """One notification for one service."""
 
     url: str
@@ -16,7 +16,7 @@ class Order(Struct, frozen=True, kw_only=True):
     """Networks that are open although they are not public."""
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class AppriseOutcome(Struct, frozen=True, kw_only=True):
     """What became of it; `words` may quote the URL."""
 
     result: Literal["sent", "unknown service", "forbidden", "timed out", "failed"]

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from clarion.clock import Clock
-from clarion.providers.answer import Answer
+from clarion.providers.answer import ProviderAnswer
 from clarion.providers.base import FailureKind, SendFailure, ambiguous
 from clarion.providers.egress import EgressGuard
-from clarion.providers.longtail.order import Order, Outcome
-from clarion.providers.request import Call
+from clarion.providers.longtail.order import AppriseOrder, AppriseOutcome
+from clarion.providers.request import ProviderCall
 
 ADDRESS = "apprise:"
 # Each takes about 0.4 seconds of one core, and 55 MB while it runs.
@@ -41,12 +41,12 @@ class AppriseTransport:
         self._clock = clock
         self._turns = asyncio.Semaphore(_AT_A_TIME)
 
-    async def call(self, call: Call) -> Answer:
+    async def call(self, call: ProviderCall) -> ProviderAnswer:
         if not is_installed():
             message = "Apprise is not installed here: install clarion[apprise], or set another webhookUrl"
             raise SendFailure(FailureKind.PERMANENT, message)
         body = msgspec.json.decode(call.content)
-        order = Order(
+        order = AppriseOrder(
             url=str(next(iter(body.get("target", ())), "")),
             title=str(body.get("title", "")),
             body=str(body.get("content", "")),
@@ -57,7 +57,7 @@ class AppriseTransport:
             outcome = await _carry_out(order)
         if outcome.result == "timed out":
             raise ambiguous(SendFailure(FailureKind.RETRYABLE, _SENTENCES[outcome.result]))
-        return Answer(
+        return ProviderAnswer(
             status=_STATUSES[outcome.result],
             text=msgspec.json.encode(_shown(outcome, order.url)).decode(),
             headers={},
@@ -66,7 +66,7 @@ class AppriseTransport:
         )
 
 
-async def _carry_out(order: Order) -> Outcome:
+async def _carry_out(order: AppriseOrder) -> AppriseOutcome:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-B", "-m", "clarion.providers.longtail.confined"),
         stdin=asyncio.subprocess.PIPE,
@@ -78,7 +78,7 @@ async def _carry_out(order: Order) -> Outcome:
     try:
         async with asyncio.timeout(order.seconds * 2):
             output, _ = await process.communicate(msgspec.json.encode(order))
-        return msgspec.json.decode(output, type=Outcome)
+        return msgspec.json.decode(output, type=AppriseOutcome)
     except TimeoutError as error:
         message = f"Apprise did not come back within {order.seconds * 2:g} seconds"
         raise ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from error
@@ -90,7 +90,7 @@ async def _carry_out(order: Order) -> Outcome:
             await process.wait()
 
 
-def _shown(outcome: Outcome, url: str) -> dict[str, Any]:
+def _shown(outcome: AppriseOutcome, url: str) -> dict[str, Any]:
     words = outcome.words
     # Which part of a URL is the password depends on the service, so none of them is kept.
     for part in sorted(re.split(r"[/:?&=@#,]", url), key=len, reverse=True):

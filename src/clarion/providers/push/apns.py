@@ -11,7 +11,7 @@ from clarion.providers.definition import Check, PushProvider
 from clarion.providers.failures import codes
 from clarion.providers.overrides import deep_merge, recase, snake
 from clarion.providers.push.message import Push
-from clarion.providers.request import Call, Request, filled, key_header, path_part
+from clarion.providers.request import ProviderCall, ProviderRequest, filled, key_header, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import sign_es256
 
@@ -42,7 +42,7 @@ class ApnsCredentials(Credentials):
         return f"https://{server}/3/device/{path_part(token)}"
 
 
-def request(account: ApnsCredentials, push: Push) -> Request:
+def request(account: ApnsCredentials, push: Push) -> ProviderRequest:
     options = recase(push.options, lambda name: snake(name).replace("_", "-"))
     # A picture is fetched by an extension of the app, which runs for mutable notifications alone.
     picture, mutable = ({"image": push.image}, {"mutable-content": 1}) if push.image else ({}, {})
@@ -51,7 +51,9 @@ def request(account: ApnsCredentials, push: Push) -> Request:
     body = {**push.data, **picture, "clarion_message_id": push.message_id, "aps": filled(aps)}
     given = options.get("payload")
     added = {**(given if isinstance(given, Mapping) else {}), "aps": options.get("aps", {})}
-    return Request.json(account.url(push.token), deep_merge(body, added), headers=_headers(account, push, options))
+    return ProviderRequest.json(
+        account.url(push.token), deep_merge(body, added), headers=_headers(account, push, options)
+    )
 
 
 def _headers(account: ApnsCredentials, push: Push, options: Mapping[str, Any]) -> dict[str, str]:
@@ -72,13 +74,13 @@ def _chosen(options: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any
     return {name: int(value) if isinstance(value, bool) else value for name, value in found.items()}
 
 
-def check(account: ApnsCredentials) -> Request:
+def check(account: ApnsCredentials) -> ProviderRequest:
     """A notification for a token that nobody has: only an account that works is told so."""
     headers = {"apns-topic": account.application_id, "apns-push-type": "alert"}
-    return Request.json(account.url("0" * 64), {"aps": {"alert": "Check"}}, headers=headers)
+    return ProviderRequest.json(account.url("0" * 64), {"aps": {"alert": "Check"}}, headers=headers)
 
 
-def sign(account: ApnsCredentials, _: Call, now: Millis) -> Mapping[str, str]:
+def sign(account: ApnsCredentials, _: ProviderCall, now: Millis) -> Mapping[str, str]:
     return key_header("Authorization", _token(account, now - now % _TOKEN_LIFETIME), scheme="bearer")
 
 

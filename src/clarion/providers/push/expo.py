@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clarion.providers.account import Credentials
-from clarion.providers.answer import Answer, json_id
+from clarion.providers.answer import ProviderAnswer, json_id
 from clarion.providers.base import FailureKind
 from clarion.providers.definition import Check, PushProvider
 from clarion.providers.failures import all_equal, codes, words
 from clarion.providers.overrides import as_given
 from clarion.providers.push.message import Push
 from clarion.providers.receipts import Inquiry, Receipt, ReceiptKind
-from clarion.providers.request import Request, bearer, filled
+from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 
 _API = "https://exp.host/--/api/v2/push"
@@ -22,7 +22,7 @@ class ExpoCredentials(Credentials):
     """An access token; Expo insists on one where push security is switched on."""
 
 
-def request(account: ExpoCredentials, push: Push) -> Request:
+def request(account: ExpoCredentials, push: Push) -> ProviderRequest:
     message = {
         "to": push.token,
         "title": push.title,
@@ -32,36 +32,36 @@ def request(account: ExpoCredentials, push: Push) -> Request:
         "badge": push.badge,
         "richContent": {"image": push.image} if push.image else {},
     }
-    return Request.json(f"{_API}/send", filled(message), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_API}/send", filled(message), auth=bearer(account.api_key))
 
 
-def check(account: ExpoCredentials) -> Request:
+def check(account: ExpoCredentials) -> ProviderRequest:
     """Asks for the receipt of a ticket that does not exist, which Expo answers with none."""
     return receipts_request(account, ["00000000-0000-0000-0000-000000000000"])
 
 
-def receipts_request(account: ExpoCredentials, tickets: Sequence[str]) -> Request:
-    return Request.json(f"{_API}/getReceipts", {"ids": list(tickets)}, auth=bearer(account.api_key))
+def receipts_request(account: ExpoCredentials, tickets: Sequence[str]) -> ProviderRequest:
+    return ProviderRequest.json(f"{_API}/getReceipts", {"ids": list(tickets)}, auth=bearer(account.api_key))
 
 
-def read_receipts(answer: Answer) -> list[Receipt]:
+def read_receipts(answer: ProviderAnswer) -> list[Receipt]:
     """Those that are ready; Apple or Google has the message then, which says nothing of the device."""
     found = answer.value("data")
     tickets = found.items() if isinstance(found, Mapping) else ()
     return [_receipt(ticket, one) for ticket, one in tickets if isinstance(one, Mapping)]
 
 
-def _receipt(ticket: str, told: Mapping[str, Any]) -> Receipt:
-    details = told.get("details")
+def _receipt(ticket: str, shown: Mapping[str, Any]) -> Receipt:
+    details = shown.get("details")
     is_dead = isinstance(details, Mapping) and details.get("error") == "DeviceNotRegistered"
     failure = ReceiptKind.BOUNCED if is_dead else ReceiptKind.FAILED
     return Receipt(
-        kind=ReceiptKind.SENT if told.get("status") == "ok" else failure,
+        kind=ReceiptKind.SENT if shown.get("status") == "ok" else failure,
         provider_message_id=ticket,
         is_hard=is_dead,
         event_id=ticket,
-        reason=str(told.get("message") or "") or None,
-        raw=told,
+        reason=str(shown.get("message") or "") or None,
+        raw=shown,
     )
 
 

@@ -6,14 +6,14 @@ import msgspec
 
 from clarion.clock import Millis
 from clarion.providers.account import Credentials
-from clarion.providers.answer import Answer, json_id
+from clarion.providers.answer import ProviderAnswer, json_id
 from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.definition import PushProvider
 from clarion.providers.failures import codes
 from clarion.providers.oauth import TokenExchange
 from clarion.providers.overrides import deep_merge, recase, snake
 from clarion.providers.push.message import Push
-from clarion.providers.request import Request, filled, path_part
+from clarion.providers.request import ProviderRequest, filled, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import sign_rs256
 
@@ -34,7 +34,7 @@ class ServiceAccount(msgspec.Struct, frozen=True):
     token_uri: str = "https://oauth2.googleapis.com/token"  # noqa: S105
 
 
-def request(account: FcmCredentials, push: Push) -> Request:
+def request(account: FcmCredentials, push: Push) -> ProviderRequest:
     project = path_part(_service(account).project_id)
     shown = {"title": push.title, "body": push.body, "image": push.image}
     android = {"sound": push.sound, "notification_count": push.badge}
@@ -49,10 +49,10 @@ def request(account: FcmCredentials, push: Push) -> Request:
     # Everything else that a trigger says is a field of the message.
     full = deep_merge(filled(message), recase(push.options, snake))
     url = f"https://fcm.googleapis.com/v1/projects/{project}/messages:send"
-    return Request.json(url, {"message": full})
+    return ProviderRequest.json(url, {"message": full})
 
 
-def token_request(account: FcmCredentials, now: Millis) -> Request:
+def token_request(account: FcmCredentials, now: Millis) -> ProviderRequest:
     service = _service(account)
     issued = now // 1000
     claims: dict[str, Any] = {
@@ -63,7 +63,7 @@ def token_request(account: FcmCredentials, now: Millis) -> Request:
         "exp": issued + 3_600,
     }
     assertion = sign_rs256(Secret(service.private_key), claims, key_id=service.private_key_id)
-    return Request.form(service.token_uri, {"grant_type": _GRANT, "assertion": assertion.reveal()})
+    return ProviderRequest.form(service.token_uri, {"grant_type": _GRANT, "assertion": assertion.reveal()})
 
 
 def _service(account: FcmCredentials) -> ServiceAccount:
@@ -74,7 +74,7 @@ def _service(account: FcmCredentials) -> ServiceAccount:
         raise SendFailure(FailureKind.PERMANENT, message) from error
 
 
-def dead_token(answer: Answer) -> FailureKind | None:
+def dead_token(answer: ProviderAnswer) -> FailureKind | None:
     """A bad argument is the device's fault only where the answer speaks of its token."""
     if answer.status != 400:
         return None

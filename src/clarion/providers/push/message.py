@@ -88,10 +88,10 @@ def join_results(results: Mapping[str, Sent | SendFailure]) -> Sent:
 def tickets_of(results: Mapping[str, Sent | SendFailure]) -> dict[str, str]:
     """By token, the provider's name of what was sent to it; names that no store could keep are left out."""
     taken = [(token, one.provider_message_id or "") for token, one in results.items() if isinstance(one, Sent)]
-    return {token: ticket for token, ticket in taken if 0 < len(ticket) <= _LONGEST_TICKET and ticket.isprintable()}
+    return {token: ticket for token, ticket in taken if 0 < len(ticket) <= _MAX_TICKET and ticket.isprintable()}
 
 
-_LONGEST_TICKET = 200
+_MAX_TICKET = 200
 _WEIGHT = {
     FailureKind.RATE_LIMITED: 0,
     FailureKind.RETRYABLE: 1,

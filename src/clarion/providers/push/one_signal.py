@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from clarion.providers.account import Credentials
-from clarion.providers.answer import Answer, Handed
+from clarion.providers.answer import Handed, ProviderAnswer
 from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.definition import Check, PushProvider
 from clarion.providers.failures import sentence_of
 from clarion.providers.overrides import snake
 from clarion.providers.push.message import Push
-from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 
 _URL = "https://api.onesignal.com/notifications"
@@ -28,7 +28,7 @@ class OneSignalCredentials(Credentials):
         return key_header("Authorization", self.api_key, scheme="Key")
 
 
-def request(account: OneSignalCredentials, push: Push) -> Request:
+def request(account: OneSignalCredentials, push: Push) -> ProviderRequest:
     badge = {"ios_badgeType": "SetTo", "ios_badgeCount": push.badge} if push.badge is not None else {}
     picture = {"big_picture": push.image, "chrome_web_image": push.image, "ios_attachments": {"image": push.image}}
     body = {
@@ -42,7 +42,7 @@ def request(account: OneSignalCredentials, push: Push) -> Request:
         **(picture if push.image else {}),
         "idempotency_key": push.message_id,
     }
-    return Request.json(_URL, filled(body), auth=account.auth)
+    return ProviderRequest.json(_URL, filled(body), auth=account.auth)
 
 
 def _target(tokens: tuple[str, ...]) -> Mapping[str, Any]:
@@ -52,7 +52,7 @@ def _target(tokens: tuple[str, ...]) -> Mapping[str, Any]:
     return {"include_aliases": {"external_id": list(tokens)}, "target_channel": "push"}
 
 
-def sent(answer: Answer, handed: Handed) -> Sent | None:
+def sent(answer: ProviderAnswer, handed: Handed) -> Sent | None:
     """Without an id nothing was created, although the status is 200.
 
     Only ids that do not exist are dead: whoever is merely not subscribed may be so again tomorrow.
@@ -82,7 +82,9 @@ PROVIDER = PushProvider(
     request=request,
     sent=sent,
     check=Check(
-        request=lambda account: Request.get(_URL, {"app_id": account.application_id, "limit": 1}, auth=account.auth)
+        request=lambda account: ProviderRequest.get(
+            _URL, {"app_id": account.application_id, "limit": 1}, auth=account.auth
+        )
     ),
     casing=casing,
     page="https://documentation.onesignal.com/reference/rest-api-overview",

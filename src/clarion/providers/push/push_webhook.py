@@ -4,14 +4,14 @@ from typing import Annotated
 
 from clarion.providers.account import Credentials
 from clarion.providers.answer import either, json_id, own_id
-from clarion.providers.base import Rule
+from clarion.providers.base import FormatRule
 from clarion.providers.credentials import URL
 from clarion.providers.definition import PushProvider
 from clarion.providers.failures import statuses
 from clarion.providers.longtail.transport import ADDRESS, is_installed
 from clarion.providers.overrides import as_given
 from clarion.providers.push.message import Push
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
 
@@ -20,7 +20,9 @@ def _is_url_or_apprise(text: str) -> bool:
     return URL.accepts(text) or (text == ADDRESS and is_installed())
 
 
-URL_OR_APPRISE = Rule(_is_url_or_apprise, f"must be an http(s) URL, or {ADDRESS} where clarion[apprise] is installed")
+URL_OR_APPRISE = FormatRule(
+    _is_url_or_apprise, f"must be an http(s) URL, or {ADDRESS} where clarion[apprise] is installed"
+)
 
 
 class PushWebhookCredentials(Credentials):
@@ -28,7 +30,7 @@ class PushWebhookCredentials(Credentials):
     secret_key: Secret
 
 
-def request(account: PushWebhookCredentials, push: Push) -> Request:
+def request(account: PushWebhookCredentials, push: Push) -> ProviderRequest:
     wished = {"data": push.data, "badge": push.badge, "sound": push.sound, "image": push.image}
     body = {
         **push.context,
@@ -38,7 +40,7 @@ def request(account: PushWebhookCredentials, push: Push) -> Request:
         "messageId": push.message_id,
         "overrides": filled(wished),
     }
-    return Request.json(account.webhook_url, body)
+    return ProviderRequest.json(account.webhook_url, body)
 
 
 PROVIDER = PushProvider(

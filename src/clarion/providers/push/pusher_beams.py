@@ -9,7 +9,7 @@ from clarion.providers.definition import Check, PushProvider
 from clarion.providers.overrides import snake
 from clarion.providers.push.message import Push
 from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.request import Request, bearer, filled, path_part
+from clarion.providers.request import ProviderRequest, bearer, filled, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 
@@ -22,14 +22,14 @@ class PusherBeamsCredentials(Credentials):
     token: Secret = Secret("")
     """The secret of the webhook that reports."""
 
-    def publish(self, audience: str, body: Mapping[str, Any]) -> Request:
+    def publish(self, audience: str, body: Mapping[str, Any]) -> ProviderRequest:
         instance = path_part(self.instance_id)
         server = f"https://{instance}.pushnotifications.pusher.com"
         url = f"{server}/publish_api/v1/instances/{instance}/publishes/{audience}"
-        return Request.json(url, body, auth=bearer(self.secret_key))
+        return ProviderRequest.json(url, body, auth=bearer(self.secret_key))
 
 
-def request(account: PusherBeamsCredentials, push: Push) -> Request:
+def request(account: PusherBeamsCredentials, push: Push) -> ProviderRequest:
     shown = {"title": push.title, "body": push.body}
     data = {**push.text_data, "clarion_message_id": push.message_id} | ({"image": push.image} if push.image else {})
     # Pictures are the app's to fetch, which on Apple's devices works for mutable notifications alone.
@@ -44,7 +44,7 @@ def request(account: PusherBeamsCredentials, push: Push) -> Request:
     return account.publish("users", body)
 
 
-def check(account: PusherBeamsCredentials) -> Request:
+def check(account: PusherBeamsCredentials) -> ProviderRequest:
     """Publishes to an interest that nobody has."""
     body = {"interests": ["clarion-credentials-check"], "web": {"notification": {"title": "Check", "body": "Check"}}}
     return account.publish("interests", body)

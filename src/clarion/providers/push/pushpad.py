@@ -7,7 +7,7 @@ from clarion.providers.definition import Check, PushProvider
 from clarion.providers.failures import codes
 from clarion.providers.overrides import snake
 from clarion.providers.push.message import Push
-from clarion.providers.request import Headers, Request, filled, path_part
+from clarion.providers.request import Headers, ProviderRequest, filled, path_part
 from clarion.providers.secret import Secret
 
 
@@ -25,7 +25,7 @@ class PushpadCredentials(Credentials):
         return f"https://pushpad.xyz/api/v1/projects/{path_part(self.application_id)}"
 
 
-def request(account: PushpadCredentials, push: Push) -> Request:
+def request(account: PushpadCredentials, push: Push) -> ProviderRequest:
     notification = {
         "body": push.body,
         "title": push.title,
@@ -34,7 +34,7 @@ def request(account: PushpadCredentials, push: Push) -> Request:
     }
     # Without `uids` everybody would be told.
     body = {"notification": filled(notification), "uids": list(push.tokens)}
-    return Request.json(f"{account.project}/notifications", body, auth=account.auth)
+    return ProviderRequest.json(f"{account.project}/notifications", body, auth=account.auth)
 
 
 PROVIDER = PushProvider(
@@ -45,7 +45,7 @@ PROVIDER = PushProvider(
     sent=json_id("id"),
     # Taken, and for nobody: no browser of these people has subscribed.
     failures=(codes("scheduled", recipient_invalid=(0,)),),
-    check=Check(request=lambda account: Request.get(account.project, auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(account.project, auth=account.auth)),
     casing=snake,
     within="notification",
     page="https://pushpad.xyz/docs/rest_api",

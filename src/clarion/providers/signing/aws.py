@@ -9,8 +9,8 @@ from typing import Protocol
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from clarion.clock import Millis
-from clarion.providers.base import FailureKind, Rule, SendFailure
-from clarion.providers.request import Call
+from clarion.providers.base import FailureKind, FormatRule, SendFailure
+from clarion.providers.request import ProviderCall
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_bytes
 
@@ -21,7 +21,7 @@ def is_region(text: str) -> bool:
     return re.fullmatch(r"[a-z]{2,}(-[a-z0-9]+)+", text) is not None
 
 
-REGION = Rule(is_region, "must be a region of Amazon such as eu-west-1")
+REGION = FormatRule(is_region, "must be a region of Amazon such as eu-west-1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +55,10 @@ def aws_address(service: str, region: str) -> str:
     return f"https://{service}.{region}.amazonaws.com{'.cn' if region.startswith('cn-') else ''}"
 
 
-def signed_for(service: str) -> Callable[[AwsAccount, Call, Millis], Mapping[str, str]]:
+def signed_for(service: str) -> Callable[[AwsAccount, ProviderCall, Millis], Mapping[str, str]]:
     """How a provider signs its calls to this service."""
 
-    def sign(account: AwsAccount, call: Call, now: Millis) -> Mapping[str, str]:
+    def sign(account: AwsAccount, call: ProviderCall, now: Millis) -> Mapping[str, str]:
         key = AwsKey(
             access_key=account.api_key,
             secret_key=account.secret_key,
@@ -71,7 +71,7 @@ def signed_for(service: str) -> Callable[[AwsAccount, Call, Millis], Mapping[str
     return sign
 
 
-def sign_aws(key: AwsKey, call: Call, now: Millis) -> Mapping[str, str]:
+def sign_aws(key: AwsKey, call: ProviderCall, now: Millis) -> Mapping[str, str]:
     """The headers that a call needs besides its own."""
     moment = datetime.fromtimestamp(now / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
     parts = urlsplit(call.url)

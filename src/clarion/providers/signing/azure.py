@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 from clarion.clock import Millis
 from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.request import Call
+from clarion.providers.request import ProviderCall
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
 
 
-def sign_azure(access_key: Secret, call: Call, now: Millis) -> Mapping[str, str]:
+def sign_azure(access_key: Secret, call: ProviderCall, now: Millis) -> Mapping[str, str]:
     """The headers of a call; the key is the base64 text of the connection string."""
     parts = urlsplit(call.url)
     path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256, HashAlgorithm
 
 from clarion.providers.receipts import Asking, Callback, ReceiptRefused
-from clarion.providers.request import Request
+from clarion.providers.request import ProviderRequest
 
 # Anybody can have a certificate; these hosts are Amazon's own.
 _AMAZON = re.compile(r"https://sns\.[a-z0-9-]{1,30}\.amazonaws\.com(\.cn)?/[A-Za-z0-9/_.?=&%:~-]{1,2000}")
@@ -26,7 +26,7 @@ def is_signed_by_sns(callback: Callback, _: Any) -> Asking[bool]:
     address = str(notification.get("SigningCertURL", ""))
     if not is_amazon(address) or not address.endswith(".pem"):
         return False
-    answer = yield Request.get(address)
+    answer = yield ProviderRequest.get(address)
     return answer.is_success and is_signed_by(answer.text, notification)
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from clarion.clock import Millis
-from clarion.providers.request import Call
+from clarion.providers.request import ProviderCall
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 
 
-def sign_webhook(key: Secret, call: Call, now: Millis) -> Mapping[str, str]:
+def sign_webhook(key: Secret, call: ProviderCall, now: Millis) -> Mapping[str, str]:
     """Two digests of the body: one as receivers of such webhooks know it, one that tells when; none without a key."""
     if not key:
         return {}

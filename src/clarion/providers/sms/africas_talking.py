@@ -6,7 +6,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import all_equal, codes
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -26,10 +26,10 @@ class AfricasTalkingCredentials(OptionalSenderCredentials):
         return f"https://{host}/version1/{resource}"
 
 
-def request(account: AfricasTalkingCredentials, sms: Sms) -> Request:
+def request(account: AfricasTalkingCredentials, sms: Sms) -> ProviderRequest:
     fields = {"username": account.user, "to": sms.to, "message": sms.body, "from": sms.sender}
     # Without the header, answers are XML.
-    return Request.form(
+    return ProviderRequest.form(
         account.url("messaging"), filled(fields), auth=account.auth, headers={"Accept": "application/json"}
     )
 
@@ -55,7 +55,7 @@ PROVIDER = SmsProvider(
     accepts=all_equal(_STATUS, 100, 101, 102),
     failures=(codes(_STATUS, recipient_invalid=(403, 404, 406, 407, 409), retryable=(500, 501)),),
     check=Check(
-        request=lambda account: Request.get(account.url("user"), {"username": account.user}, auth=account.auth)
+        request=lambda account: ProviderRequest.get(account.url("user"), {"username": account.user}, auth=account.auth)
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,

@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.answer import Answer, json_id
+from clarion.providers.answer import ProviderAnswer, json_id
 from clarion.providers.base import FailureKind
 from clarion.providers.credentials import SenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, json_or_form_events, kinds_of
-from clarion.providers.request import Request, bearer, filled
+from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -25,7 +25,7 @@ class AfroMessageCredentials(SenderCredentials):
     sender_name: str
 
 
-def request(account: AfroMessageCredentials, sms: Sms) -> Request:
+def request(account: AfroMessageCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "from": sms.sender,
         "sender": account.sender_name,
@@ -33,14 +33,14 @@ def request(account: AfroMessageCredentials, sms: Sms) -> Request:
         "message": sms.body,
         "callback": sms.receipts_url,
     }
-    return Request.json(f"{_API}/send", filled(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_API}/send", filled(body), auth=bearer(account.api_key))
 
 
-def accepts(answer: Answer) -> bool:
+def accepts(answer: ProviderAnswer) -> bool:
     return str(answer.value("acknowledge")).lower() == "success"
 
 
-def find_bad_number(answer: Answer) -> FailureKind | None:
+def find_bad_number(answer: ProviderAnswer) -> FailureKind | None:
     errors = " ".join(map(str, answer.values("response.errors.*")))
     return FailureKind.RECIPIENT_INVALID if _BAD_NUMBER.search(errors) else None
 
@@ -70,7 +70,9 @@ PROVIDER = SmsProvider(
     sent=json_id("response.message_id"),
     accepts=accepts,
     failures=(find_bad_number,),
-    check=Check(request=lambda account: Request.get(f"{_API}/balance", auth=bearer(account.api_key)), passes=accepts),
+    check=Check(
+        request=lambda account: ProviderRequest.get(f"{_API}/balance", auth=bearer(account.api_key)), passes=accepts
+    ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://afromessage.com/developers",

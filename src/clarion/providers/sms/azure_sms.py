@@ -14,7 +14,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import codes
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, by_token, kinds_of
-from clarion.providers.request import Call, Request
+from clarion.providers.request import ProviderCall, ProviderRequest
 from clarion.providers.secret import Secret
 from clarion.providers.signing.azure import sign_azure
 from clarion.providers.sms.message import Sms
@@ -38,7 +38,7 @@ class AzureSmsCredentials(SenderCredentials):
         return f"{as_url(self.part('endpoint'))}/{resource}"
 
 
-def request(account: AzureSmsCredentials, sms: Sms) -> Request:
+def request(account: AzureSmsCredentials, sms: Sms) -> ProviderRequest:
     recipient = {
         "to": sms.to,
         "repeatabilityRequestId": sms.message_id,
@@ -50,7 +50,7 @@ def request(account: AzureSmsCredentials, sms: Sms) -> Request:
         "message": sms.body,
         "smsSendOptions": {"enableDeliveryReport": True, "tag": sms.message_id},
     }
-    return Request.json(account.url(f"sms?{_VERSION}"), body)
+    return ProviderRequest.json(account.url(f"sms?{_VERSION}"), body)
 
 
 def _first_sent(sms: Sms) -> str:
@@ -60,7 +60,7 @@ def _first_sent(sms: Sms) -> str:
     return format_datetime(datetime.fromtimestamp(moment // 1000, UTC), usegmt=True)
 
 
-def sign(account: AzureSmsCredentials, call: Call, now: Millis) -> Mapping[str, str]:
+def sign(account: AzureSmsCredentials, call: ProviderCall, now: Millis) -> Mapping[str, str]:
     return sign_azure(Secret(account.part("accesskey")), call, now)
 
 
@@ -104,7 +104,7 @@ PROVIDER = SmsProvider(
             retryable=(408, 500, 502, 503, 504),
         ),
     ),
-    check=Check(request=lambda account: Request.get(account.url(f"phoneNumbers?{_VERSION}&top=1"))),
+    check=Check(request=lambda account: ProviderRequest.get(account.url(f"phoneNumbers?{_VERSION}&top=1"))),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS, handshake=handshake),
     casing=as_given,
     page="https://learn.microsoft.com/en-us/rest/api/communication/sms/send",

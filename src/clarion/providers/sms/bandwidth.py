@@ -6,7 +6,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import codes
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, Request, basic, path_part
+from clarion.providers.request import Headers, ProviderRequest, basic, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -28,7 +28,7 @@ class BandwidthCredentials(SenderCredentials):
         return f"https://messaging.bandwidth.com/api/v2/users/{path_part(self.account_sid)}/{resource}"
 
 
-def request(account: BandwidthCredentials, sms: Sms) -> Request:
+def request(account: BandwidthCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "applicationId": account.application_id,
         "to": [sms.to],
@@ -36,7 +36,7 @@ def request(account: BandwidthCredentials, sms: Sms) -> Request:
         "text": sms.body,
         "tag": sms.message_id,
     }
-    return Request.json(account.url("messages"), body, auth=account.auth)
+    return ProviderRequest.json(account.url("messages"), body, auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -59,7 +59,7 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("id"),
     failures=(codes("fieldErrors.*.fieldName", recipient_invalid=("to",)),),
-    check=Check(request=lambda account: Request.get(account.url("media"), auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(account.url("media"), auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://dev.bandwidth.com/apis/messaging/",

@@ -7,7 +7,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import seconds_header, words
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -22,7 +22,7 @@ class BrevoSmsCredentials(SenderCredentials):
         return key_header("api-key", self.api_key)
 
 
-def request(account: BrevoSmsCredentials, sms: Sms) -> Request:
+def request(account: BrevoSmsCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "sender": sms.sender_digits,
         "recipient": sms.to_digits,
@@ -32,7 +32,7 @@ def request(account: BrevoSmsCredentials, sms: Sms) -> Request:
         "tag": sms.message_id,
         "webUrl": sms.receipts_url,
     }
-    return Request.json(f"{_API}/transactionalSMS/sms", filled(body), auth=account.auth)
+    return ProviderRequest.json(f"{_API}/transactionalSMS/sms", filled(body), auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -60,7 +60,7 @@ PROVIDER = SmsProvider(
     sent=json_id("messageId"),
     failures=(words(r"telephone|phone number|recipient", FailureKind.RECIPIENT_INVALID, status=400),),
     patience=seconds_header("x-sib-ratelimit-reset"),
-    check=Check(request=lambda account: Request.get(f"{_API}/account", auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_API}/account", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://developers.brevo.com/reference/sendtransacsms",

@@ -7,7 +7,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import words
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, Request, basic, filled
+from clarion.providers.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.encoding import count_parts
 from clarion.providers.sms.message import Sms
@@ -25,7 +25,7 @@ class BulkSmsCredentials(OptionalSenderCredentials):
         return basic(token_id, Secret(secret))
 
 
-def request(account: BulkSmsCredentials, sms: Sms) -> Request:
+def request(account: BulkSmsCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "to": sms.to,
         "body": sms.body,
@@ -35,7 +35,7 @@ def request(account: BulkSmsCredentials, sms: Sms) -> Request:
         "longMessageMaxParts": max(count_parts(sms.body), 3),
     }
     # Its `deduplication-id` has 31 bits: among many messages one would be taken for another, and never arrive.
-    return Request.json(f"{_API}/messages", filled(body), auth=account.auth)
+    return ProviderRequest.json(f"{_API}/messages", filled(body), auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -54,7 +54,7 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("0.id"),
     failures=(words(r"recipient|phone ?number|msisdn", FailureKind.RECIPIENT_INVALID, status=400),),
-    check=Check(request=lambda account: Request.get(f"{_API}/profile", auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_API}/profile", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://www.bulksms.com/developer/json/v1/",

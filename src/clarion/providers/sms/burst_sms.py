@@ -8,7 +8,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import all_equal, codes
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.request import Headers, Request, basic, filled
+from clarion.providers.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.sms.message import Sms
@@ -25,14 +25,14 @@ class BurstSmsCredentials(OptionalSenderCredentials):
         return basic(self.api_key, self.secret_key)
 
 
-def request(account: BurstSmsCredentials, sms: Sms) -> Request:
+def request(account: BurstSmsCredentials, sms: Sms) -> ProviderRequest:
     fields = {
         "to": sms.to_digits,
         "message": sms.body,
         "from": sms.sender_digits,
         "dlr_callback": sms.receipts_url,
     }
-    return Request.form(f"{_API}/send-sms.json", filled(fields), auth=account.auth)
+    return ProviderRequest.form(f"{_API}/send-sms.json", filled(fields), auth=account.auth)
 
 
 def is_genuine(callback: Callback, account: BurstSmsCredentials) -> bool:
@@ -72,7 +72,7 @@ PROVIDER = SmsProvider(
         # Numbers that it cannot reach are left out without a word.
         codes("recipients", recipient_invalid=(0,)),
     ),
-    check=Check(request=lambda account: Request.get(f"{_API}/get-balance.json", auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_API}/get-balance.json", auth=account.auth)),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
     page="https://developers.kudosity.com/reference/post_send-sms",

@@ -8,7 +8,7 @@ from clarion.providers.credentials import OptionalSenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import codes
 from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -25,7 +25,7 @@ class ClickatellCredentials(OptionalSenderCredentials):
         return key_header("Authorization", self.api_key)
 
 
-def request(account: ClickatellCredentials, sms: Sms) -> Request:
+def request(account: ClickatellCredentials, sms: Sms) -> ProviderRequest:
     message = {
         "channel": "sms",
         "to": sms.to_digits,
@@ -33,7 +33,7 @@ def request(account: ClickatellCredentials, sms: Sms) -> Request:
         "from": sms.sender_digits,
         "clientMessageId": sms.message_id,
     }
-    return Request.json(f"{_HOST}/v1/message", {"messages": [filled(message)]}, auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/v1/message", {"messages": [filled(message)]}, auth=account.auth)
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
@@ -66,7 +66,7 @@ PROVIDER = SmsProvider(
     sent=json_id("messages.0.apiMessageId"),
     accepts=lambda answer: answer.values("messages.*.accepted") == [True],
     failures=(codes("messages.*.error.code", **_CODES), codes("error.code", **_CODES)),
-    check=Check(request=lambda account: Request.get(f"{_HOST}/public-client/balance", auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/public-client/balance", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     page="https://docs.clickatell.com/channels/one-api/one-api-reference/",
     note="`from` is for two-way integrations alone. The address for receipts is set in the portal.",

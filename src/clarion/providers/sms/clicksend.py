@@ -7,7 +7,7 @@ from clarion.providers.credentials import OptionalSenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import all_equal, codes
 from clarion.providers.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
-from clarion.providers.request import Headers, Request, basic, filled
+from clarion.providers.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -29,9 +29,9 @@ class ClickSendCredentials(OptionalSenderCredentials):
         return basic(self.user, self.api_key)
 
 
-def request(account: ClickSendCredentials, sms: Sms) -> Request:
+def request(account: ClickSendCredentials, sms: Sms) -> ProviderRequest:
     message = {"to": sms.to, "body": sms.body, "from": sms.sender, "custom_string": sms.message_id}
-    return Request.json(f"{_API}/sms/send", {"messages": [filled(message)]}, auth=account.auth)
+    return ProviderRequest.json(f"{_API}/sms/send", {"messages": [filled(message)]}, auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -52,7 +52,7 @@ PROVIDER = SmsProvider(
     sent=json_id("data.messages.0.message_id"),
     accepts=all_equal("data.messages.*.status", "SUCCESS"),
     failures=(codes("data.messages.*.status", **_CODES), codes("response_code", **_CODES)),
-    check=Check(request=lambda account: Request.get(f"{_API}/account", auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_API}/account", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     page="https://developers.clicksend.com/docs/messaging/sms",
     note="The address for receipts is a delivery report rule of the dashboard.",

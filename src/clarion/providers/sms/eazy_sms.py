@@ -6,7 +6,7 @@ from clarion.providers.base import FailureKind
 from clarion.providers.definition import SmsProvider
 from clarion.providers.failures import codes, words
 from clarion.providers.overrides import as_given
-from clarion.providers.request import Request, bearer, path_part
+from clarion.providers.request import ProviderRequest, bearer, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -16,10 +16,10 @@ class EazySmsCredentials(Credentials):
     channel_id: str
 
 
-def request(account: EazySmsCredentials, sms: Sms) -> Request:
+def request(account: EazySmsCredentials, sms: Sms) -> ProviderRequest:
     channel = path_part(account.channel_id, safe="@")
     url = f"https://api.eazy.im/v3/channels/{channel}/messages/{sms.to_digits}@sms.eazy.im"
-    return Request.json(url, {"message": {"type": "text", "body": sms.body}}, auth=bearer(account.api_key))
+    return ProviderRequest.json(url, {"message": {"type": "text", "body": sms.body}}, auth=bearer(account.api_key))
 
 
 PROVIDER = SmsProvider(

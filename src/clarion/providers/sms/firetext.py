@@ -6,7 +6,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import all_equal, codes
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -17,7 +17,7 @@ class FireTextCredentials(SenderCredentials):
     api_key: Secret
 
 
-def request(account: FireTextCredentials, sms: Sms) -> Request:
+def request(account: FireTextCredentials, sms: Sms) -> ProviderRequest:
     fields = {
         "apiKey": account.api_key.reveal(),
         "to": sms.to_digits,
@@ -27,7 +27,7 @@ def request(account: FireTextCredentials, sms: Sms) -> Request:
         "reference": sms.message_id,
         "receipt": sms.receipts_url,
     }
-    return Request.form(f"{_API}/sendsms/json", filled(fields))
+    return ProviderRequest.form(f"{_API}/sendsms/json", filled(fields))
 
 
 RECEIPTS = EventReader(
@@ -51,7 +51,7 @@ PROVIDER = SmsProvider(
     accepts=all_equal("code", 0),
     failures=(codes("code", recipient_invalid=(2,)),),
     check=Check(
-        request=lambda account: Request.form(f"{_API}/credit/json", {"apiKey": account.api_key.reveal()}),
+        request=lambda account: ProviderRequest.form(f"{_API}/credit/json", {"apiKey": account.api_key.reveal()}),
         passes=all_equal("code", 0),
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),

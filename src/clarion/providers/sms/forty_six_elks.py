@@ -7,7 +7,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import words
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import Headers, Request, basic, filled
+from clarion.providers.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -23,9 +23,9 @@ class FortySixElksCredentials(SenderCredentials):
         return basic(self.user, self.password)
 
 
-def request(account: FortySixElksCredentials, sms: Sms) -> Request:
+def request(account: FortySixElksCredentials, sms: Sms) -> ProviderRequest:
     fields = {"from": sms.sender, "to": sms.to, "message": sms.body, "whendelivered": sms.receipts_url}
-    return Request.form(f"{_API}/sms", filled(fields), auth=account.auth)
+    return ProviderRequest.form(f"{_API}/sms", filled(fields), auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -43,7 +43,7 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("id"),
     failures=(words(r"invalid.*\bto\b|\bto\b.*invalid|recipient", FailureKind.RECIPIENT_INVALID, status=400),),
-    check=Check(request=lambda account: Request.get(f"{_API}/me", auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_API}/me", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://46elks.com/docs/send-sms",

@@ -3,13 +3,13 @@
 from typing import Annotated
 
 from clarion.clock import Millis
-from clarion.providers.answer import Answer, Handed, json_id
+from clarion.providers.answer import Handed, ProviderAnswer, json_id
 from clarion.providers.base import Sent
 from clarion.providers.credentials import HEADER_NAME, URL, SenderCredentials
 from clarion.providers.definition import SmsProvider
 from clarion.providers.oauth import TokenExchange
 from clarion.providers.overrides import as_given
-from clarion.providers.request import Headers, Request, key_header
+from clarion.providers.request import Headers, ProviderRequest, key_header
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -34,17 +34,17 @@ class GenericSmsCredentials(SenderCredentials):
         return {**key_header(self.api_key_request_header, self.api_key), **second}
 
 
-def request(account: GenericSmsCredentials, sms: Sms) -> Request:
+def request(account: GenericSmsCredentials, sms: Sms) -> ProviderRequest:
     body = {"to": sms.to, "from": sms.sender, "sender": sms.sender, "content": sms.body, "id": sms.message_id}
-    return Request.json(account.base_url, body, auth={} if account.authenticate_by_token else account.keys)
+    return ProviderRequest.json(account.base_url, body, auth={} if account.authenticate_by_token else account.keys)
 
 
-def sent(answer: Answer, handed: Handed) -> str | Sent | None:
+def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
     return json_id(handed.account.id_path)(answer, handed)
 
 
-def token_request(account: GenericSmsCredentials, _: Millis) -> Request:
-    return Request(url=account.domain, auth=account.keys)
+def token_request(account: GenericSmsCredentials, _: Millis) -> ProviderRequest:
+    return ProviderRequest(url=account.domain, auth=account.keys)
 
 
 PROVIDER = SmsProvider(

@@ -10,7 +10,7 @@ from clarion.providers.definition import SmsProvider
 from clarion.providers.failures import text_codes, text_matches
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -23,7 +23,7 @@ class GupshupCredentials(OptionalSenderCredentials):
     password: Secret
 
 
-def request(account: GupshupCredentials, sms: Sms) -> Request:
+def request(account: GupshupCredentials, sms: Sms) -> ProviderRequest:
     fields = {
         **_MANNER,
         "send_to": sms.to_digits,
@@ -33,7 +33,7 @@ def request(account: GupshupCredentials, sms: Sms) -> Request:
         "password": account.password.reveal(),
         "mask": sms.sender,
     }
-    return Request.form("https://enterprise.smsgupshup.com/GatewayAPI/rest", filled(fields))
+    return ProviderRequest.form("https://enterprise.smsgupshup.com/GatewayAPI/rest", filled(fields))
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:

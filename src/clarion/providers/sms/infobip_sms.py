@@ -10,7 +10,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import all_equal, codes, words
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -27,7 +27,7 @@ class InfobipSmsCredentials(SenderCredentials):
         return f"{as_url(self.base_url)}{path}"
 
 
-def request(account: InfobipSmsCredentials, sms: Sms) -> Request:
+def request(account: InfobipSmsCredentials, sms: Sms) -> ProviderRequest:
     report_to = {"delivery": {"url": sms.receipts_url}, "contentType": "application/json"}
     message = {
         "sender": sms.sender_digits,
@@ -35,7 +35,7 @@ def request(account: InfobipSmsCredentials, sms: Sms) -> Request:
         "content": {"text": sms.body},
         "webhooks": report_to if sms.receipts_url else None,
     }
-    return Request.json(account.url("/sms/3/messages"), {"messages": [filled(message)]}, auth=account.auth)
+    return ProviderRequest.json(account.url("/sms/3/messages"), {"messages": [filled(message)]}, auth=account.auth)
 
 
 def _reports(callback: Callback) -> list[Mapping[str, Any]]:
@@ -72,7 +72,7 @@ PROVIDER = SmsProvider(
         ),
         words(r"destinations\[\d+\]\.to\b", FailureKind.RECIPIENT_INVALID, status=400),
     ),
-    check=Check(request=lambda account: Request.get(account.url("/account/1/balance"), auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(account.url("/account/1/balance"), auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://www.infobip.com/docs/api/channels/sms/outbound-sms/send-sms-messages",

@@ -2,13 +2,13 @@
 
 import re
 
-from clarion.providers.answer import Answer, json_id
+from clarion.providers.answer import ProviderAnswer, json_id
 from clarion.providers.base import FailureKind
 from clarion.providers.credentials import OptionalSenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import Ruling, all_equal
 from clarion.providers.overrides import snake
-from clarion.providers.request import Request, bearer, filled
+from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -23,7 +23,7 @@ class IsendCredentials(OptionalSenderCredentials):
         return f"{self.base_url.rstrip('/')}/{resource}"
 
 
-def request(account: IsendCredentials, sms: Sms) -> Request:
+def request(account: IsendCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "recipient": sms.to_digits,
         "sender_id": sms.sender_digits,
@@ -31,10 +31,10 @@ def request(account: IsendCredentials, sms: Sms) -> Request:
         "message": sms.body,
     }
     accept = {"Accept": "application/json"}
-    return Request.json(account.url("sms/send"), filled(body), auth=bearer(account.api_token), headers=accept)
+    return ProviderRequest.json(account.url("sms/send"), filled(body), auth=bearer(account.api_token), headers=accept)
 
 
-def find_wrong_number(answer: Answer) -> Ruling | None:
+def find_wrong_number(answer: ProviderAnswer) -> Ruling | None:
     """By the sentence of a refusal alone, for a success repeats the text of the message."""
     is_refusal = answer.value("status") == "error"
     is_meant = is_refusal and _NUMBER_IS_WRONG.search(str(answer.value("message")))
@@ -50,7 +50,7 @@ PROVIDER = SmsProvider(
     accepts=all_equal("status", "success"),
     failures=(find_wrong_number,),
     check=Check(
-        request=lambda account: Request.get(account.url("balance"), auth=bearer(account.api_token)),
+        request=lambda account: ProviderRequest.get(account.url("balance"), auth=bearer(account.api_token)),
         passes=all_equal("status", "success"),
     ),
     casing=snake,

@@ -8,7 +8,7 @@ from clarion.providers.credentials import SenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import text_matches, words
 from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -29,7 +29,7 @@ class KannelCredentials(SenderCredentials):
         return filled({"username": self.user, "password": self.password.reveal()})
 
 
-def request(account: KannelCredentials, sms: Sms) -> Request:
+def request(account: KannelCredentials, sms: Sms) -> ProviderRequest:
     fields = {
         **account.login,
         "from": sms.sender,
@@ -39,7 +39,7 @@ def request(account: KannelCredentials, sms: Sms) -> Request:
         "coding": "2" if sms.is_unicode else "0",
         **_report_to(sms),
     }
-    return Request.get(account.url, filled(fields))
+    return ProviderRequest.get(account.url, filled(fields))
 
 
 def _report_to(sms: Sms) -> dict[str, str]:
@@ -71,7 +71,7 @@ PROVIDER = SmsProvider(
     failures=(words(r"not routable", FailureKind.RECIPIENT_INVALID, status=403),),
     # The log-in is looked at before the receiver is missed.
     check=Check(
-        request=lambda account: Request.get(account.url, filled({**account.login, "text": "check"})),
+        request=lambda account: ProviderRequest.get(account.url, filled({**account.login, "text": "check"})),
         passes=lambda answer: answer.status == 400,
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),

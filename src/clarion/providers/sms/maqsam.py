@@ -4,7 +4,7 @@ from clarion.providers.answer import json_id
 from clarion.providers.credentials import SenderCredentials
 from clarion.providers.definition import SmsProvider
 from clarion.providers.overrides import as_given
-from clarion.providers.request import Request, basic
+from clarion.providers.request import ProviderRequest, basic
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -14,9 +14,9 @@ class MaqsamCredentials(SenderCredentials):
     secret_key: Secret
 
 
-def request(account: MaqsamCredentials, sms: Sms) -> Request:
+def request(account: MaqsamCredentials, sms: Sms) -> ProviderRequest:
     body = {"to": sms.to, "message": sms.body, "sender": sms.sender}
-    return Request.json("https://api.maqsam.com/v2/sms", body, auth=basic(account.api_key, account.secret_key))
+    return ProviderRequest.json("https://api.maqsam.com/v2/sms", body, auth=basic(account.api_key, account.secret_key))
 
 
 PROVIDER = SmsProvider(

@@ -8,7 +8,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import codes
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.request import Headers, Request, filled, key_header
+from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import read_hs256
 from clarion.providers.sms.message import Sms
@@ -27,7 +27,7 @@ class MessageBirdCredentials(SenderCredentials):
         return key_header("Authorization", self.access_key, scheme="AccessKey")
 
 
-def request(account: MessageBirdCredentials, sms: Sms) -> Request:
+def request(account: MessageBirdCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "originator": sms.sender_digits,
         "recipients": [sms.to_digits],
@@ -37,7 +37,7 @@ def request(account: MessageBirdCredentials, sms: Sms) -> Request:
         "reference": sms.message_id,
         "reportUrl": sms.receipts_url,
     }
-    return Request.json(f"{_HOST}/messages", filled(body), auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/messages", filled(body), auth=account.auth)
 
 
 def is_genuine(callback: Callback, account: MessageBirdCredentials) -> bool:
@@ -72,7 +72,7 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("id"),
     failures=(codes("errors.*.parameter", recipient_invalid=("recipients", "recipient")),),
-    check=Check(request=lambda account: Request.get(f"{_HOST}/balance", auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/balance", auth=account.auth)),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=as_given,
     page="https://developers.messagebird.com/api/sms-messaging/",

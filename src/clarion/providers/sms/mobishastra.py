@@ -1,10 +1,10 @@
 """Mobishastra: a list of messages, each with the log-in, answered by a 200 whatever became of them."""
 
-from clarion.providers.answer import Answer, json_id
+from clarion.providers.answer import ProviderAnswer, json_id
 from clarion.providers.credentials import SenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import text_codes, text_matches
-from clarion.providers.request import Request
+from clarion.providers.request import ProviderRequest
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -16,7 +16,7 @@ class MobishastraCredentials(SenderCredentials):
     password: Secret
 
 
-def request(account: MobishastraCredentials, sms: Sms) -> Request:
+def request(account: MobishastraCredentials, sms: Sms) -> ProviderRequest:
     message = {
         "user": account.user,
         "pwd": account.password.reveal(),
@@ -25,18 +25,18 @@ def request(account: MobishastraCredentials, sms: Sms) -> Request:
         "sender": sms.sender_digits,
         "language": "Unicode" if sms.is_unicode else "English",
     }
-    return Request.json(account.base_url, [message])
+    return ProviderRequest.json(account.base_url, [message])
 
 
-def accepts(answer: Answer) -> bool:
+def accepts(answer: ProviderAnswer) -> bool:
     """A refusal has words and no id; an answer without either tells nothing."""
     has_id = any(str(one).strip() for one in answer.values("*.msg_id"))
     return has_id or not answer.values("*.str_response")
 
 
-def balance_request(account: MobishastraCredentials) -> Request:
+def balance_request(account: MobishastraCredentials) -> ProviderRequest:
     folder = account.base_url.rpartition("/")[0]
-    return Request.get(f"{folder}/balance.aspx", {"user": account.user, "pwd": account.password.reveal()})
+    return ProviderRequest.get(f"{folder}/balance.aspx", {"user": account.user, "pwd": account.password.reveal()})
 
 
 PROVIDER = SmsProvider(

@@ -6,12 +6,12 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import all_equal, codes
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
-from clarion.providers.request import Headers, Request, basic, filled
+from clarion.providers.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
 _HOST = "https://rest.nexmo.com"
-_LONGEST_CALLBACK = 100
+_MAX_CALLBACK = 100
 
 
 class VonageCredentials(SenderCredentials):
@@ -23,16 +23,16 @@ class VonageCredentials(SenderCredentials):
         return basic(self.api_key, self.secret_key)
 
 
-def request(account: VonageCredentials, sms: Sms) -> Request:
+def request(account: VonageCredentials, sms: Sms) -> ProviderRequest:
     fields = {
         "from": sms.sender_digits,
         "to": sms.to_digits,
         "text": sms.body,
         "type": "unicode" if sms.is_unicode else "text",
         "client-ref": sms.message_id,
-        "callback": sms.receipts_url if len(sms.receipts_url or "") <= _LONGEST_CALLBACK else None,
+        "callback": sms.receipts_url if len(sms.receipts_url or "") <= _MAX_CALLBACK else None,
     }
-    return Request.form(f"{_HOST}/sms/json", filled(fields), auth=account.auth)
+    return ProviderRequest.form(f"{_HOST}/sms/json", filled(fields), auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -61,7 +61,7 @@ PROVIDER = SmsProvider(
     # One entry for each part of a long text, and all of them must have been taken.
     accepts=all_equal("messages.*.status", "0"),
     failures=(codes("messages.*.status", rate_limited=(1,), retryable=(5, 10), recipient_invalid=(6, 7, 33)),),
-    check=Check(request=lambda account: Request.get(f"{_HOST}/account/get-balance", auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/account/get-balance", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://developer.vonage.com/en/api/sms",

@@ -9,7 +9,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import words
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.request import Headers, Request, basic, filled, path_part
+from clarion.providers.request import Headers, ProviderRequest, basic, filled, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
 from clarion.providers.sms.message import Sms
@@ -30,10 +30,10 @@ class PlivoCredentials(SenderCredentials):
         return f"https://api.plivo.com/v1/Account/{path_part(self.account_sid)}/"
 
 
-def request(account: PlivoCredentials, sms: Sms) -> Request:
+def request(account: PlivoCredentials, sms: Sms) -> ProviderRequest:
     sender = "powerpack_uuid" if _UUID.fullmatch(sms.sender) else "src"
     body = {sender: sms.sender_digits, "dst": sms.to_digits, "text": sms.body, "url": sms.receipts_url}
-    return Request.json(f"{account.url}Message/", filled(body), auth=account.auth)
+    return ProviderRequest.json(f"{account.url}Message/", filled(body), auth=account.auth)
 
 
 def is_genuine(callback: Callback, account: PlivoCredentials) -> bool:
@@ -60,7 +60,7 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("message_uuid.0"),
     failures=(words(r"is not a valid phone number", FailureKind.RECIPIENT_INVALID, status=400),),
-    check=Check(request=lambda account: Request.get(account.url, auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(account.url, auth=account.auth)),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `token`"),
     casing=snake,
     page="https://www.plivo.com/docs/messaging/api/message",

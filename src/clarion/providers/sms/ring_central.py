@@ -7,7 +7,7 @@ from clarion.providers.definition import SmsProvider
 from clarion.providers.failures import codes
 from clarion.providers.oauth import TokenExchange
 from clarion.providers.overrides import as_given
-from clarion.providers.request import Request, basic
+from clarion.providers.request import ProviderRequest, basic
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -26,14 +26,14 @@ class RingCentralCredentials(SenderCredentials):
         return f"https://platform{'.devtest' if self.secure else ''}.ringcentral.com/restapi/{path}"
 
 
-def request(account: RingCentralCredentials, sms: Sms) -> Request:
+def request(account: RingCentralCredentials, sms: Sms) -> ProviderRequest:
     body = {"from": {"phoneNumber": sms.sender}, "to": [{"phoneNumber": sms.to}], "text": sms.body}
-    return Request.json(account.url("v1.0/account/~/extension/~/sms"), body)
+    return ProviderRequest.json(account.url("v1.0/account/~/extension/~/sms"), body)
 
 
-def token_request(account: RingCentralCredentials, _: Millis) -> Request:
+def token_request(account: RingCentralCredentials, _: Millis) -> ProviderRequest:
     fields = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": account.token.reveal()}
-    return Request.form(account.url("oauth/token"), fields, auth=basic(account.client_id, account.secret_key))
+    return ProviderRequest.form(account.url("oauth/token"), fields, auth=basic(account.client_id, account.secret_key))
 
 
 PROVIDER = SmsProvider(

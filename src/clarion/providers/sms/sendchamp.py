@@ -1,11 +1,11 @@
 """Sendchamp: SMS in Africa, by routes that differ in what Nigerian numbers accept."""
 
-from clarion.providers.answer import Answer, either, json_id, own_id
+from clarion.providers.answer import ProviderAnswer, either, json_id, own_id
 from clarion.providers.credentials import SenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import codes
 from clarion.providers.overrides import snake
-from clarion.providers.request import Request, bearer
+from clarion.providers.request import ProviderRequest, bearer
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -20,17 +20,17 @@ class SendchampCredentials(SenderCredentials):
         return f"{self.base_url.rstrip('/')}/{resource}"
 
 
-def request(account: SendchampCredentials, sms: Sms) -> Request:
+def request(account: SendchampCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "to": [sms.to],
         "message": sms.body,
         "sender_name": sms.sender,
         "route": "non_dnd" if sms.to.startswith(_NIGERIA) else "international",
     }
-    return Request.json(account.url("sms/send"), body, auth=bearer(account.api_key))
+    return ProviderRequest.json(account.url("sms/send"), body, auth=bearer(account.api_key))
 
 
-def accepts(answer: Answer) -> bool:
+def accepts(answer: ProviderAnswer) -> bool:
     """Under either of the two envelopes that are in use."""
     return answer.value("status") == "success" or answer.value("status_code") in (200, 201)
 
@@ -44,7 +44,9 @@ PROVIDER = SmsProvider(
     sent=either(json_id("data.reference", "data.id"), own_id),
     accepts=accepts,
     failures=(codes("data.status", permanent=("failed",)),),
-    check=Check(request=lambda account: Request.get(account.url("wallet-balance"), auth=bearer(account.api_key))),
+    check=Check(
+        request=lambda account: ProviderRequest.get(account.url("wallet-balance"), auth=bearer(account.api_key))
+    ),
     casing=snake,
     page="https://github.com/sendchamp/ai/blob/main/openapi/sms-verification.yaml",
     note="Numbers of Nigeria go by the route `non_dnd`, others by `international`; `route` in the overrides decides "

@@ -7,7 +7,7 @@ from clarion.providers.credentials import OptionalSenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.overrides import as_given
 from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Request, bearer, filled
+from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -18,7 +18,7 @@ class SimpleTextingCredentials(OptionalSenderCredentials):
     api_key: Secret
 
 
-def request(account: SimpleTextingCredentials, sms: Sms) -> Request:
+def request(account: SimpleTextingCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "contactPhone": _ten_digits(sms.to),
         "accountPhone": _ten_digits(sms.sender),
@@ -26,7 +26,7 @@ def request(account: SimpleTextingCredentials, sms: Sms) -> Request:
         "mode": "AUTO",
         "text": sms.body,
     }
-    return Request.json(f"{_HOST}/messages", filled(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_HOST}/messages", filled(body), auth=bearer(account.api_key))
 
 
 def _ten_digits(number: str) -> str:
@@ -55,7 +55,7 @@ PROVIDER = SmsProvider(
     credentials=SimpleTextingCredentials,
     request=request,
     sent=json_id("id"),
-    check=Check(request=lambda account: Request.get(f"{_HOST}/tenant", auth=bearer(account.api_key))),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/tenant", auth=bearer(account.api_key))),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     page="https://api-doc.simpletexting.com/",

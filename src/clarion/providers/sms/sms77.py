@@ -2,13 +2,13 @@
 
 from hashlib import md5
 
-from clarion.providers.answer import Answer, either, json_id, own_id
+from clarion.providers.answer import ProviderAnswer, either, json_id, own_id
 from clarion.providers.credentials import SenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import codes, text_codes
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.request import Headers, Request, key_header
+from clarion.providers.request import Headers, ProviderRequest, key_header
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.sms.message import Sms
@@ -33,13 +33,13 @@ class SevenCredentials(SenderCredentials):
         return key_header("X-Api-Key", self.api_key)
 
 
-def request(account: SevenCredentials, sms: Sms) -> Request:
+def request(account: SevenCredentials, sms: Sms) -> ProviderRequest:
     body = {"to": sms.to, "from": sms.sender_digits, "text": sms.body, "foreign_id": sms.message_id}
     # Without it the answer is a bare code.
-    return Request.json(f"{_HOST}/sms", body, auth=account.auth, headers={"Accept": "application/json"})
+    return ProviderRequest.json(f"{_HOST}/sms", body, auth=account.auth, headers={"Accept": "application/json"})
 
 
-def accepts(answer: Answer) -> bool:
+def accepts(answer: ProviderAnswer) -> bool:
     return str(answer.value("success")) == "100" and all(answer.values("messages.*.success"))
 
 
@@ -79,7 +79,7 @@ PROVIDER = SmsProvider(
         text_codes(r'^\s*"?(\d{3})"?\s*$', **_MEANINGS),
     ),
     check=Check(
-        request=lambda account: Request.get(f"{_HOST}/balance", auth=account.auth),
+        request=lambda account: ProviderRequest.get(f"{_HOST}/balance", auth=account.auth),
         passes=lambda answer: answer.is_success and answer.text.strip() != "900",
     ),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),

@@ -6,7 +6,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import text_matches
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import Request
+from clarion.providers.request import ProviderRequest
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 
@@ -16,12 +16,12 @@ class SmsCentralCredentials(SenderCredentials):
     password: Secret
     base_url: str = "https://my.smscentral.com.au/api/v3.2"
 
-    def call(self, action: str, **fields: str) -> Request:
+    def call(self, action: str, **fields: str) -> ProviderRequest:
         login = {"USERNAME": self.user, "PASSWORD": self.password.reveal(), "ACTION": action}
-        return Request.form(self.base_url, {**login, **fields})
+        return ProviderRequest.form(self.base_url, {**login, **fields})
 
 
-def request(account: SmsCentralCredentials, sms: Sms) -> Request:
+def request(account: SmsCentralCredentials, sms: Sms) -> ProviderRequest:
     return account.call(
         "send",
         ORIGINATOR=sms.sender_digits,

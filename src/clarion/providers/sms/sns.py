@@ -9,7 +9,7 @@ from clarion.providers.credentials import OptionalSenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import text_codes, words
 from clarion.providers.overrides import pascal
-from clarion.providers.request import Request, filled
+from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.aws import REGION, aws_address, signed_for
 from clarion.providers.sms.message import Sms
@@ -22,13 +22,13 @@ class SnsCredentials(OptionalSenderCredentials):
     token: Secret | None = None
     """Of a session, for keys that expire."""
 
-    def call(self, action: str, fields: Mapping[str, str]) -> Request:
-        return Request.form(
+    def call(self, action: str, fields: Mapping[str, str]) -> ProviderRequest:
+        return ProviderRequest.form(
             f"{aws_address('sns', self.region)}/", {"Action": action, "Version": "2010-03-31", **fields}
         )
 
 
-def request(account: SnsCredentials, sms: Sms) -> Request:
+def request(account: SnsCredentials, sms: Sms) -> ProviderRequest:
     sender = "AWS.MM.SMS.OriginationNumber" if sms.sender_digits.isdigit() else "AWS.SNS.SMS.SenderID"
     attributes = filled({"AWS.SNS.SMS.SMSType": "Transactional", sender: sms.sender})
     fields = {"PhoneNumber": sms.to, "Message": sms.body}

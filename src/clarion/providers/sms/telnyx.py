@@ -6,7 +6,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import codes
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import Callback, EventReader, Receipts, kinds_of
-from clarion.providers.request import Request, bearer, filled
+from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.public_keys import is_ed25519_signed
 from clarion.providers.sms.message import Sms
@@ -22,7 +22,7 @@ class TelnyxCredentials(SenderCredentials):
     """The public key of the account, which webhooks are checked by."""
 
 
-def request(account: TelnyxCredentials, sms: Sms) -> Request:
+def request(account: TelnyxCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "from": sms.sender,
         "to": sms.to,
@@ -30,7 +30,7 @@ def request(account: TelnyxCredentials, sms: Sms) -> Request:
         "messaging_profile_id": account.message_profile_id,
         "webhook_url": sms.receipts_url,
     }
-    return Request.json(f"{_HOST}/messages", filled(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_HOST}/messages", filled(body), auth=bearer(account.api_key))
 
 
 def is_genuine(callback: Callback, account: TelnyxCredentials) -> bool:
@@ -73,7 +73,7 @@ PROVIDER = SmsProvider(
             retryable=(10007, 10008, 40006),
         ),
     ),
-    check=Check(request=lambda account: Request.get(f"{_HOST}/balance", auth=bearer(account.api_key))),
+    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/balance", auth=bearer(account.api_key))),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, public key in `secretKey`"),
     casing=snake,
     page="https://developers.telnyx.com/api/messaging/send-message",

@@ -5,7 +5,7 @@ from clarion.providers.credentials import SenderCredentials
 from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.overrides import snake
 from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.request import Request
+from clarion.providers.request import ProviderRequest
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.sms.message import Sms
@@ -22,7 +22,7 @@ class TermiiCredentials(SenderCredentials):
         return f"{self.base_url.rstrip('/')}/api/{resource}"
 
 
-def request(account: TermiiCredentials, sms: Sms) -> Request:
+def request(account: TermiiCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "api_key": account.api_key.reveal(),
         "to": sms.to_digits,
@@ -31,7 +31,7 @@ def request(account: TermiiCredentials, sms: Sms) -> Request:
         "type": "unicode" if sms.is_unicode else "plain",
         "channel": "generic",
     }
-    return Request.json(account.url("sms/send"), body)
+    return ProviderRequest.json(account.url("sms/send"), body)
 
 
 def is_genuine(callback: Callback, account: TermiiCredentials) -> bool:
@@ -63,7 +63,9 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("message_id"),
     accepts=lambda answer: answer.value("code") in (None, "ok"),
-    check=Check(request=lambda account: Request.get(account.url("get-balance"), {"api_key": account.api_key.reveal()})),
+    check=Check(
+        request=lambda account: ProviderRequest.get(account.url("get-balance"), {"api_key": account.api_key.reveal()})
+    ),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
     page="https://developer.termii.com/messaging-api",

@@ -6,7 +6,7 @@ from clarion.providers.definition import Check, SmsProvider
 from clarion.providers.failures import codes
 from clarion.providers.overrides import pascal
 from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.request import Headers, Request, basic, filled, path_part
+from clarion.providers.request import Headers, ProviderRequest, basic, filled, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
 from clarion.providers.sms.message import Sms
@@ -24,10 +24,10 @@ class TwilioCredentials(SenderCredentials):
         return f"https://api.twilio.com/2010-04-01/Accounts/{path_part(self.account_sid)}/{resource}.json"
 
 
-def request(account: TwilioCredentials, sms: Sms) -> Request:
+def request(account: TwilioCredentials, sms: Sms) -> ProviderRequest:
     sender = "MessagingServiceSid" if sms.sender.startswith("MG") else "From"
     fields = {"To": sms.to, sender: sms.sender, "Body": sms.body, "StatusCallback": sms.receipts_url}
-    return Request.form(account.url("Messages"), filled(fields), auth=account.auth)
+    return ProviderRequest.form(account.url("Messages"), filled(fields), auth=account.auth)
 
 
 def is_genuine(callback: Callback, account: TwilioCredentials) -> bool:
@@ -60,7 +60,7 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("sid"),
     failures=(codes("code", recipient_invalid=(21211, 21610, 21612, 21614), rate_limited=(20429,)),),
-    check=Check(request=lambda account: Request.get(account.url("Balance"), auth=account.auth)),
+    check=Check(request=lambda account: ProviderRequest.get(account.url("Balance"), auth=account.auth)),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `token`"),
     casing=pascal,
     page="https://www.twilio.com/docs/messaging/api/message-resource",

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.engine.records import Run
-from clarion.engine.sending.parcels import Parcel
+from clarion.engine.sending.model import ClaimedSend
 from clarion.ids import EnvironmentId
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 from clarion.webhooks.events import append_message_events, list_listeners
 from clarion.webhooks.model import EventType
 
 
-async def tell_of_runs(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run], now: Millis) -> None:
+async def emit_run_events(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run], now: Millis) -> None:
     """Of messages that are in the inbox now, and of those that have no address to go to."""
     if not await list_listeners(db, environment_id, now):
         return
@@ -25,14 +25,16 @@ async def tell_of_runs(db: Connection, environment_id: EnvironmentId, runs: Sequ
     await append_message_events(db, environment_id, happened, now)
 
 
-async def tell_of_sends(db: Connection, environment_id: EnvironmentId, parcels: Sequence[Parcel], now: Millis) -> None:
+async def emit_send_events(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
+) -> None:
     """Of messages that a provider took, and of those that are not tried again."""
     if not await list_listeners(db, environment_id, now):
         return
     happened = [
         (EventType.MESSAGE_SENT if outcome.status is MessageStatus.SENT else EventType.MESSAGE_FAILED, message_id)
-        for parcel in parcels
-        for message_id, outcome in parcel.outcomes.items()
-        if outcome.status is MessageStatus.SENT or parcel.job.status is not JobStatus.QUEUED
+        for send in sends
+        for message_id, outcome in send.outcomes.items()
+        if outcome.status is MessageStatus.SENT or send.job.status is not JobStatus.QUEUED
     ]
     await append_message_events(db, environment_id, happened, now)

@@ -8,7 +8,7 @@ from clarion.clock import Millis
 from clarion.engine.records import Job, Run
 from clarion.ids import EnvironmentId, IntegrationId, MessageId, NotificationId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
-from clarion.subscribers.model import Channel as ChannelEntry
+from clarion.subscribers.model import ChannelEntry
 from clarion.vocabulary import Channel, MessageStatus
 
 BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH})
@@ -16,7 +16,7 @@ BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class OutgoingMessage:
     """What a provider is to be handed of a message, and where it was tried last."""
 
     id: MessageId
@@ -42,7 +42,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SendOutcome:
     """What became of a message."""
 
     status: MessageStatus
@@ -69,7 +69,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class HealthReport:
     """What a send tells of its integration."""
 
     integration_id: IntegrationId
@@ -80,7 +80,7 @@ class Verdict:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Parcel:
+class ClaimedSend:
     """A claimed job with all that carrying it takes, and what became of it."""
 
     environment_id: EnvironmentId
@@ -93,7 +93,7 @@ class Parcel:
     """Whether it has waited for a rate limit, and this is the moment that it was promised."""
     put_off_since: Millis | None = None
     """When its provider first asked to come back later; None where it did not, and when all is over."""
-    messages: list[Message] = field(default_factory=list)
+    messages: list[OutgoingMessage] = field(default_factory=list)
     overrides: dict[str, Any] = field(default_factory=dict)
     run: Run | None = None
     """Loaded only where an integration's conditions or overrides of a step look at it."""
@@ -105,8 +105,8 @@ class Parcel:
     planned: dict[MessageId, Route] = field(default_factory=dict)
     choices: int = 1
     """How many integrations may carry it, one after the other."""
-    outcomes: dict[MessageId, Outcome] = field(default_factory=dict)
-    verdicts: list[Verdict] = field(default_factory=list)
+    outcomes: dict[MessageId, SendOutcome] = field(default_factory=dict)
+    health_reports: list[HealthReport] = field(default_factory=list)
     dead_tokens: dict[SubscriberId, dict[str, set[str]]] = field(default_factory=dict)
     """Device tokens that will never work again, by provider."""
     dead_at: Millis | None = None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clarion.providers.web import WebClient
 
 
-class Clients:
+class HttpClients:
     """One of each kind for all providers of a process."""
 
     def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock, reroute: Reroute | None = None) -> None:

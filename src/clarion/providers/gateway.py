@@ -6,25 +6,25 @@ from types import TracebackType
 from typing import Any, Self
 
 from clarion.clock import Clock, SystemClock
-from clarion.providers.answer import Answer
+from clarion.providers.answer import ProviderAnswer
 from clarion.providers.base import FailureKind, Outgoing, Provider, SendFailure, Sent
-from clarion.providers.clients import Clients
-from clarion.providers.courier import Courier
 from clarion.providers.credentials import read_credentials
 from clarion.providers.definition import BuiltinProvider, SmtpProvider, WebProvider
 from clarion.providers.egress import EgressGuard
 from clarion.providers.email.message import read_email
 from clarion.providers.email.mime import write_letter
 from clarion.providers.email.smtp import SmtpPool
+from clarion.providers.http_clients import HttpClients
+from clarion.providers.http_sender import HttpSender
 from clarion.providers.longtail.transport import AppriseTransport
 from clarion.providers.receipts import Callback, Receipt, ReceiptRefused, Reply
 from clarion.providers.redaction import redaction, redaction_of_account
 from clarion.providers.registry import find_provider
-from clarion.providers.request import Request
+from clarion.providers.request import ProviderRequest
 from clarion.providers.urls import Reroute
 from clarion.vocabulary import Channel
 
-_LONGEST_SENTENCE = 400
+_MAX_SENTENCE = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Patience:
     smtp_seconds: float = 30
 
 
-class Carrier:
+class ProviderGateway:
     """One per process; holds the connections to providers while it is entered."""
 
     def __init__(
@@ -51,23 +51,23 @@ class Carrier:
         self._clock = clock or SystemClock()
         self._reroute = reroute
         self._smtp = SmtpPool(egress, seconds=self._patience.smtp_seconds, clock=self._clock, reroute=reroute)
-        self._courier: Courier | None = None
+        self._http_sender: HttpSender | None = None
 
     async def __aenter__(self) -> Self:
         seconds = self._patience.web_seconds
-        clients = Clients(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
+        clients = HttpClients(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
         clients.prepare()
         apprise = AppriseTransport(self._egress, seconds=seconds, clock=self._clock)
-        self._courier = Courier(clients, apprise, self._clock)
+        self._http_sender = HttpSender(clients, apprise, self._clock)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._smtp.close()
-        courier, self._courier = self._courier, None
-        if courier is not None:
-            await courier.close()
+        http_sender, self._http_sender = self._http_sender, None
+        if http_sender is not None:
+            await http_sender.close()
 
     def can_send(self, provider_id: str) -> bool:
         provider = find_provider(provider_id)
@@ -125,7 +125,7 @@ class Carrier:
             failure = _redacted(error, redact)
         raise failure
 
-    async def call(self, request: Request) -> Answer:
+    async def call(self, request: ProviderRequest) -> ProviderAnswer:
         """Call somebody who is no provider, guarded like everyone; raises SendFailure where there is no answer."""
         return await self._entered().call(request)
 
@@ -149,14 +149,14 @@ class Carrier:
             raise SendFailure(FailureKind.PERMANENT, f"Clarion cannot send through '{provider_id}' yet")
         return provider
 
-    def _entered(self) -> Courier:
-        if self._courier is None:
+    def _entered(self) -> HttpSender:
+        if self._http_sender is None:
             raise RuntimeError("The carrier is entered before it sends")
-        return self._courier
+        return self._http_sender
 
 
 def _redacted(failure: SendFailure, redact: Any) -> SendFailure:
-    sentence = redact(failure.message)[:_LONGEST_SENTENCE]
+    sentence = redact(failure.message)[:_MAX_SENTENCE]
     shown = SendFailure(failure.kind, sentence, retry_after=failure.retry_after, raw=redact(failure.raw))
     shown.is_ambiguous, shown.dead_tokens = failure.is_ambiguous, failure.dead_tokens
     return shown

@@ -7,7 +7,7 @@ from clarion.app import Application
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.errors import Invalid
-from clarion.http.operation import Call, Caller, Operation, RawReply, Talk, after, operation
+from clarion.http.operation import Call, Caller, Operation, OutsideCall, RawReply, after, operation
 from clarion.http.service import Service
 from clarion.http.wire import Wire
 
@@ -23,19 +23,19 @@ class NameOut(Wire):
 
 
 @operation("POST", "/echo", scope=None)
-async def echo(talk: Talk) -> RawReply:
+async def echo(call: OutsideCall) -> RawReply:
     """Say what was said."""
 
     async def read(db: Connection) -> int:
         row = await db.fetch_one(ONE)
         return int(row["one"]) if row else 0
 
-    seen = await talk.database.read(read)
-    said = talk.request.headers[b"x-word"] + b" " + talk.request.query + b" " + talk.request.body
+    seen = await call.database.read(read)
+    said = call.request.headers[b"x-word"] + b" " + call.request.query + b" " + call.request.body
     return RawReply(202, b"text/plain", b"%d %b" % (seen, said))
 
 
-async def refuse_nobody(talk: Talk, body: NameIn) -> None:
+async def refuse_nobody(call: OutsideCall, body: NameIn) -> None:
     if body.name == "nobody":
         raise Invalid.field("name", "is not known elsewhere", body.name)
 

@@ -11,30 +11,30 @@ from functools import partial
 
 from clarion.clock import Clock, Millis
 from clarion.db.port import Database
-from clarion.engine.repeating import PAUSE_SECONDS, repeat
+from clarion.engine.loop import PAUSE_SECONDS, repeat
 from clarion.engine.tasks import Tasks
 from clarion.environments.store import list_environments
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, WebhookEndpointId
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import (
-    Errand,
+    ClaimedDelivery,
     claim_deliveries,
     group_by_environment,
     list_waiting,
     lost,
     record_attempts,
 )
-from clarion.webhooks.model import KEPT, Attempt
+from clarion.webhooks.model import RETENTION, Attempt
 from clarion.webhooks.posting import post_event
 from clarion.webhooks.store import delete_old
 
 Place = tuple[EnvironmentId, WebhookEndpointId]
 
-MOST_UNDER_WAY = 256
+MAX_IN_FLIGHT = 256
 """Deliveries that one process posts at a time, shared by the endpoints that have some."""
-MOST_AN_ENDPOINT = 8
+MAX_PER_ENDPOINT = 8
 
 _FORGET_SECONDS = 600
 _FORGOTTEN_TOGETHER = 500
@@ -42,19 +42,19 @@ _FORGOTTEN_TOGETHER = 500
 log = logging.getLogger(__name__)
 
 
-class Webhooks:
+class WebhookSender:
     """Posts events of all environments to their endpoints."""
 
-    def __init__(self, database: Database, *, clock: Clock, vault: Vault, carrier: Carrier) -> None:
+    def __init__(self, database: Database, *, clock: Clock, vault: Vault, gateway: ProviderGateway) -> None:
         self._database = database
         self._clock = clock
         self._vault = vault
-        self._carrier = carrier
+        self._gateway = gateway
         self._hint = asyncio.Event()
         self._is_full = False
         self._is_ending = False
-        self._under_way: set[Errand] = set()
-        self._posted: list[tuple[Errand, Attempt]] = []
+        self._in_flight: set[ClaimedDelivery] = set()
+        self._posted: list[tuple[ClaimedDelivery, Attempt]] = []
         self._tasks = Tasks()
         self._recorder: asyncio.Task[None] | None = None
 
@@ -78,42 +78,44 @@ class Webhooks:
         """Take what there is room for and send it on its way; tells whether there was any."""
         now = self._clock.now()
         waiting = await self._database.read(lambda db: list_waiting(db, now))
-        counts = Counter((one.endpoint.environment_id, one.endpoint.id) for one in self._under_way)
-        share = max(1, min(MOST_AN_ENDPOINT, MOST_UNDER_WAY // max(len(counts.keys() | set(waiting)), 1)))
+        counts = Counter((one.endpoint.environment_id, one.endpoint.id) for one in self._in_flight)
+        share = max(1, min(MAX_PER_ENDPOINT, MAX_IN_FLIGHT // max(len(counts.keys() | set(waiting)), 1)))
         room = {place: share - counts[place] for place in waiting if counts[place] < share}
         self._is_full = len(room) < len(waiting)
-        return await self._tasks.claim([self._claim_of(place, most) for place, most in room.items()])
+        return await self._tasks.claim([self._claim_of(place, limit) for place, limit in room.items()])
 
     async def forget(self) -> None:
         """Remove events that are older than they are kept, a few in each unit of work."""
-        before = Millis(self._clock.now() - KEPT)
+        before = Millis(self._clock.now() - RETENTION)
         for environment in await self._database.read(list_environments):
-            forget = partial(delete_old, environment_id=environment.id, before=before, most=_FORGOTTEN_TOGETHER)
+            forget = partial(delete_old, environment_id=environment.id, before=before, limit=_FORGOTTEN_TOGETHER)
             while await self._database.transaction(forget):
                 pass
 
-    async def _claim_of(self, place: Place, most: int) -> bool:
-        claim = partial(claim_deliveries, place=place, vault=self._vault, most=most, now=self._clock.now())
-        errands = await self._database.transaction(claim)
-        self._under_way.update(errands)
-        for errand in errands:
-            self._tasks.start(self._post(errand))
-        return bool(errands)
+    async def _claim_of(self, place: Place, limit: int) -> bool:
+        claim = partial(claim_deliveries, place=place, vault=self._vault, limit=limit, now=self._clock.now())
+        deliveries = await self._database.transaction(claim)
+        self._in_flight.update(deliveries)
+        for delivery in deliveries:
+            self._tasks.start(self._post(delivery))
+        return bool(deliveries)
 
-    async def _post(self, errand: Errand) -> None:
+    async def _post(self, delivery: ClaimedDelivery) -> None:
         try:
-            attempt = await self._attempt(errand)
+            attempt = await self._attempt(delivery)
         except Exception as error:
-            log.exception("Webhook failed", extra={"delivery_id": errand.id.hex()})
+            log.exception("Webhook failed", extra={"delivery_id": delivery.id.hex()})
             attempt = Attempt(error=f"{type(error).__name__} in Clarion itself")
-        self._posted.append((errand, attempt))
+        self._posted.append((delivery, attempt))
         if self._recorder is None:
             self._recorder = self._tasks.start(self._record_posted())
 
-    async def _attempt(self, errand: Errand) -> Attempt:
-        if errand.payload is None:
+    async def _attempt(self, delivery: ClaimedDelivery) -> Attempt:
+        if delivery.payload is None:
             return lost()
-        return await post_event(self._carrier, errand.endpoint, errand.event_id, errand.payload, self._clock.now())
+        return await post_event(
+            self._gateway, delivery.endpoint, delivery.event_id, delivery.payload, self._clock.now()
+        )
 
     async def _record_posted(self) -> None:
         try:
@@ -121,13 +123,13 @@ class Webhooks:
                 group, self._posted = self._posted, []
                 for environment_id, attempts in group_by_environment(group).items():
                     await self._record(environment_id, attempts)
-                    self._under_way.difference_update(attempts)
+                    self._in_flight.difference_update(attempts)
                 if self._is_full:
                     self._hint.set()
         finally:
             self._recorder = None
 
-    async def _record(self, environment_id: EnvironmentId, attempts: dict[Errand, Attempt]) -> None:
+    async def _record(self, environment_id: EnvironmentId, attempts: dict[ClaimedDelivery, Attempt]) -> None:
         """Write results down; what cannot be written is posted again when its lease is over."""
         record = partial(record_attempts, environment_id=environment_id, attempts=attempts, now=self._clock.now())
         while True:
@@ -145,11 +147,11 @@ class Webhooks:
             else:
                 return
 
-    async def _record_apart(self, environment_id: EnvironmentId, attempts: dict[Errand, Attempt]) -> None:
+    async def _record_apart(self, environment_id: EnvironmentId, attempts: dict[ClaimedDelivery, Attempt]) -> None:
         """Each alone, so that one that nobody foresaw does not take the others with it."""
         if len(attempts) > 1:
-            for errand, attempt in attempts.items():
-                await self._record(environment_id, {errand: attempt})
+            for delivery, attempt in attempts.items():
+                await self._record(environment_id, {delivery: attempt})
 
     async def _forget_for_ever(self) -> None:
         while True:

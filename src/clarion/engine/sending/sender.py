@@ -14,23 +14,23 @@ from itertools import groupby
 from clarion.clock import SECOND, Clock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.engine.repeating import PAUSE_SECONDS, repeat
+from clarion.engine.loop import PAUSE_SECONDS, repeat
 from clarion.engine.sending.claim import LEASE, claim_sends, renew_leases
-from clarion.engine.sending.deliver import carry, give_up, set_aside
+from clarion.engine.sending.deliver import deliver, give_up, set_aside
+from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
-from clarion.engine.sending.parcels import Parcel
 from clarion.engine.sending.record import record_sends
 from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.opened import OpenedIntegrations
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 
-MOST_UNDER_WAY = 512
+MAX_IN_FLIGHT = 512
 """Jobs that one process carries at a time, shared by the environments that have some."""
 
-_SMALLEST_SHARE = 8
-_MOST_A_CLAIM = 128
+_MIN_SHARE = 8
+_MAX_CLAIM = 128
 _MANY = 16
 _GATHER_SECONDS = 0.02
 """While many sends are under way, results wait for others this long: a larger group costs less for each."""
@@ -47,7 +47,7 @@ LIST_SENDS = sql("""
 """)
 
 
-class Senders:
+class Sender:
     """Carries jobs of all environments to their providers."""
 
     def __init__(
@@ -55,22 +55,22 @@ class Senders:
         database: Database,
         *,
         clock: Clock,
-        carrier: Carrier,
+        gateway: ProviderGateway,
         integrations: OpenedIntegrations,
         wake_lanes: Callable[[], None],
         receipts_url: ReceiptsUrl = nowhere,
     ) -> None:
         self._database = database
         self._clock = clock
-        self._carrier = carrier
+        self._gateway = gateway
         self._integrations = integrations
         self._wake_lanes = wake_lanes
         self._receipts_url = receipts_url
         self._hint = asyncio.Event()
         self._is_full = False
         self._is_ending = False
-        self._under_way: set[Parcel] = set()
-        self._carried: list[Parcel] = []
+        self._in_flight: set[ClaimedSend] = set()
+        self._carried: list[ClaimedSend] = []
         self._tasks = Tasks()
         self._recorder: asyncio.Task[None] | None = None
 
@@ -97,76 +97,76 @@ class Senders:
     async def claim(self) -> bool:
         """Take what there is room for and send it on its way; tells whether there was any."""
         waiting = await self._database.read(self._list_waiting)
-        counts = Counter(parcel.environment_id for parcel in self._under_way)
-        share = max(_SMALLEST_SHARE, MOST_UNDER_WAY // max(len(counts.keys() | set(waiting)), 1))
-        room = {one: min(share - counts[one], _MOST_A_CLAIM) for one in waiting if counts[one] < share}
+        counts = Counter(send.environment_id for send in self._in_flight)
+        share = max(_MIN_SHARE, MAX_IN_FLIGHT // max(len(counts.keys() | set(waiting)), 1))
+        room = {one: min(share - counts[one], _MAX_CLAIM) for one in waiting if counts[one] < share}
         self._is_full = len(room) < len(waiting)
-        return await self._tasks.claim([self._claim_of(one, most) for one, most in room.items()])
+        return await self._tasks.claim([self._claim_of(one, limit) for one, limit in room.items()])
 
     async def _list_waiting(self, db: Connection) -> list[EnvironmentId]:
         return [EnvironmentId(row["id"]) for row in await db.fetch(LIST_SENDS, now=self._clock.now())]
 
-    async def _claim_of(self, environment_id: EnvironmentId, most: int) -> bool:
-        claim = partial(claim_sends, integrations=self._integrations, most=most, now=self._clock.now())
-        parcels, has_found = await self._database.transaction(lambda db: claim(db, environment_id))
-        self._under_way.update(parcels)
-        for parcel in parcels:
-            self._tasks.start(self._carry(parcel))
+    async def _claim_of(self, environment_id: EnvironmentId, limit: int) -> bool:
+        claim = partial(claim_sends, integrations=self._integrations, limit=limit, now=self._clock.now())
+        sends, has_found = await self._database.transaction(lambda db: claim(db, environment_id))
+        self._in_flight.update(sends)
+        for send in sends:
+            self._tasks.start(self._carry(send))
         return has_found
 
-    async def _carry(self, parcel: Parcel) -> None:
+    async def _carry(self, send: ClaimedSend) -> None:
         try:
-            await carry(parcel, self._carrier, self._clock.now(), self._receipts_url)
+            await deliver(send, self._gateway, self._clock.now(), self._receipts_url)
         except Exception as error:
-            log.exception("Send failed", extra={"job_id": parcel.job.id.hex()})
-            give_up(parcel, error, self._clock.now())
-        self._carried.append(parcel)
+            log.exception("Send failed", extra={"job_id": send.job.id.hex()})
+            give_up(send, error, self._clock.now())
+        self._carried.append(send)
         if self._recorder is None:
             self._recorder = self._tasks.start(self._record_carried())
 
     async def _record_carried(self) -> None:
         try:
             while self._carried:
-                if len(self._under_way) - len(self._carried) > _MANY:
+                if len(self._in_flight) - len(self._carried) > _MANY:
                     await asyncio.sleep(_GATHER_SECONDS)
                 group, self._carried = self._carried, []
-                group.sort(key=lambda parcel: parcel.environment_id)
-                for environment_id, parcels in groupby(group, lambda parcel: parcel.environment_id):
-                    await self._record(environment_id, list(parcels))
+                group.sort(key=lambda send: send.environment_id)
+                for environment_id, sends in groupby(group, lambda send: send.environment_id):
+                    await self._record(environment_id, list(sends))
         finally:
             self._recorder = None
 
-    async def _record(self, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
+    async def _record(self, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
         try:
-            await self._write(environment_id, parcels)
+            await self._write(environment_id, sends)
         except Exception:
             log.exception("Results not recorded", extra={"environment_id": environment_id.hex()})
-            await self._record_apart(environment_id, parcels)
-        self._under_way.difference_update(parcels)
+            await self._record_apart(environment_id, sends)
+        self._in_flight.difference_update(sends)
         if self._is_full:
             self._hint.set()
 
-    async def _record_apart(self, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
+    async def _record_apart(self, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
         """Each alone, so that one that nobody foresaw does not take the others with it; it is set aside as failed."""
-        for parcel in parcels:
+        for send in sends:
             try:
-                if len(parcels) == 1:
-                    set_aside(parcel, self._clock.now())
-                await self._write(environment_id, [parcel])
+                if len(sends) == 1:
+                    set_aside(send, self._clock.now())
+                await self._write(environment_id, [send])
             except Exception:
-                log.exception("Result not recorded", extra={"job_id": parcel.job.id.hex()})
-                if len(parcels) > 1:
-                    await self._record_apart(environment_id, [parcel])
+                log.exception("Result not recorded", extra={"job_id": send.job.id.hex()})
+                if len(sends) > 1:
+                    await self._record_apart(environment_id, [send])
 
-    async def _write(self, environment_id: EnvironmentId, parcels: Sequence[Parcel]) -> None:
+    async def _write(self, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
         """Write results down, however long the store cannot be used; what is lost here would be sent again."""
-        record = partial(record_sends, environment_id=environment_id, parcels=parcels, now=self._clock.now())
+        record = partial(record_sends, environment_id=environment_id, sends=sends, now=self._clock.now())
         while True:
             try:
                 if await self._database.transaction(record):
                     self._wake_lanes()
             except StoreUnavailable as error:
-                log.warning("Recording postponed", extra={"error": str(error), "count": len(parcels)})
+                log.warning("Recording postponed", extra={"error": str(error), "count": len(sends)})
                 if self._is_ending:
                     return
                 await asyncio.sleep(PAUSE_SECONDS)
@@ -176,7 +176,7 @@ class Senders:
     async def _keep_leases(self) -> None:
         while True:
             await asyncio.sleep(LEASE / SECOND / 3)
-            renew = partial(renew_leases, parcels=tuple(self._under_way), now=self._clock.now())
+            renew = partial(renew_leases, sends=tuple(self._in_flight), now=self._clock.now())
             try:
                 await self._database.transaction(renew)
             except StoreUnavailable as error:

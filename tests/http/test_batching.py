@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from clarion.http.gathering import MOST_TOGETHER, Gathering, Group
+from clarion.http.batching import MAX_BATCH, Batch, Batcher
 
 
 class Work:
@@ -16,7 +16,7 @@ class Work:
         self.may_begin = asyncio.Event()
         self.may_begin.set()
 
-    async def __call__(self, group: Group[str]) -> list[str | Exception]:
+    async def __call__(self, group: Batch[str]) -> list[str | Exception]:
         await self.may_begin.wait()
         items = group.take()
         self.groups.append(list(items))
@@ -27,8 +27,8 @@ class Work:
         return [ValueError(item) if item == "bad" else item.upper() for item in items]
 
 
-def make_gathering(work: Work) -> Gathering[str]:
-    return Gathering(work, identity=lambda item: item if item.startswith("key") else None)
+def make_gathering(work: Work) -> Batcher[str]:
+    return Batcher(work, identity=lambda item: item if item.startswith("key") else None)
 
 
 async def test_what_comes_together_is_worked_on_together_and_answered_in_order() -> None:
@@ -67,13 +67,13 @@ async def test_what_comes_before_the_work_begins_takes_part_in_it() -> None:
 
 
 async def test_a_group_is_taken_once() -> None:
-    async def work_twice(group: Group[str]) -> list[str]:
+    async def work_twice(group: Batch[str]) -> list[str]:
         first = group.take()
         await asyncio.sleep(0)
         assert group.take() == first
         return list(first)
 
-    gathering = Gathering(work_twice, identity=lambda _: None)
+    gathering = Batcher(work_twice, identity=lambda _: None)
     first = asyncio.create_task(gathering.submit("a"))
     await asyncio.sleep(0)
 
@@ -82,10 +82,10 @@ async def test_a_group_is_taken_once() -> None:
 
 
 async def test_work_that_never_begins_fails_for_those_who_wait() -> None:
-    async def refuse(_group: Group[str]) -> list[str]:
+    async def refuse(_group: Batch[str]) -> list[str]:
         raise RuntimeError("no store")
 
-    gathering = Gathering(refuse, identity=lambda _: None)
+    gathering = Batcher(refuse, identity=lambda _: None)
 
     answers = await asyncio.gather(gathering.submit("a"), gathering.submit("b"), return_exceptions=True)
     assert [type(one) for one in answers] == [RuntimeError, RuntimeError]
@@ -121,9 +121,9 @@ async def test_a_group_has_a_limit() -> None:
     work = Work()
     gathering = make_gathering(work)
 
-    await asyncio.gather(*(gathering.submit("a") for _ in range(MOST_TOGETHER + 1)))
+    await asyncio.gather(*(gathering.submit("a") for _ in range(MAX_BATCH + 1)))
 
-    assert [len(group) for group in work.groups] == [MOST_TOGETHER, 1]
+    assert [len(group) for group in work.groups] == [MAX_BATCH, 1]
 
 
 async def test_a_caller_that_gave_up_does_not_disturb_the_others() -> None:

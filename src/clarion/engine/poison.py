@@ -11,7 +11,7 @@ from clarion.ids import EnvironmentId
 
 log = logging.getLogger(__name__)
 
-_MOST_AT_ONCE = 256
+_MAX_AT_ONCE = 256
 
 NEXT_TRIGGER = sql("""
     SELECT id FROM triggers WHERE environment_id = :environment_id AND state = 'queued' ORDER BY priority, id LIMIT 1
@@ -27,9 +27,9 @@ FAIL_JOB = sql("""
 """)
 
 
-async def rescue_lane(database: Database, environment_id: EnvironmentId, now: Millis) -> int:
+async def isolate_poison(database: Database, environment_id: EnvironmentId, now: Millis) -> int:
     """Go through what is due one by one; tells how many were worked on or set aside."""
-    for count in range(_MOST_AT_ONCE):
+    for count in range(_MAX_AT_ONCE):
         try:
             worked = await database.transaction(lambda db: run_lane(db, environment_id, now, size=ONE))
         except StoreUnavailable:
@@ -40,7 +40,7 @@ async def rescue_lane(database: Database, environment_id: EnvironmentId, now: Mi
             continue
         if not worked.runs:
             return count
-    return _MOST_AT_ONCE
+    return _MAX_AT_ONCE
 
 
 async def _set_aside(db: Connection, environment_id: EnvironmentId, now: Millis) -> None:

@@ -7,13 +7,13 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
-MOST_TOGETHER = 128
+MAX_BATCH = 128
 _GATHER_SECONDS = 0.001
 
 Entry: TypeAlias = tuple[T, asyncio.Future[Any]]
 
 
-class Group(Generic[T]):
+class Batch(Generic[T]):
     """What is worked on together; open to whatever comes until it is taken, which any thread may do.
 
     Two items with the same identity never share a group: the later one sees what became of the earlier.
@@ -34,7 +34,7 @@ class Group(Generic[T]):
         left: list[Entry[T]] = []
         taken: set[Hashable] = set()
         # Others only add at the end, so that those who were there at first can be counted on.
-        for _ in range(min(len(self._waiting), MOST_TOGETHER)):
+        for _ in range(min(len(self._waiting), MAX_BATCH)):
             entry = self._waiting.popleft()
             identity = self._identity(entry[0])
             if identity is not None and identity in taken:
@@ -46,7 +46,7 @@ class Group(Generic[T]):
         return self._entries
 
 
-class Gathering(Generic[T]):
+class Batcher(Generic[T]):
     """Gathers what comes in until the group before is done and the work for the next one has begun.
 
     Only in a rush does a small group wait for company.
@@ -54,7 +54,7 @@ class Gathering(Generic[T]):
 
     def __init__(
         self,
-        work: Callable[[Group[T]], Awaitable[Sequence[Any]]],
+        work: Callable[[Batch[T]], Awaitable[Sequence[Any]]],
         *,
         identity: Callable[[T], Hashable | None],
     ) -> None:
@@ -78,7 +78,7 @@ class Gathering(Generic[T]):
                 if len(self._waiting) < self._last_size // 2:
                     # Those who were answered just now are about to come again; a larger group costs less for each.
                     await asyncio.sleep(_GATHER_SECONDS)
-                group = Group(self._waiting, self._identity)
+                group = Batch(self._waiting, self._identity)
                 outcomes = await self._outcomes(group)
                 entries = group.close()
                 self._last_size = len(entries)
@@ -87,7 +87,7 @@ class Gathering(Generic[T]):
         finally:
             self._worker = None
 
-    async def _outcomes(self, group: Group[T]) -> Sequence[Any]:
+    async def _outcomes(self, group: Batch[T]) -> Sequence[Any]:
         try:
             return await self._work(group)
         except Exception as error:  # noqa: BLE001 - it is raised again in front of each that waits

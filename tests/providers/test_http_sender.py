@@ -12,10 +12,10 @@ from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.egress import EgressGuard
 from clarion.providers.http2 import Http2Client
 from clarion.providers.registry import PROVIDERS
-from clarion.providers.request import Request, encode_call
+from clarion.providers.request import ProviderRequest, encode_call
 from clarion.vocabulary import Channel
 from tests.providers.contract.case import NOW, Case
-from tests.providers.contract.golden import make_carrier, show
+from tests.providers.contract.golden import make_gateway, show
 from tests.providers.contract.table import CASES
 from tests.providers.contract.vendor import SILENCE, Received, Reply, Vendor, play
 
@@ -24,8 +24,8 @@ Answer = Reply | Callable[[Received], Reply | None]
 
 
 async def carry(case: Case, answer: Answer | None = None, **fields: Any) -> tuple[Sent, Vendor]:
-    async with play(case.answers(answer or case.success)) as vendor, make_carrier(vendor) as carrier:
-        return await carrier.send(case.id, case.make_outgoing(**fields)), vendor
+    async with play(case.answers(answer or case.success)) as vendor, make_gateway(vendor) as gateway:
+        return await gateway.send(case.id, case.make_outgoing(**fields)), vendor
 
 
 def bodies(vendor: Vendor) -> list[Any]:
@@ -34,9 +34,9 @@ def bodies(vendor: Vendor) -> list[Any]:
 
 async def test_many_messages_share_one_access_token() -> None:
     case = BY_ID["fcm"]
-    async with play(case.answers(case.success)) as vendor, make_carrier(vendor) as carrier:
-        await asyncio.gather(*(carrier.send("fcm", case.make_outgoing()) for _ in range(8)))
-        await carrier.send("fcm", case.make_outgoing())
+    async with play(case.answers(case.success)) as vendor, make_gateway(vendor) as gateway:
+        await asyncio.gather(*(gateway.send("fcm", case.make_outgoing()) for _ in range(8)))
+        await gateway.send("fcm", case.make_outgoing())
 
     exchanges = [request for request in vendor.requests if "oauth2" in request.url]
     assert (len(exchanges), len(vendor.requests)) == (1, 10)
@@ -60,10 +60,10 @@ async def test_a_token_that_died_is_fetched_again_once() -> None:
 )
 async def test_an_account_that_gets_no_token_sends_nothing(reply: Reply, kind: FailureKind) -> None:
     case = BY_ID["fcm"]
-    async with play(lambda _: reply) as vendor, make_carrier(vendor) as carrier:
+    async with play(lambda _: reply) as vendor, make_gateway(vendor) as gateway:
         for _ in range(2):
             with pytest.raises(SendFailure) as failure:
-                await carrier.send("fcm", case.make_outgoing())
+                await gateway.send("fcm", case.make_outgoing())
 
     assert failure.value.kind is kind
     assert "canary" not in f"{failure.value} {failure.value.raw}"
@@ -167,7 +167,7 @@ async def test_an_account_that_lacks_something_is_not_called(given: dict[str, An
 
 
 async def test_http2_calls_share_a_connection_and_keep_to_the_guard() -> None:
-    call = encode_call(Request.json("https://api.push.apple.com/3/device/a", {"aps": {}}))
+    call = encode_call(ProviderRequest.json("https://api.push.apple.com/3/device/a", {"aps": {}}))
     clock = ManualClock(NOW)
     async with play(lambda _: Reply(status=410, body={"reason": "Unregistered"}, headers={"apns-id": "1"})) as vendor:
         client = Http2Client(EgressGuard(["127.0.0.0/8"]), seconds=5, clock=clock, reroute=vendor.reroute)
@@ -186,7 +186,7 @@ async def test_http2_calls_share_a_connection_and_keep_to_the_guard() -> None:
 
 @pytest.mark.parametrize("reply", [SILENCE, None])
 async def test_an_http2_server_that_says_nothing_may_have_taken_the_message(reply: Reply | None) -> None:
-    call = encode_call(Request.json("https://api.push.apple.com/3/device/a", {}))
+    call = encode_call(ProviderRequest.json("https://api.push.apple.com/3/device/a", {}))
     async with play(lambda _: reply) as vendor:
         client = Http2Client(EgressGuard(["127.0.0.0/8"]), seconds=0.2, clock=ManualClock(NOW), reroute=vendor.reroute)
         with pytest.raises(SendFailure) as failure:

@@ -14,7 +14,7 @@ from clarion.engine.worker import Engine
 from clarion.errors import StoreUnavailable
 from clarion.providers.base import Outgoing, Sent
 from clarion.providers.egress import EgressGuard
-from clarion.providers.sending import Carrier
+from clarion.providers.gateway import ProviderGateway
 from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, details, step
 from tests.providers.loopback import WebServer, answering, web_server
@@ -98,9 +98,9 @@ async def test_a_job_claimed_by_a_process_that_died_is_sent_when_its_lease_ends(
     await world.make_workflow(EMAIL)
     await world.trigger(ADA)
     await world.engine.work_lanes()
-    senders = world.engine.senders
-    claim = partial(claim_sends, integrations=senders._integrations, most=9, now=world.clock.now())
-    await senders._database.transaction(lambda db: claim(db, world.api.environment.id))
+    sender = world.engine.sender
+    claim = partial(claim_sends, integrations=sender._integrations, limit=9, now=world.clock.now())
+    await sender._database.transaction(lambda db: claim(db, world.api.environment.id))
 
     await world.work(after=LEASE - SECOND)
     assert await world.statuses() == [["running"]]
@@ -112,7 +112,7 @@ async def test_a_job_claimed_by_a_process_that_died_is_sent_when_its_lease_ends(
 async def test_results_wait_for_a_store_that_cannot_be_used_and_nothing_is_sent_twice(
     world: World, application: Application, database: Database, vault: Any
 ) -> None:
-    class Faltering(Carrier):
+    class Faltering(ProviderGateway):
         """Has the store fail once a message went out."""
 
         async def send(self, provider_id: str, outgoing: Outgoing) -> Sent:
@@ -122,8 +122,8 @@ async def test_results_wait_for_a_store_that_cannot_be_used_and_nothing_is_sent_
 
     sent: list[str] = []
     store = Unsteady(database)
-    async with Faltering(EgressGuard()) as carrier:
-        engine = Engine(store, clock=world.clock, vault=vault, bus=application.services.bus, carrier=carrier)
+    async with Faltering(EgressGuard()) as gateway:
+        engine = Engine(store, clock=world.clock, vault=vault, bus=application.services.bus, gateway=gateway)
         await integrate(world, "svc-email", "email")
         await world.make_workflow(EMAIL)
         await world.trigger(ADA)
@@ -136,12 +136,12 @@ async def test_results_wait_for_a_store_that_cannot_be_used_and_nothing_is_sent_
 async def test_a_send_that_fails_in_a_way_that_nobody_foresaw_is_an_attempt(
     world: World, application: Application, database: Database, vault: Any
 ) -> None:
-    class Broken(Carrier):
+    class Broken(ProviderGateway):
         async def send(self, provider_id: str, outgoing: Outgoing) -> Sent:
             raise RuntimeError("a bug")
 
-    async with Broken(EgressGuard()) as carrier:
-        engine = Engine(database, clock=world.clock, vault=vault, bus=application.services.bus, carrier=carrier)
+    async with Broken(EgressGuard()) as gateway:
+        engine = Engine(database, clock=world.clock, vault=vault, bus=application.services.bus, gateway=gateway)
         await integrate(world, "svc-email", "email")
         await world.make_workflow(EMAIL)
         await world.trigger(ADA)
@@ -190,7 +190,7 @@ class Unsteady:
         self.failures = 0
         self.dialect = database.dialect
         self.read, self.scan, self.close = database.read, database.scan, database.close
-        self.announce_work, self.hear_of_work = database.announce_work, database.hear_of_work
+        self.announce_work, self.listen_for_work = database.announce_work, database.listen_for_work
         self.renew_statistics = database.renew_statistics
 
     async def transaction(self, work: Work[Any]) -> Any:

@@ -7,17 +7,17 @@ from typing import Any, TypeVar
 
 from clarion.clock import Clock
 from clarion.providers.account import Credentials
-from clarion.providers.answer import Answer, Handed
+from clarion.providers.answer import Handed, ProviderAnswer
 from clarion.providers.base import FailureKind, Outgoing, SendFailure, Sent, ambiguous
-from clarion.providers.clients import Clients
 from clarion.providers.credentials import read_credentials
 from clarion.providers.definition import WebProvider
 from clarion.providers.failures import ALREADY_SENT, Ruling, kind_of_status, sentence_of
+from clarion.providers.http_clients import HttpClients
 from clarion.providers.longtail.transport import ADDRESS, AppriseTransport
 from clarion.providers.oauth import TokenStore
 from clarion.providers.overrides import read_passthrough
 from clarion.providers.receipts import Asking, Callback, Receipt, ReceiptForged, ReceiptRefused, Reply
-from clarion.providers.request import Call, Request, encode_call
+from clarion.providers.request import ProviderCall, ProviderRequest, encode_call
 
 T = TypeVar("T")
 AnyProvider = WebProvider[Any, Any]
@@ -25,10 +25,10 @@ AnyProvider = WebProvider[Any, Any]
 _TOKENS_AT_A_TIME = 10
 
 
-class Courier:
+class HttpSender:
     """Speaks for every provider over HTTP; one per process."""
 
-    def __init__(self, clients: Clients, apprise: AppriseTransport, clock: Clock) -> None:
+    def __init__(self, clients: HttpClients, apprise: AppriseTransport, clock: Clock) -> None:
         self._clients = clients
         self._apprise = apprise
         self._clock = clock
@@ -124,13 +124,15 @@ class Courier:
             result: T = done.value
             return result
 
-    async def _ask(self, question: Request, provider: AnyProvider | None, account: Credentials | None) -> Answer:
+    async def _ask(
+        self, question: ProviderRequest, provider: AnyProvider | None, account: Credentials | None
+    ) -> ProviderAnswer:
         """Questions of receipts are not the account's to ask: they go without its token and signature."""
         if provider is None or account is None:
             return await self.call(question)
         return await self._speak(provider, account, question)
 
-    async def _speak(self, provider: AnyProvider, account: Credentials, request: Request) -> Answer:
+    async def _speak(self, provider: AnyProvider, account: Credentials, request: ProviderRequest) -> ProviderAnswer:
         """Carry a request of an account, with its access token; one that has died is fetched anew, once."""
         exchange = provider.token
         if exchange is None or not exchange.is_needed(account):
@@ -144,7 +146,7 @@ class Courier:
         token = await self._tokens.token_of(provider.id, exchange, account)
         return await self._exchange(provider, account, call.signed(exchange.auth(account, token)))
 
-    async def _exchange(self, provider: AnyProvider, account: Credentials, call: Call) -> Answer:
+    async def _exchange(self, provider: AnyProvider, account: Credentials, call: ProviderCall) -> ProviderAnswer:
         if provider.sign is not None:
             call = call.signed(provider.sign(account, call, self._clock.now()))
         if provider.over_apprise and call.url == ADDRESS:
@@ -152,7 +154,7 @@ class Courier:
         client = self._clients.http2 if provider.over_http2 else self._clients.web
         return await client.call(call)
 
-    async def call(self, request: Request) -> Answer:
+    async def call(self, request: ProviderRequest) -> ProviderAnswer:
         """Call anybody, guarded like everyone; raises SendFailure where there is no answer."""
         return await self._clients.web.call(encode_call(request))
 
@@ -164,7 +166,7 @@ class Courier:
         await self._clients.close()
 
 
-def _with_overrides(provider: AnyProvider, request: Request, overrides: Mapping[str, Any]) -> Request:
+def _with_overrides(provider: AnyProvider, request: ProviderRequest, overrides: Mapping[str, Any]) -> ProviderRequest:
     if not overrides:
         return request
     passed = read_passthrough(overrides)
@@ -172,7 +174,7 @@ def _with_overrides(provider: AnyProvider, request: Request, overrides: Mapping[
     return request.merged(body=passed.body, headers=passed.headers, query=passed.query)
 
 
-def _judge(provider: AnyProvider, answer: Answer) -> Ruling | None:
+def _judge(provider: AnyProvider, answer: ProviderAnswer) -> Ruling | None:
     """Why the answer is a refusal, or None where it is none."""
     for verdict in provider.failures:
         ruling = verdict(answer)
@@ -183,7 +185,7 @@ def _judge(provider: AnyProvider, answer: Answer) -> Ruling | None:
     return None if provider.accepts(answer) else FailureKind.PERMANENT
 
 
-def _read_sent(provider: AnyProvider, answer: Answer, handed: Handed) -> Sent:
+def _read_sent(provider: AnyProvider, answer: ProviderAnswer, handed: Handed) -> Sent:
     found = provider.sent(answer, handed)
     if isinstance(found, Sent):
         return found if found.raw is not None else replace(found, raw=_raw(answer))
@@ -193,7 +195,7 @@ def _read_sent(provider: AnyProvider, answer: Answer, handed: Handed) -> Sent:
     return Sent(provider_message_id=found, raw=_raw(answer))
 
 
-def _refusal(provider: AnyProvider, answer: Answer, kind: FailureKind) -> SendFailure:
+def _refusal(provider: AnyProvider, answer: ProviderAnswer, kind: FailureKind) -> SendFailure:
     sentence = f"{provider.name} answered {answer.status}: {sentence_of(answer)}"
     retry_after = answer.retry_after
     if retry_after is None:
@@ -201,5 +203,5 @@ def _refusal(provider: AnyProvider, answer: Answer, kind: FailureKind) -> SendFa
     return SendFailure(kind, sentence, retry_after=retry_after, raw=_raw(answer))
 
 
-def _raw(answer: Answer) -> dict[str, Any]:
+def _raw(answer: ProviderAnswer) -> dict[str, Any]:
     return {"status": answer.status, "body": answer.text}
