@@ -28,9 +28,9 @@ UNSCOPED = {
     "clarion.integrations.store.LIST_ENVELOPES",
     "clarion.webhooks.store.LIST_ENVELOPES",
     "clarion.subscribers.search.COUNT_MATCHES",
-    "clarion.environments.lanes._LOCK",
-    "clarion.environments.lanes._TRY_LOCK",
-    "clarion.environments.lanes._SET_PREFERENCES",
+    "clarion.engine.lanes._LOCK",
+    "clarion.engine.lanes._TRY_LOCK",
+    "clarion.db.planner._APPLY",
 }
 
 

@@ -11,6 +11,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 import clarion.deadletters.routes
+import clarion.engine.routes
 import clarion.environments.routes
 import clarion.integrations.routes
 import clarion.messages.routes
@@ -57,6 +58,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.topics.routes,
     clarion.workflows.routes,
     clarion.triggers.routes,
+    clarion.engine.routes,
     clarion.integrations.routes,
     clarion.messages.routes,
     clarion.receipts.routes,

@@ -18,7 +18,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.postgres import PostgresDatabase
 from clarion.db.query import sql
 from clarion.db.sqlite import SqliteDatabase
-from clarion.environments.lanes import try_lock_lane
+from clarion.engine.lanes import try_lock_lane
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, new_id
 

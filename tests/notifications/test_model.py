@@ -5,19 +5,9 @@ import pytest
 
 from clarion.clock import Millis
 from clarion.ids import JobId, id_text
+from clarion.jobs.details import DetailStatus, ExecutionDetail, decode_details, in_time_order, read_details
 from clarion.jsontext import json_text
-from clarion.notifications.model import (
-    DetailStatus,
-    EventChannel,
-    ExecutionDetail,
-    decode_details,
-    hidden_types,
-    in_time_order,
-    read_details,
-    shown_channel,
-    step_mask,
-    step_types,
-)
+from clarion.notifications.model import EventChannel, hidden_types, shown_channel, step_mask, step_types
 from clarion.vocabulary import StepType
 
 

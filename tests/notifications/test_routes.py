@@ -7,8 +7,8 @@ from clarion.clock import Millis, iso_text
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.ids import id_text, new_id
+from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
 from clarion.jsontext import json_text
-from clarion.notifications.model import DetailSource, DetailStatus, ExecutionDetail
 from clarion.vocabulary import JobStatus, Scope, StepType
 from clarion.workflows.model import MainSwitch, PreferenceLayer
 from tests.records import (

@@ -14,8 +14,8 @@ from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.environments.model import Environment
 from clarion.ids import IntegrationId, find_id
+from clarion.jobs.details import APPENDED_DETAIL
 from clarion.jsontext import json_text
-from clarion.notifications.model import APPENDED_DETAIL
 from clarion.providers.receipts import Receipt, ReceiptKind
 from clarion.receipts.actions import delete_old_receipts, record_reports
 from clarion.receipts.model import read_report

@@ -1,4 +1,4 @@
-"""Dead letters as records, and how the attempts of a redriven job are told from those before."""
+"""Dead letters as records."""
 
 from dataclasses import dataclass
 
@@ -6,9 +6,6 @@ from clarion.clock import Millis
 from clarion.ids import JobId, NotificationId, SubscriberKey, TransactionKey, WorkflowKey
 from clarion.vocabulary import Channel
 
-ATTEMPTS_PER_DRIVE = 1_000
-"""Attempts begin at a multiple of this, the next one with each redrive: no late worker of an earlier drive has the
-same number."""
 POSSIBLY_DELIVERED = "possibly_delivered"
 """The `errorId` of messages whose provider did not say whether it took them."""
 

@@ -6,11 +6,12 @@ from typing import Any
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.deadletters.model import ATTEMPTS_PER_DRIVE, POSSIBLY_DELIVERED, DeadLetter, Filter
+from clarion.deadletters.model import POSSIBLY_DELIVERED, DeadLetter, Filter
 from clarion.http.pages import Listing, OffsetPage, list_offset_page
 from clarion.ids import EnvironmentId, JobId
-from clarion.jsontext import json_text
-from clarion.notifications.model import APPENDED_DETAIL, DetailStatus, ExecutionDetail
+from clarion.jobs import store as jobs
+from clarion.jobs.details import DetailStatus, ExecutionDetail
+from clarion.jobs.model import ATTEMPTS_PER_DRIVE
 from clarion.vocabulary import Channel
 
 MAX_REDRIVEN = 10_000
@@ -37,15 +38,6 @@ LIST_ERRORS = sql("""
     SELECT job_id, id, error_id, error_text FROM messages
     WHERE environment_id = :environment_id AND job_id {any:ids} AND channel <> 'in_app'
 """)
-# Whoever redrives at the same time finds it alive again: both conditions, for the inner one may be out of date.
-_REDRIVE = f"""
-    UPDATE jobs SET status = 'queued', runnable = 2, due_at = :now, dead_at = NULL, updated_at = :now,
-        attempt = (attempt / {ATTEMPTS_PER_DRIVE} + 1) * {ATTEMPTS_PER_DRIVE}, details = {APPENDED_DETAIL}
-    WHERE environment_id = :environment_id AND dead_at IS NOT NULL AND id IN (
-        SELECT t.id FROM jobs AS t WHERE {{where}} ORDER BY t.dead_at, t.id LIMIT :limit
-    )
-    RETURNING id
-"""
 # What was reported of the earlier tries says nothing of the next one.
 FORGET_REPORTS = sql("""
     UPDATE messages SET delivery = NULL
@@ -66,12 +58,13 @@ async def list_dead_letters(
 async def redrive_dead_letters(db: Connection, environment_id: EnvironmentId, wanted: Filter, now: Millis) -> int:
     """Put jobs back in the queue with fresh attempts, up to `MAX_REDRIVEN`; tells how many."""
     where, parameters = _conditions(environment_id, wanted)
+    dead = sql(f"SELECT t.id FROM jobs AS t WHERE {where} ORDER BY t.dead_at, t.id LIMIT :limit")
+    ids = [row["id"] for row in await db.fetch(dead, **parameters, limit=MAX_REDRIVEN)]
     detail = ExecutionDetail(at=now, status=DetailStatus.PENDING, detail="Redriven", is_retry=True)
-    redrive = sql(_REDRIVE.replace("{where}", where))
-    rows = await db.fetch(redrive, **parameters, now=now, detail=json_text(detail), limit=MAX_REDRIVEN)
-    if rows:
-        await db.execute(FORGET_REPORTS, environment_id=environment_id, job_ids=[row["id"] for row in rows])
-    return len(rows)
+    redriven = await jobs.redrive(db, environment_id, ids, detail, now)
+    if redriven:
+        await db.execute(FORGET_REPORTS, environment_id=environment_id, job_ids=redriven)
+    return len(redriven)
 
 
 def _conditions(environment_id: EnvironmentId, wanted: Filter) -> tuple[str, dict[str, Any]]:

@@ -7,11 +7,12 @@ from clarion.clock import Millis
 from clarion.conditions import CompiledLogic, Decision, decide_filters, explain_logic
 from clarion.db.port import Connection
 from clarion.engine.outcomes import Done, Ended, Failed, Merged, Sending, Skipped, StepOutcome, Waiting
-from clarion.engine.records import CANCELED_BY_FAILURE, TAKEN_BY_LANE, TAKEN_BY_SENDER, Job, Run, note, variables_of
+from clarion.engine.records import Run, variables_of
 from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.registry import DECIDE, FINISH
 from clarion.ids import EnvironmentId
-from clarion.notifications.model import DetailStatus
+from clarion.jobs.details import DetailStatus
+from clarion.jobs.model import CANCELED_BY_FAILURE, FINISHED, Job, JobQueue
 from clarion.preferences.model import Layer, decide_channel, layers_of
 from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, render_value
@@ -21,7 +22,6 @@ from clarion.workflows.model import Controlled, Step
 
 log = logging.getLogger(__name__)
 
-FINISHED = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.SKIPPED, JobStatus.CANCELED, JobStatus.MERGED})
 _FILTERED_BY = {
     Layer.WORKFLOW_DEFAULT: "Step filtered by workflow preferences",
     Layer.WORKFLOW_OVERRIDE: "Step filtered by user preferences",
@@ -39,7 +39,7 @@ async def advance(
     for place, job in enumerate(run.jobs):
         if job.status in FINISHED:
             continue
-        if job.runnable == TAKEN_BY_SENDER or job.status is JobStatus.RUNNING:
+        if job.queue == JobQueue.SEND or job.status is JobStatus.RUNNING:
             if all(later.status is JobStatus.PENDING for later in run.jobs[place + 1 :]):
                 return
             # It was redriven: the run has gone on without it.
@@ -54,7 +54,7 @@ async def advance(
 
 
 async def _take(context: StepContext, *, is_resumed: bool) -> StepOutcome:
-    context.job.runnable = context.job.due_at = None
+    context.job.queue = context.job.due_at = None
     context.job.changed = True
     step = context.step
     try:
@@ -166,10 +166,10 @@ def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
             run.messages += messages
             return not _stop_on_fail(run, place, now)
         case Waiting(until):
-            job.status, job.due_at, job.runnable = JobStatus.DELAYED, until, TAKEN_BY_LANE
+            job.wait(until, JobQueue.DECIDE)
             return False
         case Sending(messages):
-            job.status, job.due_at, job.runnable = JobStatus.QUEUED, now, TAKEN_BY_SENDER
+            job.enqueue(now, JobQueue.SEND)
             run.messages += messages
             return False
         case Merged(into):
@@ -187,7 +187,7 @@ def _close(run: Run, place: int, status: JobStatus, reason: str, now: Millis) ->
     run.jobs[place].status = status
     for job in run.jobs[place + 1 :]:
         job.status = status
-        note(job, now, DetailStatus.SUCCESS, reason)
+        job.note(now, DetailStatus.SUCCESS, reason)
 
 
 def _stop_on_fail(run: Run, place: int, now: Millis) -> bool:
@@ -196,5 +196,5 @@ def _stop_on_fail(run: Run, place: int, now: Millis) -> bool:
         return False
     for job in run.jobs[place + 1 :]:
         job.status = JobStatus.CANCELED
-        note(job, now, DetailStatus.SUCCESS, CANCELED_BY_FAILURE)
+        job.note(now, DetailStatus.SUCCESS, CANCELED_BY_FAILURE)
     return True

@@ -8,12 +8,12 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.advance import advance
 from clarion.engine.expand import Progress, expand_triggers
+from clarion.engine.lanes import try_lock_lane
 from clarion.engine.load import claim_due_runs, start_runs
-from clarion.engine.records import TAKEN_BY_SENDER
 from clarion.engine.webhook_events import emit_run_events
 from clarion.engine.write import write_runs
-from clarion.environments.lanes import try_lock_lane
 from clarion.ids import EnvironmentId
+from clarion.jobs.model import JobQueue
 from clarion.triggers.store import claim_triggers, mark_triggers_done, update_position
 
 
@@ -67,7 +67,7 @@ async def run_lane(db: Connection, environment_id: EnvironmentId, now: Millis, *
         await write_runs(db, environment_id, runs, now)
         await emit_run_events(db, environment_id, runs, now)
     await _write_progress(db, environment_id, progress)
-    has_sends = any(job.runnable == TAKEN_BY_SENDER for run in runs for job in run.jobs)
+    has_sends = any(job.queue == JobQueue.SEND for run in runs for job in run.jobs)
     has_more = len(due) == size.runs or len(triggers) == most_triggers or any(one.position for one in progress)
     return UnitResult(len(runs) + len(progress), has_sends=has_sends, has_more=has_more)
 

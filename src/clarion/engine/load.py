@@ -6,29 +6,21 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.expand import Recipient
-from clarion.engine.records import Job, Run
+from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, JobId, NotificationId, new_id
+from clarion.jobs.model import Job
+from clarion.jobs.store import list_due_runs, list_jobs_of_runs
 from clarion.jsontext import json_value
-from clarion.notifications.model import decode_details
 from clarion.preferences.store import GLOBAL, list_preferences_of_people
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.store import list_subscribers_by_id
 from clarion.triggers.store import list_triggers_by_id
-from clarion.vocabulary import Channel, JobStatus
+from clarion.vocabulary import Channel
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 
-CLAIM_DUE_RUNS = sql("""
-    SELECT notification_id FROM jobs
-    WHERE environment_id = :environment_id AND runnable = 1 AND due_at <= :now
-    ORDER BY due_at, id LIMIT :limit {for_update}
-""")
 LIST_RUNS = sql("""
     SELECT id, trigger_id, workflow_id, version_id, subscriber_id, recipient, topics FROM notifications
     WHERE environment_id = :environment_id AND id {any:ids}
-""")
-LIST_JOBS = sql("""
-    SELECT id, notification_id, step, status, provider_id, digest, details, due_at, runnable, attempt, outputs
-    FROM jobs WHERE environment_id = :environment_id AND notification_id {any:ids} ORDER BY notification_id, step
 """)
 
 _NEEDS_CHANNELS = frozenset({Channel.CHAT, Channel.PUSH})
@@ -64,8 +56,7 @@ async def start_runs(
 
 async def claim_due_runs(db: Connection, environment_id: EnvironmentId, *, limit: int, now: Millis) -> list[Run]:
     """Runs of which a job has come due in the lane, with everything that they have been through."""
-    rows = await db.fetch(CLAIM_DUE_RUNS, environment_id=environment_id, now=now, limit=limit)
-    return await load_runs(db, environment_id, [row["notification_id"] for row in rows])
+    return await load_runs(db, environment_id, await list_due_runs(db, environment_id, limit=limit, now=now))
 
 
 async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable[NotificationId]) -> list[Run]:
@@ -78,7 +69,7 @@ async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable
     workflows = await list_workflows_by_id(db, environment_id, [row["workflow_id"] for row in rows.values()])
     versions = await list_versions_by_id(db, environment_id, [row["version_id"] for row in rows.values()])
     people = await list_subscribers_by_id(db, environment_id, [row["subscriber_id"] for row in rows.values()])
-    jobs = await _list_jobs(db, environment_id, wanted)
+    jobs = await list_jobs_of_runs(db, environment_id, wanted)
     runs = [
         Run(
             id=one,
@@ -95,27 +86,6 @@ async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable
     ]
     await _add_preferences(db, environment_id, runs)
     return runs
-
-
-async def _list_jobs(
-    db: Connection, environment_id: EnvironmentId, ids: Sequence[NotificationId]
-) -> dict[NotificationId, list[Job]]:
-    found: dict[NotificationId, list[Job]] = {}
-    for row in await db.fetch(LIST_JOBS, environment_id=environment_id, ids=list(ids)):
-        job = Job(
-            id=row["id"],
-            step=row["step"],
-            status=JobStatus(row["status"]),
-            provider_id=row["provider_id"],
-            digest=json_value(row["digest"]),
-            details=decode_details(row["details"]),
-            due_at=row["due_at"],
-            runnable=row["runnable"],
-            attempt=row["attempt"],
-            outputs=json_value(row["outputs"]),
-        )
-        found.setdefault(row["notification_id"], []).append(job)
-    return found
 
 
 async def _add_preferences(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run]) -> None:

@@ -8,6 +8,7 @@ from clarion.db.query import sql
 from clarion.engine.lane import ONE, run_lane
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
+from clarion.jobs import store as jobs
 
 log = logging.getLogger(__name__)
 
@@ -21,10 +22,6 @@ NEXT_JOB = sql("""
     WHERE environment_id = :environment_id AND runnable = 1 AND due_at <= :now ORDER BY due_at, id LIMIT 1
 """)
 FAIL_TRIGGER = sql("UPDATE triggers SET state = 'failed' WHERE environment_id = :environment_id AND id = :id")
-FAIL_JOB = sql("""
-    UPDATE jobs SET status = 'failed', runnable = NULL, due_at = NULL, updated_at = :now
-    WHERE environment_id = :environment_id AND id = :id
-""")
 
 
 async def isolate_poison(database: Database, environment_id: EnvironmentId, now: Millis) -> int:
@@ -47,7 +44,7 @@ async def _set_aside(db: Connection, environment_id: EnvironmentId, now: Millis)
     """Fail the one that is next: it failed alone, so it is the one to blame."""
     row = await db.fetch_one(NEXT_JOB, environment_id=environment_id, now=now)
     if row is not None:
-        await db.execute(FAIL_JOB, environment_id=environment_id, id=row["id"], now=now)
+        await jobs.fail(db, environment_id, row["id"], now)
         return
     row = await db.fetch_one(NEXT_TRIGGER, environment_id=environment_id)
     if row is not None:

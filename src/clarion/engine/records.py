@@ -7,31 +7,11 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import JobId, MessageId, NotificationId
-from clarion.notifications.model import DetailSource, DetailStatus, ExecutionDetail
+from clarion.jobs.model import Job
 from clarion.subscribers.model import ChannelEntry, Subscriber
 from clarion.triggers.model import Trigger
-from clarion.vocabulary import Channel, JobStatus, MessageStatus, Severity
+from clarion.vocabulary import Channel, MessageStatus, Severity
 from clarion.workflows.model import PreferenceLayer, Step, Workflow, WorkflowVersion
-
-TAKEN_BY_LANE = 1
-TAKEN_BY_SENDER = 2
-
-
-class Job(Struct, kw_only=True):
-    """One step of a run while it is being worked on."""
-
-    id: JobId
-    step: int
-    """Position in the workflow version."""
-    status: JobStatus = JobStatus.PENDING
-    provider_id: str | None = None
-    digest: dict[str, Any] | None = None
-    details: list[ExecutionDetail] = []
-    due_at: Millis | None = None
-    runnable: int | None = None
-    attempt: int = 0
-    outputs: dict[str, Any] | None = None
-    changed: bool = False
 
 
 class NewMessage(Struct, kw_only=True):
@@ -79,38 +59,6 @@ class Run(Struct, kw_only=True):
 
     def step_of(self, job: Job) -> Step:
         return self.version.steps[job.step]
-
-
-CANCELED_BY_FAILURE = "Step was canceled because a previous step failed"
-
-
-def make_detail(now: Millis, text: str) -> ExecutionDetail:
-    """A detail for a job that is not at hand."""
-    return ExecutionDetail(at=now, status=DetailStatus.SUCCESS, detail=text)
-
-
-def note(
-    job: Job,
-    now: Millis,
-    status: DetailStatus,
-    text: str,
-    *,
-    source: DetailSource = DetailSource.INTERNAL,
-    raw: Any = None,
-) -> None:
-    """Write down what happened to a job, and why."""
-    job.changed = True
-    job.details.append(
-        ExecutionDetail(
-            at=now,
-            status=status,
-            detail=text,
-            source=source,
-            is_retry=job.attempt > 1,
-            provider_id=job.provider_id,
-            raw=raw,
-        )
-    )
 
 
 def variables_of(run: Run) -> dict[str, Any]:

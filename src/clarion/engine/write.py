@@ -6,22 +6,15 @@ from typing import Any
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import Insert, sql
-from clarion.engine.records import Job, NewMessage, Run
+from clarion.engine.records import NewMessage, Run
 from clarion.ids import EnvironmentId
+from clarion.jobs.store import insert_jobs, update_jobs
 from clarion.jsontext import json_text
 from clarion.notifications.model import step_mask
 
 POINT_TO_DIGEST = sql("""
     UPDATE notifications SET digested_into = :digested_into, updated_at = :now
     {each: environment_id uuid, id uuid, digested_into uuid}
-    WHERE environment_id = :environment_id AND id = :id
-""")
-UPDATE_JOB = sql("""
-    UPDATE jobs
-    SET status = :status, provider_id = :provider_id, digest = :digest, details = :details, due_at = :due_at,
-        attempt = :attempt, runnable = :runnable, outputs = :outputs, updated_at = :now
-    {each: environment_id uuid, id uuid, status text, provider_id text, digest text, details text, due_at bigint,
-        attempt integer, runnable smallint, outputs text}
     WHERE environment_id = :environment_id AND id = :id
 """)
 
@@ -39,12 +32,10 @@ async def write_runs(db: Connection, environment_id: EnvironmentId, runs: Sequen
             for run in merged
         ],
     )
-    await _insert(db, JOBS, [_job_row(environment_id, run, job, now) for run in started for job in run.jobs])
-    await _many(
-        db,
-        UPDATE_JOB,
-        [_job_changes(environment_id, job, now) for run in runs if not run.is_new for job in run.jobs if job.changed],
-    )
+    new_jobs = ((run.id, run.step_of(job).type, job) for run in started for job in run.jobs)
+    await insert_jobs(db, environment_id, new_jobs, now)
+    changed = (job for run in runs if not run.is_new for job in run.jobs if job.changed)
+    await update_jobs(db, environment_id, changed, now)
     await _insert(db, MESSAGES, [_message_row(environment_id, run, one, now) for run in runs for one in run.messages])
 
 
@@ -71,37 +62,6 @@ def _notification_row(environment_id: EnvironmentId, run: Run, now: Millis) -> t
         *(environment_id, run.id, run.trigger.id, run.workflow.id, run.version.id, run.subscriber.id),
         *(step_types, _json(run.recipient), _json(run.topics or None), run.digested_into, now, now),
     )
-
-
-JOBS = Insert(
-    "jobs",
-    *("environment_id", "id", "notification_id", "step", "type", "status", "provider_id", "digest", "details"),
-    *("due_at", "attempt", "runnable", "outputs", "created_at", "updated_at"),
-)
-
-
-def _job_row(environment_id: EnvironmentId, run: Run, job: Job, now: Millis) -> tuple[Any, ...]:
-    kind, details = run.step_of(job).type, json_text(job.details)
-    return (
-        *(environment_id, job.id, run.id, job.step, kind, job.status, job.provider_id, _json(job.digest), details),
-        *(job.due_at, job.attempt, job.runnable, _json(job.outputs), now, now),
-    )
-
-
-def _job_changes(environment_id: EnvironmentId, job: Job, now: Millis) -> dict[str, Any]:
-    return {
-        "environment_id": environment_id,
-        "id": job.id,
-        "status": job.status,
-        "provider_id": job.provider_id,
-        "digest": _json(job.digest),
-        "details": json_text(job.details),
-        "due_at": job.due_at,
-        "attempt": job.attempt,
-        "runnable": job.runnable,
-        "outputs": _json(job.outputs),
-        "now": now,
-    }
 
 
 MESSAGES = Insert(

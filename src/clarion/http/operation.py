@@ -163,7 +163,7 @@ class Operation:
         return [_path_value(kind, text) for (_, kind), text in zip(self.path_kinds, texts, strict=True)]
 
 
-def operation(
+def operation(  # noqa: PLR0913 - each says one thing about the operation
     method: str,
     path: str,
     *,
@@ -171,6 +171,7 @@ def operation(
     status: int | tuple[int, ...] = 200,
     scans: bool = False,
     body_limit: int = SMALL_BODY,
+    tag: str | None = None,
 ) -> Callable[[Handler], Handler]:
     """Publish a function as an operation.
 
@@ -209,7 +210,7 @@ def operation(
             body_shape=body_shape,
             read_body=body_reader(body_shape) if body_shape else None,
             result=result,
-            tag=handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),
+            tag=tag or handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),
         )
         return handler
 

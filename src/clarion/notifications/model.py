@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import msgspec
-from msgspec import Struct
-
 from clarion.clock import Millis
 from clarion.ids import (
     EnvironmentId,
@@ -18,8 +15,8 @@ from clarion.ids import (
     TriggerId,
     WorkflowId,
     WorkflowVersionId,
-    id_text,
 )
+from clarion.jobs.details import ExecutionDetail
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import JobStatus, StepType
 from clarion.workflows.model import Workflow, WorkflowVersion
@@ -39,37 +36,6 @@ class EventChannel(StrEnum):
     TRIGGER = "trigger"
     DELAY = "delay"
     CUSTOM = "custom"
-
-
-class DetailStatus(StrEnum):
-    SUCCESS = "Success"
-    WARNING = "Warning"
-    FAILED = "Failed"
-    PENDING = "Pending"
-    QUEUED = "Queued"
-    READ_CONFIRMATION = "ReadConfirmation"
-
-
-class DetailSource(StrEnum):
-    CREDENTIALS = "Credentials"
-    INTERNAL = "Internal"
-    PAYLOAD = "Payload"
-    WEBHOOK = "Webhook"
-
-
-class ExecutionDetail(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One decision or outcome of a job, as it is kept in the job's JSON; `raw` is any JSON value that explains it."""
-
-    id: str = ""
-    """Given when it is read: by its place, for details are only ever added at the end."""
-    at: Millis
-    status: DetailStatus
-    detail: str
-    source: DetailSource = DetailSource.INTERNAL
-    is_retry: bool = False
-    is_test: bool = False
-    provider_id: str | None = None
-    raw: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,31 +113,3 @@ def shown_channel(kind: StepType) -> EventChannel:
 def hidden_types(channel: EventChannel) -> list[StepType]:
     """Every step type that is shown as `channel`."""
     return [kind for kind in StepType if shown_channel(kind) is channel]
-
-
-def read_details(job_id: JobId, text: str) -> list[ExecutionDetail]:
-    """The details of a job by their moment, each with its id."""
-    details = [
-        detail if detail.id else msgspec.structs.replace(detail, id=_detail_id(job_id, place))
-        for place, detail in enumerate(decode_details(text), start=1)
-    ]
-    return in_time_order(details)
-
-
-def _detail_id(job_id: JobId, place: int) -> str:
-    """An id of its own that is always the same: the job's, moved on by the place."""
-    moved = (int.from_bytes(job_id) + place) % (1 << 128)
-    return id_text(moved.to_bytes(16))
-
-
-def in_time_order(details: Iterable[ExecutionDetail]) -> list[ExecutionDetail]:
-    """Details by their moment; those of one moment stay in the order they were written."""
-    return sorted(details, key=lambda one: one.at)
-
-
-decode_details = msgspec.json.Decoder(list[ExecutionDetail]).decode
-
-APPENDED_DETAIL = """
-    CASE WHEN details = '[]' THEN '[' ELSE substr(details, 1, length(details) - 1) || ',' END || :detail || ']'
-"""
-"""SQL: the details of a job with one more at the end, for changes of many jobs at once."""

@@ -7,9 +7,10 @@ from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.http.pages import Listing, list_newest_rows
 from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, id_text
+from clarion.jobs.details import read_details
 from clarion.jsontext import json_value
 from clarion.notifications.filters import COLUMNS
-from clarion.notifications.model import Event, EventJob, Notification, Origin, read_details
+from clarion.notifications.model import Event, EventJob, Notification, Origin
 from clarion.subscribers.store import list_subscribers_by_id
 from clarion.vocabulary import JobStatus, StepType
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id

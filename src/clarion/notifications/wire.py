@@ -8,8 +8,9 @@ from clarion.clock import iso_text
 from clarion.http.pages import PageNumber
 from clarion.http.wire import MomentText, Wire, given
 from clarion.ids import OrganizationId, id_text
+from clarion.jobs.details import ExecutionDetail
 from clarion.jsontext import json_text
-from clarion.notifications.model import Event, EventChannel, EventJob, ExecutionDetail, shown_channel, step_types
+from clarion.notifications.model import Event, EventChannel, EventJob, shown_channel, step_types
 from clarion.providers.names import BuiltinNames
 from clarion.subscribers.model import Subscriber
 from clarion.workflows.model import Step, Workflow, WorkflowVersion

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from clarion.clock import DAY, Millis
+from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Database
-from clarion.environments.lanes import prefer_index_scans
 from clarion.ids import JobId, MessageId, SubscriberId, id_text
 from clarion.integrations.model import Integration
+from clarion.jobs import store as jobs
+from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
 from clarion.jsontext import json_text
-from clarion.notifications.model import DetailSource, DetailStatus, ExecutionDetail
 from clarion.providers.receipts import ReceiptKind
 from clarion.receipts import store
 from clarion.receipts.model import (
@@ -107,7 +108,7 @@ async def record_batch(
     if not about:
         return 0, strange
     environment_id = integration.environment_id
-    sizes = await store.lock_jobs(db, environment_id, {job_id for _, job_id in about.values()})
+    sizes = await jobs.lock_jobs(db, environment_id, {job_id for _, job_id in about.values()})
     messages = await store.list_addressees(db, environment_id, {message_id for message_id, _ in about.values()})
     found = {digest: messages[message_id] for digest, (message_id, _) in about.items() if message_id in messages}
     ours = [(one, found[one.digest]) for one in batch if one.digest in found]
@@ -189,7 +190,7 @@ async def _write(
     # A message that is opened for ever does not make its job grow for ever.
     short = {job_id: texts for job_id, texts in effects.details.items() if sizes.get(job_id, 0) < _MAX_DETAILS_LENGTH}
     if short:
-        await store.append_details(db, environment_id, short)
+        await jobs.append_details(db, environment_id, short)
     await insert_suppressions(db, effects.suppressions)
     for subscriber_id in sorted(effects.dead_tokens):
         tokens = {integration.provider_id: effects.dead_tokens[subscriber_id]}

@@ -8,8 +8,8 @@ from typing import Any
 from clarion.clock import DAY, Millis
 from clarion.ids import IntegrationId, JobId, MessageId, SubscriberId, find_id
 from clarion.integrations.model import Integration
+from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
 from clarion.jsontext import json_text
-from clarion.notifications.model import DetailSource, DetailStatus, ExecutionDetail
 from clarion.providers.receipts import Receipt, ReceiptKind
 from clarion.suppressions.model import SuppressionReason, fold_address, is_address
 from clarion.vocabulary import Channel, MessageStatus

@@ -11,7 +11,6 @@ from clarion.ids import EnvironmentId, IntegrationId, JobId, MessageId
 from clarion.integrations.model import Integration
 from clarion.integrations.store import integration_of
 from clarion.jsontext import json_text, json_value
-from clarion.notifications.model import APPENDED_DETAIL
 from clarion.receipts.model import Addressee, Report, Standing
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, MessageStatus
@@ -33,11 +32,6 @@ LIST_BY_PROVIDER_ID = sql("""
     WHERE environment_id = :environment_id AND provider_message_id {any:ids}
     AND integration_id = :integration_id
 """)
-# Whoever records sends holds the job as well, so that messages are read and written by one of them at a time.
-LOCK_JOBS = sql("""
-    SELECT id, length(details) AS size FROM jobs
-    WHERE environment_id = :environment_id AND id {any:ids} ORDER BY id {for_update}
-""")
 LIST_ADDRESSEES = sql("""
     SELECT id, job_id, subscriber_id, integration_id, channel, email, phone,
         status, error_id, error_text, delivery, delivered_at
@@ -50,9 +44,6 @@ UPDATE_STANDING = sql("""
     SET status = :status, error_id = :error_id, error_text = :error_text, delivery = :delivery,
         delivered_at = :delivered_at, updated_at = :now
     WHERE environment_id = :environment_id AND id = :id
-""")
-APPEND_DETAILS = sql(f"""
-    UPDATE jobs SET details = {APPENDED_DETAIL} WHERE environment_id = :environment_id AND id = :id
 """)
 INSERT_EARLY = Insert(
     "early_reports",
@@ -122,12 +113,6 @@ async def list_by_provider_id(
     return {row["provider_message_id"]: (row["id"], row["job_id"]) for row in oldest_first}
 
 
-async def lock_jobs(db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId]) -> dict[JobId, int]:
-    """Hold the jobs for the rest of the unit of work; tells how long the text of each one's details is."""
-    rows = await db.fetch(LOCK_JOBS, environment_id=environment_id, ids=sorted(ids))
-    return {row["id"]: row["size"] for row in rows}
-
-
 async def list_addressees(
     db: Connection, environment_id: EnvironmentId, ids: Iterable[MessageId]
 ) -> dict[MessageId, Addressee]:
@@ -195,16 +180,6 @@ async def update_standings(
         for message_id, one in standings.items()
     ]
     await db.execute_many(UPDATE_STANDING, rows)
-
-
-async def append_details(db: Connection, environment_id: EnvironmentId, details: Mapping[JobId, Sequence[str]]) -> None:
-    """Add to the details of jobs, each of them JSON; the jobs are held."""
-    rows = [
-        {"environment_id": environment_id, "id": job_id, "detail": ",".join(texts)}
-        for job_id, texts in details.items()
-        if texts
-    ]
-    await db.execute_many(APPEND_DETAILS, rows)
 
 
 async def delete_old_receipts(db: Connection, *, before: Millis, limit: int) -> int:

@@ -1,6 +1,5 @@
 """Subscribers: create, read, change, search, delete, and their channel credentials."""
 
-from clarion.environments.lanes import lock_lane
 from clarion.errors import AlreadyExists
 from clarion.http.operation import Call, operation
 from clarion.http.pages import CursorPage, list_cursor_page
@@ -14,7 +13,6 @@ from clarion.subscribers.wire import (
     BulkOut,
     CreateSubscriberQuery,
     CredentialsIn,
-    DeletedOut,
     OnlineStatusIn,
     SubscriberIn,
     SubscriberKeyOut,
@@ -80,16 +78,6 @@ async def update_subscriber(call: Call, subscriber_key: SubscriberKey, body: Sub
     """Change the supplied fields and leave the others as they are."""
     found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
     return await _out(call, await store.update_subscriber(call.db, found, changes_of(body, *CONTACT_FIELDS), call.now))
-
-
-@operation("DELETE", "/v2/subscribers/{subscriberId}", scope=Scope.SUBSCRIBERS_WRITE)
-async def delete_subscriber(call: Call, subscriber_key: SubscriberKey) -> DeletedOut:
-    """Delete a subscriber and everything of theirs: subscriptions, preferences, messages, runs."""
-    # No run of theirs may be decided on meanwhile: it would leave messages of a person who is gone.
-    await lock_lane(call.db, call.environment_id)
-    found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
-    await store.delete_subscriber(call.db, call.environment_id, found.id)
-    return DeletedOut(acknowledged=True, status="deleted")
 
 
 @operation("PATCH", "/v1/subscribers/{subscriberId}/online-status", scope=Scope.SUBSCRIBERS_WRITE)

@@ -1,4 +1,4 @@
-"""Events: trigger workflows, and cancel what has not happened yet."""
+"""Events: trigger workflows."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,7 @@ from clarion.bus import Topic
 from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, operation
-from clarion.ids import TransactionKey
 from clarion.triggers import actions
-from clarion.triggers.cancel import cancel_transaction
 from clarion.triggers.recipients import read_actor, read_recipients
 from clarion.triggers.wire import BroadcastIn, BulkTriggerIn, TriggerIn, TriggerOut
 from clarion.vocabulary import Scope
@@ -35,12 +33,6 @@ async def broadcast_event(call: Call, body: BroadcastIn) -> TriggerOut:
     if isinstance(outcome, RequestError):
         raise outcome
     return _out(outcome)
-
-
-@operation("DELETE", "/v1/events/trigger/{transactionId}", scope=Scope.EVENTS_WRITE)
-async def cancel_event(call: Call, transaction_key: TransactionKey) -> bool:
-    """Cancel what a trigger has not done yet; tells whether there was anything."""
-    return await cancel_transaction(call.db, call.environment_id, transaction_key, call.now)
 
 
 async def _accept(

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from clarion.clock import SECOND, Millis
+from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.environments.lanes import prefer_index_scans
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
 from clarion.vault import Vault
 from clarion.webhooks.model import MAX_FAILURE, Attempt, DeliveryStatus, Endpoint, next_attempt_at

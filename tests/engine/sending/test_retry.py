@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.clock import HOUR, MINUTE, SECOND, Millis
-from clarion.deadletters.model import ATTEMPTS_PER_DRIVE
 from clarion.engine.sending.retry import (
     MAX_PUT_OFF,
     MAX_PUT_OFF_BEFORE_NEXT,
@@ -14,6 +13,7 @@ from clarion.engine.sending.retry import (
     put_off_until,
     wished_pause,
 )
+from clarion.jobs.model import ATTEMPTS_PER_DRIVE
 from clarion.providers.base import FailureKind, SendFailure
 
 NOW = Millis(1_767_225_600_000)

@@ -10,19 +10,20 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from clarion.clock import SECOND, Millis
+from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.engine.load import load_runs
-from clarion.engine.records import TAKEN_BY_SENDER, Job
 from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.engine.sending.planning import plan_sends
 from clarion.engine.sending.webhook_context import add_contexts
-from clarion.environments.lanes import prefer_index_scans
 from clarion.ids import EnvironmentId, JobId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
 from clarion.integrations.opened import OpenedIntegrations
-from clarion.jsontext import json_text, json_value
-from clarion.notifications.model import APPENDED_DETAIL, DetailStatus, ExecutionDetail
+from clarion.jobs import store as jobs
+from clarion.jobs.details import DetailStatus, ExecutionDetail
+from clarion.jobs.model import Job, JobQueue
+from clarion.jsontext import json_value
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
 from clarion.suppressions.store import list_suppressed
@@ -30,28 +31,6 @@ from clarion.vocabulary import Channel, JobStatus
 
 LEASE = Millis(30 * SECOND)
 
-LIST_DUE = sql("""
-    SELECT id, notification_id, step, provider_id, attempt, status, put_off_since FROM jobs
-    WHERE environment_id = :environment_id AND runnable = 2 AND due_at <= :now
-    ORDER BY due_at, id LIMIT :limit {skip_locked}
-""")
-TAKE_JOBS = sql("""
-    UPDATE jobs SET status = 'running', attempt = attempt + 1, due_at = :lease_until, updated_at = :now
-    WHERE environment_id = :environment_id AND id {any:ids}
-""")
-POSTPONE_JOB = sql(f"""
-    UPDATE jobs SET status = 'delayed', due_at = :due_at, updated_at = :now, details = {APPENDED_DETAIL}
-    {{each: environment_id uuid, id uuid, due_at bigint, detail text}}
-    WHERE environment_id = :environment_id AND id = :id
-""")
-# Those that are locked are being recorded, and need their lease no longer.
-RENEW_LEASES = sql("""
-    UPDATE jobs SET due_at = :lease_until
-    WHERE environment_id = :environment_id AND id IN (
-        SELECT id FROM jobs
-        WHERE environment_id = :environment_id AND id {any:job_ids} AND status = 'running' {skip_locked}
-    )
-""")
 # Neither ordered nor joined: either way PostgreSQL would rather walk all messages than look up and sort these few.
 LIST_MESSAGES = sql("""
     SELECT job_id, trigger_id, subscriber_id, id, channel, provider_id, integration_id, error_id, content, subject,
@@ -76,7 +55,7 @@ async def claim_sends(
 ) -> Claim:
     """Take up to `most` jobs that are due; those that have to wait for an integration are put back."""
     await prefer_index_scans(db)
-    rows = await db.fetch(LIST_DUE, environment_id=environment_id, now=now, limit=limit)
+    rows = await jobs.list_due_sends(db, environment_id, limit=limit, now=now)
     if not rows:
         return Claim([], has_found=False)
     opened = await integrations.list(db, environment_id)
@@ -84,22 +63,19 @@ async def claim_sends(
     await _load(db, environment_id, sends)
     planned = await plan_sends(db, environment_id, sends, now)
     going = [send for send, wait in planned if not wait]
-    if going:
-        ids = [send.job.id for send in going]
-        await db.execute(TAKE_JOBS, environment_id=environment_id, ids=ids, lease_until=now + LEASE, now=now)
-    waiting = [_postponed(send, wait, now) for send, wait in planned if wait]
-    if waiting:
-        await db.execute_many(POSTPONE_JOB, waiting)
+    ids = [send.job.id for send in going]
+    await jobs.claim(db, environment_id, ids, lease_until=Millis(now + LEASE), now=now)
+    await jobs.wait(db, environment_id, [_wait(send, wait, now) for send, wait in planned if wait], now)
     return Claim(going, has_found=True)
 
 
 async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], now: Millis) -> None:
     """Keep jobs whose sends are under way from being taken by another worker."""
-    jobs: dict[EnvironmentId, list[JobId]] = {}
+    by_environment: dict[EnvironmentId, list[JobId]] = {}
     for send in sends:
-        jobs.setdefault(send.environment_id, []).append(send.job.id)
-    for environment_id, ids in jobs.items():
-        await db.execute(RENEW_LEASES, environment_id=environment_id, job_ids=ids, lease_until=now + LEASE)
+        by_environment.setdefault(send.environment_id, []).append(send.job.id)
+    for environment_id, ids in by_environment.items():
+        await jobs.renew_leases(db, environment_id, ids, lease_until=Millis(now + LEASE))
 
 
 def _claimed_send(environment_id: EnvironmentId, row: Row, integrations: Sequence[Integration]) -> ClaimedSend:
@@ -109,7 +85,7 @@ def _claimed_send(environment_id: EnvironmentId, row: Row, integrations: Sequenc
         step=row["step"],
         status=JobStatus.RUNNING,
         provider_id=row["provider_id"],
-        runnable=TAKEN_BY_SENDER,
+        queue=JobQueue.SEND,
         attempt=attempt,
     )
     return ClaimedSend(
@@ -206,7 +182,7 @@ async def _add_suppressed(db: Connection, environment_id: EnvironmentId, sends: 
                 send.suppressed[message.id] = reason
 
 
-def _postponed(send: ClaimedSend, wait: int, now: Millis) -> dict[str, Any]:
+def _wait(send: ClaimedSend, wait: int, now: Millis) -> tuple[JobId, Millis, ExecutionDetail]:
     names = sorted({route.integrations[0].identifier for route in send.planned.values()})
     detail = ExecutionDetail(
         at=now,
@@ -214,10 +190,4 @@ def _postponed(send: ClaimedSend, wait: int, now: Millis) -> dict[str, Any]:
         detail="Waits for its turn at the integration",
         raw={"integrations": names, "milliseconds": wait},
     )
-    return {
-        "environment_id": send.environment_id,
-        "id": send.job.id,
-        "due_at": now + wait,
-        "detail": json_text(detail),
-        "now": now,
-    }
+    return send.job.id, Millis(now + wait), detail

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from clarion.clock import MINUTE, Millis, iso_text
 from clarion.deadletters.model import POSSIBLY_DELIVERED
-from clarion.engine.records import note
 from clarion.engine.sending.model import ClaimedSend, HealthReport, OutgoingMessage, Route, SendOutcome
 from clarion.engine.sending.outgoing import ReceiptsUrl, make_outgoing, nowhere
 from clarion.engine.sending.planning import MAX_WAIT, recognises_repeats
@@ -19,7 +18,7 @@ from clarion.engine.sending.retry import (
 )
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.notifications.model import DetailStatus
+from clarion.jobs.details import DetailStatus
 from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.gateway import ProviderGateway
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
@@ -44,7 +43,7 @@ async def deliver(
 ) -> None:
     """Hand the messages of a job to their providers and decide what the job comes to."""
     if not send.messages:
-        note(send.job, now, DetailStatus.FAILED, "The message was deleted before it was sent")
+        send.job.note(now, DetailStatus.FAILED, "The message was deleted before it was sent")
     results: list[NotSent | None] = []
     for message in send.messages:
         route = send.planned.get(message.id)
@@ -60,7 +59,7 @@ async def deliver(
 def give_up(send: ClaimedSend, error: Exception, now: Millis) -> None:
     """Count an attempt that nobody foresaw the failure of as one that may go better the next time."""
     failure = SendFailure(FailureKind.RETRYABLE, f"{type(error).__name__} in Clarion itself")
-    note(send.job, now, DetailStatus.FAILED, "Unexpected error", raw={"kind": failure.kind, "message": str(failure)})
+    send.job.note(now, DetailStatus.FAILED, "Unexpected error", raw={"kind": failure.kind, "message": str(failure)})
     _settle(send, [NotSent(failure)], now)
 
 
@@ -70,8 +69,8 @@ def set_aside(send: ClaimedSend, now: Millis) -> None:
     send.health_reports.clear()
     send.dead_tokens.clear()
     send.job.details.clear()
-    note(send.job, now, DetailStatus.FAILED, "The outcome could not be recorded")
-    send.job.status, send.job.due_at, send.job.runnable = JobStatus.FAILED, None, None
+    send.job.note(now, DetailStatus.FAILED, "The outcome could not be recorded")
+    send.job.finish(JobStatus.FAILED)
 
 
 class _Attempt:
@@ -109,11 +108,11 @@ class _Attempt:
         raw: dict[str, object] = {"_integrationId": id_text(integration.id), "identifier": integration.identifier}
         if is_first and route.passed_over:
             raw["passedOver"] = route.passed_over
-        note(self._send.job, self._now, DetailStatus.PENDING, "Integration instance selected", raw=raw)
+        self._send.job.note(self._now, DetailStatus.PENDING, "Integration instance selected", raw=raw)
 
     def _succeed(self, integration: Integration, sent: Sent, *, is_news: bool) -> None:
         raw = {"id": sent.provider_message_id, "answer": sent.raw}
-        note(self._send.job, self._now, DetailStatus.SUCCESS, "Message sent", raw=raw)
+        self._send.job.note(self._now, DetailStatus.SUCCESS, "Message sent", raw=raw)
         self._forget_tokens(integration, sent.dead_tokens)
         if is_news and not self._has_own_address:
             self._send.health_reports.append(HealthReport(integration_id=integration.id, is_working=True))
@@ -130,7 +129,7 @@ class _Attempt:
         text, is_safe = "Unexpected provider error", recognises_repeats(integration)
         if failure.is_ambiguous:
             text = "Unconfirmed by the provider, which knows a second try" if is_safe else "Possibly delivered"
-        note(self._send.job, self._now, DetailStatus.FAILED, text, raw=raw)
+        self._send.job.note(self._now, DetailStatus.FAILED, text, raw=raw)
         self._forget_tokens(integration, failure.dead_tokens)
         if not self._has_own_address:
             self._send.health_reports.append(_report_health(integration, failure, self._now, is_trial=is_trial))
@@ -150,7 +149,7 @@ class _Attempt:
     def _forget_tokens(self, integration: Integration, tokens: Sequence[str]) -> None:
         if tokens:
             text, raw = "Invalid push device token was removed from subscriber", {"count": len(tokens)}
-            note(self._send.job, self._now, DetailStatus.WARNING, text, raw=raw)
+            self._send.job.note(self._now, DetailStatus.WARNING, text, raw=raw)
             by_provider = self._send.dead_tokens.setdefault(self._message.subscriber_id, {})
             by_provider.setdefault(integration.provider_id, set()).update(tokens)
 
@@ -160,7 +159,7 @@ def _skip_suppressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -
     text = f"Subscriber's {thing} is suppressed"
     way_out = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
     raw = {"reason": send.suppressed[message.id], "channel": message.channel, "wayOut": way_out}
-    note(send.job, now, DetailStatus.FAILED, text, raw=raw)
+    send.job.note(now, DetailStatus.FAILED, text, raw=raw)
     send.outcomes[message.id] = SendOutcome(
         status=MessageStatus.WARNING, provider_id=message.provider_id, error_id="suppressed", error_text=text
     )
@@ -170,7 +169,7 @@ def _skip_suppressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -
 def _fail_without_integration(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
     text = "Subscriber does not have an active integration"
     raw = {"channel": message.channel, "providerId": message.provider_id}
-    note(send.job, now, DetailStatus.FAILED, text, raw=raw)
+    send.job.note(now, DetailStatus.FAILED, text, raw=raw)
     send.outcomes[message.id] = SendOutcome(
         status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=text
     )
@@ -198,7 +197,7 @@ def _report_health(integration: Integration, failure: SendFailure, now: Millis, 
 def _settle(send: ClaimedSend, results: Sequence[NotSent | None], now: Millis) -> None:
     job = send.job
     if any(result is None for result in results):
-        job.status, job.due_at, job.runnable = JobStatus.COMPLETED, None, None
+        job.finish(JobStatus.COMPLETED)
         job.outputs, send.put_off_since = {}, None
         return
     unsent = [one for one in results if one is not None and one.failure is not None]
@@ -206,7 +205,7 @@ def _settle(send: ClaimedSend, results: Sequence[NotSent | None], now: Millis) -
     if due_at is not None:
         job.status, job.due_at = JobStatus.QUEUED, due_at
         return
-    job.status, job.due_at, job.runnable = JobStatus.FAILED, None, None
+    job.finish(JobStatus.FAILED)
     send.put_off_since = None
     if unsent:
         send.dead_at = now
@@ -232,7 +231,7 @@ def _put_off(send: ClaimedSend, shown: Millis, now: Millis) -> Millis | None:
     until = put_off_until(since, shown, now, has_others=has_others)
     if until is None:
         raw = {"since": iso_text(since), "askedToWaitUntil": iso_text(shown)}
-        note(job, now, DetailStatus.FAILED, "Put off by the provider for too long", raw=raw)
+        job.note(now, DetailStatus.FAILED, "Put off by the provider for too long", raw=raw)
         return _go_to_next(send, now) if has_others else None
     job.attempt -= 1
     # Others may take over at once where the wait is long: the next claim finds out who.

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.engine.records import Job, Run
+from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, IntegrationId, MessageId, NotificationId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
+from clarion.jobs.model import Job
 from clarion.subscribers.model import ChannelEntry
 from clarion.vocabulary import Channel, MessageStatus
 

@@ -1,37 +1,24 @@
 """Recording what became of sends: only while this worker's attempt is still the job's."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from clarion.clock import Millis
+from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.engine.records import CANCELED_BY_FAILURE, make_detail
 from clarion.engine.sending.health import record_health_reports
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.webhook_events import emit_send_events
-from clarion.environments.lanes import prefer_index_scans
 from clarion.ids import EnvironmentId, NotificationId
+from clarion.jobs import store as jobs
+from clarion.jobs.details import DetailStatus, ExecutionDetail
+from clarion.jobs.model import CANCELED_BY_FAILURE
 from clarion.jsontext import json_text
-from clarion.notifications.model import APPENDED_DETAIL
 from clarion.receipts.awaited import await_tickets, insert_awaited
 from clarion.subscribers.tokens import remove_device_tokens
 from clarion.vocabulary import JobStatus
 from clarion.workflows.store import list_versions_by_id
 
-LIST_ATTEMPTS = sql("""
-    SELECT id, attempt FROM jobs
-    WHERE environment_id = :environment_id AND id {any:job_ids} AND status = 'running' {for_update}
-""")
-RECORD_JOB = sql(f"""
-    UPDATE jobs
-    SET status = :status, provider_id = :provider_id, details = {APPENDED_DETAIL}, due_at = :due_at,
-        runnable = :runnable, attempt = :attempt, outputs = :outputs, put_off_since = :put_off_since,
-        dead_at = :dead_at, updated_at = :now
-    {{each: environment_id uuid, id uuid, status text, provider_id text, detail text, due_at bigint,
-        runnable smallint, attempt integer, outputs text, put_off_since bigint, dead_at bigint}}
-    WHERE environment_id = :environment_id AND id = :id
-""")
 # A provider may report what became of a message before its answer is recorded: what it reported stays.
 RECORD_MESSAGE = sql("""
     UPDATE messages
@@ -44,30 +31,6 @@ RECORD_MESSAGE = sql("""
     {each: environment_id uuid, id uuid, provider_id text, integration_id uuid, provider_message_id text,
         status text, error_id text, error_text text, delivered_at text}
     WHERE environment_id = :environment_id AND id = :id
-""")
-# The jobs are found before any is changed: SQLite would see the first of a run released, and take the second for it.
-# The one before must be done, which it is not where a job that was redriven ends while its run is further on.
-RELEASE_NEXT = sql("""
-    UPDATE jobs SET status = 'queued', runnable = 1, due_at = :now, updated_at = :now
-    WHERE environment_id = :environment_id AND id IN (
-        SELECT j.id FROM jobs AS j
-        WHERE j.environment_id = :environment_id AND j.notification_id {any:notification_ids} AND j.status = 'pending'
-        AND NOT EXISTS (
-            SELECT 1 FROM jobs AS earlier
-            WHERE earlier.environment_id = :environment_id AND earlier.notification_id = j.notification_id
-            AND earlier.status = 'pending' AND earlier.step < j.step
-        )
-        AND COALESCE((
-            SELECT before.status FROM jobs AS before
-            WHERE before.environment_id = :environment_id AND before.notification_id = j.notification_id
-            AND before.step < j.step ORDER BY before.step DESC LIMIT 1
-        ), 'completed') NOT IN ('queued', 'running', 'delayed')
-    )
-""")
-CANCEL_REST = sql(f"""
-    UPDATE jobs SET
-        status = 'canceled', runnable = NULL, due_at = NULL, updated_at = :now, details = {APPENDED_DETAIL}
-    WHERE environment_id = :environment_id AND notification_id {{any:notification_ids}} AND status = 'pending'
 """)
 LIST_VERSIONS = sql("""
     SELECT id, version_id FROM notifications WHERE environment_id = :environment_id AND id {any:notification_ids}
@@ -82,18 +45,16 @@ async def record_sends(
     ours = await _list_ours(db, environment_id, sends)
     if not ours:
         return False
-    await db.execute_many(RECORD_JOB, [_job_row(send, now) for send in ours])
+    attempts = [jobs.attempt_row(one.job, put_off_since=one.put_off_since, dead_at=one.dead_at) for one in ours]
+    await jobs.record_attempts(db, environment_id, attempts, now)
     await _record_messages(db, environment_id, ours, now)
     await _await_receipts(db, environment_id, ours, now)
     await emit_send_events(db, environment_id, ours, now)
     stopped = await _list_stopped(db, environment_id, [one for one in ours if one.job.status is JobStatus.FAILED])
-    if stopped:
-        detail = json_text(make_detail(now, CANCELED_BY_FAILURE))
-        await db.execute(
-            CANCEL_REST, environment_id=environment_id, notification_ids=list(stopped), now=now, detail=detail
-        )
+    detail = ExecutionDetail(at=now, status=DetailStatus.SUCCESS, detail=CANCELED_BY_FAILURE)
+    await jobs.cancel_pending(db, environment_id, stopped, detail, now)
     ended = {one.notification_id for one in ours if one.job.status is not JobStatus.QUEUED} - stopped
-    released = await db.execute(RELEASE_NEXT, environment_id=environment_id, notification_ids=sorted(ended), now=now)
+    released = await jobs.release_next(db, environment_id, ended, now)
     await _forget_tokens(db, environment_id, ours, now)
     await record_health_reports(db, environment_id, [report for one in ours for report in one.health_reports], now)
     return released > 0
@@ -101,9 +62,7 @@ async def record_sends(
 
 async def _list_ours(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> list[ClaimedSend]:
     """Those whose job nobody has taken over since it was claimed."""
-    ids = sorted(send.job.id for send in sends)
-    rows = await db.fetch(LIST_ATTEMPTS, environment_id=environment_id, job_ids=ids)
-    attempts = {row["id"]: row["attempt"] for row in rows}
+    attempts = await jobs.lock_running(db, environment_id, [send.job.id for send in sends])
     return [send for send in sends if attempts.get(send.job.id) == send.claimed_attempt]
 
 
@@ -167,21 +126,3 @@ async def _list_stopped(
     versions = await list_versions_by_id(db, environment_id, list(version_ids.values()))
     steps = {one.notification_id: versions[version_ids[one.notification_id]].steps[one.job.step] for one in failed}
     return {notification_id for notification_id, step in steps.items() if step.should_stop_on_fail}
-
-
-def _job_row(send: ClaimedSend, now: Millis) -> dict[str, Any]:
-    job = send.job
-    return {
-        "environment_id": send.environment_id,
-        "id": job.id,
-        "status": job.status,
-        "provider_id": job.provider_id,
-        "detail": json_text(job.details)[1:-1],
-        "due_at": job.due_at,
-        "runnable": job.runnable,
-        "attempt": job.attempt,
-        "outputs": None if job.outputs is None else json_text(job.outputs),
-        "put_off_since": send.put_off_since,
-        "dead_at": send.dead_at,
-        "now": now,
-    }

@@ -6,7 +6,7 @@ Attempts count through all integrations of a message: the first eight are for th
 import random
 
 from clarion.clock import HOUR, MINUTE, SECOND, Millis
-from clarion.deadletters.model import ATTEMPTS_PER_DRIVE
+from clarion.jobs.model import ATTEMPTS_PER_DRIVE
 from clarion.providers.base import FailureKind, SendFailure
 
 MAX_ATTEMPTS = 8

@@ -6,7 +6,7 @@ from clarion.engine.outcomes import Failed, Sending, StepOutcome
 from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
 from clarion.ids import MessageId, find_id, new_id
-from clarion.notifications.model import DetailStatus
+from clarion.jobs.details import DetailStatus
 from clarion.providers.registry import find_provider
 from clarion.subscribers.model import ChannelEntry
 from clarion.templates import render_text, render_value

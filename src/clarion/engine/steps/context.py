@@ -7,9 +7,10 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
-from clarion.engine.records import Job, Run, note
+from clarion.engine.records import Run
 from clarion.ids import EnvironmentId
-from clarion.notifications.model import DetailSource, DetailStatus
+from clarion.jobs.details import DetailSource, DetailStatus
+from clarion.jobs.model import Job
 from clarion.workflows.model import Controlled, Step
 
 
@@ -39,4 +40,4 @@ class StepContext(Struct, frozen=True, kw_only=True):
     def note(
         self, status: DetailStatus, text: str, *, source: DetailSource = DetailSource.INTERNAL, raw: Any = None
     ) -> None:
-        note(self.job, self.now, status, text, source=source, raw=raw)
+        self.job.note(self.now, status, text, source=source, raw=raw)

@@ -2,7 +2,7 @@
 
 from clarion.engine.outcomes import Done, StepOutcome
 from clarion.engine.steps.context import StepContext
-from clarion.notifications.model import DetailStatus
+from clarion.jobs.details import DetailStatus
 from clarion.templates import render_value
 
 

@@ -4,15 +4,15 @@ from hashlib import blake2b
 from typing import Any
 
 from clarion.clock import Millis, iso_text
+from clarion.engine import digests
+from clarion.engine.digests import Leader, Window, WindowIdentity
 from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
 from clarion.ids import NotificationId, TriggerId, find_id, id_text
+from clarion.jobs.details import DetailStatus
 from clarion.jsontext import encode_json
-from clarion.notifications.model import DetailStatus
 from clarion.schedules import MAX_AHEAD, end_of, next_cron
 from clarion.templates import evaluate_key
-from clarion.triggers import digests
-from clarion.triggers.digests import Leader, Window, WindowIdentity
 from clarion.triggers.store import list_triggers_by_id
 from clarion.workflows.controls import DigestControls, DigestType, read_as
 

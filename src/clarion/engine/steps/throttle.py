@@ -7,7 +7,7 @@ from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.digest import key_digest
 from clarion.engine.steps.waiting import find_length
 from clarion.ids import find_id
-from clarion.notifications.model import DetailStatus
+from clarion.jobs.details import DetailStatus
 from clarion.schedules import Unit, end_of
 from clarion.templates import evaluate_key
 from clarion.workflows.controls import ThrottleControls, ThrottleType, read_as

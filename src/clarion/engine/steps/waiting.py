@@ -5,7 +5,7 @@ from typing import Any
 from clarion.clock import Millis, find_moment
 from clarion.engine.outcomes import Done, Failed, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
-from clarion.notifications.model import DetailStatus
+from clarion.jobs.details import DetailStatus
 from clarion.schedules import MAX_AHEAD, Unit, end_of, next_cron
 from clarion.templates import evaluate_key
 from clarion.workflows.controls import DelayControls, DelayType, read_as

@@ -10,6 +10,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId, TriggerId, WorkflowId, new_id
+from clarion.jobs import store as jobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,18 +69,6 @@ FIND_WINDOW_OF_JOB = sql("""
     WHERE e.environment_id = :environment_id AND e.job_id = :job_id
 """)
 DELETE_EVENT = sql("DELETE FROM digest_events WHERE environment_id = :environment_id AND job_id = :job_id")
-FIND_RUN_OF_JOB = sql("""
-    SELECT notification_id, step FROM jobs WHERE environment_id = :environment_id AND id = :job_id
-""")
-REVIVE_LEADER = sql("""
-    UPDATE jobs SET status = 'delayed', runnable = 1, due_at = :closes_at, updated_at = :now
-    WHERE environment_id = :environment_id AND id = :job_id
-""")
-REVIVE_FOLLOWING = sql("""
-    UPDATE jobs SET status = 'pending', updated_at = :now
-    WHERE environment_id = :environment_id AND notification_id = :notification_id AND step > :step
-    AND status = 'merged'
-""")
 POINT_TO_LEADER = sql("""
     UPDATE notifications SET digested_into = :leader, updated_at = :now
     WHERE environment_id = :environment_id AND digested_into = :former AND id <> :leader
@@ -189,13 +178,8 @@ async def _promote_follower(
     db: Connection, environment_id: EnvironmentId, window: Window, follower: JobId, now: Millis
 ) -> NotificationId:
     """Let a run that was merged go on at the end of the window, in place of the one that led."""
-    row = await db.fetch_one(FIND_RUN_OF_JOB, environment_id=environment_id, job_id=follower)
-    if row is None:
-        raise LookupError("an event of a digest has no job")
-    leader = NotificationId(row["notification_id"])
+    leader = await jobs.promote(db, environment_id, follower, due_at=window.closes_at, now=now)
     scope = {"environment_id": environment_id, "now": now}
-    await db.execute(REVIVE_LEADER, **scope, job_id=follower, closes_at=window.closes_at)
-    await db.execute(REVIVE_FOLLOWING, **scope, notification_id=leader, step=row["step"])
     await db.execute(CLEAR_LEADER, **scope, leader=leader)
     await db.execute(POINT_TO_LEADER, **scope, leader=leader, former=window.leader_run_id)
     return leader

@@ -1,0 +1,25 @@
+"""Operations that the engine has to agree to: cancel a trigger, delete a person."""
+
+from clarion.engine.cancel import cancel_transaction
+from clarion.engine.lanes import lock_lane
+from clarion.http.operation import Call, operation
+from clarion.ids import SubscriberKey, TransactionKey
+from clarion.subscribers import store as subscribers
+from clarion.subscribers.wire import DeletedOut
+from clarion.vocabulary import Scope
+
+
+@operation("DELETE", "/v1/events/trigger/{transactionId}", scope=Scope.EVENTS_WRITE, tag="Triggers")
+async def cancel_event(call: Call, transaction_key: TransactionKey) -> bool:
+    """Cancel what a trigger has not done yet; tells whether there was anything."""
+    return await cancel_transaction(call.db, call.environment_id, transaction_key, call.now)
+
+
+@operation("DELETE", "/v2/subscribers/{subscriberId}", scope=Scope.SUBSCRIBERS_WRITE, tag="Subscribers")
+async def delete_subscriber(call: Call, subscriber_key: SubscriberKey) -> DeletedOut:
+    """Delete a subscriber and everything of theirs: subscriptions, preferences, messages, runs."""
+    # A run that is decided at the same time would leave messages of a person who is gone.
+    await lock_lane(call.db, call.environment_id)
+    found = await subscribers.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
+    await subscribers.delete_subscriber(call.db, call.environment_id, found.id)
+    return DeletedOut(acknowledged=True, status="deleted")
