@@ -31,8 +31,9 @@ pytest_plugins = ["tests.processes"]
 
 BACKENDS = ("sqlite", "postgresql")
 LEAVE_NOTHING_TO_DO = (
-    sql("UPDATE triggers SET state = 'canceled' WHERE environment_id {any:environment_ids} AND state = 'queued'"),
-    sql("UPDATE jobs SET runnable = NULL WHERE environment_id {any:environment_ids} AND runnable IN (1, 2)"),
+    sql("UPDATE triggers SET state = 'canceled' WHERE environment_id {any:environment_ids} AND state <> 'done'"),
+    sql("DELETE FROM trigger_parts WHERE environment_id {any:environment_ids}"),
+    sql("UPDATE jobs SET queue = NULL WHERE environment_id {any:environment_ids} AND queue IN (1, 2)"),
     sql("""
         UPDATE webhook_deliveries SET status = 'failed'
         WHERE environment_id {any:environment_ids} AND status = 'queued'

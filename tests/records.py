@@ -164,7 +164,6 @@ async def make_trigger(
         version_id=made.workflow.version_id,
         payload=json_text(payload or {}),
         overrides=None if overrides is None else json_text(overrides),
-        actor_id=None,
         created_at=now,
     )
     return made

@@ -28,9 +28,12 @@ UNSCOPED = {
     "clarion.integrations.store.LIST_ENVELOPES",
     "clarion.webhooks.store.LIST_ENVELOPES",
     "clarion.subscribers.search.COUNT_MATCHES",
-    "clarion.engine.lanes._LOCK",
-    "clarion.engine.lanes._TRY_LOCK",
+    "clarion.engine.lane_locks._LOCK",
+    "clarion.engine.lane_locks._TRY_LOCK",
     "clarion.db.planner._APPLY",
+    "clarion.engine.sending.barrier._ENTER",
+    "clarion.engine.sending.barrier._WAIT",
+    "clarion.engine.membership",
 }
 
 

@@ -4,12 +4,15 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 
 _QUESTIONS = {
-    "accepted triggers that were never expanded": "SELECT count(*) AS n FROM triggers WHERE state = 'queued'",
+    "accepted triggers that were never expanded": """
+        SELECT count(*) AS n FROM triggers WHERE state IN ('queued', 'splitting', 'canceling')
+    """,
+    "parts of triggers that were never taken": "SELECT count(*) AS n FROM trigger_parts",
     "triggers that were set aside": "SELECT count(*) AS n FROM triggers WHERE state = 'failed'",
     "jobs that are in no end state": """
         SELECT count(*) AS n FROM jobs WHERE status IN ('pending', 'queued', 'running', 'delayed')
     """,
-    "jobs that somebody should still take": "SELECT count(*) AS n FROM jobs WHERE runnable IS NOT NULL",
+    "jobs that somebody should still take": "SELECT count(*) AS n FROM jobs WHERE queue IS NOT NULL",
     "people with two runs of one trigger": """
         SELECT count(*) AS n FROM (
             SELECT 1 FROM notifications GROUP BY trigger_id, subscriber_id HAVING count(*) > 1

@@ -18,9 +18,10 @@ from clarion.db.port import Connection, Database
 from clarion.db.postgres import PostgresDatabase
 from clarion.db.query import sql
 from clarion.db.sqlite import SqliteDatabase
-from clarion.engine.lanes import try_lock_lane
+from clarion.engine.lane_locks import try_lock_lanes
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, new_id
+from clarion.jobs.lanes import ALL_LANES
 
 INSERT = sql("INSERT INTO organizations (id, name, created_at) VALUES (:id, :name, 0)")
 FIND = sql("SELECT name FROM organizations WHERE id = :id")
@@ -114,7 +115,7 @@ async def test_what_a_unit_sets_and_locks_on_postgresql_ends_with_it(postgres_ur
     before = await database.read(lambda db: db.fetch_one(setting))
 
     async def fail(db: Connection) -> None:
-        await try_lock_lane(db, environment_id)
+        await try_lock_lanes(db, environment_id, ALL_LANES)
         raise KeyError(environment_id)
 
     with pytest.raises(KeyError):
@@ -122,7 +123,7 @@ async def test_what_a_unit_sets_and_locks_on_postgresql_ends_with_it(postgres_ur
     after = await database.read(lambda db: db.fetch_one(setting))
 
     assert before == after
-    assert await database.transaction(lambda db: try_lock_lane(db, environment_id))
+    assert await database.transaction(lambda db: try_lock_lanes(db, environment_id, ALL_LANES))
     await database.close()
 
 

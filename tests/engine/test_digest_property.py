@@ -6,7 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clarion.clock import MINUTE, Millis
-from clarion.engine.lane import run_lane
+from clarion.engine.unit import run_unit
+from clarion.jobs.lanes import ALL_LANES
 from tests.engine.support import World, in_app, step
 
 PEOPLE = ("ada", "bob")
@@ -33,7 +34,7 @@ async def crash(world: World) -> None:
     """A unit of work that does everything and is undone."""
 
     async def die(db: Any) -> None:
-        await run_lane(db, world.api.environment.id, Millis(world.clock.now()))
+        await run_unit(db, world.api.environment.id, Millis(world.clock.now()), lanes=ALL_LANES)
         raise Crash
 
     try:

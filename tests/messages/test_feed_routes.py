@@ -37,7 +37,6 @@ async def test_a_feed_item_tells_all_that_is_known_of_it(api: Api, database: Dat
         payload={"n": 1},
         provider_id="svc",
         subject="Hi",
-        actor=json_text({"type": "user", "data": None}),
         data=json_text({"k": 1}),
     )
     run = message.job.notification
@@ -71,7 +70,6 @@ async def test_a_feed_item_tells_all_that_is_known_of_it(api: Api, database: Dat
         "seen": False,
         "read": False,
         "archived": False,
-        "actor": {"type": "user", "data": None},
         "subscriber": {
             "_id": id_text(run.subscriber.id),
             "subscriberId": "ada",

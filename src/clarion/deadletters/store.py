@@ -9,7 +9,7 @@ from clarion.db.query import sql
 from clarion.deadletters.model import POSSIBLY_DELIVERED, DeadLetter, Filter
 from clarion.http.pages import Listing, OffsetPage, list_offset_page
 from clarion.ids import EnvironmentId, JobId
-from clarion.jobs import store as jobs
+from clarion.jobs import sends
 from clarion.jobs.details import DetailStatus, ExecutionDetail
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE
 from clarion.vocabulary import Channel
@@ -61,7 +61,7 @@ async def redrive_dead_letters(db: Connection, environment_id: EnvironmentId, wa
     dead = sql(f"SELECT t.id FROM jobs AS t WHERE {where} ORDER BY t.dead_at, t.id LIMIT :limit")
     ids = [row["id"] for row in await db.fetch(dead, **parameters, limit=MAX_REDRIVEN)]
     detail = ExecutionDetail(at=now, status=DetailStatus.PENDING, detail="Redriven", is_retry=True)
-    redriven = await jobs.redrive(db, environment_id, ids, detail, now)
+    redriven = await sends.redrive(db, environment_id, ids, detail, now)
     if redriven:
         await db.execute(FORGET_REPORTS, environment_id=environment_id, job_ids=redriven)
     return len(redriven)

@@ -1,22 +1,27 @@
 """A run on its way: steps are taken one after the other until one has to wait, or there are none left."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from clarion.clock import Millis
 from clarion.conditions import CompiledLogic, Decision, decide_filters, explain_logic
 from clarion.db.port import Connection
+from clarion.engine.digests import DigestWindows
 from clarion.engine.outcomes import Done, Ended, Failed, Merged, Sending, Skipped, StepOutcome, Waiting
 from clarion.engine.records import Run, variables_of
 from clarion.engine.steps.context import StepContext
+from clarion.engine.steps.digest import find_window_id
 from clarion.engine.steps.registry import DECIDE, FINISH
+from clarion.engine.steps.throttle import find_passes
+from clarion.engine.throttles import ThrottlePasses
 from clarion.ids import EnvironmentId
-from clarion.jobs.details import DetailStatus
+from clarion.jobs.details import DetailStatus, canceled_detail
 from clarion.jobs.model import CANCELED_BY_FAILURE, FINISHED, Job, JobQueue
 from clarion.preferences.model import Layer, decide_channel, layers_of
 from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, render_value
-from clarion.vocabulary import Channel, JobStatus
+from clarion.vocabulary import Channel, JobStatus, StepType
 from clarion.workflows.controls import ControlsProblem
 from clarion.workflows.model import Controlled, Step
 
@@ -28,29 +33,85 @@ _FILTERED_BY = {
     Layer.SUBSCRIBER_GLOBAL: "Step filtered by subscriber global preferences",
     Layer.SUBSCRIBER_WORKFLOW: "Step filtered by subscriber workflow preferences",
 }
-# What a template, a condition or a length of time may do with data that nobody foresaw: the step fails, not the lane.
+_ASKING = frozenset({StepType.DIGEST, StepType.THROTTLE})
+# What a template, a condition or a length of time may raise over unexpected data: the step fails, not the unit.
 _STEP_ERRORS = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
 
 
-async def advance(
-    db: Connection, environment_id: EnvironmentId, run: Run, *, open_providers: frozenset[str], now: Millis
-) -> None:
-    """Take the run as far as it gets now."""
-    for place, job in enumerate(run.jobs):
-        if job.status in FINISHED:
-            continue
-        if job.queue == JobQueue.SEND or job.status is JobStatus.RUNNING:
-            if all(later.status is JobStatus.PENDING for later in run.jobs[place + 1 :]):
+class Advance:
+    """Takes the runs of one unit of work as far as they get, one after the other."""
+
+    def __init__(
+        self, db: Connection, environment_id: EnvironmentId, *, open_providers: frozenset[str], now: Millis
+    ) -> None:
+        self._open_providers = open_providers
+        self._now = now
+        self._digests = DigestWindows(db, environment_id, now)
+        self._throttles = ThrottlePasses(db, environment_id, now)
+
+    async def run_all(self, runs: Sequence[Run]) -> None:
+        await self._load(runs)
+        for run in runs:
+            await self._run(run)
+        await self._digests.write()
+        await self._throttles.write()
+
+    async def _run(self, run: Run) -> None:
+        if run.is_canceled:
+            _cancel(run, self._now)
+            return
+        for place, job in enumerate(run.jobs):
+            if job.status in FINISHED:
+                continue
+            if job.queue is JobQueue.SEND or job.status is JobStatus.RUNNING:
+                if all(later.status is JobStatus.PENDING for later in run.jobs[place + 1 :]):
+                    return
+                # A redriven job: its run has gone on without it.
+                continue
+            is_resumed = job.status is JobStatus.DELAYED
+            if is_resumed and (job.due_at is None or job.due_at > self._now):
                 return
-            # It was redriven: the run has gone on without it.
-            continue
-        is_resumed = job.status is JobStatus.DELAYED
-        if is_resumed and (job.due_at is None or job.due_at > now):
-            return
-        context = _context(db, environment_id, run, job, open_providers=open_providers, now=now)
-        outcome = await _take(context, is_resumed=is_resumed)
-        if not _settle(run, place, outcome, now):
-            return
+            outcome = await _take(self._context(run, job), is_resumed=is_resumed)
+            if not _settle(run, place, outcome, self._now):
+                return
+
+    async def _load(self, runs: Sequence[Run]) -> None:
+        """Read together what digest and throttle steps will ask for one by one."""
+        windows, led, passes = [], [], dict[bytes, Millis]()
+        for run in runs:
+            if run.version.step_types.isdisjoint(_ASKING):
+                continue
+            for job in run.jobs:
+                kind = run.step_of(job).type
+                if kind not in _ASKING or job.status in FINISHED:
+                    continue
+                if job.status is JobStatus.DELAYED:
+                    led += [job.id] if kind is StepType.DIGEST else []
+                    continue
+                context = self._context(run, job)
+                with suppress(TemplateProblem, ControlsProblem, *_STEP_ERRORS):
+                    if kind is StepType.DIGEST:
+                        windows.append(find_window_id(context))
+                    elif (found := find_passes(context)) is not None:
+                        passes[found[0]] = min(found[1], passes.get(found[0], found[1]))
+        await self._digests.load(windows)
+        await self._digests.load_led(led)
+        await self._throttles.load(passes)
+
+    def _context(self, run: Run, job: Job) -> StepContext:
+        step = run.step_of(job)
+        variables = variables_of(run)
+        return StepContext(
+            now=self._now,
+            run=run,
+            job=job,
+            step=step,
+            chosen=_choose(step, variables),
+            variables=variables,
+            digests=self._digests,
+            throttles=self._throttles,
+            open_providers=self._open_providers,
+        )
 
 
 async def _take(context: StepContext, *, is_resumed: bool) -> StepOutcome:
@@ -71,24 +132,6 @@ async def _take(context: StepContext, *, is_resumed: bool) -> StepOutcome:
         text = "There was one or more errors when trying to execute the notification"
         context.note(DetailStatus.FAILED, text, raw={"reason": f"{type(error).__name__}: {error}"})
         return Failed()
-
-
-def _context(
-    db: Connection, environment_id: EnvironmentId, run: Run, job: Job, *, open_providers: frozenset[str], now: Millis
-) -> StepContext:
-    step = run.step_of(job)
-    variables = variables_of(run)
-    return StepContext(
-        db=db,
-        environment_id=environment_id,
-        now=now,
-        run=run,
-        job=job,
-        step=step,
-        chosen=_choose(step, variables),
-        variables=variables,
-        open_providers=open_providers,
-    )
 
 
 def _choose(step: Step, variables: dict[str, object]) -> Controlled:
@@ -180,6 +223,15 @@ def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
             _close(run, place, JobStatus.SKIPPED, "Step was skipped because the run was throttled", now)
             return False
     return True
+
+
+def _cancel(run: Run, now: Millis) -> None:
+    """End a run whose trigger was canceled."""
+    for job in run.jobs:
+        if job.status not in FINISHED and job.status is not JobStatus.RUNNING:
+            job.details.append(canceled_detail(now))
+            job.changed = True
+            job.finish(JobStatus.CANCELED)
 
 
 def _close(run: Run, place: int, status: JobStatus, reason: str, now: Millis) -> None:

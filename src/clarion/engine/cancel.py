@@ -1,38 +1,94 @@
-"""Cancelling: everything of a transaction that has not been handed to a provider stops."""
+"""Cancelling: everything of a transaction that has not been handed to a provider stops.
+
+The trigger is marked under the locks of its people's lanes, so that every decision and every send that begins later
+sees the mark and does nothing. Jobs are then canceled in chunks: the first with the request, the rest of a large crowd
+by the engine.
+"""
+
+from collections.abc import Sequence
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
-from clarion.engine.digests import leave_window
-from clarion.engine.lanes import lock_lane
-from clarion.ids import EnvironmentId, TransactionKey, TriggerId
+from clarion.engine.digests import leave_window, list_open_followers
+from clarion.engine.lane_locks import lock_lanes
+from clarion.engine.load import load_runs
+from clarion.engine.sending.barrier import wait_for_claims
+from clarion.engine.write import write_runs
+from clarion.ids import EnvironmentId, NotificationId, TransactionKey
 from clarion.jobs import store as jobs
-from clarion.jobs.details import DetailStatus, ExecutionDetail
-from clarion.triggers import store
+from clarion.jobs.details import canceled_detail
+from clarion.jobs.lanes import ALL_LANES, LaneSet
+from clarion.triggers import store as triggers
+from clarion.triggers.model import Trigger, TriggerState
+
+CHUNK = 500
+"""How many runs one unit of work cancels."""
 
 
 async def cancel_transaction(
     db: Connection, environment_id: EnvironmentId, transaction_key: TransactionKey, now: Millis
 ) -> bool:
-    """Stop the expansion and every job that has not begun; tells whether there was anything to stop."""
-    await lock_lane(db, environment_id)
-    trigger = await store.find_trigger_for_update(db, environment_id, transaction_key)
-    if trigger is None:
+    """Stop what a transaction has not done yet; returns whether there was anything to stop."""
+    found = await triggers.find_trigger_by_transaction(db, environment_id, transaction_key)
+    if found is None:
         return False
-    stopped = await store.cancel_trigger(db, environment_id, trigger.id)
-    await _leave_windows(db, environment_id, trigger.id, now)
-    canceled = await jobs.cancel(db, environment_id, trigger.id, _detail(now), now)
-    return stopped or canceled > 0
+    # Lanes before rows, as the engine takes them.
+    await lock_lanes(db, environment_id, _lanes_of(found))
+    await wait_for_claims(db, environment_id)
+    trigger = await triggers.lock_trigger(db, environment_id, found.id)
+    if trigger is None or trigger.state in (TriggerState.CANCELED, TriggerState.CANCELING):
+        return False
+    parts = await triggers.delete_parts_of_trigger(db, environment_id, trigger.id)
+    stopped = parts > 0 or trigger.state in (TriggerState.QUEUED, TriggerState.SPLITTING)
+    canceled = await _cancel_chunk(db, trigger, after=None, now=now)
+    return stopped or canceled
 
 
-async def _leave_windows(db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, now: Millis) -> None:
-    for job_id in await jobs.list_digesting(db, environment_id, trigger_id):
+async def continue_cancel(db: Connection, environment_id: EnvironmentId, now: Millis) -> None:
+    """Cancel the next runs of a large crowd, unless another worker is at it."""
+    trigger = await triggers.claim_canceling(db, environment_id)
+    if trigger is None:
+        return
+    after = trigger.position.after if trigger.position else None
+    await _cancel_chunk(db, trigger, after=after, now=now)
+
+
+async def _cancel_chunk(db: Connection, trigger: Trigger, *, after: str | None, now: Millis) -> bool:
+    """Cancel runs behind `after` and note how far it came; returns whether anything was stopped."""
+    environment_id = trigger.environment_id
+    ids = await triggers.list_run_ids(db, environment_id, trigger.id, after=after, limit=CHUNK)
+    digesting = await jobs.list_digest_jobs(db, environment_id, ids)
+    if digesting:
+        lanes = LaneSet.of({one.lane for one in digesting})
+        await lock_lanes(db, environment_id, lanes)
+    keeping = await _keep_for_others(db, trigger, [one.run_id for one in digesting if one.is_done], now)
+    stopping = [one for one in ids if one not in keeping]
+    followers = await list_open_followers(db, environment_id, [one.id for one in digesting])
+    for job_id in [one.id for one in digesting if one.run_id not in keeping]:
         await leave_window(db, environment_id, job_id, now)
-
-
-def _detail(now: Millis) -> ExecutionDetail:
-    return ExecutionDetail(
-        at=now,
-        status=DetailStatus.SUCCESS,
-        detail="Step canceled",
-        raw={"reason": "canceled by the caller"},
+    canceled = await jobs.cancel(db, environment_id, stopping, canceled_detail(now), now)
+    canceled += await jobs.cancel_merged(
+        db, environment_id, [one.run_id for one in digesting if one.id in followers], canceled_detail(now), now
     )
+    last = ids[-1] if len(ids) == CHUNK else None
+    if canceled or last or trigger.state is not TriggerState.DONE:
+        await triggers.mark_canceled(db, environment_id, trigger.id, position=last)
+    return canceled > 0
+
+
+async def _keep_for_others(
+    db: Connection, trigger: Trigger, run_ids: Sequence[NotificationId], now: Millis
+) -> set[NotificationId]:
+    """Runs whose digest carries events of other triggers go on, without the event of this one."""
+    kept: set[NotificationId] = set()
+    for run in await load_runs(db, trigger.environment_id, run_ids):
+        if run.carries_others:
+            run.drop_own_event()
+            await write_runs(db, trigger.environment_id, [run], now)
+            kept.add(run.id)
+    return kept
+
+
+def _lanes_of(trigger: Trigger) -> LaneSet:
+    lane = trigger.recipients.find_lane()
+    return ALL_LANES if lane is None else LaneSet.of([lane])

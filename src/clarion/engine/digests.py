@@ -1,30 +1,45 @@
-"""Digest windows: one row for each identity, one event for each run that joined, one leader that goes on at the end.
+"""Digest windows: one row per identity, one event per run that joined, one leader that goes on when the window closes.
 
-The identity of a window is environment, workflow, step, subscriber and the value of the digest key. Everything here
-happens inside the environment's lane, so a run either joins before the window closes or opens the next one.
+Everything here happens under the lock of the person's lane, so a run either joins before the window closes or opens
+the next one. A unit of work reads the windows that it may need together, changes them in memory and writes them at its
+end.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
-from clarion.db.query import sql
-from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId, TriggerId, WorkflowId, new_id
+from clarion.db.query import Insert, sql
+from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId, TriggerId, WorkflowId
 from clarion.jobs import store as jobs
+from clarion.triggers.model import Trigger
+from clarion.triggers.store import list_triggers_by_id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowIdentity:
+class WindowIdentity(Struct, frozen=True, kw_only=True):
+    """Runs with the same identity join the same window."""
+
     workflow_id: WorkflowId
     step_id: bytes
     subscriber_id: SubscriberId
     key_digest: bytes
 
+    @property
+    def window_id(self) -> bytes:
+        """Derived from the identity, so that windows are found by their primary key."""
+        parts = self.workflow_id + self.step_id + self.subscriber_id + self.key_digest
+        return blake2b(parts, digest_size=16).digest()
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+
+class Window(Struct, frozen=True, kw_only=True):
     id: bytes
+    subscriber_id: SubscriberId
     generation: int
+    """How often it was opened."""
     leader_id: JobId | None
     """The job that goes on when the window closes; None while it is closed."""
     leader_run_id: NotificationId | None
@@ -32,41 +47,41 @@ class Window:
     last_event_at: Millis
 
 
-FIND_WINDOW = sql("""
-    SELECT id, generation, leader_id, leader_run_id, closes_at, last_event_at FROM digest_windows
-    WHERE environment_id = :environment_id AND workflow_id = :workflow_id AND step_id = :step_id
-    AND subscriber_id = :subscriber_id AND key_digest = :key_digest
+class Leader(Struct, frozen=True):
+    """The job that a window waits for, its run, and until when."""
+
+    job_id: JobId
+    run_id: NotificationId
+    closes_at: Millis
+
+
+_COLUMNS = "id, subscriber_id, generation, leader_id, leader_run_id, closes_at, last_event_at"
+
+LIST_WINDOWS = sql(f"""
+    SELECT {_COLUMNS} FROM digest_windows WHERE environment_id = :environment_id AND id {{any:ids}}
 """)
-INSERT_WINDOW = sql("""
-    INSERT INTO digest_windows (
-        environment_id, id, workflow_id, step_id, subscriber_id, key_digest, generation, leader_id, leader_run_id,
-        closes_at, last_event_at
-    ) VALUES (
-        :environment_id, :id, :workflow_id, :step_id, :subscriber_id, :key_digest, :generation, :leader_id,
-        :leader_run_id, :closes_at, :now
-    )
-""")
-UPDATE_WINDOW = sql("""
+WINDOWS = Insert(
+    "digest_windows",
+    *("environment_id", "id", "subscriber_id", "generation", "leader_id", "leader_run_id", "closes_at"),
+    "last_event_at",
+)
+UPDATE_WINDOWS = sql("""
     UPDATE digest_windows
     SET generation = :generation, leader_id = :leader_id, leader_run_id = :leader_run_id, closes_at = :closes_at,
         last_event_at = :last_event_at
+    {each: environment_id uuid, id uuid, generation integer, leader_id uuid, leader_run_id uuid, closes_at bigint,
+        last_event_at bigint}
     WHERE environment_id = :environment_id AND id = :id
 """)
-INSERT_EVENT = sql("""
-    INSERT INTO digest_events (environment_id, window_id, generation, job_id, trigger_id)
-    VALUES (:environment_id, :window_id, :generation, :job_id, :trigger_id)
-""")
+EVENTS = Insert("digest_events", "environment_id", "window_id", "generation", "job_id", "trigger_id")
 LIST_EVENTS = sql("""
-    SELECT job_id, trigger_id FROM digest_events
-    WHERE environment_id = :environment_id AND window_id = :window_id AND generation = :generation
+    SELECT window_id, generation, job_id, trigger_id FROM digest_events
+    WHERE environment_id = :environment_id AND window_id {any:window_ids}
     ORDER BY trigger_id, job_id
 """)
-FIND_WINDOW_OF_JOB = sql("""
-    SELECT w.id, w.generation, w.leader_id, w.leader_run_id, w.closes_at, w.last_event_at,
-        e.generation AS event_generation
-    FROM digest_events AS e
-    JOIN digest_windows AS w ON w.environment_id = e.environment_id AND w.id = e.window_id
-    WHERE e.environment_id = :environment_id AND e.job_id = :job_id
+LIST_EVENTS_OF_JOBS = sql("""
+    SELECT window_id, generation, job_id FROM digest_events
+    WHERE environment_id = :environment_id AND job_id {any:job_ids}
 """)
 DELETE_EVENT = sql("DELETE FROM digest_events WHERE environment_id = :environment_id AND job_id = :job_id")
 POINT_TO_LEADER = sql("""
@@ -79,137 +94,186 @@ CLEAR_LEADER = sql("""
 """)
 
 
-async def find_window(db: Connection, environment_id: EnvironmentId, identity: WindowIdentity) -> Window | None:
-    row = await db.fetch_one(FIND_WINDOW, environment_id=environment_id, **_identity(identity))
-    return None if row is None else _window(row)
+class DigestWindows:
+    """The windows of one unit of work."""
 
+    def __init__(self, db: Connection, environment_id: EnvironmentId, now: Millis) -> None:
+        self._db = db
+        self._environment_id = environment_id
+        self._now = now
+        self._stored: dict[bytes, Window | None] = {}
+        self._windows: dict[bytes, Window | None] = {}
+        self._led: dict[JobId, bytes] = {}
+        self._events: dict[tuple[bytes, int], list[tuple[TriggerId, JobId]]] = {}
+        self._new_events: list[tuple[bytes, int, JobId, TriggerId]] = []
+        self._triggers: dict[TriggerId, Trigger] = {}
 
-@dataclass(frozen=True, slots=True)
-class Leader:
-    """The job that a window waits for, its run, and until when."""
+    async def load(self, window_ids: Iterable[bytes]) -> None:
+        """Read windows that runs may join or open."""
+        missing = [one for one in dict.fromkeys(window_ids) if one not in self._windows]
+        if not missing:
+            return
+        rows = await self._db.fetch(LIST_WINDOWS, environment_id=self._environment_id, ids=missing)
+        found = {row["id"]: _window(row) for row in rows}
+        self._stored |= {one: found.get(one) for one in missing}
+        self._windows |= {one: found.get(one) for one in missing}
 
-    job_id: JobId
-    run_id: NotificationId
-    closes_at: Millis
+    async def load_led(self, job_ids: Sequence[JobId]) -> None:
+        """Read the windows that these jobs lead, with their events and the triggers of those."""
+        missing = [one for one in job_ids if one not in self._led]
+        if not missing:
+            return
+        scope = {"environment_id": self._environment_id}
+        rows = await self._db.fetch(LIST_EVENTS_OF_JOBS, **scope, job_ids=missing)
+        await self.load(row["window_id"] for row in rows)
+        window_ids = []
+        for row in rows:
+            window = self._windows[row["window_id"]]
+            if window is not None and window.leader_id == row["job_id"] and window.generation == row["generation"]:
+                self._led[JobId(row["job_id"])] = window.id
+                window_ids.append(window.id)
+        if window_ids:
+            for row in await self._db.fetch(LIST_EVENTS, **scope, window_ids=window_ids):
+                events = self._events.setdefault((row["window_id"], row["generation"]), [])
+                events.append((TriggerId(row["trigger_id"]), JobId(row["job_id"])))
+        ids = {trigger_id for events in self._events.values() for trigger_id, _ in events}
+        if ids - self._triggers.keys():
+            wanted = list(ids - self._triggers.keys())
+            self._triggers |= await list_triggers_by_id(self._db, self._environment_id, wanted)
 
+    async def find(self, identity: WindowIdentity) -> Window | None:
+        """The window of an identity, open or closed."""
+        await self.load([identity.window_id])
+        return self._windows[identity.window_id]
 
-async def open_window(
-    db: Connection, environment_id: EnvironmentId, identity: WindowIdentity, leader: Leader | None, now: Millis
-) -> Window:
-    """Open the window of an identity anew; without a leader it only remembers that there was an event."""
-    former = await find_window(db, environment_id, identity)
-    window = Window(
-        id=former.id if former else new_id(now),
-        generation=former.generation + 1 if former else 1,
-        leader_id=leader.job_id if leader else None,
-        leader_run_id=leader.run_id if leader else None,
-        closes_at=leader.closes_at if leader else None,
-        last_event_at=now,
-    )
-    if former is not None:
-        await _write(db, environment_id, window)
+    async def open(self, identity: WindowIdentity, leader: Leader | None) -> Window:
+        """Open the window of an identity anew; without a leader it only remembers that there was an event."""
+        former = await self.find(identity)
+        window = Window(
+            id=identity.window_id,
+            subscriber_id=identity.subscriber_id,
+            generation=former.generation + 1 if former else 1,
+            leader_id=leader.job_id if leader else None,
+            leader_run_id=leader.run_id if leader else None,
+            closes_at=leader.closes_at if leader else None,
+            last_event_at=self._now,
+        )
+        self._windows[window.id] = window
+        if leader is not None:
+            self._led[leader.job_id] = window.id
         return window
-    await db.execute(
-        INSERT_WINDOW,
-        environment_id=environment_id,
-        id=window.id,
-        generation=window.generation,
-        leader_id=window.leader_id,
-        leader_run_id=window.leader_run_id,
-        closes_at=window.closes_at,
-        now=now,
-        **_identity(identity),
-    )
-    return window
+
+    def join(self, window: Window, job_id: JobId, trigger: Trigger) -> None:
+        """Add the event of a run to an open window."""
+        self._windows[window.id] = replace(window, last_event_at=self._now)
+        self._new_events.append((window.id, window.generation, job_id, trigger.id))
+        self._events.setdefault((window.id, window.generation), []).append((trigger.id, job_id))
+        self._triggers[trigger.id] = trigger
+
+    async def close(self, leader_id: JobId) -> list[Trigger] | None:
+        """Close the window that the job leads; returns its events in trigger order, or None if it leads none."""
+        await self.load_led([leader_id])
+        window_id = self._led.get(leader_id)
+        window = self._windows.get(window_id) if window_id else None
+        if window is None or window.leader_id != leader_id:
+            return None
+        self._windows[window.id] = _closed(window)
+        events = sorted(self._events.get((window.id, window.generation), []))
+        return [self._triggers[trigger_id] for trigger_id, _ in events if trigger_id in self._triggers]
+
+    async def write(self) -> None:
+        """Write what has changed."""
+        changed = [one for key, one in self._windows.items() if one is not None and one != self._stored[key]]
+        new = [one for one in changed if self._stored[one.id] is None]
+        if new:
+            await self._db.insert_many(WINDOWS, [_row(self._environment_id, one) for one in new])
+        await _update(self._db, self._environment_id, [one for one in changed if self._stored[one.id] is not None])
+        if self._new_events:
+            rows = [(self._environment_id, *event) for event in self._new_events]
+            await self._db.insert_many(EVENTS, rows)
 
 
-async def insert_event(
-    db: Connection, environment_id: EnvironmentId, window: Window, job_id: JobId, trigger_id: TriggerId
-) -> None:
-    await db.execute(
-        INSERT_EVENT,
-        environment_id=environment_id,
-        window_id=window.id,
-        generation=window.generation,
-        job_id=job_id,
-        trigger_id=trigger_id,
-    )
-
-
-async def close_window(db: Connection, environment_id: EnvironmentId, leader_id: JobId) -> list[TriggerId] | None:
-    """Close the window that the job leads and list its events in the order of their triggers; None if it leads none."""
-    row = await db.fetch_one(FIND_WINDOW_OF_JOB, environment_id=environment_id, job_id=leader_id)
-    if row is None or row["leader_id"] != leader_id:
-        return None
-    window = _window(row)
-    events = await db.fetch(
-        LIST_EVENTS, environment_id=environment_id, window_id=window.id, generation=window.generation
-    )
-    await _write(db, environment_id, replace(window, leader_id=None, leader_run_id=None, closes_at=None))
-    return [TriggerId(event["trigger_id"]) for event in events]
-
-
-async def touch_window(db: Connection, environment_id: EnvironmentId, window: Window, now: Millis) -> None:
-    """Remember the moment of the last event."""
-    await _write(db, environment_id, replace(window, last_event_at=now))
+async def list_open_followers(db: Connection, environment_id: EnvironmentId, job_ids: Sequence[JobId]) -> set[JobId]:
+    """Those of the jobs whose event waits in a window that another job leads."""
+    events, windows = await _find_windows(db, environment_id, job_ids)
+    return {
+        JobId(event["job_id"])
+        for event in events
+        if (window := windows.get(event["window_id"])) is not None
+        and window.leader_id not in (None, event["job_id"])
+        and window.generation == event["generation"]
+    }
 
 
 async def leave_window(db: Connection, environment_id: EnvironmentId, job_id: JobId, now: Millis) -> None:
-    """Take a cancelled run out of its window; if it led, the oldest of the others leads from now on."""
-    row = await db.fetch_one(FIND_WINDOW_OF_JOB, environment_id=environment_id, job_id=job_id)
-    if row is None or row["generation"] != row["event_generation"] or row["leader_id"] is None:
+    """Take a run that ends early out of its open window; if it led, the oldest of the others is promoted."""
+    events, windows = await _find_windows(db, environment_id, [job_id])
+    for event in events:
+        window = windows.get(event["window_id"])
+        if window is None or window.leader_id is None or window.generation != event["generation"]:
+            continue
+        await db.execute(DELETE_EVENT, environment_id=environment_id, job_id=job_id)
+        if window.leader_id == job_id:
+            await _replace_leader(db, environment_id, window, now)
+
+
+async def _find_windows(
+    db: Connection, environment_id: EnvironmentId, job_ids: Sequence[JobId]
+) -> tuple[Sequence[Row], dict[bytes, Window]]:
+    if not job_ids:
+        return [], {}
+    events = await db.fetch(LIST_EVENTS_OF_JOBS, environment_id=environment_id, job_ids=list(job_ids))
+    ids = list({event["window_id"] for event in events})
+    rows = await db.fetch(LIST_WINDOWS, environment_id=environment_id, ids=ids) if ids else []
+    return events, {row["id"]: _window(row) for row in rows}
+
+
+async def _replace_leader(db: Connection, environment_id: EnvironmentId, window: Window, now: Millis) -> None:
+    """Promote the oldest follower to lead the window; without followers it closes."""
+    scope = {"environment_id": environment_id}
+    events = await db.fetch(LIST_EVENTS, **scope, window_ids=[window.id])
+    followers = [JobId(one["job_id"]) for one in events if one["generation"] == window.generation]
+    if not followers:
+        await _update(db, environment_id, [_closed(window)])
         return
-    window = _window(row)
-    await db.execute(DELETE_EVENT, environment_id=environment_id, job_id=job_id)
-    if window.leader_id != job_id:
-        return
-    others = await db.fetch(
-        LIST_EVENTS, environment_id=environment_id, window_id=window.id, generation=window.generation
+    leader = await jobs.promote(db, environment_id, followers[0], due_at=window.closes_at, now=now)
+    await db.execute(CLEAR_LEADER, **scope, leader=leader, now=now)
+    await db.execute(POINT_TO_LEADER, **scope, leader=leader, former=window.leader_run_id, now=now)
+    await _update(db, environment_id, [replace(window, leader_id=followers[0], leader_run_id=leader)])
+
+
+async def _update(db: Connection, environment_id: EnvironmentId, windows: Sequence[Window]) -> None:
+    rows = [
+        {
+            "environment_id": environment_id,
+            "id": one.id,
+            "generation": one.generation,
+            "leader_id": one.leader_id,
+            "leader_run_id": one.leader_run_id,
+            "closes_at": one.closes_at,
+            "last_event_at": one.last_event_at,
+        }
+        for one in windows
+    ]
+    if rows:
+        await db.execute_many(UPDATE_WINDOWS, rows)
+
+
+def _closed(window: Window) -> Window:
+    return replace(window, leader_id=None, leader_run_id=None, closes_at=None)
+
+
+def _row(environment_id: EnvironmentId, window: Window) -> tuple[object, ...]:
+    return (
+        *(environment_id, window.id, window.subscriber_id, window.generation, window.leader_id),
+        *(window.leader_run_id, window.closes_at, window.last_event_at),
     )
-    if not others:
-        await _write(db, environment_id, replace(window, leader_id=None, leader_run_id=None, closes_at=None))
-        return
-    follower = JobId(others[0]["job_id"])
-    run_id = await _promote_follower(db, environment_id, window, follower, now)
-    await _write(db, environment_id, replace(window, leader_id=follower, leader_run_id=run_id))
-
-
-async def _promote_follower(
-    db: Connection, environment_id: EnvironmentId, window: Window, follower: JobId, now: Millis
-) -> NotificationId:
-    """Let a run that was merged go on at the end of the window, in place of the one that led."""
-    leader = await jobs.promote(db, environment_id, follower, due_at=window.closes_at, now=now)
-    scope = {"environment_id": environment_id, "now": now}
-    await db.execute(CLEAR_LEADER, **scope, leader=leader)
-    await db.execute(POINT_TO_LEADER, **scope, leader=leader, former=window.leader_run_id)
-    return leader
-
-
-async def _write(db: Connection, environment_id: EnvironmentId, window: Window) -> None:
-    await db.execute(
-        UPDATE_WINDOW,
-        environment_id=environment_id,
-        id=window.id,
-        generation=window.generation,
-        leader_id=window.leader_id,
-        leader_run_id=window.leader_run_id,
-        closes_at=window.closes_at,
-        last_event_at=window.last_event_at,
-    )
-
-
-def _identity(identity: WindowIdentity) -> dict[str, bytes]:
-    return {
-        "workflow_id": identity.workflow_id,
-        "step_id": identity.step_id,
-        "subscriber_id": identity.subscriber_id,
-        "key_digest": identity.key_digest,
-    }
 
 
 def _window(row: Row) -> Window:
     return Window(
         id=row["id"],
+        subscriber_id=row["subscriber_id"],
         generation=row["generation"],
         leader_id=row["leader_id"],
         leader_run_id=row["leader_run_id"],

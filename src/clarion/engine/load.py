@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.engine.expand import Recipient
+from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, JobId, NotificationId, new_id
+from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Job
-from clarion.jobs.store import list_due_runs, list_jobs_of_runs
+from clarion.jobs.store import list_jobs_of_runs
 from clarion.jsontext import json_value
 from clarion.preferences.store import GLOBAL, list_preferences_of_people
 from clarion.subscribers.channels import list_channels
@@ -35,7 +36,12 @@ async def start_runs(
     runs = []
     for one in recipients:
         version = versions[one.trigger.version_id]
-        jobs = [Job(id=JobId(new_id(now)), step=place) for place, step in enumerate(version.steps) if step.active]
+        lane = lane_of(one.subscriber.key)
+        jobs = [
+            Job(id=JobId(new_id(now)), step=place, lane=lane, priority=one.priority)
+            for place, step in enumerate(version.steps)
+            if step.active
+        ]
         topics = [{"_topicId": one.topic.id, "topicKey": one.topic.key}] if one.topic else []
         run = Run(
             id=NotificationId(new_id(now)),
@@ -52,11 +58,6 @@ async def start_runs(
         runs.append(run)
     await _add_preferences(db, environment_id, runs)
     return runs
-
-
-async def claim_due_runs(db: Connection, environment_id: EnvironmentId, *, limit: int, now: Millis) -> list[Run]:
-    """Runs of which a job has come due in the lane, with everything that they have been through."""
-    return await load_runs(db, environment_id, await list_due_runs(db, environment_id, limit=limit, now=now))
 
 
 async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable[NotificationId]) -> list[Run]:

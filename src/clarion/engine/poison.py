@@ -1,51 +1,133 @@
-"""When a lane's unit of work fails as a whole: each trigger and run is tried alone, and one that fails is set aside."""
+"""When a unit of work fails, each of its items is worked on alone; one that fails again is ended with the reason.
+
+Only that run fails. Several recipients are taken apart first, so that a bad one does not end the others.
+"""
 
 import logging
+from collections.abc import Sequence
+from functools import partial
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
-from clarion.db.query import sql
-from clarion.engine.lane import ONE, run_lane
+from clarion.engine.claim import Claim, ItemKind, claim_one, list_items, settle_claim
+from clarion.engine.digests import leave_window
+from clarion.engine.lane_locks import lock_lanes
+from clarion.engine.load import start_runs
+from clarion.engine.recipients import Recipient
+from clarion.engine.records import Run
+from clarion.engine.unit import run_claim
+from clarion.engine.write import write_runs
 from clarion.errors import StoreUnavailable
-from clarion.ids import EnvironmentId
-from clarion.jobs import store as jobs
+from clarion.ids import EnvironmentId, new_id
+from clarion.jobs.details import DetailStatus
+from clarion.jobs.lanes import LaneSet, lane_of
+from clarion.jobs.model import CANCELED_BY_FAILURE, FINISHED, JobQueue
+from clarion.triggers import store as triggers
+from clarion.triggers.model import Part
+from clarion.vocabulary import JobStatus, StepType
+
+FAILURE = "There was one or more errors when trying to execute the notification"
+
+_MAX_ITEMS = 256
 
 log = logging.getLogger(__name__)
 
-_MAX_AT_ONCE = 256
 
-NEXT_TRIGGER = sql("""
-    SELECT id FROM triggers WHERE environment_id = :environment_id AND state = 'queued' ORDER BY priority, id LIMIT 1
-""")
-NEXT_JOB = sql("""
-    SELECT id FROM jobs
-    WHERE environment_id = :environment_id AND runnable = 1 AND due_at <= :now ORDER BY due_at, id LIMIT 1
-""")
-FAIL_TRIGGER = sql("UPDATE triggers SET state = 'failed' WHERE environment_id = :environment_id AND id = :id")
-
-
-async def isolate_poison(database: Database, environment_id: EnvironmentId, now: Millis) -> int:
-    """Go through what is due one by one; tells how many were worked on or set aside."""
-    for count in range(_MAX_AT_ONCE):
+async def isolate_poison(database: Database, environment_id: EnvironmentId, lanes: LaneSet, now: Millis) -> int:
+    """Work on what is next in the lanes one by one; returns how many items were worked on or ended."""
+    items = await database.transaction(lambda db: list_items(db, environment_id, lanes, limit=_MAX_ITEMS, now=now))
+    for kind, item_id in items:
+        item = _Item(environment_id=environment_id, lanes=lanes, kind=kind, id=item_id, now=now)
         try:
-            worked = await database.transaction(lambda db: run_lane(db, environment_id, now, size=ONE))
+            await database.transaction(item.run)
         except StoreUnavailable:
             raise
-        except Exception:
-            log.exception("Set aside", extra={"environment_id": environment_id.hex()})
-            await database.transaction(lambda db: _set_aside(db, environment_id, now))
-            continue
-        if not worked.runs:
-            return count
-    return _MAX_AT_ONCE
+        except Exception as error:
+            log.exception("Run failed", extra={"environment_id": environment_id.hex(), "item": item_id.hex()})
+            await _end(database, item, f"{type(error).__name__}: {error}".replace("\0", ""))
+    return len(items)
 
 
-async def _set_aside(db: Connection, environment_id: EnvironmentId, now: Millis) -> None:
-    """Fail the one that is next: it failed alone, so it is the one to blame."""
-    row = await db.fetch_one(NEXT_JOB, environment_id=environment_id, now=now)
-    if row is not None:
-        await jobs.fail(db, environment_id, row["id"], now)
-        return
-    row = await db.fetch_one(NEXT_TRIGGER, environment_id=environment_id)
-    if row is not None:
-        await db.execute(FAIL_TRIGGER, environment_id=environment_id, id=row["id"])
+class _Item(Struct, frozen=True, kw_only=True):
+    """One run, trigger or part that may be the poison."""
+
+    environment_id: EnvironmentId
+    lanes: LaneSet
+    kind: ItemKind
+    id: bytes
+    now: Millis
+
+    async def run(self, db: Connection) -> None:
+        claim = await self._claim(db)
+        if claim is not None:
+            await run_claim(db, self.environment_id, claim, self.now)
+
+    async def fail(self, db: Connection, reason: str) -> None:
+        """End the run with the reason, as a record that the API shows."""
+        claim = await self._claim(db)
+        if claim is None:
+            return
+        if len(claim.recipients) > 1:
+            parts = [_part_of(one, self.now) for one in claim.recipients]
+            await triggers.insert_parts(db, self.environment_id, parts)
+        else:
+            started = await start_runs(db, self.environment_id, claim.recipients, self.now)
+            await _fail_runs(db, self.environment_id, [*claim.due, *started], reason, self.now)
+        await settle_claim(db, self.environment_id, claim)
+
+    async def drop(self, db: Connection) -> None:
+        """Take it out of its queue, and nothing else."""
+        if self.kind is ItemKind.TRIGGER:
+            await triggers.mark_trigger_failed(db, self.environment_id, self.id)
+        elif self.kind is ItemKind.PART:
+            await triggers.delete_parts(db, self.environment_id, [self.id])
+
+    async def _claim(self, db: Connection) -> Claim | None:
+        await lock_lanes(db, self.environment_id, self.lanes)
+        return await claim_one(db, self.environment_id, self.kind, self.id, self.now)
+
+
+async def _end(database: Database, item: _Item, reason: str) -> None:
+    try:
+        await database.transaction(partial(item.fail, reason=reason))
+    except StoreUnavailable:
+        raise
+    except Exception:
+        # Not even its failure can be written. It must not fail for ever in front of everything else.
+        log.exception("Work dropped", extra={"environment_id": item.environment_id.hex(), "item": item.id.hex()})
+        await database.transaction(item.drop)
+
+
+async def _fail_runs(
+    db: Connection, environment_id: EnvironmentId, runs: Sequence[Run], reason: str, now: Millis
+) -> None:
+    """Fail the step that is next and cancel those behind it; a digest window gets another leader or closes."""
+    leading = []
+    for run in runs:
+        unfinished = [job for job in run.jobs if job.status not in FINISHED and job.queue is not JobQueue.SEND]
+        for place, job in enumerate(unfinished):
+            if job.status is JobStatus.DELAYED and run.step_of(job).type is StepType.DIGEST:
+                leading.append(job.id)
+            if place == 0:
+                job.note(now, DetailStatus.FAILED, FAILURE, raw={"reason": reason})
+                job.finish(JobStatus.FAILED)
+            else:
+                job.note(now, DetailStatus.SUCCESS, CANCELED_BY_FAILURE)
+                job.finish(JobStatus.CANCELED)
+    await write_runs(db, environment_id, runs, now)
+    for job_id in leading:
+        await leave_window(db, environment_id, job_id, now)
+
+
+def _part_of(recipient: Recipient, now: Millis) -> Part:
+    trigger = recipient.trigger
+    return Part(
+        id=new_id(now),
+        trigger_id=trigger.id,
+        priority=recipient.priority,
+        lane=lane_of(recipient.subscriber.key),
+        topic=None if recipient.topic is None else trigger.recipients.topics.index(recipient.topic),
+        subscriber_ids=[recipient.subscriber.id],
+    )

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.ids import JobId, MessageId, NotificationId
+from clarion.ids import JobId, MessageId, NotificationId, id_text
 from clarion.jobs.model import Job
 from clarion.subscribers.model import ChannelEntry, Subscriber
 from clarion.triggers.model import Trigger
@@ -56,6 +56,27 @@ class Run(Struct, kw_only=True):
     is_new: bool = False
     digested_into: NotificationId | None = None
     messages: list[NewMessage] = []
+
+    @property
+    def is_canceled(self) -> bool:
+        """Whether its trigger was canceled, and it is not needed for events of others."""
+        return self.trigger.is_canceled and not self.carries_others
+
+    @property
+    def carries_others(self) -> bool:
+        """Whether a digest of this run holds events of other triggers."""
+        own = id_text(self.trigger.id)
+        return any(event["id"] != own for job in self.jobs for event in (job.digest or {}).get("events", ()))
+
+    def drop_own_event(self) -> None:
+        """Leave only the events of others in its digests."""
+        own = id_text(self.trigger.id)
+        for job in self.jobs:
+            if job.digest and "events" in job.digest:
+                events = [event for event in job.digest["events"] if event["id"] != own]
+                job.digest = job.digest | {"events": events}
+                job.outputs = {"events": events, "eventCount": len(events)}
+                job.changed = True
 
     def step_of(self, job: Job) -> Step:
         return self.version.steps[job.step]

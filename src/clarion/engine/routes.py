@@ -1,9 +1,10 @@
 """Operations that the engine has to agree to: cancel a trigger, delete a person."""
 
 from clarion.engine.cancel import cancel_transaction
-from clarion.engine.lanes import lock_lane
+from clarion.engine.lane_locks import lock_lanes
 from clarion.http.operation import Call, operation
 from clarion.ids import SubscriberKey, TransactionKey
+from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.subscribers import store as subscribers
 from clarion.subscribers.wire import DeletedOut
 from clarion.vocabulary import Scope
@@ -19,7 +20,7 @@ async def cancel_event(call: Call, transaction_key: TransactionKey) -> bool:
 async def delete_subscriber(call: Call, subscriber_key: SubscriberKey) -> DeletedOut:
     """Delete a subscriber and everything of theirs: subscriptions, preferences, messages, runs."""
     # A run that is decided at the same time would leave messages of a person who is gone.
-    await lock_lane(call.db, call.environment_id)
+    await lock_lanes(call.db, call.environment_id, LaneSet.of([lane_of(subscriber_key)]))
     found = await subscribers.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
     await subscribers.delete_subscriber(call.db, call.environment_id, found.id)
     return DeletedOut(acknowledged=True, status="deleted")

@@ -1,40 +1,75 @@
-"""The loop: lanes and sends in turn over all environments, for as long as there is work."""
+"""The engine of one process: lanes, sends and webhooks, for as long as there is work."""
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
+from functools import partial
 
 from clarion.bus import Bus, Topic
 from clarion.clock import SECOND, Clock, Millis
-from clarion.db.port import Connection, Database
-from clarion.db.query import sql
-from clarion.engine.lane import FULL_UNIT, SHARED_UNIT, UnitResult, run_lane
+from clarion.db.port import Database, Dialect
+from clarion.engine.busy import Busy, list_busy
+from clarion.engine.cancel import continue_cancel
 from clarion.engine.loop import repeat
+from clarion.engine.membership import Membership
 from clarion.engine.poison import isolate_poison
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.engine.sending.sender import Sender
+from clarion.engine.unit import MAX_RUNS, UnitResult, run_unit
 from clarion.engine.webhook_sender import WebhookSender
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.opened import OpenedIntegrations
+from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.providers.gateway import ProviderGateway
 from clarion.vault import Vault
 
-_MANY = 32
+STEAL_AFTER = Millis(SECOND // 2)
+"""Work that waits this long in another worker's lanes is taken by whoever has nothing to do."""
+
+_LARGE_UNIT = 32
 _GATHER_SECONDS = 0.003
-_LATELY = 5 * SECOND
+_RECENT = 5 * SECOND
 
 log = logging.getLogger(__name__)
 
-# Scalar look-ups rather than EXISTS, which PostgreSQL may turn into a scan of the whole queue.
-LIST_LANES = sql("""
-    SELECT e.id FROM environments AS e
-    WHERE (SELECT 1 FROM triggers AS t WHERE t.environment_id = e.id AND t.state = 'queued' LIMIT 1) IS NOT NULL
-    OR (
-        SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.runnable = 1 AND j.due_at <= :now LIMIT 1
-    ) IS NOT NULL
-    ORDER BY e.id
-""")
+
+class UnitSizes:
+    """How many runs a unit takes on: few enough that other environments do not wait long for it.
+
+    An environment that is busy alone gets full units. On SQLite everyone waits for the writer, so units are shorter.
+    """
+
+    MIN_RUNS = 8
+    _FIRST_GUESS_MILLISECONDS = 0.4
+    _WEIGHT_OF_NEWEST = 0.3
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._budget = 10.0 if dialect is Dialect.SQLITE else 25.0
+        self._active: dict[EnvironmentId, Millis] = {}
+        self._milliseconds_per_run: dict[EnvironmentId, float] = {}
+
+    def note_busy(self, busy: Sequence[Busy], now: Millis) -> None:
+        """Remember which environments have had work recently."""
+        self._active |= {one.environment_id: now for one in busy}
+        self._active = {one: at for one, at in self._active.items() if now - at <= _RECENT}
+        self._milliseconds_per_run = {
+            one: cost for one, cost in self._milliseconds_per_run.items() if one in self._active
+        }
+
+    def note_unit(self, environment_id: EnvironmentId, runs: int, milliseconds: float) -> None:
+        if runs >= self.MIN_RUNS:
+            before = self._milliseconds_per_run.get(environment_id, milliseconds / runs)
+            self._milliseconds_per_run[environment_id] = before + self._WEIGHT_OF_NEWEST * (
+                milliseconds / runs - before
+            )
+
+    def size_for(self, environment_id: EnvironmentId) -> int:
+        if len(self._active) <= 1:
+            return MAX_RUNS
+        cost = self._milliseconds_per_run.get(environment_id, self._FIRST_GUESS_MILLISECONDS)
+        return max(self.MIN_RUNS, min(MAX_RUNS, int(self._budget / max(cost, 0.01))))
 
 
 class Engine:
@@ -52,9 +87,11 @@ class Engine:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._last_lane = EnvironmentId(b"")
-        self._active: dict[EnvironmentId, Millis] = {}
-        self._lane_hint = asyncio.Event()
+        self._last_served = EnvironmentId(b"")
+        self._sizes = UnitSizes(database.dialect)
+        self._foreign_since: dict[EnvironmentId, Millis] = {}
+        self._hint = asyncio.Event()
+        self.membership = Membership(database, clock.now())
         self.sender = Sender(
             database,
             clock=clock,
@@ -68,12 +105,13 @@ class Engine:
 
     def wake(self) -> None:
         """There may be work."""
-        self._lane_hint.set()
+        self._hint.set()
 
     async def run(self) -> None:
-        """Work until cancelled; what is under way to a provider is finished and recorded first."""
+        """Work until cancelled; sends in flight are finished and recorded first."""
         async with asyncio.TaskGroup() as work:
-            work.create_task(repeat(self.work_lanes, self._lane_hint))
+            work.create_task(self.membership.run())
+            work.create_task(repeat(self.work_lanes, self._hint))
             work.create_task(self.sender.run())
             work.create_task(self.webhooks.run())
 
@@ -83,39 +121,50 @@ class Engine:
             pass
 
     async def work_lanes(self) -> bool:
-        """One unit of work in every lane that has some; tells whether there was any."""
-        worked = False
-        waiting = await self._database.read(self._list_lanes)
-        self._remember(waiting)
-        # Whoever was served last comes last: a lane with a backlog lets a new one in after one unit of work.
-        for environment_id in sorted(waiting, key=lambda one: (one <= self._last_lane, one)):
-            self._last_lane = environment_id
-            done = await self._work_lane(environment_id)
+        """One unit of work in every environment that has some; returns whether there was any."""
+        now, lanes, worked = self._clock.now(), self.membership.lanes, False
+        busy = await self._database.read(lambda db: list_busy(db, lanes, now))
+        self._sizes.note_busy(busy, now)
+        # Whoever was served last comes last: an environment with a backlog lets others in after one unit.
+        for one in sorted(busy, key=lambda one: (one.environment_id <= self._last_served, one.environment_id)):
+            if one.has_canceling:
+                await self._database.transaction(
+                    partial(continue_cancel, environment_id=one.environment_id, now=self._clock.now())
+                )
+                worked = True
+            takes = lanes if one.is_own else self._lanes_to_steal(one.environment_id, now)
+            if not takes:
+                continue
+            self._last_served = one.environment_id
+            done = await self._run_unit(one.environment_id, takes)
             worked = worked or done.runs > 0
             if done.has_sends:
                 self.sender.wake()
-            if done.runs >= _MANY and not done.has_more:
-                # More will have come by then, and a larger unit of work takes less for each.
+            if done.runs >= _LARGE_UNIT and not done.has_more:
+                # More will have come after a moment, and a larger unit costs less per run.
                 await asyncio.sleep(_GATHER_SECONDS)
+        self._foreign_since = {
+            one.environment_id: self._foreign_since.get(one.environment_id, now) for one in busy if not one.is_own
+        }
         return worked
 
-    async def _work_lane(self, environment_id: EnvironmentId) -> UnitResult:
-        now = self._clock.now()
+    def _lanes_to_steal(self, environment_id: EnvironmentId, now: Millis) -> LaneSet:
+        """All lanes, where work of other workers has waited for long: they may be dead, or have too much to do."""
+        waits_since = self._foreign_since.get(environment_id)
+        return ALL_LANES if waits_since is not None and now - waits_since >= STEAL_AFTER else LaneSet(0)
+
+    async def _run_unit(self, environment_id: EnvironmentId, lanes: LaneSet) -> UnitResult:
+        now, started = self._clock.now(), time.perf_counter()
+        limit = self._sizes.size_for(environment_id)
         try:
-            size = SHARED_UNIT if len(self._active) > 1 else FULL_UNIT
-            return await self._database.transaction(lambda db: run_lane(db, environment_id, now, size=size))
+            done = await self._database.transaction(
+                lambda db: run_unit(db, environment_id, now, lanes=lanes, limit=limit)
+            )
         except StoreUnavailable:
             raise
         except Exception:
-            # One trigger or run that nobody foresaw must not hold up its environment.
-            log.exception("Lane failed", extra={"environment_id": environment_id.hex()})
-            return UnitResult(await isolate_poison(self._database, environment_id, now), has_sends=False)
-
-    def _remember(self, waiting: Sequence[EnvironmentId]) -> None:
-        """Which environments have had work lately: where there are several, nobody takes on much at a time."""
-        now = self._clock.now()
-        self._active |= dict.fromkeys(waiting, now)
-        self._active = {one: at for one, at in self._active.items() if now - at <= _LATELY}
-
-    async def _list_lanes(self, db: Connection) -> list[EnvironmentId]:
-        return [EnvironmentId(row["id"]) for row in await db.fetch(LIST_LANES, now=self._clock.now())]
+            # One trigger or run that fails unexpectedly must not hold up its environment.
+            log.exception("Unit of work failed", extra={"environment_id": environment_id.hex()})
+            return UnitResult(runs=await isolate_poison(self._database, environment_id, lanes, now))
+        self._sizes.note_unit(environment_id, done.runs, (time.perf_counter() - started) * 1000)
+        return done

@@ -59,6 +59,13 @@ def read_details(job_id: JobId, text: str) -> list[ExecutionDetail]:
     return in_time_order(details)
 
 
+def canceled_detail(now: Millis) -> ExecutionDetail:
+    """Why a job is canceled by its caller."""
+    return ExecutionDetail(
+        at=now, status=DetailStatus.SUCCESS, detail="Step canceled", raw={"reason": "canceled by the caller"}
+    )
+
+
 def in_time_order(details: Iterable[ExecutionDetail]) -> list[ExecutionDetail]:
     """Details by their moment; those of one moment keep the order in which they were written."""
     return sorted(details, key=lambda one: one.at)

@@ -1,4 +1,4 @@
-"""A job is one step of a run. This is its life; `store` has one function for each arrow that SQL takes.
+"""A job is one step of a run. This is its life; `store` and `sends` have one function for each arrow that SQL takes.
 
 pending ──────────── decided ───────────▶ completed  skipped  failed  merged
    │                    ▲                     ▲                 ▲
@@ -37,6 +37,20 @@ ATTEMPTS_PER_DRIVE = 1_000
 number."""
 
 
+class Priority(IntEnum):
+    """What goes first within an environment, in lanes and at providers."""
+
+    CRITICAL = 0
+    CRITICAL_FAN_OUT = 1
+    USUAL = 2
+    FAN_OUT = 3
+
+    @property
+    def of_fan_out(self) -> "Priority":
+        """The priority of a crowd: behind what is for one person."""
+        return Priority.CRITICAL_FAN_OUT if self <= Priority.CRITICAL_FAN_OUT else Priority.FAN_OUT
+
+
 class JobQueue(IntEnum):
     """The queue in which a job waits until it is due."""
 
@@ -60,6 +74,9 @@ class Job(Struct, kw_only=True):
     queue: JobQueue | None = None
     attempt: int = 0
     outputs: dict[str, Any] | None = None
+    lane: int = 0
+    """Of its person."""
+    priority: Priority = Priority.USUAL
     changed: bool = False
 
     def wait(self, until: Millis, queue: JobQueue) -> None:

@@ -3,77 +3,46 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
-from clarion.db.query import Insert, sql
-from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId
+from clarion.db.query import Insert, Query, sql
+from clarion.ids import EnvironmentId, JobId, NotificationId
 from clarion.jobs.details import APPENDED_DETAIL, ExecutionDetail, decode_details
-from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue
+from clarion.jobs.lanes import IN_LANES, LaneSet
+from clarion.jobs.model import Job, JobQueue, Priority
 from clarion.jsontext import json_text, json_value
 from clarion.vocabulary import JobStatus, StepType
 
 JOBS = Insert(
     "jobs",
     *("environment_id", "id", "notification_id", "step", "type", "status", "provider_id", "digest", "details"),
-    *("due_at", "attempt", "runnable", "outputs", "created_at", "updated_at"),
+    *("due_at", "attempt", "queue", "outputs", "lane", "priority", "created_at", "updated_at"),
 )
 UPDATE_JOBS = sql("""
     UPDATE jobs
     SET status = :status, provider_id = :provider_id, digest = :digest, details = :details, due_at = :due_at,
-        attempt = :attempt, runnable = :runnable, outputs = :outputs, updated_at = :now
+        attempt = :attempt, queue = :queue, outputs = :outputs, updated_at = :now
     {each: environment_id uuid, id uuid, status text, provider_id text, digest text, details text, due_at bigint,
-        attempt integer, runnable smallint, outputs text}
+        attempt integer, queue smallint, outputs text}
     WHERE environment_id = :environment_id AND id = :id
 """)
 LIST_JOBS = sql("""
-    SELECT id, notification_id, step, status, provider_id, digest, details, due_at, runnable, attempt, outputs
+    SELECT id, notification_id, step, status, provider_id, digest, details, due_at, queue, attempt, outputs, lane,
+        priority
     FROM jobs WHERE environment_id = :environment_id AND notification_id {any:ids} ORDER BY notification_id, step
 """)
-LIST_DUE_RUNS = sql("""
+LIST_DUE_RUNS = sql(f"""
     SELECT notification_id FROM jobs
-    WHERE environment_id = :environment_id AND runnable = 1 AND due_at <= :now
-    ORDER BY due_at, id LIMIT :limit {for_update}
-""")
-LIST_DUE_SENDS = sql("""
-    SELECT id, notification_id, step, provider_id, attempt, status, put_off_since FROM jobs
-    WHERE environment_id = :environment_id AND runnable = 2 AND due_at <= :now
-    ORDER BY due_at, id LIMIT :limit {skip_locked}
-""")
-CLAIM = sql("""
-    UPDATE jobs SET status = 'running', attempt = attempt + 1, due_at = :lease_until, updated_at = :now
-    WHERE environment_id = :environment_id AND id {any:ids}
-""")
-WAIT = sql(f"""
-    UPDATE jobs SET status = 'delayed', due_at = :due_at, updated_at = :now, details = {APPENDED_DETAIL}
-    {{each: environment_id uuid, id uuid, due_at bigint, detail text}}
-    WHERE environment_id = :environment_id AND id = :id
-""")
-# Jobs that are locked are being recorded and need their lease no longer.
-RENEW_LEASES = sql("""
-    UPDATE jobs SET due_at = :lease_until
-    WHERE environment_id = :environment_id AND id IN (
-        SELECT id FROM jobs
-        WHERE environment_id = :environment_id AND id {any:ids} AND status = 'running' {skip_locked}
-    )
-""")
-LOCK_RUNNING = sql("""
-    SELECT id, attempt FROM jobs
-    WHERE environment_id = :environment_id AND id {any:ids} AND status = 'running' {for_update}
-""")
-RECORD_ATTEMPTS = sql(f"""
-    UPDATE jobs
-    SET status = :status, provider_id = :provider_id, details = {APPENDED_DETAIL}, due_at = :due_at,
-        runnable = :runnable, attempt = :attempt, outputs = :outputs, put_off_since = :put_off_since,
-        dead_at = :dead_at, updated_at = :now
-    {{each: environment_id uuid, id uuid, status text, provider_id text, detail text, due_at bigint,
-        runnable smallint, attempt integer, outputs text, put_off_since bigint, dead_at bigint}}
-    WHERE environment_id = :environment_id AND id = :id
+    WHERE environment_id = :environment_id AND queue = 1 AND due_at <= :now AND {IN_LANES}
+    ORDER BY due_at, id LIMIT :limit {{for_update}}
 """)
 # The ids are selected before any row changes: SQLite would otherwise see the first job of a run released and take the
 # second for the next one. The job before must be finished, which it is not when a redriven job ends while its run is
 # further on.
 RELEASE_NEXT = sql("""
-    UPDATE jobs SET status = 'queued', runnable = 1, due_at = :now, updated_at = :now
+    UPDATE jobs SET status = 'queued', queue = 1, due_at = :now, updated_at = :now
     WHERE environment_id = :environment_id AND id IN (
         SELECT j.id FROM jobs AS j
         WHERE j.environment_id = :environment_id AND j.notification_id {any:run_ids} AND j.status = 'pending'
@@ -91,44 +60,39 @@ RELEASE_NEXT = sql("""
 """)
 CANCEL_PENDING = sql(f"""
     UPDATE jobs SET
-        status = 'canceled', runnable = NULL, due_at = NULL, updated_at = :now, details = {APPENDED_DETAIL}
+        status = 'canceled', queue = NULL, due_at = NULL, updated_at = :now, details = {APPENDED_DETAIL}
     WHERE environment_id = :environment_id AND notification_id {{any:run_ids}} AND status = 'pending'
 """)
-_RUNS_OF_TRIGGER = """
-    SELECT id FROM notifications WHERE environment_id = :environment_id AND trigger_id = :trigger_id
-"""
-LIST_DIGESTING = sql(f"""
-    SELECT id FROM jobs
-    WHERE environment_id = :environment_id AND notification_id IN ({_RUNS_OF_TRIGGER})
-    AND type = 'digest' AND status IN ('delayed', 'merged')
-    ORDER BY id
+LIST_DIGEST_JOBS = sql("""
+    SELECT id, notification_id, lane, status FROM jobs
+    WHERE environment_id = :environment_id AND notification_id {any:run_ids} AND type = 'digest'
+    AND status IN ('delayed', 'merged', 'completed')
 """)
+# A job whose attempt is under way is canceled too: it is recorded as completed if the provider takes the message, and
+# is not tried again if it does not.
 CANCEL = sql(f"""
     UPDATE jobs SET
-        status = 'canceled', runnable = NULL, due_at = NULL, updated_at = :now, details = {APPENDED_DETAIL}
-    WHERE environment_id = :environment_id AND notification_id IN ({_RUNS_OF_TRIGGER})
-    AND status IN ('pending', 'queued', 'delayed', 'merged')
+        status = 'canceled', queue = NULL, due_at = NULL, updated_at = :now, details = {APPENDED_DETAIL}
+    WHERE environment_id = :environment_id AND notification_id {{any:run_ids}}
+    AND status IN ('pending', 'queued', 'delayed', 'running')
+""")
+CANCEL_MERGED = sql(f"""
+    UPDATE jobs SET status = 'canceled', updated_at = :now, details = {APPENDED_DETAIL}
+    WHERE environment_id = :environment_id AND notification_id {{any:run_ids}} AND status = 'merged'
 """)
 FIND_RUN_OF_JOB = sql("""
     SELECT notification_id, step FROM jobs WHERE environment_id = :environment_id AND id = :id
 """)
 PROMOTE_JOB = sql("""
-    UPDATE jobs SET status = 'delayed', runnable = 1, due_at = :due_at, updated_at = :now
+    UPDATE jobs SET status = 'delayed', queue = 1, due_at = :due_at, updated_at = :now
     WHERE environment_id = :environment_id AND id = :id
 """)
 PROMOTE_LATER_JOBS = sql("""
     UPDATE jobs SET status = 'pending', updated_at = :now
     WHERE environment_id = :environment_id AND notification_id = :run_id AND step > :step AND status = 'merged'
 """)
-# A job that another request redrives at the same moment has no `dead_at` any more.
-REDRIVE = sql(f"""
-    UPDATE jobs SET status = 'queued', runnable = 2, due_at = :now, dead_at = NULL, updated_at = :now,
-        attempt = (attempt / {ATTEMPTS_PER_DRIVE} + 1) * {ATTEMPTS_PER_DRIVE}, details = {APPENDED_DETAIL}
-    WHERE environment_id = :environment_id AND dead_at IS NOT NULL AND id {{any:ids}}
-    RETURNING id
-""")
 FAIL = sql("""
-    UPDATE jobs SET status = 'failed', runnable = NULL, due_at = NULL, updated_at = :now
+    UPDATE jobs SET status = 'failed', queue = NULL, due_at = NULL, updated_at = :now
     WHERE environment_id = :environment_id AND id = :id
 """)
 LOCK_JOBS = sql("""
@@ -138,8 +102,6 @@ LOCK_JOBS = sql("""
 APPEND_DETAILS = sql(f"""
     UPDATE jobs SET details = {APPENDED_DETAIL} WHERE environment_id = :environment_id AND id = :id
 """)
-
-_REDRIVEN_TOGETHER = 500
 
 
 async def insert_jobs(
@@ -152,7 +114,8 @@ async def insert_jobs(
     rows = [
         (
             *(environment_id, job.id, run_id, job.step, kind, job.status, job.provider_id, _json(job.digest)),
-            *(json_text(job.details), job.due_at, job.attempt, job.queue, _json(job.outputs), now, now),
+            *(json_text(job.details), job.due_at, job.attempt, job.queue, _json(job.outputs)),
+            *(job.lane, int(job.priority), now, now),
         )
         for run_id, kind, job in jobs
     ]
@@ -172,7 +135,7 @@ async def update_jobs(db: Connection, environment_id: EnvironmentId, jobs: Itera
             "details": json_text(job.details),
             "due_at": job.due_at,
             "attempt": job.attempt,
-            "runnable": job.queue,
+            "queue": job.queue,
             "outputs": _json(job.outputs),
             "now": now,
         }
@@ -193,75 +156,11 @@ async def list_jobs_of_runs(
 
 
 async def list_due_runs(
-    db: Connection, environment_id: EnvironmentId, *, limit: int, now: Millis
+    db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int, now: Millis
 ) -> list[NotificationId]:
-    """The runs of which a job is due in DECIDE, in the order in which they came due."""
-    rows = await db.fetch(LIST_DUE_RUNS, environment_id=environment_id, now=now, limit=limit)
+    """The runs in the given lanes of which a job is due in DECIDE, in the order in which they came due."""
+    rows = await db.fetch(LIST_DUE_RUNS, environment_id=environment_id, now=now, limit=limit, **lanes.parameters)
     return [row["notification_id"] for row in rows]
-
-
-async def list_due_sends(db: Connection, environment_id: EnvironmentId, *, limit: int, now: Millis) -> Sequence[Row]:
-    """Jobs that are due in SEND and that no other worker is claiming."""
-    return await db.fetch(LIST_DUE_SENDS, environment_id=environment_id, now=now, limit=limit)
-
-
-async def claim(
-    db: Connection, environment_id: EnvironmentId, ids: Sequence[JobId], *, lease_until: Millis, now: Millis
-) -> None:
-    """Take jobs for this worker: running until the lease ends, with the next attempt number."""
-    if ids:
-        await db.execute(CLAIM, environment_id=environment_id, ids=list(ids), lease_until=lease_until, now=now)
-
-
-async def wait(
-    db: Connection,
-    environment_id: EnvironmentId,
-    waits: Sequence[tuple[JobId, Millis, ExecutionDetail]],
-    now: Millis,
-) -> None:
-    """Put jobs back until the given moments, with the reason."""
-    rows = [
-        {"environment_id": environment_id, "id": job_id, "due_at": until, "detail": json_text(detail), "now": now}
-        for job_id, until, detail in waits
-    ]
-    if rows:
-        await db.execute_many(WAIT, rows)
-
-
-async def renew_leases(
-    db: Connection, environment_id: EnvironmentId, ids: Sequence[JobId], *, lease_until: Millis
-) -> None:
-    await db.execute(RENEW_LEASES, environment_id=environment_id, ids=list(ids), lease_until=lease_until)
-
-
-async def lock_running(db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId]) -> dict[JobId, int]:
-    """Lock those of the jobs that are running; returns the attempt number of each."""
-    rows = await db.fetch(LOCK_RUNNING, environment_id=environment_id, ids=sorted(ids))
-    return {row["id"]: row["attempt"] for row in rows}
-
-
-async def record_attempts(
-    db: Connection, environment_id: EnvironmentId, attempts: Iterable[Mapping[str, Any]], now: Millis
-) -> None:
-    """Complete, fail or retry jobs whose attempt is over; the caller has locked them."""
-    rows = [{"environment_id": environment_id, "now": now, **one} for one in attempts]
-    await db.execute_many(RECORD_ATTEMPTS, rows)
-
-
-def attempt_row(job: Job, *, put_off_since: Millis | None, dead_at: Millis | None) -> dict[str, Any]:
-    """A finished attempt as `record_attempts` takes it; `job.details` are those of this attempt alone."""
-    return {
-        "id": job.id,
-        "status": job.status,
-        "provider_id": job.provider_id,
-        "detail": json_text(job.details)[1:-1],
-        "due_at": job.due_at,
-        "runnable": job.queue,
-        "attempt": job.attempt,
-        "outputs": _json(job.outputs),
-        "put_off_since": put_off_since,
-        "dead_at": dead_at,
-    }
 
 
 async def release_next(
@@ -284,18 +183,60 @@ async def cancel_pending(
         await db.execute(CANCEL_PENDING, environment_id=environment_id, run_ids=ids, now=now, detail=json_text(detail))
 
 
-async def list_digesting(db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId) -> list[JobId]:
-    """The digest jobs of a trigger's runs that may be part of an open window."""
-    rows = await db.fetch(LIST_DIGESTING, environment_id=environment_id, trigger_id=trigger_id)
-    return [row["id"] for row in rows]
+class DigestJob(Struct, frozen=True):
+    """A digest step that has been reached."""
+
+    id: JobId
+    run_id: NotificationId
+    lane: int
+    is_done: bool
+    """Whether its window is closed and its run went on."""
+
+
+async def list_digest_jobs(
+    db: Connection, environment_id: EnvironmentId, run_ids: Sequence[NotificationId]
+) -> list[DigestJob]:
+    """The digest steps of runs that lead a window, joined one or have closed one."""
+    if not run_ids:
+        return []
+    rows = await db.fetch(LIST_DIGEST_JOBS, environment_id=environment_id, run_ids=list(run_ids))
+    return [DigestJob(row["id"], row["notification_id"], row["lane"], row["status"] == "completed") for row in rows]
 
 
 async def cancel(
-    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, detail: ExecutionDetail, now: Millis
+    db: Connection,
+    environment_id: EnvironmentId,
+    run_ids: Sequence[NotificationId],
+    detail: ExecutionDetail,
+    now: Millis,
 ) -> int:
-    """Cancel every job of a trigger's runs that has not begun; returns how many there were."""
+    """Cancel every job of the runs that is not in an end state; returns how many there were."""
+    return await _cancel(db, CANCEL, environment_id, run_ids, detail, now)
+
+
+async def cancel_merged(
+    db: Connection,
+    environment_id: EnvironmentId,
+    run_ids: Sequence[NotificationId],
+    detail: ExecutionDetail,
+    now: Millis,
+) -> int:
+    """Cancel the merged jobs of runs that have left their window; returns how many there were."""
+    return await _cancel(db, CANCEL_MERGED, environment_id, run_ids, detail, now)
+
+
+async def _cancel(
+    db: Connection,
+    query: Query,
+    environment_id: EnvironmentId,
+    run_ids: Sequence[NotificationId],
+    detail: ExecutionDetail,
+    now: Millis,
+) -> int:
+    if not run_ids:
+        return 0
     return await db.execute(
-        CANCEL, environment_id=environment_id, trigger_id=trigger_id, now=now, detail=json_text(detail)
+        query, environment_id=environment_id, run_ids=sorted(run_ids), now=now, detail=json_text(detail)
     )
 
 
@@ -310,18 +251,6 @@ async def promote(
     await db.execute(PROMOTE_JOB, **scope, id=job_id, due_at=due_at, now=now)
     await db.execute(PROMOTE_LATER_JOBS, **scope, run_id=row["notification_id"], step=row["step"], now=now)
     return NotificationId(row["notification_id"])
-
-
-async def redrive(
-    db: Connection, environment_id: EnvironmentId, ids: Sequence[JobId], detail: ExecutionDetail, now: Millis
-) -> list[JobId]:
-    """Put dead letters back into the queue with fresh attempts; returns those that were still dead."""
-    redriven: list[JobId] = []
-    for start in range(0, len(ids), _REDRIVEN_TOGETHER):
-        portion = list(ids[start : start + _REDRIVEN_TOGETHER])
-        rows = await db.fetch(REDRIVE, environment_id=environment_id, ids=portion, now=now, detail=json_text(detail))
-        redriven += [row["id"] for row in rows]
-    return redriven
 
 
 async def fail(db: Connection, environment_id: EnvironmentId, job_id: JobId, now: Millis) -> None:
@@ -349,7 +278,7 @@ async def append_details(db: Connection, environment_id: EnvironmentId, details:
 
 
 def _job(row: Row) -> Job:
-    queue = row["runnable"]
+    queue = row["queue"]
     return Job(
         id=row["id"],
         step=row["step"],
@@ -361,6 +290,8 @@ def _job(row: Row) -> Job:
         queue=None if queue is None else JobQueue(queue),
         attempt=row["attempt"],
         outputs=json_value(row["outputs"]),
+        lane=row["lane"],
+        priority=Priority(row["priority"]),
     )
 
 

@@ -47,7 +47,6 @@ class Message:
     device_tokens: list[str] | None
     cta: dict[str, Any] | None
     avatar: str | None
-    actor: dict[str, Any] | None
     data: dict[str, Any] | None
     severity: Severity
     seen: bool

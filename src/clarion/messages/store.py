@@ -14,7 +14,7 @@ from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel
 
 COLUMNS = ", ".join(f"t.{name}" for name in Message.__dataclass_fields__)
-_JSON_COLUMNS = ("device_tokens", "cta", "actor", "data", "delivery", "delivered_at")
+_JSON_COLUMNS = ("device_tokens", "cta", "data", "delivery", "delivered_at")
 _FLAGS = ("seen", "read", "archived")
 
 LIST_MESSAGES_BY_ID = sql(f"""

@@ -168,10 +168,8 @@ class FeedItemOut(_Delivery):
 
     @classmethod
     def of(cls, shown: ShownMessage, subscriber: Subscriber) -> Self:
-        actor = shown.message.actor
         return cls(
             **_delivery(shown),
-            actor=UNSET if actor is None else ActorOut(type=actor["type"], data=actor.get("data")),
             subscriber=FeedSubscriberOut.of(subscriber),
         )
 

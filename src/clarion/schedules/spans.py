@@ -1,6 +1,7 @@
 """Spans of time: exact ones up to hours, steps of the calendar from days on."""
 
 import calendar
+import math
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -22,17 +23,24 @@ class Unit(StrEnum):
 
 
 _EXACT: Final = {Unit.SECONDS: SECOND, Unit.MINUTES: MINUTE, Unit.HOURS: HOUR}
+_LENGTH: Final = {Unit.DAYS: DAY, Unit.WEEKS: 7 * DAY, Unit.MONTHS: 30 * DAY}
 
 
-def end_of(start: Millis, amount: int, unit: Unit, zone: str | None) -> Millis:
-    """When a span ends: days, weeks and months at the same time of day in the zone, a month at most at its last day."""
+def end_of(start: Millis, amount: float, unit: Unit, zone: str | None) -> Millis:
+    """When a span ends: days, weeks and months at the same time of day in the zone, a month at most at its last day.
+
+    A fraction of a day, week or month is counted in hours behind the whole ones.
+    """
     last = Millis(start + MAX_AHEAD)
+    if not math.isfinite(amount):
+        return last
     if unit in _EXACT:
-        return min(Millis(start + amount * _EXACT[unit]), last)
+        return min(Millis(int(start + amount * _EXACT[unit])), last)
     if amount * (DAY if unit is Unit.DAYS else 7 * DAY) > MAX_AHEAD:
         return last
     where = zone_of(zone)
-    return min(moment_of(_step(local_time(start, where), amount, unit), where), last)
+    whole = moment_of(_step(local_time(start, where), int(amount), unit), where)
+    return min(Millis(int(whole + amount % 1 * _LENGTH[unit])), last)
 
 
 def _step(local: datetime, amount: int, unit: Unit) -> datetime:

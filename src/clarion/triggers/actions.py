@@ -19,15 +19,16 @@ from clarion.ids import (
     id_text,
     new_id,
 )
+from clarion.jobs.model import Priority
 from clarion.jsontext import encode_json
 from clarion.payloads import find_violations, with_defaults
+from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
 from clarion.triggers import store
 from clarion.triggers.model import (
     MAX_PAYLOAD_BYTES,
     Person,
-    Priority,
     Recipients,
     TopicTarget,
     Trigger,
@@ -78,7 +79,38 @@ async def accept_triggers(
     outcomes = [_accept_one(request, known, now) for request in requests]
     triggers = [one.trigger for one in outcomes if isinstance(one, Accepted) and one.trigger is not None]
     await store.insert_triggers(db, triggers)
+    await _update_people(db, triggers, now)
     return outcomes
+
+
+async def _update_people(db: Connection, triggers: Sequence[Trigger], now: Millis) -> None:
+    """Write what triggers say of their recipients and actors; later changes of these people then win.
+
+    A trigger whose transaction was seen before changes nothing.
+    """
+    saying = [one for one in triggers if any(person.fields for person in one.recipients.named)]
+    if not saying:
+        return
+    changes: dict[tuple[EnvironmentId, SubscriberKey], dict[str, Any]] = {}
+    for trigger in await _list_inserted(db, saying):
+        for person in trigger.recipients.named:
+            if person.fields:
+                changes.setdefault((trigger.environment_id, person.key), {}).update(person.fields)
+    # In one order, so that two batches that change the same people do not wait for each other.
+    for (environment_id, key), fields in sorted(changes.items()):
+        await upsert_subscriber(db, environment_id, key, fields, now)
+
+
+async def _list_inserted(db: Connection, triggers: Sequence[Trigger]) -> list[Trigger]:
+    by_environment: dict[EnvironmentId, list[TriggerId]] = {}
+    for trigger in triggers:
+        by_environment.setdefault(trigger.environment_id, []).append(trigger.id)
+    stored = {
+        trigger_id
+        for environment_id, ids in by_environment.items()
+        for trigger_id in await store.list_triggers_by_id(db, environment_id, ids)
+    }
+    return [one for one in triggers if one.id in stored]
 
 
 class _Lookups(Struct):
@@ -121,6 +153,7 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
     outcome = _outcome(workflow, version)
     if outcome is not TriggerOutcome.PROCESSED:
         return Accepted(outcome, transaction, errors, None)
+    lane = recipients.find_lane()
     trigger = Trigger(
         environment_id=request.environment_id,
         id=TriggerId(new_id(now)),
@@ -130,8 +163,9 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         payload=payload,
         overrides=request.overrides,
         created_at=now,
-        state=TriggerState.QUEUED,
+        state=TriggerState.SPLITTING if lane is None else TriggerState.QUEUED,
         priority=Priority.CRITICAL if workflow.is_critical else Priority.USUAL,
+        lane=lane or 0,
         recipients=recipients,
         position=None,
     )

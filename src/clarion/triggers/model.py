@@ -1,13 +1,24 @@
 """Triggers as records: whom a workflow is to be run for, and with what."""
 
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
-from clarion.ids import EnvironmentId, SubscriberKey, TransactionKey, TriggerId, WorkflowId, WorkflowVersionId
+from clarion.ids import (
+    EnvironmentId,
+    SubscriberId,
+    SubscriberKey,
+    TransactionKey,
+    TriggerId,
+    WorkflowId,
+    WorkflowVersionId,
+)
+from clarion.jobs.lanes import lane_of
+from clarion.jobs.model import Priority
 from clarion.randomness import random_bytes
 
 MAX_RECIPIENTS = 100
@@ -16,24 +27,20 @@ MAX_PAYLOAD_BYTES = 256 * 1024
 
 
 class TriggerState(StrEnum):
-    """Queued until every recipient has a run."""
-
     QUEUED = "queued"
+    """For people of one lane, who have no runs yet."""
+    SPLITTING = "splitting"
+    """For people of several lanes, who are not all in parts yet."""
     DONE = "done"
+    """Each recipient has a run or is in a part."""
+    CANCELING = "canceling"
+    """Canceled; some of its jobs are not marked so yet."""
     CANCELED = "canceled"
     FAILED = "failed"
 
 
-class Priority(IntEnum):
-    """What goes first within an environment."""
-
-    CRITICAL = 0
-    USUAL = 1
-    FAN_OUT = 2
-
-
 class Person(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A recipient by key; `fields` are what the caller wants to be changed of the subscriber."""
+    """A recipient by key; `fields` are what the caller says of the subscriber, written when the trigger is accepted."""
 
     key: SubscriberKey
     fields: dict[str, Any] = {}
@@ -55,9 +62,42 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
     everyone: bool = False
     actor: Person | None = None
 
+    @property
+    def named(self) -> list[Person]:
+        """Everyone whom the caller names."""
+        return self.people if self.actor is None else [*self.people, self.actor]
+
+    @property
+    def stored(self) -> "Recipients":
+        """As they are kept: what was said of people is theirs, and not repeated here."""
+        if not any(person.fields for person in self.named):
+            return self
+        people = [Person(key=one.key) for one in self.people]
+        actor = None if self.actor is None else Person(key=self.actor.key)
+        return replace(self, people=people, actor=actor)
+
+    def find_lane(self) -> int | None:
+        """The lane of all recipients, where they are named and in one lane."""
+        if self.topics or self.everyone:
+            return None
+        lanes = {lane_of(one.key) for one in self.people}
+        return lanes.pop() if len(lanes) == 1 else None
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """Recipients of a trigger in one lane."""
+
+    id: bytes
+    trigger_id: TriggerId
+    priority: Priority
+    lane: int
+    topic: int | None
+    """Which of the trigger's topics they are members of."""
+    subscriber_ids: list[SubscriberId]
+
 
 class Position(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How far an expansion has come: which topic (or everyone), and the last id seen there."""
+    """How far splitting has come: which topic (or everyone), and the last id seen there."""
 
     topic: int = 0
     after: str | None = None
@@ -74,8 +114,15 @@ class Trigger(Struct, frozen=True, kw_only=True):
     created_at: Millis
     state: TriggerState
     priority: Priority
+    lane: int
+    """Of all its people; meaningless for one that is split."""
     recipients: Recipients
     position: Position | None
+    """How far splitting or cancelling has come."""
+
+    @property
+    def is_canceled(self) -> bool:
+        return self.state in (TriggerState.CANCELED, TriggerState.CANCELING)
 
 
 def make_transaction_key(now: Millis) -> TransactionKey:

@@ -6,11 +6,13 @@ from typing import Any
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
-from clarion.ids import EnvironmentId, TransactionKey, TriggerId
+from clarion.ids import EnvironmentId, NotificationId, SubscriberId, TransactionKey, TriggerId, find_id, id_text
+from clarion.jobs.lanes import IN_LANES, LaneSet
+from clarion.jobs.model import Priority
 from clarion.jsontext import json_text, json_value
 from clarion.triggers.model import (
+    Part,
     Position,
-    Priority,
     Recipients,
     Trigger,
     TriggerState,
@@ -20,20 +22,60 @@ from clarion.triggers.model import (
 
 _COLUMNS = """
     environment_id, id, transaction_key, workflow_id, version_id, payload, overrides, created_at, state, priority,
-    recipients, position
+    lane, recipients, position
 """
 
 TRIGGERS = Insert(
     "triggers",
     *("environment_id", "id", "transaction_key", "workflow_id", "version_id", "payload", "overrides"),
-    *("created_at", "state", "priority", "recipients"),
+    *("created_at", "state", "priority", "lane", "recipients"),
     otherwise="ON CONFLICT (environment_id, transaction_key) DO NOTHING",
 )
+# In one statement, so that a trigger that is to be split is seen by whoever sees a later one for its people. Waiting
+# for another worker that is splitting it keeps the order of each person's triggers; only the rest of a large crowd is
+# skipped while another worker splits it.
 CLAIM_TRIGGERS = sql(f"""
-    SELECT {_COLUMNS} FROM triggers
-    WHERE environment_id = :environment_id AND state = 'queued'
-    ORDER BY priority, id LIMIT :limit {{for_update}}
+    WITH queued AS (
+        SELECT {_COLUMNS} FROM triggers
+        WHERE environment_id = :environment_id AND state = 'queued' AND {IN_LANES}
+        ORDER BY priority, id LIMIT :limit {{for_update}}
+    ), unsplit AS (
+        SELECT {_COLUMNS} FROM triggers
+        WHERE environment_id = :environment_id AND state = 'splitting' AND position IS NULL
+        ORDER BY priority, id LIMIT :limit {{for_update}}
+    )
+    SELECT * FROM queued UNION ALL SELECT * FROM unsplit
 """)
+CLAIM_CROWD = sql(f"""
+    SELECT {_COLUMNS} FROM triggers
+    WHERE environment_id = :environment_id AND state = 'splitting' AND position IS NOT NULL
+    ORDER BY priority, id LIMIT 1 {{skip_locked}}
+""")
+PARTS = Insert("trigger_parts", *("environment_id", "id", "trigger_id", "priority", "lane", "topic", "subscriber_ids"))
+LIST_PARTS = sql(f"""
+    SELECT id, trigger_id, priority, lane, topic, subscriber_ids FROM trigger_parts
+    WHERE environment_id = :environment_id AND {IN_LANES}
+    ORDER BY priority, trigger_id, id LIMIT :limit
+""")
+LIST_UNFINISHED_IDS = sql(f"""
+    SELECT id FROM triggers
+    WHERE environment_id = :environment_id AND (state = 'queued' AND {IN_LANES} OR state = 'splitting')
+    ORDER BY priority, id LIMIT :limit
+""")
+LIST_PART_IDS = sql(f"""
+    SELECT id FROM trigger_parts WHERE environment_id = :environment_id AND {IN_LANES}
+    ORDER BY priority, trigger_id, id LIMIT :limit
+""")
+FIND_PART = sql("""
+    SELECT id, trigger_id, priority, lane, topic, subscriber_ids FROM trigger_parts
+    WHERE environment_id = :environment_id AND id = :id
+""")
+FIND_UNFINISHED_TRIGGER = sql(f"""
+    SELECT {_COLUMNS} FROM triggers
+    WHERE environment_id = :environment_id AND id = :id AND state IN ('queued', 'splitting') {{for_update}}
+""")
+MARK_TRIGGER_FAILED = sql("UPDATE triggers SET state = 'failed' WHERE environment_id = :environment_id AND id = :id")
+DELETE_PARTS = sql("DELETE FROM trigger_parts WHERE environment_id = :environment_id AND id {any:ids}")
 LIST_TRIGGERS_BY_ID = sql(f"""
     SELECT {_COLUMNS} FROM triggers WHERE environment_id = :environment_id AND id {{any:ids}}
 """)
@@ -44,13 +86,25 @@ UPDATE_POSITION = sql("""
     UPDATE triggers SET priority = :priority, position = :position
     WHERE environment_id = :environment_id AND id = :id
 """)
-FIND_TRIGGER_FOR_UPDATE = sql(f"""
-    SELECT {_COLUMNS} FROM triggers
-    WHERE environment_id = :environment_id AND transaction_key = :transaction_key {{for_update}}
+FIND_TRIGGER_BY_TRANSACTION = sql(f"""
+    SELECT {_COLUMNS} FROM triggers WHERE environment_id = :environment_id AND transaction_key = :transaction_key
 """)
-CANCEL_TRIGGER = sql("""
-    UPDATE triggers SET state = 'canceled'
-    WHERE environment_id = :environment_id AND id = :id AND state = 'queued'
+LOCK_TRIGGER = sql(f"""
+    SELECT {_COLUMNS} FROM triggers WHERE environment_id = :environment_id AND id = :id {{for_update}}
+""")
+CLAIM_CANCELING = sql(f"""
+    SELECT {_COLUMNS} FROM triggers
+    WHERE environment_id = :environment_id AND state = 'canceling' ORDER BY id LIMIT 1 {{skip_locked}}
+""")
+MARK_CANCELED = sql("""
+    UPDATE triggers SET state = :state, position = :position WHERE environment_id = :environment_id AND id = :id
+""")
+DELETE_PARTS_OF_TRIGGER = sql("""
+    DELETE FROM trigger_parts WHERE environment_id = :environment_id AND trigger_id = :trigger_id
+""")
+LIST_RUN_IDS = sql("""
+    SELECT id FROM notifications
+    WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND id > :after ORDER BY id LIMIT :limit
 """)
 
 
@@ -64,14 +118,67 @@ def _row(one: Trigger) -> tuple[Any, ...]:
     overrides = None if one.overrides is None else json_text(one.overrides)
     return (
         *(one.environment_id, one.id, one.transaction_key, one.workflow_id, one.version_id, json_text(one.payload)),
-        *(overrides, one.created_at, one.state, int(one.priority), json_text(one.recipients)),
+        *(overrides, one.created_at, one.state, int(one.priority), one.lane, json_text(one.recipients.stored)),
     )
 
 
-async def claim_triggers(db: Connection, environment_id: EnvironmentId, *, limit: int) -> list[Trigger]:
-    """The next triggers of the environment, critical ones first; the caller holds the environment's lane."""
-    rows = await db.fetch(CLAIM_TRIGGERS, environment_id=environment_id, limit=limit)
-    return [trigger_of(row) for row in rows]
+async def claim_triggers(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Trigger]:
+    """The next triggers of the lanes and the next ones to be split, in order; the caller holds the lanes."""
+    rows = await db.fetch(CLAIM_TRIGGERS, environment_id=environment_id, limit=limit, **lanes.parameters)
+    return sorted((trigger_of(row) for row in rows), key=lambda one: (one.priority, one.id))[:limit]
+
+
+async def claim_crowd(db: Connection, environment_id: EnvironmentId) -> Trigger | None:
+    """The next trigger that is split in part, unless another worker is at it."""
+    row = await db.fetch_one(CLAIM_CROWD, environment_id=environment_id)
+    return None if row is None else trigger_of(row)
+
+
+async def insert_parts(db: Connection, environment_id: EnvironmentId, parts: Sequence[Part]) -> None:
+    rows = [
+        (environment_id, one.id, one.trigger_id, int(one.priority), one.lane, one.topic, b"".join(one.subscriber_ids))
+        for one in parts
+    ]
+    if rows:
+        await db.insert_many(PARTS, rows)
+
+
+async def list_parts(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Part]:
+    """The next parts of the lanes, in the order of their triggers; the caller holds the lanes."""
+    rows = await db.fetch(LIST_PARTS, environment_id=environment_id, limit=limit, **lanes.parameters)
+    return [_part(row) for row in rows]
+
+
+async def list_unfinished_ids(
+    db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int
+) -> tuple[list[TriggerId], list[bytes]]:
+    """The ids of the next triggers and of the next parts of the lanes, whatever the rows hold otherwise."""
+    scope = {"environment_id": environment_id, "limit": limit, **lanes.parameters}
+    triggers = await db.fetch(LIST_UNFINISHED_IDS, **scope)
+    parts = await db.fetch(LIST_PART_IDS, **scope)
+    return [row["id"] for row in triggers], [row["id"] for row in parts]
+
+
+async def find_part(db: Connection, environment_id: EnvironmentId, part_id: bytes) -> Part | None:
+    row = await db.fetch_one(FIND_PART, environment_id=environment_id, id=part_id)
+    return None if row is None else _part(row)
+
+
+async def find_unfinished_trigger(
+    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId
+) -> Trigger | None:
+    """The trigger, unless each recipient has a run or is in a part."""
+    row = await db.fetch_one(FIND_UNFINISHED_TRIGGER, environment_id=environment_id, id=trigger_id)
+    return None if row is None else trigger_of(row)
+
+
+async def mark_trigger_failed(db: Connection, environment_id: EnvironmentId, trigger_id: bytes) -> None:
+    await db.execute(MARK_TRIGGER_FAILED, environment_id=environment_id, id=trigger_id)
+
+
+async def delete_parts(db: Connection, environment_id: EnvironmentId, ids: Sequence[bytes]) -> None:
+    if ids:
+        await db.execute(DELETE_PARTS, environment_id=environment_id, ids=list(ids))
 
 
 async def list_triggers_by_id(
@@ -82,14 +189,14 @@ async def list_triggers_by_id(
 
 
 async def mark_triggers_done(db: Connection, environment_id: EnvironmentId, trigger_ids: Sequence[TriggerId]) -> None:
-    """Every recipient of these has a run."""
+    """Every recipient of these has a run, or is in a part."""
     await db.execute(MARK_TRIGGERS_DONE, environment_id=environment_id, ids=trigger_ids)
 
 
 async def update_position(
     db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, *, priority: Priority, position: Position
 ) -> None:
-    """Write how far the expansion of a trigger has come."""
+    """Write how far splitting has come."""
     await db.execute(
         UPDATE_POSITION,
         environment_id=environment_id,
@@ -99,16 +206,58 @@ async def update_position(
     )
 
 
-async def find_trigger_for_update(
+async def find_trigger_by_transaction(
     db: Connection, environment_id: EnvironmentId, transaction_key: TransactionKey
 ) -> Trigger | None:
-    row = await db.fetch_one(FIND_TRIGGER_FOR_UPDATE, environment_id=environment_id, transaction_key=transaction_key)
+    scope = {"environment_id": environment_id, "transaction_key": transaction_key}
+    row = await db.fetch_one(FIND_TRIGGER_BY_TRANSACTION, **scope)
     return None if row is None else trigger_of(row)
 
 
-async def cancel_trigger(db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId) -> bool:
-    """Stop the expansion; tells whether it was under way."""
-    return await db.execute(CANCEL_TRIGGER, environment_id=environment_id, id=trigger_id) > 0
+async def lock_trigger(db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId) -> Trigger | None:
+    row = await db.fetch_one(LOCK_TRIGGER, environment_id=environment_id, id=trigger_id)
+    return None if row is None else trigger_of(row)
+
+
+async def claim_canceling(db: Connection, environment_id: EnvironmentId) -> Trigger | None:
+    """The next canceled trigger that has jobs left to be marked, unless another worker is at it."""
+    row = await db.fetch_one(CLAIM_CANCELING, environment_id=environment_id)
+    return None if row is None else trigger_of(row)
+
+
+async def mark_canceled(
+    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, *, position: NotificationId | None
+) -> None:
+    """Mark a trigger as canceled; `position` is its last run that is canceled, where there are more."""
+    state = TriggerState.CANCELED if position is None else TriggerState.CANCELING
+    text = None if position is None else json_text(Position(after=id_text(position)))
+    await db.execute(MARK_CANCELED, environment_id=environment_id, id=trigger_id, state=state, position=text)
+
+
+async def delete_parts_of_trigger(db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId) -> int:
+    """Remove recipients who have no run yet; returns how many parts there were."""
+    return await db.execute(DELETE_PARTS_OF_TRIGGER, environment_id=environment_id, trigger_id=trigger_id)
+
+
+async def list_run_ids(
+    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, *, after: str | None, limit: int
+) -> list[NotificationId]:
+    """The next runs of a trigger, in the order of their ids."""
+    last = (find_id(after) if after else None) or bytes(16)
+    scope = {"environment_id": environment_id, "trigger_id": trigger_id}
+    return [row["id"] for row in await db.fetch(LIST_RUN_IDS, **scope, after=last, limit=limit)]
+
+
+def _part(row: Row) -> Part:
+    packed = bytes(row["subscriber_ids"])
+    return Part(
+        id=row["id"],
+        trigger_id=row["trigger_id"],
+        priority=Priority(row["priority"]),
+        lane=row["lane"],
+        topic=row["topic"],
+        subscriber_ids=[SubscriberId(packed[start : start + 16]) for start in range(0, len(packed), 16)],
+    )
 
 
 def trigger_of(row: Row) -> Trigger:
@@ -124,6 +273,7 @@ def trigger_of(row: Row) -> Trigger:
         created_at=Millis(row["created_at"]),
         state=TriggerState(row["state"]),
         priority=Priority(row["priority"]),
+        lane=row["lane"],
         recipients=Recipients() if recipients is None else decode_recipients(recipients),
         position=None if position is None else decode_position(position),
     )

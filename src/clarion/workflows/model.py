@@ -131,6 +131,10 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
         return next(exact, None) or next((step for step in self.steps if step.is_called(reference)), None)
 
     @cached_property
+    def step_types(self) -> frozenset[StepType]:
+        return frozenset(step.type for step in self.steps)
+
+    @cached_property
     def channels(self) -> list[Channel]:
         """The channels of active steps, each once, in step order."""
         found = [step.channel for step in self.steps if step.active]

@@ -1,6 +1,6 @@
 """Who uses the service: organizations, environments, keys, and the answers kept for them."""
 
-from sqlalchemy import Column, Index, LargeBinary, SmallInteger, Table, Text, UniqueConstraint
+from sqlalchemy import Column, Index, Integer, LargeBinary, SmallInteger, Table, Text, UniqueConstraint
 from sqlalchemy.dialects.postgresql import BYTEA
 
 from clarion.db.schema.columns import Digest, id_, metadata, moment, text_
@@ -22,6 +22,8 @@ environments = Table(
     text_("name"),
     text_("kind"),
     Column("identifier", Text, nullable=False, unique=True),
+    text_("timezone", optional=True),  # of people who have none
+    Column("configuration_version", Integer, nullable=False, server_default="0"),  # raised by each change of it
     moment("created_at"),
     moment("updated_at"),
     UniqueConstraint("organization_id", "name", name="environments_name"),

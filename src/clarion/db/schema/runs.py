@@ -1,8 +1,9 @@
-"""What happens: triggers, runs, jobs, messages, digests, throttles."""
+"""What happens: triggers, runs, jobs, messages, digests, throttles, and the workers that do it."""
 
-from sqlalchemy import Column, Index, Integer, SmallInteger, Table, text
+from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, SmallInteger, Table, text
+from sqlalchemy.dialects.postgresql import BYTEA
 
-from clarion.db.schema.columns import Digest, flag, id_, metadata, moment, text_
+from clarion.db.schema.columns import flag, id_, metadata, moment, text_
 
 triggers = Table(
     "triggers",
@@ -14,21 +15,51 @@ triggers = Table(
     id_("version_id"),
     text_("payload"),  # JSON object
     text_("overrides", optional=True),  # JSON object
-    id_("actor_id", optional=True),
     moment("created_at"),
-    text_("state", default="done"),  # queued until every recipient has a run; then done, canceled or failed
-    Column("priority", SmallInteger, nullable=False, server_default="1"),  # 0 critical, 1 usual, 2 large fan-out
+    text_("state", default="done"),  # queued or splitting until every recipient is with their lane; then an end state
+    Column("priority", SmallInteger, nullable=False, server_default="1"),  # jobs.model.Priority
+    Column("lane", SmallInteger, nullable=False, server_default="0"),  # of its people, while it is queued
     text_("recipients", optional=True),  # JSON: whom it is for, as accepted
-    text_("position", optional=True),  # JSON: how far the expansion has come
+    text_("position", optional=True),  # JSON: how far splitting has come
     Index("triggers_transaction", "environment_id", "transaction_key", unique=True),
     Index(
         "triggers_queued",
         "environment_id",
         "priority",
         "id",
+        "lane",
         sqlite_where=text("state = 'queued'"),
         postgresql_where=text("state = 'queued'"),
     ),
+    Index(
+        "triggers_canceling",
+        "environment_id",
+        "id",
+        sqlite_where=text("state = 'canceling'"),
+        postgresql_where=text("state = 'canceling'"),
+    ),
+    Index(
+        "triggers_splitting",
+        "environment_id",
+        "priority",
+        "id",
+        sqlite_where=text("state = 'splitting'"),
+        postgresql_where=text("state = 'splitting'"),
+    ),
+)
+
+trigger_parts = Table(
+    "trigger_parts",  # recipients of a trigger in one lane who have no run yet
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    id_("trigger_id"),
+    Column("priority", SmallInteger, nullable=False),
+    Column("lane", SmallInteger, nullable=False),
+    Column("topic", SmallInteger, nullable=True),  # which of the trigger's topics they are members of
+    Column("subscriber_ids", LargeBinary().with_variant(BYTEA(), "postgresql"), nullable=False),  # 16 bytes each
+    Index("trigger_parts_queued", "environment_id", "priority", "trigger_id", "id", "lane"),
+    Index("trigger_parts_trigger", "environment_id", "trigger_id"),
 )
 
 notifications = Table(
@@ -50,6 +81,13 @@ notifications = Table(
     Index("notifications_subscriber", "environment_id", "subscriber_id", "id"),
     Index("notifications_trigger", "environment_id", "trigger_id", "id"),
     Index("notifications_workflow", "environment_id", "workflow_id", "step_types", "id"),
+    Index(
+        "notifications_digested",
+        "environment_id",
+        "digested_into",
+        sqlite_where=text("digested_into IS NOT NULL"),
+        postgresql_where=text("digested_into IS NOT NULL"),
+    ),
 )
 
 jobs = Table(
@@ -66,7 +104,9 @@ jobs = Table(
     text_("details"),  # JSON array of execution details
     moment("due_at", optional=True),
     Column("attempt", Integer, nullable=False, server_default="0"),
-    Column("runnable", SmallInteger, nullable=True),  # by whom it is taken when due: 1 the lane, 2 a sender
+    Column("queue", SmallInteger, nullable=True),  # jobs.model.JobQueue: who takes it when it is due
+    Column("lane", SmallInteger, nullable=False, server_default="0"),  # of its person
+    Column("priority", SmallInteger, nullable=False, server_default="2"),  # jobs.model.Priority
     text_("outputs", optional=True),  # JSON: what later steps see of this one
     moment("put_off_since", optional=True),  # when its provider first asked to come back later
     moment("dead_at", optional=True),  # when the last attempt to send it failed; NULL again when it is redriven
@@ -74,20 +114,23 @@ jobs = Table(
     moment("updated_at"),
     Index("jobs_step", "environment_id", "notification_id", "step", unique=True),
     Index(
-        "jobs_lane",
+        "jobs_decide",
         "environment_id",
         "due_at",
         "id",
-        sqlite_where=text("runnable = 1"),
-        postgresql_where=text("runnable = 1"),
+        "lane",
+        sqlite_where=text("queue = 1"),
+        postgresql_where=text("queue = 1"),
     ),
     Index(
         "jobs_send",
         "environment_id",
+        "type",
+        "priority",
         "due_at",
         "id",
-        sqlite_where=text("runnable = 2"),
-        postgresql_where=text("runnable = 2"),
+        sqlite_where=text("queue = 2"),
+        postgresql_where=text("queue = 2"),
     ),
     Index(
         "jobs_dead",
@@ -103,25 +146,14 @@ digest_windows = Table(
     "digest_windows",
     metadata,
     id_("environment_id", key=True),
-    id_("id", key=True),
-    id_("workflow_id"),
-    id_("step_id"),
+    id_("id", key=True),  # derived from workflow, step, subscriber and the value of digestKey
     id_("subscriber_id"),
-    Column("key_digest", Digest, nullable=False),  # of the value of digestKey
     Column("generation", Integer, nullable=False),  # how often it was opened
     id_("leader_id", optional=True),  # the job that goes on when it closes; NULL while it is closed
     id_("leader_run_id", optional=True),  # the notification of that job
     moment("closes_at", optional=True),
     moment("last_event_at"),
-    Index(
-        "digest_windows_identity",
-        "environment_id",
-        "workflow_id",
-        "step_id",
-        "subscriber_id",
-        "key_digest",
-        unique=True,
-    ),
+    Index("digest_windows_subscriber", "environment_id", "subscriber_id"),
 )
 
 digest_events = Table(
@@ -140,11 +172,11 @@ throttle_passes = Table(
     "throttle_passes",
     metadata,
     id_("environment_id", key=True),
-    id_("step_id", key=True),
-    id_("subscriber_id", key=True),
-    Column("key_digest", Digest, primary_key=True),
+    id_("throttle_id", key=True),  # derived from step, subscriber and the value of throttleKey
+    Column("passed_at", BigInteger, primary_key=True),
     id_("job_id", key=True),
-    moment("passed_at"),
+    id_("subscriber_id"),
+    Index("throttle_passes_subscriber", "environment_id", "subscriber_id"),
     sqlite_with_rowid=False,
 )
 
@@ -174,7 +206,6 @@ messages = Table(
     text_("device_tokens", optional=True),  # JSON array
     text_("cta", optional=True),  # JSON object
     text_("avatar", optional=True),
-    text_("actor", optional=True),  # JSON object
     text_("data", optional=True),  # JSON object
     text_("severity"),
     flag("seen"),
@@ -218,4 +249,11 @@ messages = Table(
         postgresql_where=text("provider_message_id IS NOT NULL"),
     ),
     Index("messages_channel", "environment_id", "channel", "id"),
+)
+
+workers = Table(
+    "workers",  # that are alive, on PostgreSQL
+    metadata,
+    id_("id", key=True),
+    moment("seen_at"),  # the last heartbeat
 )

@@ -7,26 +7,28 @@ as they were: `delayed` until the moment that they were promised.
 
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clarion.clock import SECOND, Millis
-from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.engine.load import load_runs
+from clarion.engine.sending.barrier import enter_claim
 from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.engine.sending.planning import plan_sends
 from clarion.engine.sending.webhook_context import add_contexts
 from clarion.ids import EnvironmentId, JobId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
 from clarion.integrations.opened import OpenedIntegrations
+from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
-from clarion.jobs.details import DetailStatus, ExecutionDetail
+from clarion.jobs.details import DetailStatus, ExecutionDetail, canceled_detail
 from clarion.jobs.model import Job, JobQueue
 from clarion.jsontext import json_value
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
 from clarion.suppressions.store import list_suppressed
+from clarion.triggers.model import TriggerState
 from clarion.vocabulary import Channel, JobStatus
 
 LEASE = Millis(30 * SECOND)
@@ -37,10 +39,14 @@ LIST_MESSAGES = sql("""
         title, email, phone, webhook_url, device_tokens, data
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
-LIST_OVERRIDES = sql("""
-    SELECT id, overrides FROM triggers
-    WHERE environment_id = :environment_id AND id {any:ids} AND overrides IS NOT NULL
+LIST_TRIGGERS = sql("""
+    SELECT id, overrides, state FROM triggers
+    WHERE environment_id = :environment_id AND id {any:ids}
+    AND (overrides IS NOT NULL OR state IN ('canceled', 'canceling'))
 """)
+
+
+_CANCELED = frozenset({TriggerState.CANCELED, TriggerState.CANCELING})
 
 
 class Claim(NamedTuple):
@@ -54,18 +60,19 @@ async def claim_sends(
     db: Connection, environment_id: EnvironmentId, integrations: OpenedIntegrations, *, limit: int, now: Millis
 ) -> Claim:
     """Take up to `most` jobs that are due; those that have to wait for an integration are put back."""
-    await prefer_index_scans(db)
-    rows = await jobs.list_due_sends(db, environment_id, limit=limit, now=now)
+    await enter_claim(db, environment_id)
+    rows = await sends_store.list_due_sends(db, environment_id, limit=limit, now=now)
     if not rows:
         return Claim([], has_found=False)
     opened = await integrations.list(db, environment_id)
     sends = [_claimed_send(environment_id, row, opened) for row in rows]
     await _load(db, environment_id, sends)
+    sends = await _drop_canceled(db, environment_id, sends, now)
     planned = await plan_sends(db, environment_id, sends, now)
     going = [send for send, wait in planned if not wait]
     ids = [send.job.id for send in going]
-    await jobs.claim(db, environment_id, ids, lease_until=Millis(now + LEASE), now=now)
-    await jobs.wait(db, environment_id, [_wait(send, wait, now) for send, wait in planned if wait], now)
+    await sends_store.claim(db, environment_id, ids, lease_until=Millis(now + LEASE), now=now)
+    await sends_store.wait(db, environment_id, [_wait(send, wait, now) for send, wait in planned if wait], now)
     return Claim(going, has_found=True)
 
 
@@ -75,7 +82,7 @@ async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], now: Millis
     for send in sends:
         by_environment.setdefault(send.environment_id, []).append(send.job.id)
     for environment_id, ids in by_environment.items():
-        await jobs.renew_leases(db, environment_id, ids, lease_until=Millis(now + LEASE))
+        await sends_store.renew_leases(db, environment_id, ids, lease_until=Millis(now + LEASE))
 
 
 def _claimed_send(environment_id: EnvironmentId, row: Row, integrations: Sequence[Integration]) -> ClaimedSend:
@@ -99,15 +106,27 @@ def _claimed_send(environment_id: EnvironmentId, row: Row, integrations: Sequenc
     )
 
 
+async def _drop_canceled(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
+) -> list[ClaimedSend]:
+    """Cancel jobs whose trigger was canceled, but for those that carry events of other triggers."""
+    dropped = [one for one in sends if one.is_canceled and (one.run is None or not one.run.carries_others)]
+    await jobs.cancel(db, environment_id, [one.notification_id for one in dropped], canceled_detail(now), now)
+    return [one for one in sends if one not in dropped]
+
+
 async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
     by_job = {send.job.id: send for send in sends}
     rows = await db.fetch(LIST_MESSAGES, environment_id=environment_id, job_ids=list(by_job))
-    overrides = await _list_overrides(db, environment_id, {row["trigger_id"] for row in rows})
+    triggers = await _list_triggers(db, environment_id, {row["trigger_id"] for row in rows})
     for row in sorted(rows, key=itemgetter("id")):
         send = by_job[row["job_id"]]
         send.messages.append(_message(row))
-        send.overrides = overrides.get(row["trigger_id"], {})
-    await _add_runs(db, environment_id, [send for send in sends if send.needs_run])
+        trigger = triggers.get(row["trigger_id"])
+        if trigger is not None:
+            send.overrides = json_value(trigger["overrides"]) or {}
+            send.is_canceled = trigger["state"] in _CANCELED
+    await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
     await _add_entries(db, environment_id, sends)
     await _add_suppressed(db, environment_id, sends)
     await add_contexts(db, environment_id, sends)
@@ -133,11 +152,12 @@ def _message(row: Row) -> OutgoingMessage:
     )
 
 
-async def _list_overrides(
+async def _list_triggers(
     db: Connection, environment_id: EnvironmentId, trigger_ids: Iterable[TriggerId]
-) -> dict[TriggerId, dict[str, Any]]:
-    rows = await db.fetch(LIST_OVERRIDES, environment_id=environment_id, ids=list(trigger_ids))
-    return {row["id"]: json_value(row["overrides"]) for row in rows}
+) -> dict[TriggerId, Row]:
+    """Those of the triggers that have overrides or were canceled."""
+    rows = await db.fetch(LIST_TRIGGERS, environment_id=environment_id, ids=list(trigger_ids))
+    return {row["id"]: row for row in rows}
 
 
 async def _add_runs(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:

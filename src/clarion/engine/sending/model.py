@@ -10,7 +10,7 @@ from clarion.ids import EnvironmentId, IntegrationId, MessageId, NotificationId,
 from clarion.integrations.model import Integration
 from clarion.jobs.model import Job
 from clarion.subscribers.model import ChannelEntry
-from clarion.vocabulary import Channel, MessageStatus
+from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
 BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH})
 """Channels whose addresses are a person's own at one provider, so that no other integration can take over."""
@@ -96,6 +96,8 @@ class ClaimedSend:
     """When its provider first asked to come back later; None where it did not, and when all is over."""
     messages: list[OutgoingMessage] = field(default_factory=list)
     overrides: dict[str, Any] = field(default_factory=dict)
+    is_canceled: bool = False
+    """Whether its trigger was canceled."""
     run: Run | None = None
     """Loaded only where an integration's conditions or overrides of a step look at it."""
     entries: dict[MessageId, ChannelEntry] = field(default_factory=dict)
@@ -112,6 +114,11 @@ class ClaimedSend:
     """Device tokens that will never work again, by provider."""
     dead_at: Millis | None = None
     """When its last attempt failed."""
+
+    def end_as_canceled(self) -> None:
+        """It was canceled while its attempt was under way: whatever the attempt came to, there is no other."""
+        self.job.finish(JobStatus.CANCELED)
+        self.put_off_since = self.dead_at = None
 
     @property
     def needs_run(self) -> bool:

@@ -10,6 +10,7 @@ from clarion.engine.sending.health import record_health_reports
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.webhook_events import emit_send_events
 from clarion.ids import EnvironmentId, NotificationId
+from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailStatus, ExecutionDetail
 from clarion.jobs.model import CANCELED_BY_FAILURE
@@ -45,8 +46,8 @@ async def record_sends(
     ours = await _list_ours(db, environment_id, sends)
     if not ours:
         return False
-    attempts = [jobs.attempt_row(one.job, put_off_since=one.put_off_since, dead_at=one.dead_at) for one in ours]
-    await jobs.record_attempts(db, environment_id, attempts, now)
+    attempts = [sends_store.attempt_row(one.job, put_off_since=one.put_off_since, dead_at=one.dead_at) for one in ours]
+    await sends_store.record_attempts(db, environment_id, attempts, now)
     await _record_messages(db, environment_id, ours, now)
     await _await_receipts(db, environment_id, ours, now)
     await emit_send_events(db, environment_id, ours, now)
@@ -62,8 +63,16 @@ async def record_sends(
 
 async def _list_ours(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> list[ClaimedSend]:
     """Those whose job nobody has taken over since it was claimed."""
-    attempts = await jobs.lock_running(db, environment_id, [send.job.id for send in sends])
-    return [send for send in sends if attempts.get(send.job.id) == send.claimed_attempt]
+    attempts = await sends_store.lock_attempts(db, environment_id, [send.job.id for send in sends])
+    ours = []
+    for send in sends:
+        attempt = attempts.get(send.job.id)
+        if attempt is None or attempt.number != send.claimed_attempt:
+            continue
+        if attempt.is_canceled and send.job.status is not JobStatus.COMPLETED:
+            send.end_as_canceled()
+        ours.append(send)
+    return ours
 
 
 async def _record_messages(

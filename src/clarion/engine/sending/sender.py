@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 LIST_SENDS = sql("""
     SELECT e.id FROM environments AS e
     WHERE (
-        SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.runnable = 2 AND j.due_at <= :now LIMIT 1
+        SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.queue = 2 AND j.due_at <= :now LIMIT 1
     ) IS NOT NULL
     ORDER BY e.id
 """)

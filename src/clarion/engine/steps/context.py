@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.port import Connection
+from clarion.engine.digests import DigestWindows
 from clarion.engine.records import Run
-from clarion.ids import EnvironmentId
+from clarion.engine.throttles import ThrottlePasses
 from clarion.jobs.details import DetailSource, DetailStatus
 from clarion.jobs.model import Job
 from clarion.workflows.model import Controlled, Step
@@ -17,8 +17,6 @@ from clarion.workflows.model import Controlled, Step
 class StepContext(Struct, frozen=True, kw_only=True):
     """A step of a run that has been reached, and the moment that this happened."""
 
-    db: Connection
-    environment_id: EnvironmentId
     now: Millis
     run: Run
     job: Job
@@ -26,6 +24,8 @@ class StepContext(Struct, frozen=True, kw_only=True):
     chosen: Controlled
     """The step itself, or one of its variants."""
     variables: dict[str, Any]
+    digests: DigestWindows
+    throttles: ThrottlePasses
     open_providers: frozenset[str]
     """Active ones that reach everyone, whether or not the subscriber has an entry for them."""
 

@@ -1,19 +1,19 @@
 """Digest: runs of one person that come close together are told together."""
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
 from clarion.clock import Millis, iso_text
-from clarion.engine import digests
 from clarion.engine.digests import Leader, Window, WindowIdentity
 from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
-from clarion.ids import NotificationId, TriggerId, find_id, id_text
+from clarion.ids import NotificationId, find_id, id_text
 from clarion.jobs.details import DetailStatus
 from clarion.jsontext import encode_json
 from clarion.schedules import MAX_AHEAD, end_of, next_cron
 from clarion.templates import evaluate_key
-from clarion.triggers.store import list_triggers_by_id
+from clarion.triggers.model import Trigger
 from clarion.workflows.controls import DigestControls, DigestType, read_as
 
 
@@ -24,16 +24,15 @@ async def decide(context: StepContext) -> StepOutcome:
         context.note(DetailStatus.FAILED, "Defer duration limit exceeded", raw={"until": closes_at})
         return Failed()
     identity = _identity(context, controls)
-    window = await digests.find_window(context.db, context.environment_id, identity)
+    window = await context.digests.find(identity)
     if window is not None and window.leader_run_id is not None:
-        return await _join(context, window, window.leader_run_id)
+        return _join(context, window, window.leader_run_id)
     if controls.look_back_window is not None and not _is_recent(context, controls, window):
-        await digests.open_window(context.db, context.environment_id, identity, None, context.now)
+        await context.digests.open(identity, None)
         context.note(DetailStatus.SUCCESS, "Digest was skipped, first backoff event")
-        return Done(outputs=_outputs(_events([context.run.trigger.id], {context.run.trigger.id: context.run.trigger})))
-    leader = Leader(context.job.id, context.run.id, closes_at)
-    opened = await digests.open_window(context.db, context.environment_id, identity, leader, context.now)
-    await digests.insert_event(context.db, context.environment_id, opened, context.job.id, context.run.trigger.id)
+        return Done(outputs=_outputs(_events([context.run.trigger])))
+    opened = await context.digests.open(identity, Leader(context.job.id, context.run.id, closes_at))
+    context.digests.join(opened, context.job.id, context.run.trigger)
     context.job.digest = _metadata(controls)
     context.note(DetailStatus.PENDING, "Start digesting", raw={"until": closes_at})
     return Waiting(closes_at)
@@ -41,17 +40,20 @@ async def decide(context: StepContext) -> StepOutcome:
 
 async def finish(context: StepContext) -> StepOutcome:
     """The window closes; the run goes on with every event that joined it."""
-    ids = await digests.close_window(context.db, context.environment_id, context.job.id)
-    triggers = await list_triggers_by_id(context.db, context.environment_id, ids or [context.run.trigger.id])
-    events = _events(ids or [context.run.trigger.id], triggers)
+    triggers = await context.digests.close(context.job.id)
+    events = _events(triggers or [context.run.trigger])
     context.job.digest = (context.job.digest or {"type": "regular"}) | {"events": events}
     context.note(DetailStatus.SUCCESS, "Digest triggered events", raw={"events": len(events)})
     return Done(outputs=_outputs(events))
 
 
-async def _join(context: StepContext, window: Window, leader_run_id: NotificationId) -> StepOutcome:
-    await digests.insert_event(context.db, context.environment_id, window, context.job.id, context.run.trigger.id)
-    await digests.touch_window(context.db, context.environment_id, window, context.now)
+def find_window_id(context: StepContext) -> bytes:
+    """Which window the step will ask for."""
+    return _identity(context, read_as(DigestControls, context.controls)).window_id
+
+
+def _join(context: StepContext, window: Window, leader_run_id: NotificationId) -> StepOutcome:
+    context.digests.join(window, context.job.id, context.run.trigger)
     raw = {"_digestedNotificationId": id_text(leader_run_id)}
     context.note(DetailStatus.SUCCESS, "Digest was merged with other digest", raw=raw)
     return Merged(leader_run_id)
@@ -88,12 +90,8 @@ def key_digest(value: Any) -> bytes:
     return blake2b(encode_json(value), digest_size=16).digest()
 
 
-def _events(ids: list[TriggerId], triggers: dict[TriggerId, Any]) -> list[dict[str, Any]]:
-    return [
-        {"id": id_text(one), "time": iso_text(triggers[one].created_at), "payload": triggers[one].payload}
-        for one in ids
-        if one in triggers
-    ]
+def _events(triggers: Sequence[Trigger]) -> list[dict[str, Any]]:
+    return [{"id": id_text(one.id), "time": iso_text(one.created_at), "payload": one.payload} for one in triggers]
 
 
 def _outputs(events: list[dict[str, Any]]) -> dict[str, Any]:

@@ -57,11 +57,11 @@ def _named(context: StepContext, key: str | None) -> Millis | None:
     return find_moment(value) if isinstance(value, str) else None
 
 
-def find_length(value: Any) -> tuple[int, Unit] | None:
+def find_length(value: Any) -> tuple[float, Unit] | None:
     """An amount and a unit, where the value has both."""
     if not isinstance(value, dict):
         return None
     amount, unit = value.get("amount"), value.get("unit")
     if not isinstance(amount, int | float) or isinstance(amount, bool) or amount < 0 or unit not in set(Unit):
         return None
-    return int(amount), Unit(unit)
+    return amount, Unit(unit)

@@ -1,0 +1,74 @@
+"""Which environments have work for lanes, found by what has work and not by how many environments there are."""
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.ids import EnvironmentId
+from clarion.jobs.lanes import IN_LANES, LaneSet
+
+
+class Busy(Struct, frozen=True):
+    """An environment with work."""
+
+    environment_id: EnvironmentId
+    is_own: bool
+    """Whether some of it is in the given lanes, or belongs to no lane yet."""
+    has_canceling: bool
+    """Whether jobs of a canceled crowd are left to be canceled."""
+
+
+def distinct_environments(name: str, rows: str) -> str:
+    """SQL: the environments among rows that an index leads with, each found by one look-up behind the last one."""
+    return f"""
+        {name} (id) AS (
+            SELECT (SELECT environment_id FROM {rows} ORDER BY environment_id LIMIT 1)
+            UNION ALL
+            SELECT (
+                SELECT environment_id FROM {rows} AND environment_id > {name}.id ORDER BY environment_id LIMIT 1
+            ) FROM {name} WHERE {name}.id IS NOT NULL
+        )
+    """
+
+
+# Look-ups of the first row in the order of an index: asked for any row, PostgreSQL may read a whole queue for it.
+LIST_BUSY = sql(f"""
+    WITH RECURSIVE
+    {distinct_environments("queued", "triggers WHERE state = 'queued'")},
+    {distinct_environments("splitting", "triggers WHERE state = 'splitting'")},
+    {distinct_environments("canceling", "triggers WHERE state = 'canceling'")},
+    {distinct_environments("parted", "trigger_parts WHERE lane >= 0")},
+    {distinct_environments("waiting", "jobs WHERE queue = 1")},
+    due (id) AS (
+        SELECT id FROM waiting WHERE (
+            SELECT due_at FROM jobs WHERE environment_id = waiting.id AND queue = 1 ORDER BY due_at LIMIT 1
+        ) <= :now
+    ),
+    busy (id) AS (
+        SELECT id FROM queued UNION SELECT id FROM splitting UNION SELECT id FROM canceling UNION SELECT id FROM parted
+        UNION SELECT id FROM due
+    )
+    SELECT busy.id AS environment_id, COALESCE(
+        (
+            SELECT 1 FROM triggers WHERE environment_id = busy.id AND state = 'queued' AND {IN_LANES}
+            ORDER BY priority, id LIMIT 1
+        ),
+        (SELECT 1 FROM triggers WHERE environment_id = busy.id AND state = 'splitting' ORDER BY priority, id LIMIT 1),
+        (
+            SELECT 1 FROM trigger_parts WHERE environment_id = busy.id AND {IN_LANES}
+            ORDER BY priority, trigger_id, id LIMIT 1
+        ),
+        (
+            SELECT 1 FROM jobs WHERE environment_id = busy.id AND queue = 1 AND due_at <= :now AND {IN_LANES}
+            ORDER BY due_at, id LIMIT 1
+        )
+    ) IS NOT NULL AS is_own, busy.id IN (SELECT id FROM canceling WHERE id IS NOT NULL) AS has_canceling
+    FROM busy WHERE busy.id IS NOT NULL ORDER BY busy.id
+""")
+
+
+async def list_busy(db: Connection, lanes: LaneSet, now: Millis) -> list[Busy]:
+    """The environments that have something to decide at this moment."""
+    rows = await db.fetch(LIST_BUSY, now=now, **lanes.parameters)
+    return [Busy(EnvironmentId(row["environment_id"]), bool(row["is_own"]), bool(row["has_canceling"])) for row in rows]

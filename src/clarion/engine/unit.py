@@ -1,0 +1,65 @@
+"""One unit of work in some lanes: take what is next, take it as far as it gets, write it down."""
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.engine.advance import Advance
+from clarion.engine.claim import Claim, claim_next, settle_claim
+from clarion.engine.lane_locks import try_lock_lanes
+from clarion.engine.load import start_runs
+from clarion.engine.webhook_events import emit_run_events
+from clarion.engine.write import write_runs
+from clarion.ids import EnvironmentId
+from clarion.jobs.lanes import LaneSet
+from clarion.jobs.model import JobQueue
+
+MAX_RUNS = 128
+"""A larger unit shares its cost over more runs; beyond this there is little to gain."""
+
+# Providers that reach everyone, whether or not the subscriber has an entry for them.
+LIST_OPEN_PROVIDERS = sql("""
+    SELECT DISTINCT provider_id FROM integrations
+    WHERE environment_id = :environment_id AND provider_id IN ('svc', 'chat-webhook') AND active
+    AND deleted_at IS NULL
+""")
+
+
+class UnitResult(Struct, frozen=True):
+    """What a unit of work did."""
+
+    runs: int = 0
+    """Runs, triggers and parts that it worked on."""
+    has_sends: bool = False
+    """Whether it left jobs for senders."""
+    has_more: bool = False
+    """Whether the next unit will find work at once."""
+
+
+async def run_unit(
+    db: Connection, environment_id: EnvironmentId, now: Millis, *, lanes: LaneSet, limit: int = MAX_RUNS
+) -> UnitResult:
+    """Work on about `limit` due runs and recipients of those lanes that no other worker holds."""
+    locked = await try_lock_lanes(db, environment_id, lanes)
+    if not locked:
+        return UnitResult()
+    claim = await claim_next(db, environment_id, locked, limit=limit, now=now)
+    return await run_claim(db, environment_id, claim, now)
+
+
+async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim, now: Millis) -> UnitResult:
+    """Take everything in the claim as far as it gets."""
+    runs = [*claim.due, *await start_runs(db, environment_id, claim.recipients, now)]
+    if runs:
+        rows = await db.fetch(LIST_OPEN_PROVIDERS, environment_id=environment_id)
+        providers = frozenset(row["provider_id"] for row in rows)
+        await Advance(db, environment_id, open_providers=providers, now=now).run_all(runs)
+        await write_runs(db, environment_id, runs, now)
+        await emit_run_events(db, environment_id, runs, now)
+    await settle_claim(db, environment_id, claim)
+    return UnitResult(
+        runs=len(runs) + len(claim.progress) + len(claim.parts),
+        has_sends=any(job.queue is JobQueue.SEND for run in runs for job in run.jobs),
+        has_more=claim.has_more,
+    )

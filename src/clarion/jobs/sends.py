@@ -1,0 +1,143 @@
+"""SQL of the SEND queue: jobs that are claimed under a lease, tried, recorded and redriven."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.ids import EnvironmentId, JobId
+from clarion.jobs.details import APPENDED_DETAIL, ExecutionDetail
+from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job
+from clarion.jsontext import json_text
+
+LIST_DUE_SENDS = sql("""
+    SELECT id, notification_id, step, provider_id, attempt, status, put_off_since FROM jobs
+    WHERE environment_id = :environment_id AND queue = 2 AND due_at <= :now
+    ORDER BY due_at, id LIMIT :limit {skip_locked}
+""")
+CLAIM = sql("""
+    UPDATE jobs SET status = 'running', attempt = attempt + 1, due_at = :lease_until, updated_at = :now
+    WHERE environment_id = :environment_id AND id {any:ids}
+""")
+WAIT = sql(f"""
+    UPDATE jobs SET status = 'delayed', due_at = :due_at, updated_at = :now, details = {APPENDED_DETAIL}
+    {{each: environment_id uuid, id uuid, due_at bigint, detail text}}
+    WHERE environment_id = :environment_id AND id = :id
+""")
+# Jobs that are locked are being recorded and need their lease no longer.
+RENEW_LEASES = sql("""
+    UPDATE jobs SET due_at = :lease_until
+    WHERE environment_id = :environment_id AND id IN (
+        SELECT id FROM jobs
+        WHERE environment_id = :environment_id AND id {any:ids} AND status = 'running' {skip_locked}
+    )
+""")
+LOCK_ATTEMPTS = sql("""
+    SELECT id, attempt, status FROM jobs
+    WHERE environment_id = :environment_id AND id {any:ids} AND status IN ('running', 'canceled') {for_update}
+""")
+RECORD_ATTEMPTS = sql(f"""
+    UPDATE jobs
+    SET status = :status, provider_id = :provider_id, details = {APPENDED_DETAIL}, due_at = :due_at,
+        queue = :queue, attempt = :attempt, outputs = :outputs, put_off_since = :put_off_since,
+        dead_at = :dead_at, updated_at = :now
+    {{each: environment_id uuid, id uuid, status text, provider_id text, detail text, due_at bigint,
+        queue smallint, attempt integer, outputs text, put_off_since bigint, dead_at bigint}}
+    WHERE environment_id = :environment_id AND id = :id
+""")
+# A job that another request redrives at the same moment has no `dead_at` any more.
+REDRIVE = sql(f"""
+    UPDATE jobs SET status = 'queued', queue = 2, due_at = :now, dead_at = NULL, updated_at = :now,
+        attempt = (attempt / {ATTEMPTS_PER_DRIVE} + 1) * {ATTEMPTS_PER_DRIVE}, details = {APPENDED_DETAIL}
+    WHERE environment_id = :environment_id AND dead_at IS NOT NULL AND id {{any:ids}}
+    RETURNING id
+""")
+
+_REDRIVEN_TOGETHER = 500
+
+
+class Attempt(Struct, frozen=True):
+    """The attempt that a job is in."""
+
+    number: int
+    is_canceled: bool
+    """Whether the job was canceled since it was claimed."""
+
+
+async def list_due_sends(db: Connection, environment_id: EnvironmentId, *, limit: int, now: Millis) -> Sequence[Row]:
+    """Jobs that are due in SEND and that no other worker is claiming."""
+    return await db.fetch(LIST_DUE_SENDS, environment_id=environment_id, now=now, limit=limit)
+
+
+async def claim(
+    db: Connection, environment_id: EnvironmentId, ids: Sequence[JobId], *, lease_until: Millis, now: Millis
+) -> None:
+    """Take jobs for this worker: running until the lease ends, with the next attempt number."""
+    if ids:
+        await db.execute(CLAIM, environment_id=environment_id, ids=list(ids), lease_until=lease_until, now=now)
+
+
+async def wait(
+    db: Connection,
+    environment_id: EnvironmentId,
+    waits: Sequence[tuple[JobId, Millis, ExecutionDetail]],
+    now: Millis,
+) -> None:
+    """Put jobs back until the given moments, with the reason."""
+    rows = [
+        {"environment_id": environment_id, "id": job_id, "due_at": until, "detail": json_text(detail), "now": now}
+        for job_id, until, detail in waits
+    ]
+    if rows:
+        await db.execute_many(WAIT, rows)
+
+
+async def renew_leases(
+    db: Connection, environment_id: EnvironmentId, ids: Sequence[JobId], *, lease_until: Millis
+) -> None:
+    await db.execute(RENEW_LEASES, environment_id=environment_id, ids=list(ids), lease_until=lease_until)
+
+
+async def lock_attempts(db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId]) -> dict[JobId, Attempt]:
+    """Lock those of the jobs that are running, or were when they were canceled."""
+    rows = await db.fetch(LOCK_ATTEMPTS, environment_id=environment_id, ids=sorted(ids))
+    return {row["id"]: Attempt(row["attempt"], row["status"] == "canceled") for row in rows}
+
+
+async def record_attempts(
+    db: Connection, environment_id: EnvironmentId, attempts: Iterable[Mapping[str, Any]], now: Millis
+) -> None:
+    """Complete, fail or retry jobs whose attempt is over; the caller has locked them."""
+    rows = [{"environment_id": environment_id, "now": now, **one} for one in attempts]
+    await db.execute_many(RECORD_ATTEMPTS, rows)
+
+
+def attempt_row(job: Job, *, put_off_since: Millis | None, dead_at: Millis | None) -> dict[str, Any]:
+    """A finished attempt as `record_attempts` takes it; `job.details` are those of this attempt alone."""
+    return {
+        "id": job.id,
+        "status": job.status,
+        "provider_id": job.provider_id,
+        "detail": json_text(job.details)[1:-1],
+        "due_at": job.due_at,
+        "queue": job.queue,
+        "attempt": job.attempt,
+        "outputs": None if job.outputs is None else json_text(job.outputs),
+        "put_off_since": put_off_since,
+        "dead_at": dead_at,
+    }
+
+
+async def redrive(
+    db: Connection, environment_id: EnvironmentId, ids: Sequence[JobId], detail: ExecutionDetail, now: Millis
+) -> list[JobId]:
+    """Put dead letters back into the queue with fresh attempts; returns those that were still dead."""
+    redriven: list[JobId] = []
+    for start in range(0, len(ids), _REDRIVEN_TOGETHER):
+        portion = list(ids[start : start + _REDRIVEN_TOGETHER])
+        rows = await db.fetch(REDRIVE, environment_id=environment_id, ids=portion, now=now, detail=json_text(detail))
+        redriven += [row["id"] for row in rows]
+    return redriven
