@@ -49,6 +49,11 @@ class MarkAs(StrEnum):
     UNSEEN = "unseen"
 
 
+class OrderBy(StrEnum):
+    ID = "_id"
+    UPDATED_AT = "updatedAt"
+
+
 class OrderDirection(StrEnum):
     ASC = "ASC"
     DESC = "DESC"

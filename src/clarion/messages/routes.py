@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from clarion.db.listing import Listing, count_rows
 from clarion.errors import Invalid, Problem
 from clarion.http.operation import Call, operation
-from clarion.http.pages import Listing, OffsetPage, count_rows, list_offset_page
+from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
 from clarion.messages import store

@@ -2,7 +2,7 @@
 
 from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, operation
-from clarion.http.pages import DEEPEST, OffsetPage
+from clarion.http.pages import MAX_OFFSET, OffsetPage
 from clarion.suppressions import store
 from clarion.suppressions.model import (
     SUPPRESSED_CHANNELS,
@@ -18,9 +18,9 @@ from clarion.vocabulary import Channel, Scope
 @operation("GET", "/v1/suppressions", scope=Scope.MESSAGES_READ, scans=True)
 async def list_suppressions(call: Call, query: SuppressionQuery) -> OffsetPage[SuppressionOut]:
     """List the addresses that nothing is sent to, newest first; an address is found in each of its spellings."""
-    if query.page * query.limit > DEEPEST:
+    if query.page * query.limit > MAX_OFFSET:
         raise Invalid.field(
-            "page", f"lies beyond the first {DEEPEST} items; narrow the list by its filters", query.page
+            "page", f"lies beyond the first {MAX_OFFSET} items; narrow the list by its filters", query.page
         )
     if query.address is not None and query.channel is None:
         raise Invalid.field("channel", "is needed to compare addresses; give it with 'address'")

@@ -2,9 +2,10 @@
 
 import msgspec
 
+from clarion.db.listing import Listing
 from clarion.errors import AlreadyExists, Invalid, NotFound
 from clarion.http.operation import Call, Reply, operation
-from clarion.http.pages import CursorPage, CursorQuery, Listing, OrderBy, list_cursor_page
+from clarion.http.pages import CursorPage, CursorQuery, list_cursor_page
 from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import SubscriberKey, TopicKey
 from clarion.subscribers.store import get_subscriber
@@ -26,7 +27,7 @@ from clarion.topics.wire import (
     TopicQuery,
     TopicSubscriptionQuery,
 )
-from clarion.vocabulary import Scope
+from clarion.vocabulary import OrderBy, Scope
 
 
 @operation("POST", "/v2/topics", scope=Scope.TOPICS_WRITE, status=(201, 200))
