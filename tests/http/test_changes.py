@@ -21,7 +21,7 @@ class GreetingOut(Wire):
     greeting: str
 
 
-@operation("POST", "/greetings", scope=None, status=201)
+@operation("POST", "/greetings", scope=None, status=201, body=GreetingIn, batched=True)
 async def greet(calls: Sequence[Call], bodies: Sequence[GreetingIn]) -> list[GreetingOut | RequestError]:
     """Greet people."""
     if any(body.name == "breaks" for body in bodies):
@@ -57,6 +57,6 @@ async def test_one_that_breaks_the_unit_of_work_fails_alone(database: Database, 
 async def test_the_operation_is_described_by_one_request(database: Database, application: Application) -> None:
     published = greet.__dict__["operation"]
 
-    assert (published.body_shape, published.result, published.gathered) == (GreetingIn, GreetingOut, True)
+    assert (published.body_shape, published.result, published.is_batched) == (GreetingIn, GreetingOut, True)
     with pytest.raises(RuntimeError):
         await Changes(database, application.services).make(make_change("breaks"))

@@ -51,7 +51,7 @@ async def list_api_keys(call: Call) -> list[ApiKeyOut]:
     return [ApiKeyOut.of(key) for key in await store.list_api_keys(call.db, call.environment_id)]
 
 
-@operation("POST", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_WRITE, status=201)
+@operation("POST", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_WRITE, status=201, body=ApiKeyIn)
 async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
     """Create an API key; the answer is the only place that shows its secret."""
     scopes = frozenset(body.scopes)
@@ -62,7 +62,7 @@ async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
     return NewApiKeyOut(key=made.text, api_key=ApiKeyOut.of(made.record))
 
 
-@operation("PATCH", "/v1/environments/api-keys/{apiKeyId}", scope=Scope.ENVIRONMENTS_WRITE)
+@operation("PATCH", "/v1/environments/api-keys/{apiKeyId}", scope=Scope.ENVIRONMENTS_WRITE, body=ApiKeyPatch)
 async def update_api_key(call: Call, key_id: ApiKeyId, body: ApiKeyPatch) -> ApiKeyOut:
     """Rename an API key, or set when it expires: a new key and an old one overlap until then."""
     key = await store.find_api_key(call.db, call.environment_id, key_id)

@@ -37,7 +37,7 @@ class Changes:
 
     async def make(self, change: Change) -> StoredResponse:
         """Make the change and give its answer, or the one that is kept; raises what refuses it."""
-        if change.operation.gathered:
+        if change.operation.is_batched:
             answer: StoredResponse = await self._gathering(change.operation).submit(change)
             return answer
         if change.key is None:

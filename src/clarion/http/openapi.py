@@ -12,7 +12,7 @@ from clarion import __version__
 from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
 from clarion.http.examples import example_of
 from clarion.http.idempotency import LONGEST
-from clarion.http.operation import Operation, RawReply
+from clarion.http.operation import Operation, RawReply, Transaction
 from clarion.http.wire import CheckedText, Wire
 
 _ABOUT = """Clarion delivers notifications to people in-app and by email, SMS, chat and push.
@@ -127,7 +127,7 @@ def _parameters(operation: Operation, schemas: _Schemas) -> Iterable[dict[str, A
         for name, schema in shape["properties"].items():
             yield {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
     if operation.scope is not None:
-        yield _IDEMPOTENCY_KEY if operation.changes else _IGNORED_KEY
+        yield _IGNORED_KEY if operation.is_safe else _IDEMPOTENCY_KEY
 
 
 def _responses(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
@@ -159,12 +159,12 @@ def _refusals(operation: Operation) -> list[int]:
     found = {500, 503}
     if operation.scope is not None:
         found |= {401, 403, 413}
-    if operation.runs_outside and operation.scope is None:
+    if operation.transaction is Transaction.NONE and operation.scope is None:
         # Who calls is known by what the request itself proves.
         found |= {400, 401, 413}
     if operation.path_kinds:
         found.add(404)
-    if operation.changes and operation.scope is not None:
+    if not operation.is_safe and operation.scope is not None:
         found |= {409, 422}
     if operation.query_shape is not None:
         found |= {400, 422}

@@ -1,10 +1,11 @@
-"""Operations: a plain async function with typed input and output, and how it is reached over HTTP."""
+"""Operations: async functions with typed input and output, and how they are reached over HTTP."""
 
 import inspect
 import re
 import typing
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -14,7 +15,7 @@ from msgspec import Struct
 from clarion.bus import Bus
 from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
-from clarion.errors import NotFound
+from clarion.errors import NotFound, RequestError
 from clarion.http.limits import SMALL_BODY
 from clarion.http.queries import query_reader
 from clarion.http.validation import body_reader
@@ -30,7 +31,7 @@ T = TypeVar("T")
 Handler = Callable[..., Coroutine[Any, Any, Any]]
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
-_GIVEN = ("query", "body", "bodies")
+_SAFE_METHODS = ("GET", "HEAD")
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,11 @@ class RawRequest(Struct, frozen=True, kw_only=True):
     body: bytes
 
 
-class OutsideCall(Struct, frozen=True, kw_only=True):
-    """One request for an operation that talks to others: it runs outside of any unit of work, and opens its own."""
+class DetachedCall(Struct, frozen=True, kw_only=True):
+    """One request for an operation that runs outside any transaction, because it waits for other servers.
+
+    It opens its own units of work on `database`.
+    """
 
     caller: Caller
     database: Database
@@ -128,19 +132,31 @@ class RawReply(Struct, frozen=True):
     body: bytes
 
 
+class Transaction(StrEnum):
+    """What an operation runs in."""
+
+    READ = "read"
+    """A read of a few rows found by an index."""
+    SCAN = "scan"
+    """A read that may touch many rows, on one snapshot."""
+    WRITE = "write"
+    """A unit of work that is durable before the response is sent; the idempotency key is stored with it."""
+    NONE = "none"
+    """No transaction: the handler gets a DetachedCall. Idempotency keys are ignored."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """An operation with everything that serving and describing it takes."""
+    """An operation with everything that is needed to serve and to describe it."""
 
     method: str
     path: str
     handler: Handler
     scope: Scope | None
     statuses: tuple[int, ...]
-    scans: bool
-    gathered: bool
-    runs_outside: bool
-    before: Handler | None
+    transaction: Transaction
+    is_batched: bool
+    precheck: Handler | None
     body_limit: int
     path_kinds: tuple[tuple[str, Any], ...]
     query_shape: type[Wire] | None
@@ -151,82 +167,82 @@ class Operation:
     tag: str
 
     @property
-    def changes(self) -> bool:
-        return self.method not in ("GET", "HEAD")
+    def is_safe(self) -> bool:
+        """Whether the method is safe in the terms of HTTP: it only reads."""
+        return self.method in _SAFE_METHODS
 
     @property
     def summary(self) -> str:
         return (inspect.getdoc(self.handler) or "").partition("\n")[0]
 
     def path_values(self, texts: Iterable[str]) -> list[Any]:
-        """Path parameters as the handler wants them; an id that is none names nothing."""
+        """Path parameters in the types of the handler; a malformed id is not found."""
         return [_path_value(kind, text) for (_, kind), text in zip(self.path_kinds, texts, strict=True)]
 
 
-def operation(
+def operation(  # noqa: PLR0913 - the options of a route
     method: str,
     path: str,
     *,
     scope: Scope | None,
     status: int | tuple[int, ...] = 200,
-    scans: bool = False,
+    query: type[Wire] | None = None,
+    body: type[Wire] | None = None,
     body_limit: int = SMALL_BODY,
+    transaction: Transaction | None = None,
+    batched: bool = False,
+    precheck: Handler | None = None,
+    tag: str | None = None,
 ) -> Callable[[Handler], Handler]:
-    """Publish a function as an operation.
+    """Publish a function as an operation; raises TypeError if its parameters do not fit the options.
 
-    Its first parameter is the Call, the next ones are those of the path in order, then `query` and `body` where
-    it has them. `scans` marks reads that may touch many rows. Of several statuses the first is the usual one.
+    The function takes a Call, the parameters of the path in their order, then `query` and `body` if they are declared.
+    Of several statuses the first is the default. `transaction` is READ for GET and HEAD and WRITE for other methods
+    unless given; with NONE the function takes a DetachedCall instead of the Call.
 
-    One with `calls` and `bodies` instead takes the requests of one moment together, and returns for each its result
-    or the error that refuses it; what it refuses, it has written nothing for. One with a Talk instead of the Call
-    runs outside of a unit of work; its requests are not kept under idempotency keys.
+    A `batched` operation takes `calls` and `bodies`, those of the requests that arrive at the same time. It returns
+    for each request the result or the error that refuses it, and must write nothing for a request that it refuses.
+
+    `precheck` runs before the transaction is opened. It takes a DetachedCall and otherwise the same parameters, and
+    may refuse the request. It passes nothing on, and the data may change in between: the operation checks again.
+
+    `tag` is the section of the API description, by default the name of the feature's package.
     """
 
     def publish(handler: Handler) -> Handler:
-        hints = typing.get_type_hints(handler, include_extras=True)
-        names = [name for name in inspect.signature(handler).parameters if name not in _GIVEN][1:]
-        query_shape, gathered = hints.get("query"), "bodies" in hints
-        first = next(iter(inspect.signature(handler).parameters))
-        body_shape, result = (
-            (_member(hints["bodies"]), _member(_member(hints["return"])))
-            if gathered
-            else (hints.get("body"), _result_of(hints["return"]))
-        )
+        declared = transaction or (Transaction.READ if method in _SAFE_METHODS else Transaction.WRITE)
+        _check_transaction(handler, method, declared)
+        if batched:
+            if declared is not Transaction.WRITE or "{" in path or query is not None or precheck is not None:
+                raise TypeError(f"{handler.__qualname__}: a batched operation writes and takes nothing but bodies")
+            path_kinds = _check_parameters(handler, path, Sequence[Call], {"bodies": Sequence[body]})  # type: ignore[valid-type]
+        else:
+            shapes = {name: shape for name, shape in (("query", query), ("body", body)) if shape is not None}
+            context = DetachedCall if declared is Transaction.NONE else Call
+            path_kinds = _check_parameters(handler, path, context, shapes)
+            if precheck is not None:
+                _check_parameters(precheck, path, DetachedCall, shapes)
         handler.__dict__["operation"] = Operation(
             method=method,
             path=path,
             handler=handler,
             scope=scope,
             statuses=status if isinstance(status, tuple) else (status,),
-            scans=scans,
-            gathered=gathered,
-            runs_outside=hints[first] is OutsideCall,
-            before=handler.__dict__.get("before"),
+            transaction=declared,
+            is_batched=batched,
+            precheck=precheck,
             body_limit=body_limit,
-            path_kinds=tuple(zip(_PARAMETER.findall(path), [hints[name] for name in names], strict=True)),
-            query_shape=query_shape,
-            read_query=query_reader(query_shape) if query_shape else None,
-            body_shape=body_shape,
-            read_body=body_reader(body_shape) if body_shape else None,
-            result=result,
-            tag=handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),
+            path_kinds=path_kinds,
+            query_shape=query,
+            read_query=query_reader(query) if query else None,
+            body_shape=body,
+            read_body=body_reader(body) if body else None,
+            result=_result_of_batch(handler) if batched else _result_of(handler),
+            tag=tag or handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),
         )
         return handler
 
     return publish
-
-
-def after(call: Handler) -> Callable[[Handler], Handler]:
-    """Let an operation be preceded by a talk with others, which takes the same arguments and may refuse it.
-
-    Stands below `operation`. What the talk finds out is not handed over: the operation checks for itself.
-    """
-
-    def mark(handler: Handler) -> Handler:
-        handler.__dict__["before"] = call
-        return handler
-
-    return mark
 
 
 def operations_of(*modules: ModuleType) -> list[Operation]:
@@ -239,13 +255,42 @@ def operations_of(*modules: ModuleType) -> list[Operation]:
     ]
 
 
-def _result_of(hint: Any) -> Any:
-    return _member(hint) if typing.get_origin(hint) is Reply else hint
+def _check_transaction(handler: Handler, method: str, transaction: Transaction) -> None:
+    # The API description tells by the method whether idempotency keys are honoured.
+    is_read = transaction in (Transaction.READ, Transaction.SCAN)
+    if transaction is not Transaction.NONE and is_read is not (method in _SAFE_METHODS):
+        raise TypeError(f"{handler.__qualname__}: {method} cannot run in a {transaction} transaction")
 
 
-def _member(hint: Any) -> Any:
-    """What a generic or a union is of, first."""
-    return typing.get_args(hint)[0]
+def _check_parameters(
+    handler: Handler, path: str, context: Any, shapes: Mapping[str, Any]
+) -> tuple[tuple[str, Any], ...]:
+    """Compare the parameters of a handler with what it will be called with; returns the types of the path's."""
+    hints = typing.get_type_hints(handler, include_extras=True)
+    names = list(inspect.signature(handler).parameters)
+    path_names = _PARAMETER.findall(path)
+    expected = ["a call", *path_names, *shapes]
+    if len(names) != len(expected) or names[1 + len(path_names) :] != list(shapes):
+        raise TypeError(f"{handler.__qualname__}: takes ({', '.join(names)}), but must take ({', '.join(expected)})")
+    for name, kind in {names[0]: context, **shapes}.items():
+        if hints.get(name) != kind:
+            raise TypeError(f"{handler.__qualname__}: parameter '{name}' must be annotated as {kind}")
+    return tuple((name, hints[given]) for name, given in zip(path_names, names[1:], strict=False))
+
+
+def _result_of(handler: Handler) -> Any:
+    hint = typing.get_type_hints(handler, include_extras=True)["return"]
+    return typing.get_args(hint)[0] if typing.get_origin(hint) is Reply else hint
+
+
+def _result_of_batch(handler: Handler) -> Any:
+    """The result for one request of the batch, next to the error that may take its place."""
+    hint = typing.get_type_hints(handler, include_extras=True)["return"]
+    outcomes = typing.get_args(typing.get_args(hint)[0]) if typing.get_origin(hint) is list else ()
+    results = [one for one in outcomes if one is not RequestError]
+    if len(results) != 1 or len(outcomes) != 2:
+        raise TypeError(f"{handler.__qualname__}: a batched operation must return list[result | RequestError]")
+    return results[0]
 
 
 def _path_value(kind: Any, text: str) -> Any:

@@ -18,7 +18,7 @@ from clarion.http.changes import Change, Changes, answer_of
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
 from clarion.http.idempotency import StoredResponse
 from clarion.http.limits import check_nesting, check_size
-from clarion.http.operation import NOBODY, Call, Caller, Operation, OutsideCall, RawRequest, Services
+from clarion.http.operation import NOBODY, Call, Caller, DetachedCall, Operation, RawRequest, Services, Transaction
 from clarion.http.router import Router
 from clarion.ids import id_text
 from clarion.randomness import random_bytes
@@ -120,15 +120,16 @@ class Service:
         caller = await self._authenticate_for(operation, request)
         body = await _read_body(receive, request.headers, operation.body_limit)
         arguments = _arguments(operation, request, path_texts, body)
-        if operation.runs_outside or operation.before is not None:
-            call = self._outside_call(caller, request, body)
-            if operation.runs_outside:
-                return answer_of(operation, await operation.handler(call, *arguments.path, **arguments.named))
-            if operation.before is not None:
-                await operation.before(call, *arguments.path, **arguments.named)
-        if not operation.changes:
-            read = self._database.scan if operation.scans else self._database.read
-            return await read(lambda db: self._read(operation, caller, arguments, db))
+        if operation.transaction is Transaction.NONE:
+            call = self._detached_call(caller, request, body)
+            return answer_of(operation, await operation.handler(call, *arguments.path, **arguments.named))
+        if operation.precheck is not None:
+            call = self._detached_call(caller, request, body)
+            await operation.precheck(call, *arguments.path, **arguments.named)
+        if operation.transaction is Transaction.READ:
+            return await self._database.read(lambda db: self._read(operation, caller, arguments, db))
+        if operation.transaction is Transaction.SCAN:
+            return await self._database.scan(lambda db: self._read(operation, caller, arguments, db))
         return await self._changes.make(
             Change(
                 operation=operation,
@@ -140,11 +141,11 @@ class Service:
             )
         )
 
-    def _outside_call(self, caller: Caller, request: _Request, body: bytes) -> OutsideCall:
+    def _detached_call(self, caller: Caller, request: _Request, body: bytes) -> DetachedCall:
         raw = RawRequest(
             method=request.method, path=request.raw_path, query=request.query, headers=request.headers, body=body
         )
-        return OutsideCall(caller=caller, database=self._database, services=self._services, request=raw)
+        return DetachedCall(caller=caller, database=self._database, services=self._services, request=raw)
 
     async def _authenticate_for(self, operation: Operation, request: _Request) -> Caller:
         if operation.scope is None:
