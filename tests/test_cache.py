@@ -1,6 +1,6 @@
 """What is kept stays within bounds, and what was kept first leaves first."""
 
-from clarion.cache import BoundedCache
+from clarion.cache import BoundedCache, Caches, CacheSlot
 
 
 def test_the_values_kept_last_stay() -> None:
@@ -27,3 +27,14 @@ def test_a_value_kept_again_weighs_once() -> None:
     cache.put("bbbb", 9)
 
     assert (cache.get("aaaa"), cache.get("bbbb")) == (4, 9)
+
+
+def test_each_owner_has_its_own_cache_for_a_slot() -> None:
+    slot: CacheSlot[str, int] = CacheSlot(limit=1)
+    mine, other = Caches(), Caches()
+    mine.of(slot).put("a", 1)
+    mine.of(slot).put("b", 2)
+
+    assert [mine.of(slot).get(key) for key in "ab"] == [None, 2]
+    assert other.of(slot).get("b") is None
+    assert mine.of(CacheSlot[str, int](limit=1)).get("b") is None

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clarion.cache import CacheSlot
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import Query, sql
 from clarion.ids import id_millis
@@ -18,8 +19,9 @@ SAMPLE_ROWS = 2_000
 """In a list that is too long to count, the unindexed condition is evaluated for this many of the newest rows."""
 MAX_PARTS = 64
 """How many parts of a list are merged; SQLite allows at most five hundred."""
-_REMEMBERED_SECONDS = 60
-_MAX_REMEMBERED = 1_000
+_LONG_LIST_SECONDS = 60
+_LONG_LISTS: CacheSlot[tuple[str, ...], float] = CacheSlot(limit=1_000)
+"""Lists that were found to be longer than MAX_COUNT, and until when they are not counted again."""
 
 
 class Listing(Struct, frozen=True, kw_only=True):
@@ -137,14 +139,20 @@ async def count_rows(db: Connection, listing: Listing, *, limit: int) -> int:
 
 async def count_all_rows(db: Connection, listing: Listing) -> int | None:
     """How many rows the list has; None if there are more than MAX_COUNT."""
-    key = _long_lists.key(_count_query(db.dialect, listing), listing.parameters)
-    if _long_lists.has(key):
+    key = _cache_key(_count_query(db.dialect, listing), listing.parameters)
+    long_lists = db.caches.of(_LONG_LISTS)
+    if (long_lists.get(key) or 0) > time.monotonic():
         return None
     total = await count_rows(db, listing, limit=MAX_COUNT + 1)
     if total <= MAX_COUNT:
         return total
-    _long_lists.add(key)
+    long_lists.put(key, time.monotonic() + _LONG_LIST_SECONDS)
     return None
+
+
+def _cache_key(query: Query, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """What identifies a list: the query that counts it, with the values of that query's own parameters."""
+    return query.sqlite, *(str(parameters[name]) for name in query.names if name in parameters)
 
 
 async def _count_total(db: Connection, listing: Listing) -> tuple[int, bool]:
@@ -167,29 +175,6 @@ async def _count_unindexed(db: Connection, listing: Listing) -> tuple[int, bool]
     """)
     row = await db.fetch_one(query, **listing.parameters, limit=SAMPLE_ROWS)
     return (int(row["n"]) if row else 0), True
-
-
-class _LongLists:
-    """Lists that were found to be longer than MAX_COUNT, which are not counted again for a while."""
-
-    def __init__(self) -> None:
-        self._until: dict[object, float] = {}
-
-    def has(self, key: object) -> bool:
-        return self._until.get(key, 0) > time.monotonic()
-
-    def add(self, key: object) -> None:
-        if len(self._until) >= _MAX_REMEMBERED:
-            self._until.clear()
-        self._until[key] = time.monotonic() + _REMEMBERED_SECONDS
-
-    @staticmethod
-    def key(query: Query, parameters: Mapping[str, Any]) -> object:
-        """What identifies a list: the query that counts it, with the values of that query's own parameters."""
-        return query.sqlite, *(str(parameters[name]) for name in query.names if name in parameters)
-
-
-_long_lists = _LongLists()
 
 
 def _count_query(dialect: Dialect, listing: Listing) -> Query:

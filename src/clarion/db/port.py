@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from clarion.cache import Caches
 from clarion.db.query import Insert, Query
 
 T = TypeVar("T")
@@ -26,6 +27,11 @@ class Connection(Protocol):
 
     @property
     def dialect(self) -> Dialect: ...
+
+    @property
+    def caches(self) -> Caches:
+        """What this process caches of the database. Values outlive the unit of work, even one that is rolled back."""
+        ...
 
     async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]: ...
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from clarion.cache import Caches
 from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
 from clarion.errors import StoreUnavailable
@@ -44,8 +45,9 @@ class PostgresConnection:
 
     dialect = Dialect.POSTGRES
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, caches: Caches) -> None:
         self._connection = connection
+        self.caches = caches
 
     async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]:
         rows: Sequence[Row] = await self._connection.fetch(query.postgres, *query.arguments(parameters))
@@ -81,6 +83,7 @@ class PostgresDatabase:
     def __init__(self, pool: Any, url: str) -> None:
         self._pool = pool
         self._url = url
+        self._caches = Caches()
         self._listener: Any = None
 
     @classmethod
@@ -97,7 +100,7 @@ class PostgresDatabase:
         for attempt in range(1, _TRIES + 1):
             try:
                 async with self._acquire() as connection, connection.transaction():
-                    return await work(PostgresConnection(connection))
+                    return await work(PostgresConnection(connection, self._caches))
             except _RUN_AGAIN:
                 if attempt == _TRIES:
                     raise StoreUnavailable("The store is busy with conflicting changes") from None
@@ -106,14 +109,14 @@ class PostgresDatabase:
 
     async def read(self, work: Work[T]) -> T:
         async with self._acquire() as connection:
-            return await work(PostgresConnection(connection))
+            return await work(PostgresConnection(connection, self._caches))
 
     async def scan(self, work: Work[T]) -> T:
         async with (
             self._acquire() as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
         ):
-            return await work(PostgresConnection(connection))
+            return await work(PostgresConnection(connection, self._caches))
 
     async def announce_work(self) -> None:
         async with self._acquire() as connection:

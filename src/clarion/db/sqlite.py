@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 import apsw
 
+from clarion.cache import Caches
 from clarion.db.jsonmatch import json_matches
 from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
@@ -64,8 +65,9 @@ class SqliteConnection:
 
     dialect = Dialect.SQLITE
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, caches: Caches) -> None:
         self._connection = connection
+        self.caches = caches
 
     async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]:
         cursor = self._connection.execute(*query.sqlite_call(parameters))
@@ -123,6 +125,7 @@ class SqliteDatabase:
         self._write = connect(path)
         self._near = connect(path, read_only=True)
         self._path = path
+        self._caches = Caches()
         self._scan_local = threading.local()
         self._scan_connections: list[apsw.Connection] = []
         self._scanners = ThreadPoolExecutor(_SCAN_THREADS, thread_name_prefix="clarion-scan")
@@ -136,7 +139,7 @@ class SqliteDatabase:
         return result
 
     async def read(self, work: Work[T]) -> T:
-        return _read_snapshot(self._near, work)
+        return _read_snapshot(self._near, work, self._caches)
 
     async def scan(self, work: Work[T]) -> T:
         return await self._loop.run_in_executor(self._scanners, self._scan_here, work)
@@ -162,7 +165,7 @@ class SqliteDatabase:
         if connection is None:
             connection = self._scan_local.connection = connect(self._path, read_only=True)
             self._scan_connections.append(connection)
-        return _read_snapshot(connection, work)
+        return _read_snapshot(connection, work, self._caches)
 
     def _write_forever(self) -> None:
         while (unit := self._waiting.get()) is not None:
@@ -173,29 +176,29 @@ class SqliteDatabase:
                     last = True
                     break
                 units.append(following)
-            _commit_together(self._write, units)
+            _commit_together(self._write, units, self._caches)
             self._loop.call_soon_threadsafe(_answer, units)
             if last:
                 return
 
 
-def _read_snapshot(connection: apsw.Connection, work: Work[T]) -> T:
+def _read_snapshot(connection: apsw.Connection, work: Work[T], caches: Caches) -> T:
     try:
         connection.execute("BEGIN")
         try:
-            return run_at_once(work(SqliteConnection(connection)))
+            return run_at_once(work(SqliteConnection(connection, caches)))
         finally:
             connection.execute("COMMIT")
     except _TROUBLE as error:
         raise _unavailable(error) from error
 
 
-def _commit_together(connection: apsw.Connection, units: list[_Unit]) -> None:
+def _commit_together(connection: apsw.Connection, units: list[_Unit], caches: Caches) -> None:
     """One transaction for all; a unit that fails is undone alone, a commit that fails fails them all."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         for unit in units:
-            _run_unit(connection, unit, is_alone=len(units) == 1)
+            _run_unit(connection, unit, caches, is_alone=len(units) == 1)
         if connection.in_transaction:
             connection.execute("COMMIT")
     except (apsw.Error, StoreUnavailable) as error:
@@ -206,12 +209,12 @@ def _commit_together(connection: apsw.Connection, units: list[_Unit]) -> None:
             unit.error = unit.error or _unavailable(error)
 
 
-def _run_unit(connection: apsw.Connection, unit: _Unit, *, is_alone: bool) -> None:
+def _run_unit(connection: apsw.Connection, unit: _Unit, caches: Caches, *, is_alone: bool) -> None:
     # One that is alone is undone with the transaction: for a savepoint SQLite would keep every page as it was.
     if not is_alone:
         connection.execute("SAVEPOINT unit")
     try:
-        unit.result = run_at_once(unit.work(SqliteConnection(connection)))
+        unit.result = run_at_once(unit.work(SqliteConnection(connection, caches)))
     except BaseException as error:
         unit.error = _unavailable(error) if isinstance(error, _TROUBLE) else error
         if not connection.in_transaction:
