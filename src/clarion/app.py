@@ -5,8 +5,8 @@ import functools
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
+from msgspec import Struct
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
@@ -68,8 +68,7 @@ OPERATIONS: list[Operation] = operations_of(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Application:
+class Application(Struct, frozen=True, kw_only=True):
     """A running installation: what serves requests and what works in the background."""
 
     settings: Settings

@@ -1,6 +1,6 @@
 """The first start: an organization with two environments, a key for each, and in-app delivery switched on."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
@@ -14,8 +14,7 @@ from clarion.vault import Vault
 from clarion.webhooks import store as webhooks
 
 
-@dataclass(frozen=True, slots=True)
-class FirstKeys:
+class FirstKeys(Struct, frozen=True):
     """The secrets of the first start, by environment name; shown once."""
 
     keys: dict[str, str]

@@ -21,8 +21,9 @@ ClarionError
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 
 class ClarionError(Exception):
@@ -113,8 +114,7 @@ class PayloadInvalid(RequestError):
         self.violations = violations
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """What is wrong with one field, and the value that was sent."""
 
     message: str

@@ -2,13 +2,13 @@
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
 import jsonschema_rs
 from jsonschema_rs import FancyRegexOptions, ValidationError, ValidationErrorKind
+from msgspec import Struct
 
 from clarion.jsontext import json_text, json_value
 from clarion.paths import MISSING, find_value
@@ -18,8 +18,7 @@ MAX_SCHEMA: Final = 256 << 10
 MAX_VIOLATIONS: Final = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(Struct, frozen=True, kw_only=True):
     """What one member of a payload breaks; `schema_path` is where the schema says so."""
 
     field: str

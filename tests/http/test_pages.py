@@ -2,12 +2,12 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from clarion.clock import ManualClock, Millis
 from clarion.db.listing import MAX_COUNT, Listing
@@ -227,8 +227,7 @@ async def test_an_unknown_id_is_a_place_like_any_other(api: Api, other_api: Api)
     assert ids(await get_page(api, before=foreign)) == [newer]
 
 
-@dataclass(frozen=True)
-class Visit:
+class Visit(Struct, frozen=True, kw_only=True):
     """One list, what happens to it, and one page asked of it."""
 
     pauses: Sequence[int]

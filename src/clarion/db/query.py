@@ -16,10 +16,11 @@ own: as one value, PostgreSQL without statistics takes it for rare, and walks al
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
+
+from msgspec import Struct
 
 _NAME = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
 _NAME_ALONE = re.compile(r"(?<!:)(?<!\{any):([a-z_][a-z0-9_]*)")
@@ -33,8 +34,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True, kw_only=True, eq=False):
     """One statement for both databases."""
 
     postgres: str
@@ -46,7 +46,7 @@ class Query:
     """Names that have a value for each of many rows."""
     arguments: Callable[[Mapping[str, Any]], Sequence[Any]]
     """Values in the order of the names."""
-    columns: list[str] = field(default_factory=list, compare=False)
+    columns: list[str] = []
     """What the columns of an answer are called, once SQLite has told."""
 
     def postgres_columns(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:

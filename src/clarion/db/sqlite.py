@@ -7,12 +7,12 @@ import queue
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import apsw
+from msgspec import Struct
 
 from clarion.cache import Caches
 from clarion.db.jsonmatch import json_matches
@@ -106,8 +106,7 @@ def _learn_columns(query: Query, cursor: apsw.Cursor) -> Sequence[str]:
     return query.columns
 
 
-@dataclass(slots=True)
-class _Unit:
+class _Unit(Struct):
     work: Work[Any]
     future: asyncio.Future[Any]
     result: Any = None

@@ -55,8 +55,7 @@ NOBODY = Caller(EnvironmentId(bytes(16)), OrganizationId(bytes(16)), ApiKeyId(by
 """Who calls an operation that is open to everyone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
+class Services(Struct, frozen=True, kw_only=True):
     """What operations share, made once by the composition root."""
 
     settings: Settings
@@ -116,8 +115,7 @@ class Call(Struct):
         return self.caller.organization_id
 
 
-@dataclass(frozen=True, slots=True)
-class Reply(Generic[T]):
+class Reply(Struct, Generic[T], frozen=True):
     """A body with another success status than the operation's own."""
 
     status: int
@@ -145,8 +143,7 @@ class Transaction(StrEnum):
     """No transaction: the handler gets a DetachedCall. Idempotency keys are ignored."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class Operation(Struct, frozen=True, kw_only=True):
     """An operation with everything that is needed to serve and to describe it."""
 
     method: str

@@ -6,9 +6,9 @@ import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
 from clarion import errors
@@ -35,16 +35,14 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class StaticPage:
+class StaticPage(Struct, frozen=True):
     """Bytes that anyone may read."""
 
     content_type: bytes
     body: bytes
 
 
-@dataclass(slots=True)
-class _Request:
+class _Request(Struct, kw_only=True):
     method: str
     raw_path: bytes
     query: bytes
