@@ -23,7 +23,7 @@ UNSCOPED = {
     "clarion.environments.store",
     "clarion.http.idempotency.LOCK_KEYS",
     "clarion.http.idempotency.DELETE_EXPIRED",
-    "clarion.http.idempotency.LIST_ANSWERS",
+    "clarion.http.idempotency.LIST_SEALED",
     "clarion.http.idempotency.UPDATE_BODY",
     "clarion.integrations.store.LIST_ENVELOPES",
     "clarion.webhooks.store.LIST_ENVELOPES",

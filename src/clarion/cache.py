@@ -18,7 +18,7 @@ class BoundedCache(Generic[K, V]):
         self._lock = threading.Lock()
         self._values: dict[K, V] = {}
         self._weight = 0
-        # A hit does not move its value: a value in use that is evicted is simply made again.
+        # A hit does not move its value, so `get` needs no lock; a value in use that is evicted is loaded again.
         self.get: Callable[[K], V | None] = self._values.get
 
     def put(self, key: K, value: V) -> None:

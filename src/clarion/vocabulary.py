@@ -1,4 +1,4 @@
-"""Closed sets of words shared by the API and the tables."""
+"""Enumerations that the API and the tables share."""
 
 from enum import StrEnum
 

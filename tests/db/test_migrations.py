@@ -11,7 +11,13 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from clarion.db.migrate import known_revisions, migrate_postgres, migrate_sqlite, missing_in_postgres, missing_in_sqlite
+from clarion.db.migrate import (
+    list_known_revisions,
+    list_missing_in_postgres,
+    list_missing_in_sqlite,
+    migrate_postgres,
+    migrate_sqlite,
+)
 from clarion.db.schema import metadata
 from clarion.errors import StoreNewer, StoreUnavailable
 
@@ -28,7 +34,7 @@ def _is_ours(name: str | None, kind: str, _parents: Any) -> bool:
 
 def test_migrated_sqlite_is_the_schema(tmp_path: Path) -> None:
     path = tmp_path / "clarion.db"
-    assert migrate_sqlite(path) == known_revisions()
+    assert migrate_sqlite(path) == list_known_revisions()
     engine = create_engine(f"sqlite:///{path}")
     with engine.connect() as connection:
         assert _differences(connection) == []
@@ -48,8 +54,8 @@ async def test_migrating_twice_changes_nothing(tmp_path: Path, postgres_url: str
     migrate_sqlite(path)
     await migrate_postgres(postgres_url)
 
-    assert migrate_sqlite(path) == missing_in_sqlite(path) == []
-    assert await migrate_postgres(postgres_url) == await missing_in_postgres(postgres_url) == []
+    assert migrate_sqlite(path) == list_missing_in_sqlite(path) == []
+    assert await migrate_postgres(postgres_url) == await list_missing_in_postgres(postgres_url) == []
 
 
 def test_a_newer_store_is_refused_with_a_sentence(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from clarion.app import Application
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.errors import Invalid
-from clarion.http.operation import Call, Caller, DetachedCall, Operation, RawReply, Transaction, operation
+from clarion.http.operation import Call, Caller, DetachedCall, Operation, RawResponse, Transaction, operation
 from clarion.http.service import Service
 from clarion.http.wire import Wire
 
@@ -23,7 +23,7 @@ class NameOut(Wire):
 
 
 @operation("POST", "/echo", scope=None, transaction=Transaction.NONE)
-async def echo(call: DetachedCall) -> RawReply:
+async def echo(call: DetachedCall) -> RawResponse:
     """Repeat the request."""
 
     async def read(db: Connection) -> int:
@@ -32,7 +32,7 @@ async def echo(call: DetachedCall) -> RawReply:
 
     seen = await call.database.read(read)
     said = call.request.headers[b"x-word"] + b" " + call.request.query + b" " + call.request.body
-    return RawReply(202, b"text/plain", b"%d %b" % (seen, said))
+    return RawResponse(202, b"text/plain", b"%d %b" % (seen, said))
 
 
 async def refuse_nobody(call: DetachedCall, body: NameIn) -> None:

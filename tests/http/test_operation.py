@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clarion.errors import RequestError
-from clarion.http.operation import Call, DetachedCall, Operation, Reply, Transaction, operation
+from clarion.http.operation import Call, DetachedCall, JsonResponse, Operation, Transaction, operation
 from clarion.http.wire import Wire
 from clarion.ids import TopicId
 
@@ -23,7 +23,7 @@ class NameOut(Wire):
     name: str
 
 
-async def rename(call: Call, topic_id: TopicId, query: NameQuery, body: NameIn) -> Reply[NameOut]:
+async def rename(call: Call, topic_id: TopicId, query: NameQuery, body: NameIn) -> JsonResponse[NameOut]:
     """Rename a topic."""
     raise NotImplementedError
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec import Meta, field
 
 from clarion.errors import Invalid, Malformed
-from clarion.http.queries import query_reader
+from clarion.http.queries import make_query_reader
 from clarion.http.wire import Wire
 from clarion.vocabulary import Channel
 
@@ -20,7 +20,7 @@ class Filter(Wire):
     transaction_id: list[str] = field(default_factory=list)
 
 
-read = query_reader(Filter)
+read = make_query_reader(Filter)
 
 
 def test_nothing_gives_the_defaults() -> None:

@@ -48,7 +48,7 @@ class Listing(Struct, frozen=True, kw_only=True):
         return f"{self.source} WHERE {self.where}" + ("" if self.unindexed is None else f" AND {self.unindexed}")
 
 
-class Position(Struct, frozen=True, kw_only=True):
+class CursorPosition(Struct, frozen=True, kw_only=True):
     """A position in a list, given by the sort value and the id of a row, even if that row is deleted by now."""
 
     id: bytes
@@ -58,13 +58,13 @@ class Position(Struct, frozen=True, kw_only=True):
     """Whether a page that starts or ends here includes the row itself."""
 
 
-class Window(Struct, frozen=True, kw_only=True):
+class PageRequest(Struct, frozen=True, kw_only=True):
     """Which rows of a list make up a page."""
 
     order_by: OrderBy
     direction: OrderDirection
     limit: int
-    position: Position | None = None
+    position: CursorPosition | None = None
     """Where the page starts; None: at the beginning of the list."""
     is_backwards: bool = False
     """Whether the page ends at the position instead of starting there."""
@@ -79,8 +79,8 @@ class RowPage(Struct, frozen=True, kw_only=True):
     """The rows of a page, with the positions that the neighbouring pages continue from, where there are any."""
 
     rows: Sequence[Row]
-    previous: Position | None
-    next: Position | None
+    previous: CursorPosition | None
+    next: CursorPosition | None
     total: int
     is_total_capped: bool
     """Whether the list may be longer than `total`."""
@@ -94,16 +94,16 @@ def split_by_values(column: str, values: Sequence[Any]) -> tuple[list[str], dict
     return [f"{column} = :{name}" for name in parameters], parameters
 
 
-async def fetch_page(db: Connection, listing: Listing, window: Window) -> RowPage:
-    """Read the rows of a window, look whether there are rows on both sides of it, and count the list."""
-    window = await _complete_position(db, listing, window)
-    rows, has_more = await _fetch_rows(db, listing, window)
-    first, last = _find_ends(rows, window)
+async def fetch_page(db: Connection, listing: Listing, request: PageRequest) -> RowPage:
+    """Read the rows of a page, check whether there are rows before and after it, and count the list."""
+    request = await _complete_position(db, listing, request)
+    rows, has_more = await _fetch_rows(db, listing, request)
+    first, last = _find_ends(rows, request)
     # A page without a position is the first one; if nothing follows it, it is the whole list.
-    edge = None if window.position is None else last if window.is_backwards else first
-    has_more_behind = edge is not None and await _has_rows_behind(db, listing, window, edge)
-    has_previous, has_next = (has_more, has_more_behind) if window.is_backwards else (has_more_behind, has_more)
-    is_whole = window.position is None and not has_more
+    edge = None if request.position is None else last if request.is_backwards else first
+    has_more_behind = edge is not None and await _has_rows_behind(db, listing, request, edge)
+    has_previous, has_next = (has_more, has_more_behind) if request.is_backwards else (has_more_behind, has_more)
+    is_whole = request.position is None and not has_more
     total, is_capped = (len(rows), False) if is_whole else await _count_total(db, listing)
     return RowPage(
         rows=rows,
@@ -194,35 +194,35 @@ def _select_ids(dialect: Dialect, listing: Listing, direction: str) -> str:
     return f"{' UNION ALL '.join(selects)} ORDER BY id {direction}"
 
 
-async def _complete_position(db: Connection, listing: Listing, window: Window) -> Window:
+async def _complete_position(db: Connection, listing: Listing, request: PageRequest) -> PageRequest:
     """Look up the sort value of a position that has only an id; a deleted row counts as not updated since creation."""
-    position = window.position
-    if position is None or position.value is not None or window.order_by is OrderBy.ID:
-        return window
+    position = request.position
+    if position is None or position.value is not None or request.order_by is OrderBy.ID:
+        return request
     statement = sql(
         f"SELECT t.updated_at FROM {listing.source} WHERE t.environment_id = :environment_id AND t.id = :cursor_id"
     )
     row = await db.fetch_one(statement, environment_id=listing.parameters["environment_id"], cursor_id=position.id)
     value = id_millis(position.id) if row is None else row["updated_at"]
-    return replace(window, position=replace(position, value=value))
+    return replace(request, position=replace(position, value=value))
 
 
-async def _fetch_rows(db: Connection, listing: Listing, window: Window) -> tuple[Sequence[Row], bool]:
-    """The rows of the window in list order, and whether there are more in the direction of reading."""
+async def _fetch_rows(db: Connection, listing: Listing, request: PageRequest) -> tuple[Sequence[Row], bool]:
+    """The rows of the page in list order, and whether there are more in the direction of reading."""
     source, parameters = listing.from_where, dict(listing.parameters)
-    if window.position is not None:
-        condition, bound = _build_condition(listing, window, window.position)
+    if request.position is not None:
+        condition, bound = _build_condition(listing, request, request.position)
         source, parameters = f"{source} AND {condition}", parameters | bound
-    statement = sql(f"SELECT {listing.columns} FROM {source} ORDER BY {_build_order(window)} LIMIT :page_limit")
-    rows = list(await db.fetch(statement, **parameters, page_limit=window.limit + 1))
-    has_more = len(rows) > window.limit
-    rows = rows[: window.limit]
-    return (rows[::-1] if window.is_backwards else rows), has_more
+    statement = sql(f"SELECT {listing.columns} FROM {source} ORDER BY {_build_order(request)} LIMIT :page_limit")
+    rows = list(await db.fetch(statement, **parameters, page_limit=request.limit + 1))
+    has_more = len(rows) > request.limit
+    rows = rows[: request.limit]
+    return (rows[::-1] if request.is_backwards else rows), has_more
 
 
-async def _has_rows_behind(db: Connection, listing: Listing, window: Window, edge: Position) -> bool:
+async def _has_rows_behind(db: Connection, listing: Listing, request: PageRequest, edge: CursorPosition) -> bool:
     """Whether there are rows beyond the edge of the page that reading started from."""
-    behind = replace(window, is_backwards=not window.is_backwards)
+    behind = replace(request, is_backwards=not request.is_backwards)
     condition, bound = _build_condition(listing, behind, edge)
     statement = sql(
         f"SELECT 1 AS found FROM {listing.from_where} AND {condition} ORDER BY {_build_order(behind)} LIMIT 1"
@@ -230,31 +230,31 @@ async def _has_rows_behind(db: Connection, listing: Listing, window: Window, edg
     return await db.fetch_one(statement, **listing.parameters, **bound) is not None
 
 
-def _build_condition(listing: Listing, window: Window, position: Position) -> tuple[str, dict[str, Any]]:
-    sign = ("<" if window.is_descending else ">") + ("=" if position.is_inclusive else "")
+def _build_condition(listing: Listing, request: PageRequest, position: CursorPosition) -> tuple[str, dict[str, Any]]:
+    sign = ("<" if request.is_descending else ">") + ("=" if position.is_inclusive else "")
     condition, bound = f"t.id {sign} :cursor_id", dict[str, Any](cursor_id=position.id)
-    if window.order_by is OrderBy.UPDATED_AT:
+    if request.order_by is OrderBy.UPDATED_AT:
         condition = f"(t.updated_at, t.id) {sign} (:cursor_value, :cursor_id)"
         bound["cursor_value"] = position.value
     # IS TRUE keeps the planner from walking the index of the order.
     return (f"({condition}) IS TRUE" if listing.is_selective else condition), bound
 
 
-def _build_order(window: Window) -> str:
-    direction = "DESC" if window.is_descending else "ASC"
-    return f"t.id {direction}" if window.order_by is OrderBy.ID else f"t.updated_at {direction}, t.id {direction}"
+def _build_order(request: PageRequest) -> str:
+    direction = "DESC" if request.is_descending else "ASC"
+    return f"t.id {direction}" if request.order_by is OrderBy.ID else f"t.updated_at {direction}, t.id {direction}"
 
 
-def _find_ends(rows: Sequence[Row], window: Window) -> tuple[Position | None, Position | None]:
+def _find_ends(rows: Sequence[Row], request: PageRequest) -> tuple[CursorPosition | None, CursorPosition | None]:
     """The positions of the first and the last row; an empty page is bounded by the position it was read from."""
     if rows:
-        return _position_of(rows[0], window.order_by), _position_of(rows[-1], window.order_by)
-    if window.position is None:
+        return _position_of(rows[0], request.order_by), _position_of(rows[-1], request.order_by)
+    if request.position is None:
         return None, None
     # The way back from beyond the end starts with the row of the position itself.
-    edge = replace(window.position, is_inclusive=True)
-    return (None, edge) if window.is_backwards else (edge, None)
+    edge = replace(request.position, is_inclusive=True)
+    return (None, edge) if request.is_backwards else (edge, None)
 
 
-def _position_of(row: Row, order_by: OrderBy) -> Position:
-    return Position(id=row["id"], value=row["updated_at"] if order_by is OrderBy.UPDATED_AT else None)
+def _position_of(row: Row, order_by: OrderBy) -> CursorPosition:
+    return CursorPosition(id=row["id"], value=row["updated_at"] if order_by is OrderBy.UPDATED_AT else None)

@@ -1,6 +1,6 @@
 """Dead letters: list them, and try them again."""
 
-from clarion.bus import Topic
+from clarion.bus import Signal
 from clarion.deadletters import store
 from clarion.deadletters.model import Filter
 from clarion.deadletters.wire import DeadLetterOut, DeadLetterQuery, RedriveIn, RedriveOut
@@ -27,7 +27,7 @@ async def redrive_dead_letters(call: Call, body: RedriveIn) -> RedriveOut:
     if wanted == Filter() and not body.all:
         raise Invalid.field("body", 'must have ids, channel, providerId or subscriberId, or "all": true')
     redriven = await store.redrive_dead_letters(call.db, call.environment_id, wanted, call.now)
-    call.after_commit.append(lambda: call.services.bus.publish(Topic.WORK))
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.WORK))
     return RedriveOut(redriven=redriven, has_more=redriven >= store.MAX_REDRIVEN)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from clarion.bus import Bus, Topic
+from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
@@ -64,7 +64,7 @@ class Engine:
             receipts_url=receipts_url,
         )
         self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway)
-        bus.listen(Topic.WORK, self.wake)
+        bus.listen(Signal.WORK, self.wake)
 
     def wake(self) -> None:
         """There may be work."""

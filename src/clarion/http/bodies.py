@@ -1,4 +1,4 @@
-"""Error bodies as shapes: what the mapper sends and the API description shows."""
+"""The shapes of error bodies."""
 
 from typing import Any
 

@@ -17,8 +17,8 @@ from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.errors import NotFound, RequestError
 from clarion.http.limits import SMALL_BODY
-from clarion.http.queries import query_reader
-from clarion.http.validation import body_reader
+from clarion.http.queries import make_query_reader
+from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, find_id
 from clarion.providers.gateway import ProviderGateway
@@ -36,7 +36,7 @@ _SAFE_METHODS = ("GET", "HEAD")
 
 @dataclass(frozen=True)
 class Caller:
-    """Who is calling: one key, and with it one environment."""
+    """Who is calling: an API key, and the environment it belongs to."""
 
     environment_id: EnvironmentId
     organization_id: OrganizationId
@@ -44,19 +44,19 @@ class Caller:
     scopes: frozenset[Scope]
 
     @cached_property
-    def rights(self) -> bytes:
+    def scopes_text(self) -> bytes:
         return " ".join(sorted(self.scopes)).encode()
 
-    def may(self, scope: Scope) -> bool:
+    def has_scope(self, scope: Scope) -> bool:
         return Scope.ALL in self.scopes or scope in self.scopes
 
 
-NOBODY = Caller(EnvironmentId(bytes(16)), OrganizationId(bytes(16)), ApiKeyId(bytes(16)), frozenset())
-"""Who calls an operation that is open to everyone."""
+ANONYMOUS = Caller(EnvironmentId(bytes(16)), OrganizationId(bytes(16)), ApiKeyId(bytes(16)), frozenset())
+"""The caller of an operation that needs no API key."""
 
 
 class Services(Struct, frozen=True, kw_only=True):
-    """What operations share, made once by the composition root."""
+    """What all operations share, created once by the composition root."""
 
     settings: Settings
     clock: Clock
@@ -67,13 +67,13 @@ class Services(Struct, frozen=True, kw_only=True):
 
 
 class RawRequest(Struct, frozen=True, kw_only=True):
-    """A request as it came."""
+    """A request before decoding."""
 
     method: str
     path: bytes
     query: bytes
     headers: Mapping[bytes, bytes]
-    """By name in lower case."""
+    """Names are in lower case."""
     body: bytes
 
 
@@ -98,13 +98,14 @@ class DetachedCall(Struct, frozen=True, kw_only=True):
 
 
 class Call(Struct):
-    """One request as an operation sees it: the caller, the moment, and a connection inside its unit of work."""
+    """One request for an operation that runs in a transaction: the caller, the time, and the connection."""
 
     caller: Caller
     db: Connection
     now: Millis
     services: Services
     after_commit: list[Callable[[], None]] = []
+    """Called when the transaction is durable."""
 
     @property
     def environment_id(self) -> EnvironmentId:
@@ -115,15 +116,15 @@ class Call(Struct):
         return self.caller.organization_id
 
 
-class Reply(Struct, Generic[T], frozen=True):
-    """A body with another success status than the operation's own."""
+class JsonResponse(Struct, Generic[T], frozen=True):
+    """A body with another status than the operation's default."""
 
     status: int
     body: T
 
 
-class RawReply(Struct, frozen=True):
-    """An answer that is not JSON."""
+class RawResponse(Struct, frozen=True):
+    """A response that is not JSON."""
 
     status: int
     content_type: bytes
@@ -231,9 +232,9 @@ def operation(  # noqa: PLR0913 - the options of a route
             body_limit=body_limit,
             path_kinds=path_kinds,
             query_shape=query,
-            read_query=query_reader(query) if query else None,
+            read_query=make_query_reader(query) if query else None,
             body_shape=body,
-            read_body=body_reader(body) if body else None,
+            read_body=make_body_reader(body) if body else None,
             result=_result_of_batch(handler) if batched else _result_of(handler),
             tag=tag or handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),
         )
@@ -277,7 +278,7 @@ def _check_parameters(
 
 def _result_of(handler: Handler) -> Any:
     hint = typing.get_type_hints(handler, include_extras=True)["return"]
-    return typing.get_args(hint)[0] if typing.get_origin(hint) is Reply else hint
+    return typing.get_args(hint)[0] if typing.get_origin(hint) is JsonResponse else hint
 
 
 def _result_of_batch(handler: Handler) -> Any:

@@ -9,9 +9,9 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from clarion.db.listing import (
+    CursorPosition,
     Listing,
-    Position,
-    Window,
+    PageRequest,
     count_all_rows,
     count_rows,
     fetch_newest_rows,
@@ -74,7 +74,7 @@ async def list_cursor_page(
     db: Connection, listing: Listing, query: CursorQuery, render: Callable[[Row], T]
 ) -> CursorPage[T]:
     """One page in the requested order, with cursors to its neighbours and the total."""
-    page = await fetch_page(db, listing, read_window(query))
+    page = await fetch_page(db, listing, read_page_request(query))
     return CursorPage(
         data=[render(row) for row in page.rows],
         next=encode_cursor(page.next, query.order_by) if page.next else None,
@@ -112,15 +112,15 @@ async def list_newest_rows(db: Connection, listing: Listing, *, page: int, limit
     return [], False
 
 
-def read_window(query: CursorQuery) -> Window:
-    """The part of the list that a request asks for; raises what is wrong with its cursors."""
+def read_page_request(query: CursorQuery) -> PageRequest:
+    """Which rows a query asks for; raises if a cursor is not valid."""
     if query.after and query.before:
         raise Malformed("Give either 'after' or 'before', not both")
     name, text = ("before", query.before) if query.before else ("after", query.after)
     position = _parse_cursor(name, text, query.order_by) if text else None
     if position is not None and query.include_cursor:
         position = msgspec.structs.replace(position, is_inclusive=True)
-    return Window(
+    return PageRequest(
         order_by=query.order_by,
         direction=query.order_direction,
         limit=query.limit,
@@ -129,17 +129,17 @@ def read_window(query: CursorQuery) -> Window:
     )
 
 
-def encode_cursor(position: Position, order_by: OrderBy) -> str:
-    """A position as an opaque text, which also tells the order that it belongs to."""
+def encode_cursor(position: CursorPosition, order_by: OrderBy) -> str:
+    """A position as an opaque text, which also names the order that it is valid for."""
     content = [order_by is OrderBy.UPDATED_AT, position.value or 0, position.id, position.is_inclusive]
     return base64.urlsafe_b64encode(msgspec.msgpack.encode(content)).rstrip(b"=").decode()
 
 
-def _parse_cursor(name: str, text: str, order_by: OrderBy) -> Position:
+def _parse_cursor(name: str, text: str, order_by: OrderBy) -> CursorPosition:
     """The position of a cursor, or of a plain `_id`, which callers may give instead."""
     plain_id = find_id(text)
     if plain_id is not None:
-        return Position(id=plain_id)
+        return CursorPosition(id=plain_id)
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         by_update, value, id_, is_inclusive = msgspec.msgpack.decode(raw, type=tuple[bool, int, bytes, bool])
@@ -149,4 +149,4 @@ def _parse_cursor(name: str, text: str, order_by: OrderBy) -> Position:
         raise Invalid.field(name, "belongs to a list in another order; keep 'orderBy' while paging", text)
     if len(id_) != 16 or not -(2**63) <= value < 2**63:
         raise Invalid.field(name, "is not a cursor of this list", text)
-    return Position(id=id_, value=value, is_inclusive=is_inclusive)
+    return CursorPosition(id=id_, value=value, is_inclusive=is_inclusive)

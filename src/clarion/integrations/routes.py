@@ -1,6 +1,6 @@
 """Integrations: create, list, change, delete."""
 
-from clarion.bus import Topic
+from clarion.bus import Signal
 from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, DetachedCall, Services, Transaction, operation
 from clarion.http.wire import IdText, changes_of
@@ -123,7 +123,7 @@ async def send_test_message(call: DetachedCall, integration_id: IntegrationId, b
 
 
 def _announce(call: Call) -> None:
-    call.after_commit.append(lambda: call.services.bus.publish(Topic.INTEGRATION_CHANGED))
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.INTEGRATION_CHANGED))
 
 
 def _check_environment(call: Call | DetachedCall, environment_id: IdText | None) -> None:
@@ -165,5 +165,5 @@ def _out(call: Call, integration: Integration) -> IntegrationOut:
         integration,
         call.organization_id,
         provider_id=call.services.names.to_wire(integration.provider_id),
-        shows_credentials=call.caller.may(Scope.INTEGRATIONS_READ),
+        shows_credentials=call.caller.has_scope(Scope.INTEGRATIONS_READ),
     )

@@ -92,7 +92,7 @@ async def _list_addresses(call: DetachedCall, integration: Integration, body: Tr
     given: dict[str, Any] = plain_value(body.to)
     if body.subscriber_id is None:
         return given
-    if not call.caller.may(Scope.SUBSCRIBERS_READ):
+    if not call.caller.has_scope(Scope.SUBSCRIBERS_READ):
         raise Forbidden(f"This API key lacks the scope '{Scope.SUBSCRIBERS_READ}', which subscriberId needs")
     key = SubscriberKey(str(body.subscriber_id))
     stored = await call.database.read(lambda db: _read_addresses(db, call.environment_id, key, integration.id))

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from clarion.errors import Malformed, NotFound, Unauthenticated
-from clarion.http.operation import DetachedCall, RawReply, Transaction, operation
+from clarion.http.operation import DetachedCall, RawResponse, Transaction, operation
 from clarion.ids import EnvironmentId, IntegrationId, find_id, id_text
 from clarion.integrations.callbacks import PATH, receipts_tokens, receipts_url
 from clarion.integrations.model import Integration
@@ -23,8 +23,8 @@ from clarion.vocabulary import Scope
 
 _PATH = PATH + "/{environmentId}/{integrationId}"
 # With an empty body, for there are providers that take any words for a failure.
-_THANKS = RawReply(200, b"text/plain", b"")
-_LATER = RawReply(503, b"text/plain", b"The report cannot be checked now; send it again later")
+_THANKS = RawResponse(200, b"text/plain", b"")
+_LATER = RawResponse(503, b"text/plain", b"The report cannot be checked now; send it again later")
 
 
 @operation(
@@ -44,24 +44,24 @@ async def get_receipts_address(call: DetachedCall, integration_id: IntegrationId
 
 
 @operation("POST", _PATH, scope=None, transaction=Transaction.NONE)
-async def receive_receipts(call: DetachedCall, environment_id: str, integration_id: str) -> RawReply:
+async def receive_receipts(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     """Take what a provider reports of messages, when it is signed as the provider signs."""
     return await _receive(call, environment_id, integration_id)
 
 
 @operation("GET", _PATH, scope=None, transaction=Transaction.NONE)
-async def receive_receipt(call: DetachedCall, environment_id: str, integration_id: str) -> RawReply:
+async def receive_receipt(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     """Take a report that is written into the query, or answer the challenge of a provider."""
     return await _receive(call, environment_id, integration_id)
 
 
 @operation("HEAD", _PATH, scope=None, transaction=Transaction.NONE)
-async def answer_receipts_probe(call: DetachedCall, environment_id: str, integration_id: str) -> RawReply:
+async def answer_receipts_probe(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     """Tell a provider that somebody is there."""
     return await _receive(call, environment_id, integration_id)
 
 
-async def _receive(call: DetachedCall, environment_id: str, integration_id: str) -> RawReply:
+async def _receive(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     integration = await _get_integration(call, environment_id, integration_id)
     now = call.now
     callback = _callback(call, integration)
@@ -76,7 +76,7 @@ async def _receive(call: DetachedCall, environment_id: str, integration_id: str)
         set_source = partial(store.set_source, integration=integration, source=source)
         _check_source(await call.database.transaction(set_source), source)
     if reply is not None:
-        return RawReply(reply.status, reply.content_type.encode(), reply.body.encode())
+        return RawResponse(reply.status, reply.content_type.encode(), reply.body.encode())
     try:
         redact = _redaction(integration, callback)
         reports = [read_report(one, integration, redact, now) for one in receipts]

@@ -4,7 +4,7 @@ import msgspec
 
 from clarion.db.listing import Listing
 from clarion.errors import AlreadyExists, Invalid, NotFound
-from clarion.http.operation import Call, Reply, Transaction, operation
+from clarion.http.operation import Call, JsonResponse, Transaction, operation
 from clarion.http.pages import CursorPage, CursorQuery, list_cursor_page
 from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import SubscriberKey, TopicKey
@@ -31,14 +31,14 @@ from clarion.vocabulary import OrderBy, Scope
 
 
 @operation("POST", "/v2/topics", scope=Scope.TOPICS_WRITE, status=(201, 200), query=CreateTopicQuery, body=TopicIn)
-async def create_topic(call: Call, query: CreateTopicQuery, body: TopicIn) -> Reply[TopicOut]:
+async def create_topic(call: Call, query: CreateTopicQuery, body: TopicIn) -> JsonResponse[TopicOut]:
     """Create a topic (201), or change the name of the existing one (200)."""
     topic, created = await store.upsert_topic(
         call.db, call.environment_id, TopicKey(body.key), changes_of(body, "name"), call.now
     )
     if query.fail_if_exists and not created:
         raise AlreadyExists(f"Topic '{topic.key}' exists already; leave out failIfExists to update it")
-    return Reply(201 if created else 200, TopicOut.of(topic))
+    return JsonResponse(201 if created else 200, TopicOut.of(topic))
 
 
 @operation("GET", "/v2/topics", scope=Scope.TOPICS_READ, query=TopicQuery, transaction=Transaction.SCAN)

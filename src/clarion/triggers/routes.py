@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from clarion.bus import Topic
+from clarion.bus import Signal
 from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, operation
@@ -68,7 +68,7 @@ async def _accept(
     call = calls[0]
     requests = [one for one in read if isinstance(one, actions.TriggerRequest)]
     accepted = iter(await actions.accept_triggers(call.db, requests, call.now))
-    call.after_commit.append(lambda: call.services.bus.publish(Topic.WORK))
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.WORK))
     return [one if isinstance(one, Invalid) else next(accepted) for one in read]
 
 

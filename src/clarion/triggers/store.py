@@ -27,7 +27,7 @@ TRIGGERS = Insert(
     "triggers",
     *("environment_id", "id", "transaction_key", "workflow_id", "version_id", "payload", "overrides"),
     *("created_at", "state", "priority", "recipients"),
-    otherwise="ON CONFLICT (environment_id, transaction_key) DO NOTHING",
+    on_conflict="ON CONFLICT (environment_id, transaction_key) DO NOTHING",
 )
 CLAIM_TRIGGERS = sql(f"""
     SELECT {_COLUMNS} FROM triggers
