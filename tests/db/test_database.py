@@ -1,4 +1,4 @@
-"""The store's promises, on both databases."""
+"""Transactions, reads and parameters, on both databases."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""Nesting of bodies."""
+"""The nesting limit of bodies."""
 
 import pytest
 from hypothesis import given
@@ -12,18 +12,18 @@ def nested(depth: int) -> bytes:
     return b'{"a":[' * (depth // 2) + b"1" + b"]}" * (depth // 2)
 
 
-def test_what_is_deep_but_not_too_deep_passes() -> None:
+def test_bodies_up_to_the_limit_pass() -> None:
     check_nesting(nested(MAX_NESTING))
     check_nesting(b"[" + b",".join([b"[[1],{}]"] * 1000) + b"]")
 
 
 @pytest.mark.parametrize("body", [nested(MAX_NESTING + 2), b"[" * 100_000, b"{" * 65 + b"}" * 65, b"[" * 80 + b'"]"'])
-def test_what_is_too_deep_is_refused(body: bytes) -> None:
+def test_bodies_beyond_the_limit_are_refused(body: bytes) -> None:
     with pytest.raises(Malformed, match="nested deeper than 64"):
         check_nesting(body)
 
 
-def test_brackets_inside_texts_do_not_count() -> None:
+def test_brackets_inside_strings_do_not_count() -> None:
     check_nesting(b'{"a":"' + b"[" * 1000 + b'\\"' + b"{" * 1000 + b'"}')
 
 

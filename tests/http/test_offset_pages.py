@@ -1,4 +1,4 @@
-"""Offset pages: how far they are counted, how deep they go, and lists that are merged from parts."""
+"""Offset pages: the limits of totals and offsets, and lists that are merged from parts."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +19,7 @@ KEEP_FOUR = sql("DELETE FROM topics WHERE environment_id = :environment_id AND (
 
 
 async def make_rows(database: Database, count: int) -> Listing:
-    """A list of so many rows."""
+    """A list of `count` rows."""
     environment_id, now = EnvironmentId(new_id(Millis(1))), Millis(1)
     rows = [
         {"environment_id": environment_id, "id": new_id(now), "key": f"{number}", "name": None, "now": now}
@@ -37,7 +37,7 @@ async def offset_page(database: Database, listing: Listing, *, page: int, limit:
 
 
 def squared(listing: Listing) -> Listing:
-    """The list with each of its rows as often as it has rows."""
+    """The list joined with itself: n rows become n²."""
     return replace(
         listing,
         source="topics AS t CROSS JOIN topics AS other",
@@ -94,11 +94,11 @@ async def total_of(database: Database, listing: Listing) -> tuple[int, bool]:
 
 
 def without(listing: Listing, key: str) -> Listing:
-    """The rows of another key, compared one by one."""
+    """The rows with another key, by an unindexed condition."""
     return replace(listing, unindexed="t.key <> :text", parameters={**listing.parameters, "text": key})
 
 
-async def test_a_text_in_a_very_long_list_is_counted_among_its_newest_rows(database: Database) -> None:
+async def test_unindexed_matches_in_a_very_long_list_are_counted_among_its_newest_rows(database: Database) -> None:
     long = squared(await make_rows(database, 224))
     short = squared(await make_rows(database, 4))
 
@@ -107,7 +107,7 @@ async def test_a_text_in_a_very_long_list_is_counted_among_its_newest_rows(datab
     assert await total_of(database, without(short, "0")) == (12, False)
 
 
-async def test_that_a_list_is_very_long_is_remembered_for_other_texts_too(database: Database) -> None:
+async def test_that_a_list_is_very_long_is_cached_for_other_unindexed_conditions_too(database: Database) -> None:
     long = squared(await make_rows(database, 224))
     await total_of(database, without(long, "nobody"))
 

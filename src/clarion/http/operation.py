@@ -254,7 +254,7 @@ def operations_of(*modules: ModuleType) -> list[Operation]:
 
 
 def _check_transaction(handler: Handler, method: str, transaction: Transaction) -> None:
-    # The API description tells by the method whether idempotency keys are honoured.
+    # The API description says by method whether idempotency keys are supported.
     is_read = transaction in (Transaction.READ, Transaction.SCAN)
     if transaction is not Transaction.NONE and is_read is not (method in _SAFE_METHODS):
         raise TypeError(f"{handler.__qualname__}: {method} cannot run in a {transaction} transaction")
