@@ -114,7 +114,7 @@ class _Unit(Struct):
 
 
 class SqliteDatabase:
-    """A database file that one process uses."""
+    """A database file, served by one process; commands may open it at the same time."""
 
     dialect = Dialect.SQLITE
 
@@ -144,10 +144,10 @@ class SqliteDatabase:
         return await self._loop.run_in_executor(self._scanners, self._scan_in_thread, work)
 
     async def notify_workers(self) -> None:
-        """Does nothing: no other process uses the file."""
+        """Does nothing: no other process runs workers on the file."""
 
     async def listen_for_work(self, listener: Callable[[], None]) -> None:
-        """Does nothing: no other process uses the file."""
+        """Does nothing: no other process runs workers on the file."""
 
     async def update_statistics(self) -> None:
         """Does nothing: SQLite chooses its indexes without statistics."""
