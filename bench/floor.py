@@ -28,7 +28,7 @@ from clarion.vault import Vault
 from clarion.vocabulary import Scope
 
 
-@operation("POST", "/v1/events/trigger", scope=Scope.EVENTS_WRITE, status=201, body_limit=LARGE_BODY)
+@operation("POST", "/v1/events/trigger", scope=Scope.EVENTS_WRITE, status=201, body=TriggerIn, body_limit=LARGE_BODY)
 async def accept(call: Call, body: TriggerIn) -> TriggerOut:  # noqa: ARG001 - an operation has a call
     """Accept a trigger and forget it."""
     return TriggerOut(acknowledged=True, status="processed", transaction_id=body.name)

@@ -1,9 +1,9 @@
-"""What is kept stays within bounds, and what was kept first leaves first."""
+"""Caches are bounded, and evict the oldest values first."""
 
-from clarion.cache import BoundedCache
+from clarion.cache import BoundedCache, Caches, CacheSlot
 
 
-def test_the_values_kept_last_stay() -> None:
+def test_the_oldest_values_are_evicted() -> None:
     cache: BoundedCache[str, int] = BoundedCache(limit=2)
     cache.put("a", 1)
     cache.put("b", 2)
@@ -12,7 +12,7 @@ def test_the_values_kept_last_stay() -> None:
     assert [cache.get(key) for key in "abc"] == [None, 2, 3]
 
 
-def test_heavy_values_make_room_for_themselves() -> None:
+def test_the_total_weight_is_limited() -> None:
     cache: BoundedCache[str, int] = BoundedCache(limit=10, weight_limit=10, weigh=len)
     for key in ("aaaa", "bbbb", "cccc"):
         cache.put(key, len(key))
@@ -20,10 +20,21 @@ def test_heavy_values_make_room_for_themselves() -> None:
     assert [cache.get(key) for key in ("aaaa", "bbbb", "cccc")] == [None, 4, 4]
 
 
-def test_a_value_kept_again_weighs_once() -> None:
+def test_a_value_that_is_replaced_counts_once() -> None:
     cache: BoundedCache[str, int] = BoundedCache(limit=10, weight_limit=8, weigh=len)
     for number in range(5):
         cache.put("aaaa", number)
     cache.put("bbbb", 9)
 
     assert (cache.get("aaaa"), cache.get("bbbb")) == (4, 9)
+
+
+def test_each_owner_has_its_own_cache_for_a_slot() -> None:
+    slot: CacheSlot[str, int] = CacheSlot(limit=1)
+    mine, other = Caches(), Caches()
+    mine.of(slot).put("a", 1)
+    mine.of(slot).put("b", 2)
+
+    assert [mine.of(slot).get(key) for key in "ab"] == [None, 2]
+    assert other.of(slot).get("b") is None
+    assert mine.of(CacheSlot[str, int](limit=1)).get("b") is None

@@ -1,4 +1,4 @@
-"""Moments on the wire."""
+"""Timestamps as text."""
 
 import pytest
 from hypothesis import given
@@ -8,11 +8,11 @@ from clarion.clock import Millis, find_moment, iso_text
 
 
 @given(st.integers(min_value=0, max_value=253_402_300_799_999))
-def test_a_moment_survives_its_text(value: int) -> None:
+def test_a_timestamp_is_parsed_from_its_text(value: int) -> None:
     assert find_moment(iso_text(Millis(value))) == value
 
 
-def test_moments_are_written_in_utc_with_milliseconds() -> None:
+def test_timestamps_are_formatted_in_utc_with_milliseconds() -> None:
     assert iso_text(Millis(1_767_225_600_007)) == "2026-01-01T00:00:00.007Z"
 
 
@@ -27,5 +27,5 @@ def test_moments_are_written_in_utc_with_milliseconds() -> None:
         ("0001-01-01T00:00:00+23:59", -62_135_683_140_000),
     ],
 )
-def test_texts_are_read_leniently_or_not_at_all(text: str, expected: int | None) -> None:
+def test_texts_are_parsed_leniently_or_refused(text: str, expected: int | None) -> None:
     assert find_moment(text) == expected

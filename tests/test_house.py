@@ -1,4 +1,4 @@
-"""The house rules that no other tool guards."""
+"""Rules of the codebase that no other tool checks."""
 
 import ast
 import importlib
@@ -18,12 +18,12 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 MAX_FILE = 400
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
 
-# Statements that are not about one environment: who is calling, the first start, keys that expire, all envelopes.
+# Statements across environments: authentication, the first start, expiry, locks, and all sealed secrets.
 UNSCOPED = {
     "clarion.environments.store",
     "clarion.http.idempotency.LOCK_KEYS",
     "clarion.http.idempotency.DELETE_EXPIRED",
-    "clarion.http.idempotency.LIST_ANSWERS",
+    "clarion.http.idempotency.LIST_SEALED",
     "clarion.http.idempotency.UPDATE_BODY",
     "clarion.integrations.store.LIST_ENVELOPES",
     "clarion.webhooks.store.LIST_ENVELOPES",
@@ -43,20 +43,22 @@ def modules() -> Iterator[ModuleType]:
             yield importlib.import_module(found.name)
 
 
-def test_no_file_is_longer_than_it_may_be() -> None:
+def test_no_file_exceeds_the_maximum_length() -> None:
     files = [*SOURCES, *(ROOT / "tests").rglob("*.py")]
     long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files}
 
     assert {name: lines for name, lines in long.items() if lines > MAX_FILE} == {}
 
 
-def test_every_module_opens_with_what_it_is() -> None:
-    silent = [str(path.relative_to(ROOT)) for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text()))]
+def test_every_module_has_a_docstring() -> None:
+    undocumented = [
+        str(path.relative_to(ROOT)) for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text()))
+    ]
 
-    assert silent == []
+    assert undocumented == []
 
 
-def test_no_module_is_a_drawer_for_everything() -> None:
+def test_no_module_has_a_catch_all_name() -> None:
     assert [path.name for path in SOURCES if path.stem in FORBIDDEN_NAMES] == []
 
 
@@ -85,7 +87,7 @@ def test_routes_are_imported_by_the_composition_root_alone() -> None:
     assert importers == []
 
 
-def test_every_operation_says_what_it_does_and_has_its_own_name() -> None:
+def test_every_operation_has_a_summary_and_a_unique_name() -> None:
     assert [one.path for one in OPERATIONS if not one.summary] == []
     assert len({one.handler.__name__ for one in OPERATIONS}) == len(OPERATIONS)
 

@@ -1,4 +1,4 @@
-"""Ids sort by creation, and their texts come back as they went."""
+"""Ids sort by creation, and are parsed from their texts."""
 
 import uuid
 
@@ -11,7 +11,7 @@ from clarion.ids import base62_id, find_id, id_base62, id_millis, id_text, new_i
 NOW = Millis(1_767_225_600_000)
 
 
-def test_ids_are_uuids_of_version_seven_that_carry_their_moment() -> None:
+def test_ids_are_uuids_of_version_seven_with_their_creation_time() -> None:
     made = new_id(NOW)
     parsed = uuid.UUID(bytes=made)
 
@@ -20,14 +20,14 @@ def test_ids_are_uuids_of_version_seven_that_carry_their_moment() -> None:
     assert id_millis(made) == NOW
 
 
-def test_ids_of_one_moment_rise_strictly_even_beyond_what_a_millisecond_holds() -> None:
+def test_ids_increase_strictly_even_beyond_4096_in_a_millisecond() -> None:
     later = Millis(NOW + 10_000)
     made = [new_id(later) for _ in range(10_000)]
 
     assert made == sorted(set(made))
 
 
-def test_a_clock_that_goes_back_a_little_does_not_break_the_order() -> None:
+def test_a_clock_that_is_set_back_a_little_does_not_break_the_order() -> None:
     first = new_id(Millis(NOW + 50_000))
     second = new_id(Millis(NOW + 49_500))
 
@@ -35,7 +35,7 @@ def test_a_clock_that_goes_back_a_little_does_not_break_the_order() -> None:
 
 
 @given(st.binary(min_size=16, max_size=16))
-def test_texts_of_an_id_lead_back_to_it(value: bytes) -> None:
+def test_an_id_is_parsed_from_its_texts(value: bytes) -> None:
     assert find_id(id_text(value)) == value
     assert find_id(id_text(value).upper()) == value
     assert base62_id(id_base62(value)) == value
@@ -43,13 +43,13 @@ def test_texts_of_an_id_lead_back_to_it(value: bytes) -> None:
 
 
 @given(st.text(max_size=40))
-def test_any_other_text_names_no_id(text: str) -> None:
+def test_any_other_text_is_not_an_id(text: str) -> None:
     found = find_id(text)
 
     assert found is None or id_text(found) == text.lower()
 
 
-def test_spellings_that_look_like_ids_are_none() -> None:
+def test_texts_that_resemble_ids_are_not_ids() -> None:
     text = id_text(new_id(NOW))
 
     assert find_id(text.replace("-", "")) is None

@@ -56,11 +56,11 @@ def test_other_schemas_are_refused_with_a_reason(schema: Any, reason: str) -> No
     assert reason in problem
 
 
-def test_a_payload_that_fits_breaks_nothing() -> None:
+def test_a_valid_payload_has_no_violations() -> None:
     assert find_violations(make_schema(n={"type": "number"}), {"n": 5}) == []
 
 
-def test_every_violation_is_found_with_its_place() -> None:
+def test_all_violations_are_found_with_their_paths() -> None:
     schema = make_schema(
         required=("name",), n={"type": "number"}, list={"items": {"type": ["string", "null"]}}, mail={"format": "email"}
     )
@@ -85,7 +85,7 @@ def test_violations_are_reported_up_to_a_hundred() -> None:
     assert len(find_violations({"additionalProperties": {"type": "null"}}, {str(n): n for n in range(500)})) == 100
 
 
-def test_a_cyclic_schema_reaches_as_deep_as_the_payload() -> None:
+def test_a_recursive_schema_validates_to_the_depth_of_the_payload() -> None:
     schema = {"$defs": {"n": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}}}, "$ref": "#/$defs/n"}
 
     assert [one.field for one in find_violations(schema, {"n": {"n": {"n": 5}}})] == ["n.n.n"]
@@ -104,11 +104,11 @@ def test_a_cyclic_schema_reaches_as_deep_as_the_payload() -> None:
         ({"a": True, "b": 5}, {"a": 1}, {"a": 1}),
     ],
 )
-def test_defaults_fill_what_is_absent(properties: Any, payload: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_defaults_fill_absent_members(properties: Any, payload: dict[str, Any], expected: dict[str, Any]) -> None:
     assert with_defaults({"properties": properties}, payload) == expected
 
 
-def test_defaults_come_through_references_and_combinations() -> None:
+def test_defaults_apply_through_references_and_combinations() -> None:
     schema = {
         "$defs": {"base": {"properties": {"a": {"default": 1}}}, "loop": {"$ref": "#/$defs/loop"}},
         "allOf": [{"$ref": "#/$defs/base"}, {"properties": {"b": {"default": 2}}}, {"$ref": "#/$defs/loop"}],
@@ -156,7 +156,7 @@ def test_any_schema_is_refused_or_works(schema: dict[str, Any], value: Any) -> N
         ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}}, False),
     ],
 )
-def test_references_that_go_in_circles_are_refused_and_trees_are_not(schema: Any, is_refused: bool) -> None:
+def test_circular_references_are_refused_and_recursive_structures_are_not(schema: Any, is_refused: bool) -> None:
     problem = check_schema(schema)
 
     assert (problem is not None and "refer to itself" in problem) is is_refused

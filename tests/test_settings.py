@@ -1,4 +1,4 @@
-"""Settings: defaults that work, and one clear sentence for what does not."""
+"""Settings: working defaults, and clear messages for values that are not valid."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from clarion.errors import SettingsError
 from clarion.settings import Settings
 
 
-def test_defaults_serve_on_a_laptop() -> None:
+def test_the_defaults_work_on_a_laptop() -> None:
     settings = Settings.load({})
 
     assert (settings.host, settings.port) == ("127.0.0.1", 3000)
@@ -16,7 +16,7 @@ def test_defaults_serve_on_a_laptop() -> None:
     assert settings.database_url is None
 
 
-def test_variables_are_read_and_options_win() -> None:
+def test_variables_are_read_and_options_override_them() -> None:
     environ = {"CLARION_PORT": "4000", "CLARION_HOST": "0.0.0.0", "CLARION_CORS_ORIGINS": "https://a.example, *"}
     settings = Settings.load(environ, port="5000", data_dir=None)
 
@@ -24,7 +24,7 @@ def test_variables_are_read_and_options_win() -> None:
     assert settings.cors_origins == ("https://a.example", "*")
 
 
-def test_an_empty_variable_is_an_unset_one() -> None:
+def test_an_empty_variable_counts_as_unset() -> None:
     assert Settings.load({"CLARION_PORT": "", "CLARION_DATABASE_URL": ""}).database_url is None
 
 
@@ -54,14 +54,14 @@ def test_an_empty_variable_is_an_unset_one() -> None:
         ("CLARION_EGRESS_ALLOW", "127.0.0.0/8, localhost"),
     ],
 )
-def test_a_wrong_setting_is_refused_with_a_sentence_that_names_it(name: str, value: str) -> None:
+def test_a_value_that_is_not_valid_is_refused_with_the_name_of_its_setting(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=name) as refusal:
         Settings.load({name: value})
 
     assert str(refusal.value).endswith(".")
 
 
-def test_secrets_do_not_print_themselves() -> None:
+def test_the_repr_of_a_secret_does_not_show_it() -> None:
     settings = Settings.load({"CLARION_DATABASE_URL": "postgresql://u:hunter2@localhost/x"})
 
     assert "hunter2" not in repr(settings)

@@ -1,4 +1,4 @@
-"""Credentials at rest."""
+"""Encryption at rest."""
 
 import base64
 import stat
@@ -13,7 +13,7 @@ OLD = f"old:{base64.b64encode(b'o' * 32).decode()}"
 NEW = f"new:{base64.b64encode(b'n' * 32).decode()}"
 
 
-def test_what_is_sealed_opens_in_its_own_place_alone() -> None:
+def test_an_envelope_opens_only_with_its_own_context() -> None:
     vault = Vault.parse(OLD)
     envelope = vault.seal("secret", context=b"row 1")
 
@@ -23,7 +23,7 @@ def test_what_is_sealed_opens_in_its_own_place_alone() -> None:
         vault.open(envelope, context=b"row 2")
 
 
-def test_the_first_key_writes_and_every_key_reads() -> None:
+def test_the_first_key_encrypts_and_all_keys_decrypt() -> None:
     envelope = Vault.parse(OLD).seal("secret", context=b"")
     both = Vault.parse(f"{NEW},{OLD}")
 
@@ -41,12 +41,12 @@ def test_a_missing_key_is_named() -> None:
 @pytest.mark.parametrize(
     "text", ["", "nokey", "id:notbase64!", f"id:{base64.b64encode(b'short').decode()}", "a b:AAAA"]
 )
-def test_keys_that_are_none_are_refused(text: str) -> None:
+def test_malformed_keys_are_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="CLARION_ENCRYPTION_KEYS"):
         Vault.parse(text)
 
 
-def test_a_key_is_generated_once_for_the_owner_alone(tmp_path: Path) -> None:
+def test_a_key_is_generated_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     envelope = open_vault(None, tmp_path / "data").seal("secret", context=b"")
     path = tmp_path / "data" / "encryption.keys"
 

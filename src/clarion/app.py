@@ -1,12 +1,12 @@
-"""Composition root: settings become a database, services, routes and, from them, the application."""
+"""Composition root: builds the database, the services, the routes and the application from the settings."""
 
 import asyncio
 import functools
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
+from msgspec import Struct
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
@@ -25,7 +25,7 @@ import clarion.triggers.routes
 import clarion.webhooks.routes
 import clarion.workflows.routes
 from clarion.bootstrap import FirstKeys, prepare_store
-from clarion.bus import Bus, Topic
+from clarion.bus import Bus, Signal
 from clarion.clock import Clock, SystemClock
 from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Database
@@ -47,8 +47,8 @@ from clarion.receipts.early import record_early_reports
 from clarion.settings import Settings
 from clarion.vault import Vault, open_vault
 
-_UPKEEP_SECONDS = 15
-_ANNOUNCE_SECONDS = 0.01
+_MAINTENANCE_SECONDS = 15
+_NOTIFY_SECONDS = 0.01
 
 log = logging.getLogger(__name__)
 
@@ -70,9 +70,8 @@ OPERATIONS: list[Operation] = operations_of(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Application:
-    """A running installation: what serves requests and what works in the background."""
+class Application(Struct, frozen=True, kw_only=True):
+    """A running installation: the ASGI application and the background tasks."""
 
     settings: Settings
     database: Database
@@ -82,8 +81,8 @@ class Application:
     vault: Vault
     first_keys: FirstKeys | None
 
-    async def work(self) -> None:
-        """The engine, until cancelled."""
+    async def run_engine(self) -> None:
+        """Run the engine until cancelled."""
         engine = Engine(
             self.database,
             clock=self.services.clock,
@@ -95,40 +94,40 @@ class Application:
         await self.database.listen_for_work(engine.wake)
         await engine.run()
 
-    async def announce(self) -> None:
-        """Pass hints of work on to the processes that do it, until cancelled; those of one moment together."""
-        hint = asyncio.Event()
-        self.services.bus.listen(Topic.WORK, hint.set)
+    async def notify_workers(self) -> None:
+        """Notify the workers of other processes when there is work, at most once per interval, until cancelled."""
+        has_work = asyncio.Event()
+        self.services.bus.listen(Signal.WORK, has_work.set)
         while True:
-            await hint.wait()
-            hint.clear()
+            await has_work.wait()
+            has_work.clear()
             try:
-                await self.database.announce_work()
+                await self.database.notify_workers()
             except StoreUnavailable as error:
                 log.warning("Announcement lost", extra={"error": str(error)})
-            await asyncio.sleep(_ANNOUNCE_SECONDS)
+            await asyncio.sleep(_NOTIFY_SECONDS)
 
-    async def keep_up(self) -> None:
-        """Background upkeep, until cancelled: what has expired goes, uses of keys are written down."""
+    async def run_maintenance(self) -> None:
+        """Periodically delete expired data, record the use of API keys and poll for receipts, until cancelled."""
         while True:
-            await asyncio.sleep(_UPKEEP_SECONDS)
+            await asyncio.sleep(_MAINTENANCE_SECONDS)
             try:
                 await self.authenticator.record_use()
                 await delete_expired(self.database, self.services.clock.now())
-                await self.database.renew_statistics()
+                await self.database.update_statistics()
                 await delete_old_receipts(self.database, self.services.clock.now())
                 await record_early_reports(self.database, self.vault, self.services.clock.now())
                 await ask_for_receipts(self.database, self.services.gateway, self.vault, self.services.clock.now())
             except StoreUnavailable as error:
                 log.warning("Upkeep postponed", extra={"error": str(error)})
             except Exception:
-                # What nobody foresaw in one of these ends no process.
+                # An unexpected error in maintenance must not end the process.
                 log.exception("Upkeep failed")
 
 
 @asynccontextmanager
 async def open_application(settings: Settings, *, migrate: bool = False) -> AsyncIterator[Application]:
-    """Everything from settings; on leaving, what is held in memory is written and the store is closed."""
+    """Open everything that the settings describe; on exit, write what is buffered and close the store."""
     vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
     if migrate:
         await migrate_store(settings)
@@ -155,7 +154,7 @@ def build_application(
     clock: Clock,
     first_keys: FirstKeys | None = None,
 ) -> Application:
-    """Wire the parts on a store that is ready."""
+    """Build the application on a store that is migrated and set up."""
     bus = Bus()
     services = Services(
         settings=settings,
@@ -178,13 +177,13 @@ def build_application(
         database=database,
         services=services,
         authenticator=authenticator,
-        asgi=_wrap(service, settings),
+        asgi=_add_cors(service, settings),
         vault=vault,
         first_keys=first_keys,
     )
 
 
-def _wrap(service: Service, settings: Settings) -> ASGIApp:
+def _add_cors(service: Service, settings: Settings) -> ASGIApp:
     if not settings.cors_origins:
         return service
     return CORSMiddleware(

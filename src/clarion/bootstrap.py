@@ -1,6 +1,6 @@
-"""The first start: an organization with two environments, a key for each, and in-app delivery switched on."""
+"""The first start: creates an organization with two environments, an API key and an in-app integration for each."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
@@ -9,20 +9,19 @@ from clarion.environments.model import Environment, hash_key
 from clarion.errors import SettingsError
 from clarion.integrations.actions import create_in_app_integration
 from clarion.integrations.store import list_sealing_keys
-from clarion.settings import Secret, Settings
+from clarion.settings import SecretSetting, Settings
 from clarion.vault import Vault
 from clarion.webhooks import store as webhooks
 
 
-@dataclass(frozen=True, slots=True)
-class FirstKeys:
-    """The secrets of the first start, by environment name; shown once."""
+class FirstKeys(Struct, frozen=True):
+    """The API keys of the first start, by environment name; shown once."""
 
     keys: dict[str, str]
 
 
 async def prepare_store(database: Database, settings: Settings, vault: Vault, clock: Clock) -> FirstKeys | None:
-    """Set up an empty store; on a used one, make sure that its secrets can be opened."""
+    """Set up an empty store; check that the vault can open the secrets of one in use."""
     await database.transaction(lambda db: _check_vault(db, vault))
     now = clock.now()
     return await database.transaction(lambda db: _set_up(db, settings, vault, now))
@@ -48,19 +47,19 @@ async def _set_up(db: Connection, settings: Settings, vault: Vault, now: Millis)
     environments = await actions.create_organization(db, name="Clarion", identifiers=identifiers, now=now)
     keys: dict[str, str] = {}
     for environment in environments:
-        keys[environment.name] = await _open_environment(db, environment, secrets[environment.name], now)
+        keys[environment.name] = await _create_first_key(db, environment, secrets[environment.name], now)
         await create_in_app_integration(db, environment.id, vault=vault, now=now)
     return FirstKeys(keys)
 
 
-async def _open_environment(db: Connection, environment: Environment, secret: Secret | None, now: Millis) -> str:
+async def _create_first_key(db: Connection, environment: Environment, secret: SecretSetting | None, now: Millis) -> str:
     request = actions.KeyRequest(name="First key", text=secret.reveal() if secret else None)
-    made = await actions.create_api_key(db, environment.id, request, now)
-    return made.text
+    created = await actions.create_api_key(db, environment.id, request, now)
+    return created.text
 
 
-async def _add_configured_keys(db: Connection, secrets: dict[str, Secret | None], now: Millis) -> None:
-    """Make a key that was configured after the first start known; one that was revoked stays so."""
+async def _add_configured_keys(db: Connection, secrets: dict[str, SecretSetting | None], now: Millis) -> None:
+    """Add keys that were configured after the first start; one that was revoked stays revoked."""
     for environment in await store.list_environments(db):
         secret = secrets.get(environment.name)
         if secret and await store.find_api_key_by_hash(db, hash_key(secret.reveal())) is None:

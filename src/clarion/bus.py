@@ -1,25 +1,25 @@
-"""What happens in one part of the process and others want to know: cache drops now, wake-ups and real-time later."""
+"""Signals between the parts of one process: a cache is out of date, there is work to do."""
 
 from collections import defaultdict
 from collections.abc import Callable
 from enum import StrEnum
 
 
-class Topic(StrEnum):
+class Signal(StrEnum):
     API_KEY_CHANGED = "api-key-changed"
     INTEGRATION_CHANGED = "integration-changed"
     WORK = "work"
 
 
 class Bus:
-    """Calls every listener of a topic at once, in the process it is published in."""
+    """Calls all listeners of a signal when it is published, synchronously and in this process only."""
 
     def __init__(self) -> None:
-        self._listeners: defaultdict[Topic, list[Callable[[], None]]] = defaultdict(list)
+        self._listeners: defaultdict[Signal, list[Callable[[], None]]] = defaultdict(list)
 
-    def listen(self, topic: Topic, listener: Callable[[], None]) -> None:
-        self._listeners[topic].append(listener)
+    def listen(self, signal: Signal, listener: Callable[[], None]) -> None:
+        self._listeners[signal].append(listener)
 
-    def publish(self, topic: Topic) -> None:
-        for listener in self._listeners[topic]:
+    def publish(self, signal: Signal) -> None:
+        for listener in self._listeners[signal]:
             listener()

@@ -1,8 +1,8 @@
-"""A bounded cache that threads may share."""
+"""Bounded caches that threads may share."""
 
 import threading
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -18,7 +18,7 @@ class BoundedCache(Generic[K, V]):
         self._lock = threading.Lock()
         self._values: dict[K, V] = {}
         self._weight = 0
-        # A hit does not move its value: a value in use that is evicted is simply made again.
+        # A hit does not move its value, so `get` needs no lock; a value in use that is evicted is loaded again.
         self.get: Callable[[K], V | None] = self._values.get
 
     def put(self, key: K, value: V) -> None:
@@ -30,3 +30,22 @@ class BoundedCache(Generic[K, V]):
                 oldest = next(iter(self._values))
                 del self._values[oldest]
                 self._weight -= self._weigh(oldest)
+
+
+class CacheSlot(Generic[K, V]):
+    """Declares a cache by its types and its limit; the values are held by a `Caches`, never by the declaring module."""
+
+    def __init__(self, *, limit: int) -> None:
+        self.limit = limit
+
+
+class Caches:
+    """The caches of one owner, such as a database: one for each slot, created at first use."""
+
+    def __init__(self) -> None:
+        self._caches: dict[CacheSlot[Any, Any], BoundedCache[Any, Any]] = {}
+
+    def of(self, slot: CacheSlot[K, V]) -> BoundedCache[K, V]:
+        cache = self._caches.get(slot)
+        # `setdefault` is atomic: threads that come at the same time get the same cache.
+        return cache if cache is not None else self._caches.setdefault(slot, BoundedCache(limit=slot.limit))

@@ -1,11 +1,11 @@
-"""The only reader of the time, and how moments look on the wire."""
+"""The only place that reads the time, and the text form of timestamps."""
 
 import time
 from datetime import UTC, datetime, timedelta
 from typing import NewType, Protocol
 
 Millis = NewType("Millis", int)
-"""Milliseconds since 1970 in UTC: how every moment is kept in the store."""
+"""Milliseconds since 1970 in UTC, as every timestamp is stored."""
 
 SECOND = Millis(1_000)
 MINUTE = Millis(60 * SECOND)
@@ -27,7 +27,7 @@ class SystemClock:
 
 
 class ManualClock:
-    """A clock that stands until it is moved, so that tests never wait."""
+    """A clock that stands still until it is moved, so that tests never wait."""
 
     def __init__(self, now: Millis) -> None:
         self._now = now
@@ -40,13 +40,13 @@ class ManualClock:
 
 
 def iso_text(moment: Millis) -> str:
-    """ISO 8601 in UTC with milliseconds and Z, the one form the API sends."""
+    """ISO 8601 in UTC with milliseconds and Z, the only form that the API sends."""
     seconds, millis = divmod(moment, 1000)
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{millis:03d}Z"
 
 
 def find_moment(text: str) -> Millis | None:
-    """The moment of an ISO 8601 text (UTC where it names no zone), or None."""
+    """Parse an ISO 8601 text, in UTC unless it names a zone; None if it is not valid."""
     try:
         parsed = datetime.fromisoformat(text.strip())
     except ValueError:

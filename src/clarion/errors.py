@@ -1,36 +1,37 @@
-"""Every exception that is raised on purpose.
+"""All exceptions that are raised on purpose.
 
 ClarionError
-├── SettingsError         a setting is wrong: the process does not start
+├── SettingsError         a setting is not valid: the process does not start
 ├── StoreError            the store cannot be used as it is
-│   ├── StoreNewer        it was made by a newer program
+│   ├── StoreNewer        its schema is newer than this version
 │   ├── StoreOutdated     it lacks migrations
 │   └── StoreUnavailable  unreachable, locked, full or shutting down: try again
-├── TemplateProblem, ControlsProblem, SendFailure   why a step could not be done (in templates, workflows, providers)
-└── RequestError          the caller can do something about it
-    ├── Malformed         not what it claims to be (JSON, base64, two cursors)
+├── TemplateProblem, ControlsProblem, SendFailure   why a step failed (in templates, workflows, providers)
+└── RequestError          an error of one request, sent to the caller
+    ├── Malformed         cannot be parsed, or contradicts itself (JSON, base64, two cursors)
     ├── Unauthenticated   no key, or not a valid one
     ├── Forbidden         a valid key without the scope
-    ├── NotFound          no such thing in this environment
+    ├── NotFound          does not exist in this environment
     ├── NoSuchRoute, MethodNotAllowed
-    ├── AlreadyExists     the caller asked to fail in that case
+    ├── AlreadyExists     and the caller asked to fail in that case
     ├── InProgress        the same idempotency key is being worked on
     ├── TooLarge, NotJson
     ├── PayloadInvalid    a trigger's payload does not fit the workflow's schema
-    └── Invalid           fields that are not valid, all of them
+    └── Invalid           one or more fields are not valid
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 
 class ClarionError(Exception):
-    """The root: everything below is understood and has a sentence for people."""
+    """The root of the hierarchy; each error has a message for people."""
 
 
 class SettingsError(ClarionError):
-    """A setting is wrong; the message is the one sentence that the operator reads."""
+    """A setting is not valid; the message is shown to the operator."""
 
 
 class StoreError(ClarionError):
@@ -38,19 +39,19 @@ class StoreError(ClarionError):
 
 
 class StoreNewer(StoreError):
-    """The store was written by a newer program than this one."""
+    """The schema of the store is newer than this version."""
 
 
 class StoreOutdated(StoreError):
-    """The store lacks migrations that this program needs."""
+    """The store lacks migrations that this version needs."""
 
 
 class StoreUnavailable(StoreError):
-    """The store does not answer now; the same request may succeed later."""
+    """The store cannot be used now; the same request may succeed later."""
 
 
 class RequestError(ClarionError):
-    """Something about one request; the message is sent to the caller."""
+    """An error of one request; the message is sent to the caller."""
 
     def __init__(self, message: str, *, ctx: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -59,19 +60,19 @@ class RequestError(ClarionError):
 
 
 class Malformed(RequestError):
-    """The request is not what it claims to be."""
+    """The request cannot be parsed or contradicts itself."""
 
 
 class Unauthenticated(RequestError):
-    """No key, or one that is unknown, revoked or expired."""
+    """The API key is absent, unknown, revoked or expired."""
 
 
 class Forbidden(RequestError):
-    """A known key without the scope that the operation needs."""
+    """The API key is valid but lacks the scope of the operation."""
 
 
 class NotFound(RequestError):
-    """Unknown, malformed or another environment's: the caller cannot tell which."""
+    """The id is unknown, malformed or of another environment; the message does not reveal which."""
 
     def __init__(self, thing: str, name: str) -> None:
         super().__init__(f"{thing} '{name}' does not exist in this environment")
@@ -82,7 +83,7 @@ class NoSuchRoute(RequestError):
 
 
 class MethodNotAllowed(RequestError):
-    """The path exists, for other methods."""
+    """The path exists, but not with this method."""
 
     def __init__(self, method: str, allowed: list[str]) -> None:
         super().__init__(f"{method} is not allowed here; use {', '.join(allowed)}")
@@ -90,39 +91,38 @@ class MethodNotAllowed(RequestError):
 
 
 class AlreadyExists(RequestError):
-    """The caller asked for failure when the thing exists, and it does."""
+    """The resource exists, and the caller asked to fail in that case."""
 
 
 class InProgress(RequestError):
-    """A request with the same idempotency key has not finished."""
+    """A request with the same idempotency key is still running."""
 
 
 class TooLarge(RequestError):
-    """The body is above the limit of its operation."""
+    """The body exceeds the limit of its operation."""
 
 
 class NotJson(RequestError):
-    """The body is declared as something other than JSON."""
+    """The content type of the body is not JSON."""
 
 
 class PayloadInvalid(RequestError):
-    """The payload breaks the JSON schema of its workflow; `violations` has every place."""
+    """The payload violates the JSON schema of its workflow; `violations` lists how."""
 
     def __init__(self, violations: Sequence[Any]) -> None:
         super().__init__("The payload does not fit the schema of the workflow")
         self.violations = violations
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What is wrong with one field, and the value that was sent."""
+class Problem(Struct, frozen=True):
+    """What is wrong with a field, and the value that was sent."""
 
     message: str
     value: Any = None
 
 
 class Invalid(RequestError):
-    """One or more fields are not valid; `problems` has them all, by path."""
+    """One or more fields are not valid; `problems` lists all of them by path."""
 
     def __init__(self, problems: Mapping[str, list[Problem]], message: str | None = None) -> None:
         super().__init__(message or _summary(problems))

@@ -1,4 +1,4 @@
-"""Identifiers: what we make (`…Id`, 16 bytes, time-ordered) and what callers choose (`…Key`, text)."""
+"""Identifiers: ours (`…Id`, 16 bytes, time-ordered), and those that callers choose (`…Key`, text)."""
 
 import os
 import threading
@@ -31,10 +31,10 @@ TransactionKey = NewType("TransactionKey", str)
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-class _Heads:
-    """The first halves of ids: a moment and a counter of 12 bits in one number, strictly rising within this process."""
+class _TimeParts:
+    """The time-ordered parts of ids: a timestamp and a 12-bit counter in one number, strictly increasing."""
 
-    _FARTHEST_BACK = 1000 << 12
+    _MAX_CLOCK_STEP = 1000 << 12
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -42,55 +42,55 @@ class _Heads:
 
     def next(self, now: Millis) -> int:
         with self._lock:
-            head = now << 12
-            # 4096 ids in one millisecond borrow from the next one rather than repeat, and a clock that was set back a
-            # little is waited for. One that was set back far is believed.
-            if 0 <= self._last - head <= self._FARTHEST_BACK:
-                head = self._last + 1
-            self._last = head
-            return head
+            part = now << 12
+            # More than 4096 ids in one millisecond continue into the next one. If the clock was set back by up to a
+            # second, ids continue from the last one until the clock has caught up; a larger step is followed.
+            if 0 <= self._last - part <= self._MAX_CLOCK_STEP:
+                part = self._last + 1
+            self._last = part
+            return part
 
 
-class _Tails:
-    """The second halves of ids: random, but for the two highest bits, which every UUID has in common."""
+class _RandomParts:
+    """The random parts of ids, 8 bytes each with the variant bits of a UUID; generated in batches."""
 
-    _MADE = 512
+    _BATCH = 512
 
     def __init__(self) -> None:
         self._left: list[bytes] = []
-        # A copy of the process must not hand out the same.
+        # A forked process must not return the same values.
         os.register_at_fork(after_in_child=self._left.clear)
 
     def next(self) -> bytes:
         try:
             return self._left.pop()
         except IndexError:
-            made = os.urandom(8 * self._MADE)
-            tails = [_VARIANT[made[start]] + made[start + 1 : start + 8] for start in range(0, len(made), 8)]
-            tail = tails.pop()
-            self._left.extend(tails)
-            return tail
+            raw = os.urandom(8 * self._BATCH)
+            parts = [_VARIANT[raw[start]] + raw[start + 1 : start + 8] for start in range(0, len(raw), 8)]
+            part = parts.pop()
+            self._left.extend(parts)
+            return part
 
 
 _VARIANT = [bytes([byte & 0x3F | 0x80]) for byte in range(256)]
-_next_head = _Heads().next
-_next_tail = _Tails().next
+_next_time_part = _TimeParts().next
+_next_random_part = _RandomParts().next
 
 
 def new_id(now: Millis) -> bytes:
-    """A UUID of version 7 for the moment `now`: ids sort by creation, and within this process strictly."""
-    head = _next_head(now)
-    return (head >> 12 << 16 | 0x7000 | head & 0xFFF).to_bytes(8) + _next_tail()
+    """A UUID of version 7: ids sort by creation time, and strictly so within this process."""
+    time_part = _next_time_part(now)
+    return (time_part >> 12 << 16 | 0x7000 | time_part & 0xFFF).to_bytes(8) + _next_random_part()
 
 
 def id_text(value: bytes) -> str:
-    """The canonical text of an id, as it goes over the wire."""
+    """The canonical text of an id, as the API sends it."""
     digits = value.hex()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def find_id(text: str) -> bytes | None:
-    """The id that `text` spells canonically, or None: a malformed id names nothing."""
+    """Parse the canonical text of an id; None if it is malformed."""
     if len(text) != 36 or text[8] != "-" or text[13] != "-" or text[18] != "-" or text[23] != "-":
         return None
     digits = text.replace("-", "")
@@ -101,22 +101,22 @@ def find_id(text: str) -> bytes | None:
 
 
 def id_millis(value: bytes) -> Millis:
-    """The moment that a time-ordered id was made."""
+    """When a time-ordered id was created."""
     return Millis(int.from_bytes(value[:6]))
 
 
 def first_id(moment: Millis) -> bytes:
-    """The lowest id that a moment can have."""
+    """The lowest id that can be created at a time."""
     return max(moment, 0).to_bytes(6) + bytes(10)
 
 
 def last_id(moment: Millis) -> bytes:
-    """The highest id that a moment can have."""
+    """The highest id that can be created at a time."""
     return max(moment, 0).to_bytes(6) + b"\xff" * 10
 
 
 def id_base62(value: bytes) -> str:
-    """An id in 22 letters and digits, as slugs carry it."""
+    """An id in 22 letters and digits, as in slugs."""
     number, letters = int.from_bytes(value), []
     while number:
         number, digit = divmod(number, 62)
@@ -125,7 +125,7 @@ def id_base62(value: bytes) -> str:
 
 
 def base62_id(text: str) -> bytes | None:
-    """The id that `id_base62` spelled, or None."""
+    """Parse what `id_base62` returned; None if it is malformed."""
     if len(text) != 22 or not all(letter in _BASE62 for letter in text):
         return None
     number = 0

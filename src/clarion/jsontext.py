@@ -1,4 +1,4 @@
-"""JSON as texts and bytes, for the wire and for the store."""
+"""JSON for the API and for the database."""
 
 from typing import Any
 
@@ -6,27 +6,27 @@ import msgspec
 
 
 def encode_json(value: Any) -> bytes:
-    """JSON as it goes over the wire."""
+    """JSON bytes, as the API sends them."""
     return _encoder.encode(value)
 
 
 def json_text(value: Any) -> str:
-    """JSON as it is kept in the store."""
+    """JSON text, as the database stores it."""
     return _encoder.encode(value).decode()
 
 
 def json_value(text: str | None) -> Any:
-    """What a JSON column holds; NULL is None."""
+    """Decode a JSON column; NULL is None."""
     return None if text is None else msgspec.json.decode(text)
 
 
 def plain_value(value: Any) -> Any:
-    """Shapes as dictionaries and lists under their wire names, without what is absent."""
+    """Convert wire shapes to dictionaries and lists, under their wire names and without absent fields."""
     return msgspec.to_builtins(value, enc_hook=_plain_text)
 
 
 def _plain_text(value: Any) -> str:
-    # Texts with a rule are subclasses of str, which msgspec does not write by itself.
+    # msgspec does not encode subclasses of str, such as CheckedText, by itself.
     if isinstance(value, str):
         return str(value)
     raise NotImplementedError(type(value))

@@ -1,4 +1,4 @@
-"""Logs: JSON lines with a constant message and fields, or readable lines where a person is watching."""
+"""Log formats: JSON lines with a constant message and fields, or readable lines for a terminal."""
 
 import logging
 import sys
@@ -18,7 +18,7 @@ def configure_logging(*, level: str, json_lines: bool) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # What these say at info level repeats the request log and the lines of the start.
+    # At info level these repeat the request log and the startup messages.
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
 

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 
 class Missing(Enum):
-    """The type of MISSING, which null is not."""
+    """The type of MISSING, which differs from null."""
 
     MISSING = "missing"
 
@@ -18,7 +18,7 @@ _PATH = re.compile(r"[^.\[\]{}|%]+(\.[^.\[\]{}|%]+|\[\d{1,9}\])*")
 
 
 def is_path(text: str) -> bool:
-    """Whether a text can be a path: members between dots, places in lists as `.0` or `[0]`."""
+    """Returns whether a text is a valid path: members separated by dots, list indexes as `.0` or `[0]`."""
     return _PATH.fullmatch(text) is not None
 
 
@@ -27,7 +27,7 @@ def split_path(path: str) -> list[str]:
 
 
 def find_value(value: Any, path: str) -> Any | Literal[Missing.MISSING]:
-    """What stands at `path`, or MISSING; never raises."""
+    """The value at `path`, or MISSING; never raises."""
     return follow(value, split_path(path))
 
 

@@ -1,26 +1,25 @@
-"""Payload schemas: whether a JSON schema can be used, what a payload breaks of it, and what it leaves to defaults."""
+"""JSON schemas of payloads: checking a schema, validating payloads against it, and filling in its defaults."""
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
 import jsonschema_rs
 from jsonschema_rs import FancyRegexOptions, ValidationError, ValidationErrorKind
+from msgspec import Struct
 
 from clarion.jsontext import json_text, json_value
 from clarion.paths import MISSING, find_value
 
-DEEPEST_SCHEMA: Final = 32
-MAX_SCHEMA: Final = 256 << 10
+MAX_SCHEMA_DEPTH: Final = 32
+MAX_SCHEMA_LENGTH: Final = 256 << 10
 MAX_VIOLATIONS: Final = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
-    """What one member of a payload breaks; `schema_path` is where the schema says so."""
+class Violation(Struct, frozen=True, kw_only=True):
+    """One violation of a schema: the field of the payload, and the rule as a path into the schema."""
 
     field: str
     message: str
@@ -29,17 +28,17 @@ class Violation:
 
 
 def check_schema(schema: Any) -> str | None:
-    """What is wrong with a JSON schema (draft 4 to 2020-12, without references to elsewhere), or None."""
+    """Returns what is wrong with a JSON schema, or None. Drafts 4 to 2020-12, without external references."""
     if not isinstance(schema, Mapping):
         return "must be a JSON schema: an object"
-    if _is_deeper(schema, DEEPEST_SCHEMA):
-        return f"must not be nested more than {DEEPEST_SCHEMA} levels deep"
+    if _is_deeper(schema, MAX_SCHEMA_DEPTH):
+        return f"must not be nested more than {MAX_SCHEMA_DEPTH} levels deep"
     loop = _find_loop(schema, schema)
     if loop is not None:
         return f"must not refer to itself without saying anything: {loop}"
     text = json_text(schema)
-    if len(text) > MAX_SCHEMA:
-        return f"must not be longer than {MAX_SCHEMA} characters"
+    if len(text) > MAX_SCHEMA_LENGTH:
+        return f"must not be longer than {MAX_SCHEMA_LENGTH} characters"
     try:
         _validator(text)
     except ValidationError as error:
@@ -49,13 +48,13 @@ def check_schema(schema: Any) -> str | None:
 
 
 def find_violations(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> list[Violation]:
-    """Everything that a payload breaks of a schema that `check_schema` accepted, up to a hundred things."""
+    """All violations of a schema that `check_schema` accepted, up to MAX_VIOLATIONS."""
     errors = _validator(json_text(schema)).iter_errors(payload)
     return [_violation(error) for error in islice(errors, MAX_VIOLATIONS)]
 
 
 def with_defaults(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The payload with the schema's defaults where it has no member; null is a member."""
+    """The payload with the schema's defaults for members that it lacks; a null member is not lacking."""
     filled: dict[str, Any] = _fill(schema, payload, root=schema, depth=0)
     return filled
 
@@ -76,7 +75,7 @@ def _is_deeper(value: Any, levels: int) -> bool:
 
 
 def _find_loop(value: Any, root: Mapping[str, Any]) -> str | None:
-    """A reference that leads through references alone back to itself; a schema of trees is none."""
+    """A `$ref` that leads back to itself through references alone; recursive data structures are allowed."""
     if isinstance(value, Mapping):
         seen: list[str] = []
         target: Any = value
@@ -112,7 +111,7 @@ def _pointer(error: ValidationError) -> str:
 
 
 def _fill(schema: Any, value: Any, *, root: Mapping[str, Any], depth: int) -> Any:
-    if not isinstance(schema, Mapping) or depth > 2 * DEEPEST_SCHEMA:
+    if not isinstance(schema, Mapping) or depth > 2 * MAX_SCHEMA_DEPTH:
         return value
     for part in (_target(schema.get("$ref"), root), *_list(schema.get("allOf"))):
         value = _fill(part, value, root=root, depth=depth + 1)
@@ -134,7 +133,7 @@ def _fill_members(properties: Any, value: Mapping[str, Any], *, root: Mapping[st
 
 
 def _target(reference: Any, root: Mapping[str, Any]) -> Any:
-    """What a reference into the schema itself names; one that names nothing fills nothing."""
+    """The target of a reference within the schema, or None."""
     if reference == "#":
         return root
     if not isinstance(reference, str) or not reference.startswith("#/"):

@@ -1,4 +1,4 @@
-"""All configuration, read once: CLARION_… variables, each with a default that works on a laptop."""
+"""All configuration, read once from CLARION_… variables; every default works on a laptop."""
 
 import dataclasses
 import ipaddress
@@ -16,8 +16,8 @@ _LOG_FORMATS = ("auto", "json", "text")
 _DATA_DIR = Path("clarion-data")
 
 
-class Secret:
-    """A text that does not print itself."""
+class SecretSetting:
+    """The text of a secret setting, which its repr does not show."""
 
     def __init__(self, value: str) -> None:
         self._value = value
@@ -26,7 +26,7 @@ class Secret:
         return self._value
 
     def __repr__(self) -> str:
-        return "Secret(…)"
+        return "SecretSetting(…)"
 
 
 def _setting(default: Any, about: str) -> Any:
@@ -38,18 +38,18 @@ class Settings:
     host: str = _setting("127.0.0.1", "Address to listen on.")
     port: int = _setting(3000, "Port to listen on; 0 takes a free one.")
     data_dir: Path = _setting(_DATA_DIR, "Folder of the SQLite store and of generated keys.")
-    database_url: Secret | None = _setting(
+    database_url: SecretSetting | None = _setting(
         None, "`postgresql://…` to use PostgreSQL; unset means SQLite in the data folder."
     )
     database_pool_size: int = _setting(10, "PostgreSQL connections per process.")
     builtin_name: str = _setting(
         "svc", "Name of the built-in providers and origins on the wire; `novu` suits published clients."
     )
-    development_api_key: Secret | None = _setting(None, "First API key of Development; generated when unset.")
-    production_api_key: Secret | None = _setting(None, "First API key of Production; generated when unset.")
+    development_api_key: SecretSetting | None = _setting(None, "First API key of Development; generated when unset.")
+    production_api_key: SecretSetting | None = _setting(None, "First API key of Production; generated when unset.")
     development_app_id: str | None = _setting(None, "Public application identifier of Development.")
     production_app_id: str | None = _setting(None, "Public application identifier of Production.")
-    encryption_keys: Secret | None = _setting(
+    encryption_keys: SecretSetting | None = _setting(
         None,
         "`id:base64 of 32 bytes`, comma-separated; the first one writes. Generated into the data folder when unset.",
     )
@@ -66,7 +66,7 @@ class Settings:
 
     @classmethod
     def load(cls, environ: Mapping[str, str], **overrides: Any) -> Self:
-        """Read the variables, let given overrides (command-line options) win, and refuse what cannot work."""
+        """Read the variables, apply the overrides (command-line options), and refuse values that cannot work."""
         values: dict[str, Any] = {}
         for item in dataclasses.fields(cls):
             text = environ.get(variable(item.name))
@@ -98,7 +98,7 @@ def _parse(name: str, text: str) -> Any:
             raise SettingsError(f"{variable(name)} must be a whole number, not '{text}'.")
         return int(text)
     if name in _SECRETS:
-        return Secret(text)
+        return SecretSetting(text)
     if name == "data_dir":
         return Path(text)
     if name in _LISTS:
@@ -149,7 +149,7 @@ def _check_words(settings: Settings) -> None:
 
 def _check_first_keys(settings: Settings) -> None:
     for name in ("development_api_key", "production_api_key"):
-        key: Secret | None = getattr(settings, name)
+        key: SecretSetting | None = getattr(settings, name)
         if key is not None and not re.fullmatch(r"[\x21-\x7e]{16,255}", key.reveal()):
             raise SettingsError(f"{variable(name)} must have 16 to 255 printable characters without spaces.")
     for name in ("development_app_id", "production_app_id"):
@@ -159,13 +159,13 @@ def _check_first_keys(settings: Settings) -> None:
 
 
 def _check_database_url(url: str) -> None:
-    # The URL may hold a password, so the sentence names the setting and not its value.
+    # The URL may contain a password, so the message does not repeat it.
     try:
         parts = urlsplit(url)
-        known = parts.scheme in ("postgresql", "postgres") and (parts.port is None or parts.port > 0)
+        is_valid = parts.scheme in ("postgresql", "postgres") and (parts.port is None or parts.port > 0)
     except ValueError:
-        known = False
-    if not known:
+        is_valid = False
+    if not is_valid:
         raise SettingsError("CLARION_DATABASE_URL must be postgresql://user:password@host:port/database.")
 
 
@@ -180,10 +180,12 @@ def _is_host(text: str) -> bool:
 def _is_base_url(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        is_complete = (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        )
     except ValueError:
         return False
-    return is_whole and not (parts.query or parts.fragment or parts.username or parts.password)
+    return is_complete and not (parts.query or parts.fragment or parts.username or parts.password)
 
 
 def _is_network(text: str) -> bool:

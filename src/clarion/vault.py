@@ -1,7 +1,7 @@
-"""Credentials at rest: AES-GCM envelopes that name the key they were sealed with.
+"""Encryption at rest: AES-GCM envelopes that name the key they were sealed with.
 
-An envelope is `v1.<key id>.<base64 of nonce and ciphertext>`. The first key writes, every key reads, so
-keys are rotated by putting a new one in front and sealing everything again (`clarion encryption rotate`).
+An envelope is `v1.<key id>.<base64 of nonce and ciphertext>`. The first key encrypts, all keys
+decrypt. To rotate keys, put a new one in front and seal everything again (`clarion encryption rotate`).
 """
 
 import base64
@@ -24,7 +24,7 @@ _KEY_FILE = "encryption.keys"
 
 
 class Vault:
-    """Seals and opens texts; never prints its keys."""
+    """Seals and opens secrets; never prints its keys."""
 
     def __init__(self, keys: Mapping[str, bytes]) -> None:
         self._ciphers = {key_id: AESGCM(key) for key_id, key in keys.items()}
@@ -33,7 +33,7 @@ class Vault:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `id:base64key[,id:base64key…]`; each key has 32 bytes."""
+        """Parse `id:base64key[,id:base64key…]`; each key has 32 bytes."""
         keys = dict(_parse_key(entry.strip()) for entry in text.split(",") if entry.strip())
         if not keys:
             raise SettingsError("CLARION_ENCRYPTION_KEYS is empty; give at least one 'id:base64 of 32 bytes'.")
@@ -44,19 +44,19 @@ class Vault:
         return frozenset(self._ciphers)
 
     def seal(self, text: str, *, context: bytes) -> str:
-        """Encrypt `text`; it opens only with the same `context` (the ids it belongs to)."""
+        """Encrypt `text`; it can only be opened with the same `context`, the ids of its owner."""
         key_id, _, sealed = self.seal_bytes(text.encode(), context=context).partition(b".")
         return f"v1.{key_id.decode()}.{base64.b64encode(sealed).decode()}"
 
     def open(self, envelope: str, *, context: bytes) -> str:
-        """The text of an envelope."""
+        """Decrypt an envelope."""
         _, key_id, encoded = envelope.split(".", 2)
         return self.open_bytes(key_id.encode() + b"." + base64.b64decode(encoded), context=context).decode()
 
     def tokens(self, *, context: bytes) -> list[str]:
-        """Texts that nobody else can make for the context, one by each key: the first is handed out, all are valid."""
-        made = [hmac.digest(key, context, "sha256")[:16] for key in self._token_keys]
-        return [base64.urlsafe_b64encode(one).rstrip(b"=").decode() for one in made]
+        """Tokens for a context that nobody else can compute, one for each key: give out the first, accept all."""
+        digests = [hmac.digest(key, context, "sha256")[:16] for key in self._token_keys]
+        return [base64.urlsafe_b64encode(one).rstrip(b"=").decode() for one in digests]
 
     def seal_bytes(self, content: bytes, *, context: bytes) -> bytes:
         """The compact form: key id, a dot, nonce and ciphertext."""
@@ -80,12 +80,12 @@ class Vault:
 
 
 def sealing_key_id(envelope: str) -> str:
-    """Which key an envelope was sealed with."""
+    """The id of the key that an envelope was sealed with."""
     return envelope.split(".", 2)[1]
 
 
 def open_vault(encryption_keys: str | None, data_dir: Path) -> Vault:
-    """The vault of the setting, or of a key file that is made in the data folder at first use."""
+    """A vault with the configured keys, or with those of a key file that is generated at first use."""
     if encryption_keys is not None:
         return Vault.parse(encryption_keys)
     path = data_dir / _KEY_FILE

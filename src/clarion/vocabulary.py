@@ -1,4 +1,4 @@
-"""Closed sets of words shared by the API and the tables."""
+"""Enumerations that the API and the tables share."""
 
 from enum import StrEnum
 
@@ -47,6 +47,11 @@ class MarkAs(StrEnum):
     SEEN = "seen"
     UNREAD = "unread"
     UNSEEN = "unseen"
+
+
+class OrderBy(StrEnum):
+    ID = "_id"
+    UPDATED_AT = "updatedAt"
 
 
 class OrderDirection(StrEnum):

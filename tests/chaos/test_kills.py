@@ -111,7 +111,7 @@ async def judge(process: Process, store: list[str], accepted: set[str]) -> None:
     database = await open_store(store)
     try:
         # Nobody lived long enough to renew them, and what is asked below joins everything with everything.
-        await database.renew_statistics()
+        await database.update_statistics()
         assert await quiet(database) == {}
     finally:
         await database.close()

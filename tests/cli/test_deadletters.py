@@ -9,13 +9,13 @@ import httpx
 from tests.processes import Start
 
 EMAIL = {"name": "Mail", "type": "email", "controlValues": {"subject": "Hi", "body": "Hello"}}
-# Addresses of this machine are refused for good unless they are allowed.
+# Loopback addresses are refused permanently unless they are allowed.
 FORBIDDEN = {"webhookUrl": "http://127.0.0.1:9/hook", "secretKey": "s", "from": "a@example.com"}
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(30):
-        while not await condition():  # noqa: ASYNC110 - it is asked over HTTP
+        while not await condition():  # noqa: ASYNC110 - polls over HTTP
             await asyncio.sleep(0.05)
 
 

@@ -1,4 +1,4 @@
-"""No input whatever gives a 500: requests made from the API description, and then broken."""
+"""No input causes a 500: requests are generated from the API description and then corrupted."""
 
 import json
 import re
@@ -43,7 +43,7 @@ values = st.recursive(
 
 
 def names_of(operation: Operation) -> tuple[list[str], list[str]]:
-    """The query parameters and the members of the body that the operation knows."""
+    """The query parameters and the body members of the operation."""
     described = DESCRIPTION["paths"][operation.path][operation.method.lower()]
     query = [one["name"] for one in described["parameters"] if one["in"] == "query"]
     if "requestBody" not in described:
@@ -68,9 +68,7 @@ def requests(draw: st.DrawFn, operation: Operation) -> dict[str, Any]:
 @settings(max_examples=15, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: f"{one.method} {one.path}")
-async def test_any_request_is_answered_with_a_documented_status(
-    api: Api, operation: Operation, data: st.DataObject
-) -> None:
+async def test_every_response_has_a_documented_status(api: Api, operation: Operation, data: st.DataObject) -> None:
     documented = set(DESCRIPTION["paths"][operation.path][operation.method.lower()]["responses"]) - {"500", "503"}
     await api.post("/v2/subscribers", json={"subscriberId": "ada"})
     request = data.draw(requests(operation))
@@ -80,5 +78,5 @@ async def test_any_request_is_answered_with_a_documented_status(
         operation.method, **request, content=content, headers={"Content-Type": "application/json"}
     )
 
-    # A segment that is empty or no text makes another path.
+    # A segment that is empty or not valid UTF-8 makes another path.
     assert str(response.status_code) in documented | {"404", "405"}, (request, content, response.text)

@@ -1,4 +1,4 @@
-"""Another environment's things: never readable, changeable or distinguishable from missing ones, on any route."""
+"""Resources of another environment cannot be read, changed or told apart from missing ones, on any route."""
 
 import re
 from collections.abc import Iterator
@@ -59,9 +59,9 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v1/webhooks/endpoints/{endpointId}/replay"): {"since": "2020-01-01T00:00:00.000Z"},
     ("PATCH", "/v1/environments/api-keys/{apiKeyId}"): {"name": "Taken over"},
 }
-# Creates the topic of its path in the caller's own environment, so it finds nothing missing.
+# Creates the topic in the caller's own environment, so it never responds with 404.
 CREATES = ("POST", "/v2/topics/{topicKey}/subscriptions")
-# Answers that there was nothing to cancel.
+# Responds that there was nothing to cancel.
 CANCELS = ("DELETE", "/v1/events/trigger/{transactionId}")
 
 
@@ -77,7 +77,7 @@ def fill(path: str, values: dict[str, str]) -> str:
 
 @pytest.fixture
 async def theirs(database: Database, other_api: Api) -> dict[str, str]:
-    """One of everything in the other environment, by the name of the path parameter it goes into."""
+    """One resource of each kind in the other environment, by the name of its path parameter."""
     environment = other_api.environment
     subscriber = await make_subscriber(database, environment, "ada")
     workflow = await make_workflow(database, environment, key="welcome")
@@ -89,7 +89,7 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
     integration = (await other_api.post("/v1/integrations", json=body)).json()
     await other_api.post("/v2/topics/news/subscriptions", json={"subscriberIds": ["ada"]})
     await other_api.post("/v1/suppressions", json={"channel": "email", "address": "ada@example.org"})
-    # Nobody listens on the port.
+    # No server listens on the port.
     endpoint = (await other_api.post("/v1/webhooks/endpoints", json={"url": "http://127.0.0.1:9/"})).json()
     delivery = (await other_api.post(f"/v1/webhooks/endpoints/{endpoint['_id']}/test")).json()
     keys = (await other_api.get("/v1/environments/api-keys")).json()
@@ -115,7 +115,7 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
 
 
 async def everything(api: Api) -> list[str]:
-    """All that an environment can tell about itself."""
+    """Everything that can be read of an environment."""
     paths = [one.path for one in OPERATIONS if one.method == "GET" and not one.path_kinds]
     paths += ["/v2/subscribers/ada", "/v2/subscribers/ada/preferences", "/v2/topics/news/subscriptions"]
     paths += ["/v1/subscribers/ada/notifications/feed"]
@@ -123,14 +123,14 @@ async def everything(api: Api) -> list[str]:
 
 
 def anonymous(text: str, values: dict[str, str], path: str) -> str:
-    """An answer without the names that the caller itself put into the request."""
+    """A response body without the names that were in the request itself."""
     text = text.replace(path, "PATH")
     for name, value in values.items():
         text = text.replace(value, f"<{name}>")
     return text
 
 
-async def test_every_addressed_operation_answers_as_if_nothing_were_there(
+async def test_every_operation_with_a_path_parameter_responds_as_if_it_did_not_exist(
     api: Api, other_api: Api, theirs: dict[str, str]
 ) -> None:
     before = await everything(other_api)
@@ -150,7 +150,7 @@ async def test_every_addressed_operation_answers_as_if_nothing_were_there(
     assert await everything(other_api) == before
 
 
-async def test_lists_and_filters_show_nothing_of_others(api: Api, theirs: dict[str, str]) -> None:
+async def test_lists_and_filters_return_nothing_of_other_environments(api: Api, theirs: dict[str, str]) -> None:
     for path in (
         "/v2/subscribers",
         "/v2/subscribers?subscriberId=ada",
@@ -171,7 +171,9 @@ async def test_lists_and_filters_show_nothing_of_others(api: Api, theirs: dict[s
         assert (await api.get(path)).json() == {"workflows": [], "totalCount": 0}
 
 
-async def test_references_in_bodies_do_not_reach_over(api: Api, other_api: Api, theirs: dict[str, str]) -> None:
+async def test_references_in_bodies_do_not_find_other_environments(
+    api: Api, other_api: Api, theirs: dict[str, str]
+) -> None:
     before = await everything(other_api)
     await api.post("/v2/subscribers", json={"subscriberId": "ada"})
     marked = await api.post(
@@ -189,7 +191,7 @@ async def test_references_in_bodies_do_not_reach_over(api: Api, other_api: Api, 
     assert await everything(other_api) == before
 
 
-async def test_the_same_names_live_side_by_side(api: Api, other_api: Api) -> None:
+async def test_environments_may_use_the_same_identifiers(api: Api, other_api: Api) -> None:
     for one in (api, other_api):
         assert (await one.post("/v2/subscribers?failIfExists=true", json={"subscriberId": "x"})).status_code == 201
         assert (await one.post("/v2/topics?failIfExists=true", json={"key": "x"})).status_code == 201

@@ -1,4 +1,4 @@
-"""The store's promises, on both databases."""
+"""Transactions, reads and parameters, on both databases."""
 
 import asyncio
 import sqlite3
@@ -46,7 +46,7 @@ def unique() -> bytes:
     return new_id(Millis(1))
 
 
-async def test_a_failed_unit_leaves_nothing_and_harms_no_neighbour(database: Database) -> None:
+async def test_a_failed_unit_leaves_nothing_and_the_others_commit(database: Database) -> None:
     name = unique().hex()
 
     async def fail(db: Connection) -> None:
@@ -61,19 +61,19 @@ async def test_a_failed_unit_leaves_nothing_and_harms_no_neighbour(database: Dat
     assert await count(database, name) == 20
 
 
-async def test_what_is_committed_is_seen_by_every_reader(database: Database) -> None:
+async def test_committed_rows_are_visible_to_all_readers(database: Database) -> None:
     id_ = unique()
     await database.transaction(lambda db: insert(db, id_, "seen"))
 
-    near = await database.read(lambda db: db.fetch_one(FIND, id=id_))
-    far = await database.scan(lambda db: db.fetch_one(FIND, id=id_))
+    read = await database.read(lambda db: db.fetch_one(FIND, id=id_))
+    scanned = await database.scan(lambda db: db.fetch_one(FIND, id=id_))
 
-    assert near is not None
-    assert near["name"] == "seen"
-    assert far is not None
+    assert read is not None
+    assert read["name"] == "seen"
+    assert scanned is not None
 
 
-async def test_a_scan_sees_one_moment(database: Database) -> None:
+async def test_a_scan_sees_one_snapshot(database: Database) -> None:
     name = unique().hex()
 
     async def twice(db: Connection) -> list[Any]:
@@ -84,7 +84,7 @@ async def test_a_scan_sees_one_moment(database: Database) -> None:
     assert first["n"] == second["n"] == 0
 
 
-async def test_lists_find_what_is_among_them(database: Database) -> None:
+async def test_a_list_parameter_matches_its_members(database: Database) -> None:
     ids = [unique() for _ in range(5)]
     await asyncio.gather(*(database.transaction(partial(insert, id_=id_, name="listed")) for id_ in ids[:3]))
     query = sql("SELECT id FROM organizations WHERE id {any:ids}")
@@ -95,7 +95,7 @@ async def test_lists_find_what_is_among_them(database: Database) -> None:
     assert await database.read(lambda db: db.fetch(query, ids=[])) == []
 
 
-async def test_many_rows_are_changed_each_by_its_own_values(database: Database) -> None:
+async def test_many_rows_are_updated_with_their_own_values(database: Database) -> None:
     ids = [unique() for _ in range(3)]
     await asyncio.gather(*(database.transaction(partial(insert, id_=id_, name="old")) for id_ in ids))
     query = sql("""
@@ -108,7 +108,7 @@ async def test_many_rows_are_changed_each_by_its_own_values(database: Database) 
     assert [await find_name(database, id_) for id_ in ids] == ["old-0", "old-1", "old"]
 
 
-async def test_what_a_unit_sets_and_locks_on_postgresql_ends_with_it(postgres_url: str) -> None:
+async def test_settings_and_locks_of_a_unit_end_with_it_on_postgresql(postgres_url: str) -> None:
     database = await PostgresDatabase.connect(postgres_url, pool_size=1)
     environment_id = EnvironmentId(unique())
     setting = sql("SELECT current_setting('random_page_cost') AS cost, pg_backend_pid() AS connection")
@@ -140,7 +140,7 @@ json_values = st.recursive(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(document=st.dictionaries(st.sampled_from("abc"), json_values, max_size=3), pattern=json_values)
-async def test_json_matches_alike_in_both_databases(database: Database, document: Any, pattern: Any) -> None:
+async def test_json_matches_the_same_in_both_databases(database: Database, document: Any, pattern: Any) -> None:
     texts = {"document": msgspec.json.encode(document).decode(), "pattern": msgspec.json.encode(pattern).decode()}
     query = sql("SELECT json_matches(:document, :pattern) AS found")
 
@@ -180,7 +180,7 @@ async def test_sqlite_units_that_arrive_together_share_commits(tmp_path: Path) -
             commits.append(text)
         return True
 
-    database._write.exec_trace = note
+    database._write_connection.exec_trace = note
 
     await asyncio.gather(*(database.transaction(lambda db: insert(db, unique(), "x")) for _ in range(500)))
     await database.close()
@@ -188,13 +188,13 @@ async def test_sqlite_units_that_arrive_together_share_commits(tmp_path: Path) -
     assert 0 < len(commits) < 50
 
 
-async def test_a_full_disk_is_told_as_unavailable_and_nothing_is_lost(tmp_path: Path) -> None:
+async def test_a_full_disk_is_reported_as_unavailable_and_nothing_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "clarion.db"
     migrate_sqlite(path)
     database = SqliteDatabase(path)
     await database.transaction(lambda db: insert(db, b"1" * 16, "kept"))
-    pages = database._write.pragma("page_count")
-    database._write.execute(f"PRAGMA max_page_count = {pages}")
+    pages = database._write_connection.pragma("page_count")
+    database._write_connection.execute(f"PRAGMA max_page_count = {pages}")
 
     with pytest.raises(StoreUnavailable):
         await database.transaction(lambda db: insert(db, b"2" * 16, "x" * 1_000_000))
@@ -223,10 +223,10 @@ def test_the_embedded_store_survives_power_loss_by_its_settings(tmp_path: Path) 
     assert connection.pragma("journal_mode") == "wal"
     assert connection.pragma("synchronous") == 2
     connection.close()
-    # Migrations are made with the standard library's.
+    # Migrations run with the standard library's driver.
     assert sqlite3.sqlite_version_info >= (3, 38)
 
 
-async def test_statistics_are_renewed_without_a_word(database: Database) -> None:
-    await database.renew_statistics()
-    await database.renew_statistics()
+async def test_statistics_are_updated_repeatedly_without_error(database: Database) -> None:
+    await database.update_statistics()
+    await database.update_statistics()

@@ -1,4 +1,4 @@
-"""The migrations lead to the schema, and a store ahead of the program is refused."""
+"""Migrations produce the schema, and a store with a newer schema is refused."""
 
 import sqlite3
 from pathlib import Path
@@ -11,7 +11,13 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from clarion.db.migrate import known_revisions, migrate_postgres, migrate_sqlite, missing_in_postgres, missing_in_sqlite
+from clarion.db.migrate import (
+    list_known_revisions,
+    list_missing_in_postgres,
+    list_missing_in_sqlite,
+    migrate_postgres,
+    migrate_sqlite,
+)
 from clarion.db.schema import metadata
 from clarion.errors import StoreNewer, StoreUnavailable
 
@@ -22,20 +28,20 @@ def _differences(connection: Any) -> list[Any]:
 
 
 def _is_ours(name: str | None, kind: str, _parents: Any) -> bool:
-    # SQLite's full-text index keeps tables of its own.
+    # SQLite's full-text index has its own tables.
     return kind != "table" or not str(name).startswith("subscriber_search")
 
 
-def test_migrated_sqlite_is_the_schema(tmp_path: Path) -> None:
+def test_migrated_sqlite_has_the_schema(tmp_path: Path) -> None:
     path = tmp_path / "clarion.db"
-    assert migrate_sqlite(path) == known_revisions()
+    assert migrate_sqlite(path) == list_known_revisions()
     engine = create_engine(f"sqlite:///{path}")
     with engine.connect() as connection:
         assert _differences(connection) == []
     engine.dispose()
 
 
-async def test_migrated_postgresql_is_the_schema(postgres_url: str) -> None:
+async def test_migrated_postgresql_has_the_schema(postgres_url: str) -> None:
     await migrate_postgres(postgres_url)
     engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(postgres_url))
     async with engine.connect() as connection:
@@ -48,11 +54,11 @@ async def test_migrating_twice_changes_nothing(tmp_path: Path, postgres_url: str
     migrate_sqlite(path)
     await migrate_postgres(postgres_url)
 
-    assert migrate_sqlite(path) == missing_in_sqlite(path) == []
-    assert await migrate_postgres(postgres_url) == await missing_in_postgres(postgres_url) == []
+    assert migrate_sqlite(path) == list_missing_in_sqlite(path) == []
+    assert await migrate_postgres(postgres_url) == await list_missing_in_postgres(postgres_url) == []
 
 
-def test_a_newer_store_is_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_a_newer_store_is_refused_with_a_clear_message(tmp_path: Path) -> None:
     path = tmp_path / "clarion.db"
     migrate_sqlite(path)
     connection = sqlite3.connect(path)
@@ -64,7 +70,7 @@ def test_a_newer_store_is_refused_with_a_sentence(tmp_path: Path) -> None:
         migrate_sqlite(path)
 
 
-def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_store_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "clarion.db"
     path.write_text("not a database, just a text that is long enough to be looked at")
 
@@ -72,6 +78,6 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
         migrate_sqlite(path)
 
 
-async def test_an_unreachable_server_is_told(tmp_path: Path) -> None:
+async def test_an_unreachable_server_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="cannot be reached"):
         await migrate_postgres(f"postgresql://nobody@/none?host={tmp_path}")

@@ -1,4 +1,4 @@
-"""One SQL text for two databases."""
+"""Translation of SQL statements for both databases."""
 
 from clarion.db.query import sql
 
@@ -11,14 +11,14 @@ def test_names_become_numbers_each_name_once() -> None:
     assert query.arguments({"b": 2, "a": 1}) == (1, 2)
 
 
-def test_locks_are_for_postgresql_alone() -> None:
+def test_row_locks_exist_only_on_postgresql() -> None:
     query = sql("SELECT 1 FROM t {for_update}")
 
     assert query.postgres.endswith("FOR UPDATE")
     assert "UPDATE" not in query.sqlite
 
 
-def test_lists_are_spread_for_sqlite_in_few_sizes() -> None:
+def test_lists_are_padded_to_powers_of_two_for_sqlite() -> None:
     query = sql("SELECT 1 FROM t WHERE id {any:ids} AND x = :x")
 
     text, parameters = query.sqlite_call({"ids": [1, 2, 3], "x": 9})
@@ -35,14 +35,14 @@ def test_an_empty_list_matches_nothing() -> None:
     assert parameters == [None, None]
 
 
-def test_words_that_differ_are_written_as_marks() -> None:
+def test_marks_are_replaced_for_each_database() -> None:
     query = sql("SELECT {position}(name, :part) FROM t")
 
     assert query.postgres == "SELECT strpos(name, $1) FROM t"
     assert query.sqlite == "SELECT instr(name, ?1) FROM t"
 
 
-def test_many_rows_are_arrays_for_postgresql_and_a_statement_each_for_sqlite() -> None:
+def test_many_rows_are_arrays_for_postgresql_and_single_statements_for_sqlite() -> None:
     query = sql("UPDATE t SET note = :note, at = :now {each: id uuid, note text} WHERE id = :id")
 
     assert query.postgres == (
@@ -52,7 +52,7 @@ def test_many_rows_are_arrays_for_postgresql_and_a_statement_each_for_sqlite() -
     assert query.sqlite == "UPDATE t SET note = ?3, at = ?1  WHERE id = ?2"
 
 
-def test_arrays_hold_what_each_row_has_and_nothing_where_none_has_any() -> None:
+def test_an_array_has_the_values_of_all_rows_and_is_empty_if_all_are_null() -> None:
     query = sql("UPDATE t SET note = :note, at = :now {each: id uuid, note text} WHERE id = :id")
 
     some = query.postgres_columns([{"now": 7, "id": 1, "note": None}, {"now": 7, "id": 2, "note": "b"}])

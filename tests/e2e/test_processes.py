@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from clarion.db.migrate import known_revisions
+from clarion.db.migrate import list_known_revisions
 from tests.processes import Process, Start
 
 
@@ -135,7 +135,7 @@ async def test_api_and_worker_processes_share_a_store(
 ) -> None:
     store = ["--database-url", fresh_postgres_url, "--data-dir", str(tmp_path / "data")]
     assert "run `clarion migrate` first" in run_command("api", *store).stderr
-    assert run_command("migrate", *store).stdout == f"Applied {', '.join(known_revisions())}.\n"
+    assert run_command("migrate", *store).stdout == f"Applied {', '.join(list_known_revisions())}.\n"
     assert run_command("migrate", *store).stdout == "The store is up to date.\n"
 
     first = start("api", *store)

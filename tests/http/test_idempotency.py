@@ -1,4 +1,4 @@
-"""Idempotency keys: one effect and one answer, whatever is sent how often."""
+"""Idempotency keys: one effect and one response, however often a request is sent."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from tests.support import Api, MakeApi
 KEY = {"Idempotency-Key": "key-1"}
 
 
-async def test_the_same_request_again_gets_the_same_answer_and_has_no_effect(api: Api, clock: ManualClock) -> None:
+async def test_a_repeated_request_gets_the_same_response_and_has_no_effect(api: Api, clock: ManualClock) -> None:
     first = await api.post("/v2/subscribers", json={"subscriberId": "ada", "firstName": "Ada"}, headers=KEY)
     await api.patch("/v2/subscribers/ada", json={"firstName": "Changed"})
     clock.move(60_000)
@@ -50,7 +50,7 @@ async def test_environment_method_and_path_are_part_of_the_key(api: Api, other_a
     assert first.json()["_id"] != other.json()["_id"]
 
 
-async def test_a_refusal_is_kept_too(api: Api) -> None:
+async def test_a_refusal_is_stored_too(api: Api) -> None:
     first = await api.patch("/v2/subscribers/ada", json={"firstName": "x"}, headers=KEY)
     await api.post("/v2/subscribers", json={"subscriberId": "ada"})
 
@@ -60,7 +60,7 @@ async def test_a_refusal_is_kept_too(api: Api) -> None:
     assert again.content == first.content
 
 
-async def test_a_request_that_was_never_begun_does_not_use_the_key_up(api: Api) -> None:
+async def test_a_request_that_is_not_valid_does_not_use_the_key(api: Api) -> None:
     refused = await api.post("/v2/subscribers", json={"subscriberId": 5}, headers=KEY)
     mended = await api.post("/v2/subscribers", json={"subscriberId": "ada"}, headers=KEY)
 
@@ -76,13 +76,13 @@ async def test_reads_ignore_the_key(api: Api) -> None:
 
 
 @pytest.mark.parametrize(("length", "status"), [(255, 201), (256, 422)])
-async def test_keys_have_a_longest_length(api: Api, length: int, status: int) -> None:
+async def test_the_length_of_keys_is_limited(api: Api, length: int, status: int) -> None:
     response = await api.post("/v2/subscribers", json={"subscriberId": "a"}, headers={"idempotency-key": "k" * length})
 
     assert response.status_code == status
 
 
-async def test_a_hundred_at_once_have_one_effect_and_one_answer(api: Api) -> None:
+async def test_a_hundred_concurrent_requests_have_one_effect_and_one_response(api: Api) -> None:
     body = {"name": "one of many"}
     answers = await asyncio.gather(*(api.post("/v1/environments/api-keys", json=body, headers=KEY) for _ in range(100)))
     final = await api.post("/v1/environments/api-keys", json=body, headers=KEY)
@@ -95,7 +95,7 @@ async def test_a_hundred_at_once_have_one_effect_and_one_answer(api: Api) -> Non
     assert {(one.status_code, one.headers["retry-after"]) for one in busy} <= {(409, "1")}
 
 
-async def test_a_key_is_forgotten_after_a_day(api: Api, clock: ManualClock) -> None:
+async def test_a_key_expires_after_a_day(api: Api, clock: ManualClock) -> None:
     await api.post("/v2/subscribers", json={"subscriberId": "ada"}, headers=KEY)
     clock.move(DAY - 1)
     last = await api.post("/v2/subscribers", json={"subscriberId": "ada"}, headers=KEY)
@@ -107,7 +107,7 @@ async def test_a_key_is_forgotten_after_a_day(api: Api, clock: ManualClock) -> N
     assert fresh.json()["subscriberId"] == "bob"
 
 
-async def test_kept_answers_show_no_secret_in_the_store(api: Api, database: Database) -> None:
+async def test_stored_responses_are_encrypted(api: Api, database: Database) -> None:
     made = await api.post("/v1/environments/api-keys", json={"name": "secret"}, headers=KEY)
     reading = sql("SELECT body FROM idempotency_keys WHERE environment_id = :environment_id")
     rows = await database.read(lambda db: db.fetch(reading, environment_id=api.environment.id))
@@ -118,7 +118,7 @@ async def test_kept_answers_show_no_secret_in_the_store(api: Api, database: Data
     assert again.content == made.content
 
 
-async def test_a_key_with_other_rights_is_not_shown_the_kept_answer(api: Api, make_api: MakeApi) -> None:
+async def test_an_api_key_with_other_scopes_does_not_get_the_stored_response(api: Api, make_api: MakeApi) -> None:
     body = {"providerId": "sendgrid", "channel": "email", "credentials": {"apiKey": "canary"}}
     writer = await make_api(scopes=frozenset({Scope.INTEGRATIONS_WRITE}))
 
@@ -130,7 +130,7 @@ async def test_a_key_with_other_rights_is_not_shown_the_kept_answer(api: Api, ma
     assert "canary" not in hidden.text
 
 
-async def test_expired_keys_are_removed_in_batches(api: Api, database: Database, clock: ManualClock) -> None:
+async def test_expired_keys_are_deleted_in_batches(api: Api, database: Database, clock: ManualClock) -> None:
     for number in range(7):
         await api.post("/v2/subscribers", json={"subscriberId": "x"}, headers={"Idempotency-Key": f"k{number}"})
     counting = sql("SELECT count(*) AS n FROM idempotency_keys WHERE environment_id = :environment_id")

@@ -1,36 +1,36 @@
-"""Nesting of bodies."""
+"""The nesting limit of bodies."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.errors import Malformed
-from clarion.http.limits import DEEPEST, check_nesting
+from clarion.http.limits import MAX_NESTING, check_nesting
 
 
 def nested(depth: int) -> bytes:
     return b'{"a":[' * (depth // 2) + b"1" + b"]}" * (depth // 2)
 
 
-def test_what_is_deep_but_not_too_deep_passes() -> None:
-    check_nesting(nested(DEEPEST))
+def test_bodies_up_to_the_limit_pass() -> None:
+    check_nesting(nested(MAX_NESTING))
     check_nesting(b"[" + b",".join([b"[[1],{}]"] * 1000) + b"]")
 
 
-@pytest.mark.parametrize("body", [nested(DEEPEST + 2), b"[" * 100_000, b"{" * 65 + b"}" * 65, b"[" * 80 + b'"]"'])
-def test_what_is_too_deep_is_refused(body: bytes) -> None:
+@pytest.mark.parametrize("body", [nested(MAX_NESTING + 2), b"[" * 100_000, b"{" * 65 + b"}" * 65, b"[" * 80 + b'"]"'])
+def test_bodies_beyond_the_limit_are_refused(body: bytes) -> None:
     with pytest.raises(Malformed, match="nested deeper than 64"):
         check_nesting(body)
 
 
-def test_brackets_inside_texts_do_not_count() -> None:
+def test_brackets_inside_strings_do_not_count() -> None:
     check_nesting(b'{"a":"' + b"[" * 1000 + b'\\"' + b"{" * 1000 + b'"}')
 
 
 @given(st.integers(1, 200))
 def test_the_limit_is_exact(depth: int) -> None:
     body = b"[" * depth + b"]" * depth
-    if depth <= DEEPEST:
+    if depth <= MAX_NESTING:
         check_nesting(body)
     else:
         with pytest.raises(Malformed):

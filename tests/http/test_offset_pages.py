@@ -1,26 +1,17 @@
-"""Offset pages: how far they are counted, how deep they go, and lists that are merged from parts."""
-
-from dataclasses import replace
+"""Offset pages: the limits of totals and offsets, and lists that are merged from parts."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from clarion.clock import Millis
+from clarion.db.listing import MAX_COUNT, SAMPLE_ROWS, Listing
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.errors import Invalid
-from clarion.http.pages import (
-    COUNTED,
-    DEEPEST,
-    EXAMINED,
-    CursorQuery,
-    Listing,
-    OffsetPage,
-    list_cursor_page,
-    list_offset_page,
-)
+from clarion.http.pages import MAX_OFFSET, CursorQuery, OffsetPage, list_cursor_page, list_offset_page
 from clarion.ids import EnvironmentId, new_id
 from clarion.topics import store
 
@@ -28,7 +19,7 @@ KEEP_FOUR = sql("DELETE FROM topics WHERE environment_id = :environment_id AND (
 
 
 async def make_rows(database: Database, count: int) -> Listing:
-    """A list of so many rows."""
+    """A list of `count` rows."""
     environment_id, now = EnvironmentId(new_id(Millis(1))), Millis(1)
     rows = [
         {"environment_id": environment_id, "id": new_id(now), "key": f"{number}", "name": None, "now": now}
@@ -46,7 +37,7 @@ async def offset_page(database: Database, listing: Listing, *, page: int, limit:
 
 
 def squared(listing: Listing) -> Listing:
-    """The list with each of its rows as often as it has rows."""
+    """The list joined with itself: n rows become n²."""
     return replace(
         listing,
         source="topics AS t CROSS JOIN topics AS other",
@@ -59,7 +50,7 @@ async def test_totals_of_offset_pages_are_exact_up_to_fifty_thousand_and_then_le
     longer = squared(await make_rows(database, 224))
 
     assert (full.total_count, full.has_more) == (223 * 223, True)
-    assert 223 * 223 < COUNTED < 224 * 224
+    assert 223 * 223 < MAX_COUNT < 224 * 224
     for page in (0, 1):
         found = await offset_page(database, longer, page=page)
         assert (found.total_count, found.has_more) == (UNSET, True)
@@ -71,7 +62,7 @@ async def test_a_page_too_deep_in_a_long_list_is_refused_and_beyond_a_short_one_
 
     beyond = await offset_page(database, short, page=1_000_000_000)
     with pytest.raises(Invalid, match="page lies beyond the first 100000 items"):
-        await offset_page(database, long, page=DEEPEST // 10 + 1)
+        await offset_page(database, long, page=MAX_OFFSET // 10 + 1)
 
     assert (beyond.total_count, beyond.has_more, beyond.data) == (3, False, [])
 
@@ -103,20 +94,20 @@ async def total_of(database: Database, listing: Listing) -> tuple[int, bool]:
 
 
 def without(listing: Listing, key: str) -> Listing:
-    """The rows of another key, compared one by one."""
-    return replace(listing, compared="t.key <> :text", parameters={**listing.parameters, "text": key})
+    """The rows with another key, by an unindexed condition."""
+    return replace(listing, unindexed="t.key <> :text", parameters={**listing.parameters, "text": key})
 
 
-async def test_a_text_in_a_very_long_list_is_counted_among_its_newest_rows(database: Database) -> None:
+async def test_unindexed_matches_in_a_very_long_list_are_counted_among_its_newest_rows(database: Database) -> None:
     long = squared(await make_rows(database, 224))
     short = squared(await make_rows(database, 4))
 
-    assert await total_of(database, without(long, "nobody")) == (EXAMINED, True)
+    assert await total_of(database, without(long, "nobody")) == (SAMPLE_ROWS, True)
     assert await total_of(database, without(short, "nobody")) == (16, False)
     assert await total_of(database, without(short, "0")) == (12, False)
 
 
-async def test_that_a_list_is_very_long_is_remembered_for_other_texts_too(database: Database) -> None:
+async def test_that_a_list_is_very_long_is_cached_for_other_unindexed_conditions_too(database: Database) -> None:
     long = squared(await make_rows(database, 224))
     await total_of(database, without(long, "nobody"))
 

@@ -1,17 +1,18 @@
-"""Cursor pages, through the list of topics and on both databases."""
+"""Cursor pages, tested with the list of topics on both databases."""
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from clarion.clock import ManualClock, Millis
+from clarion.db.listing import MAX_COUNT, Listing
 from clarion.db.port import Connection, Database
-from clarion.http.pages import COUNTED, CursorPage, CursorQuery, Listing, list_cursor_page
+from clarion.http.pages import CursorPage, CursorQuery, list_cursor_page
 from clarion.ids import EnvironmentId, new_id
 from clarion.topics import store
 from tests.support import Api
@@ -47,7 +48,7 @@ def ids(page: dict[str, Any]) -> list[str]:
     return [item["_id"] for item in page["data"]]
 
 
-async def test_an_empty_list_has_no_way_to_go(api: Api) -> None:
+async def test_an_empty_list_has_no_cursors(api: Api) -> None:
     assert await get_page(api) == {
         "data": [],
         "next": None,
@@ -66,7 +67,7 @@ async def test_a_page_has_ten_items_newest_first_unless_asked_otherwise(api: Api
     assert page["totalCount"] == 11
 
 
-async def test_walking_forward_and_back_meets_the_same_items(api: Api) -> None:
+async def test_paging_forward_and_back_returns_the_same_items(api: Api) -> None:
     made = await make_topics(api, 7)
     query: dict[str, Any] = {"limit": 3, "orderDirection": "ASC"}
 
@@ -96,7 +97,7 @@ async def test_a_page_survives_the_deletion_of_its_cursors_item(api: Api) -> Non
     assert ids(await get_page(api, orderDirection="ASC", before=following["previous"])) == made[:1]
 
 
-async def test_include_cursor_adds_its_item_and_none_that_were_changed_with_it(api: Api) -> None:
+async def test_include_cursor_adds_its_item_and_none_that_were_updated_at_the_same_time(api: Api) -> None:
     made = await make_topics(api, 5)
     query: dict[str, Any] = {"orderBy": "updatedAt", "orderDirection": "ASC", "includeCursor": "true"}
 
@@ -104,7 +105,7 @@ async def test_include_cursor_adds_its_item_and_none_that_were_changed_with_it(a
     assert ids(await get_page(api, **query, before=made[2])) == made[:3]
 
 
-async def test_a_plain_id_stands_where_its_item_was_last_changed(api: Api, clock: ManualClock) -> None:
+async def test_a_plain_id_is_the_current_position_of_its_item(api: Api, clock: ManualClock) -> None:
     topics = []
     for _ in range(4):
         topics.append(await make_topic(api))
@@ -118,7 +119,7 @@ async def test_a_plain_id_stands_where_its_item_was_last_changed(api: Api, clock
     assert ids(await get_page(api, orderBy="updatedAt", after=made[0])) == made[:0:-1]
 
 
-async def test_a_cursor_keeps_its_place_when_its_item_is_changed(api: Api, clock: ManualClock) -> None:
+async def test_a_cursor_keeps_its_position_when_its_item_is_updated(api: Api, clock: ManualClock) -> None:
     topics = [await make_topic(api) for _ in range(4)]
     made = [topic["_id"] for topic in topics]
     query: dict[str, Any] = {"limit": 2, "orderBy": "updatedAt", "orderDirection": "ASC"}
@@ -154,7 +155,7 @@ async def test_the_total_counts_what_the_filters_find_on_every_page(api: Api) ->
     assert second["next"] is None
 
 
-@pytest.mark.parametrize(("count", "total", "capped"), [(223, 223 * 223, False), (224, COUNTED, True)])
+@pytest.mark.parametrize(("count", "total", "capped"), [(223, 223 * 223, False), (224, MAX_COUNT, True)])
 async def test_totals_are_exact_up_to_fifty_thousand(database: Database, count: int, total: int, capped: bool) -> None:
     environment_id, now = EnvironmentId(new_id(Millis(1))), Millis(1)
     rows = [
@@ -217,7 +218,7 @@ async def test_a_cursor_of_a_list_in_another_order_is_refused(api: Api) -> None:
     assert list(refused.json()["errors"]) == ["after"]
 
 
-async def test_an_unknown_id_is_a_place_like_any_other(api: Api, other_api: Api) -> None:
+async def test_an_unknown_id_is_a_valid_position(api: Api, other_api: Api) -> None:
     (older,) = await make_topics(api, 1)
     (foreign,) = await make_topics(other_api, 1)
     (newer,) = await make_topics(api, 1)
@@ -226,9 +227,8 @@ async def test_an_unknown_id_is_a_place_like_any_other(api: Api, other_api: Api)
     assert ids(await get_page(api, before=foreign)) == [newer]
 
 
-@dataclass(frozen=True)
-class Visit:
-    """One list, what happens to it, and one page asked of it."""
+class Visit(Struct, frozen=True, kw_only=True):
+    """A list, updates of it, and the page to request."""
 
     pauses: Sequence[int]
     renames: Sequence[tuple[int, int]]
@@ -253,12 +253,12 @@ VISITS = st.builds(
     at=st.integers(0, 5),
     plain=st.booleans(),
     inclusive=st.booleans(),
-    fate=st.sampled_from(["kept", "renamed", "deleted"]),
+    fate=st.sampled_from(["unchanged", "renamed", "deleted"]),
 )
 
 
 class Model:
-    """What a list should answer: slices of a sorted Python list."""
+    """The expected pages: slices of a sorted Python list."""
 
     def __init__(self, visit: Visit) -> None:
         self.visit = visit
@@ -272,7 +272,7 @@ class Model:
         return [item["_id"] for item in sorted(self.items.values(), key=self.place, reverse=down)]
 
     def bounds(self, cursor: tuple[str, str] | None) -> tuple[int, int]:
-        """Where the page starts and stops in the whole list."""
+        """The start and the end of the page in the whole list."""
         places = sorted((self.place(item) for item in self.items.values()), reverse=self.visit.direction == "DESC")
         if cursor is None:
             return 0, min(self.visit.limit, len(places))
@@ -287,9 +287,7 @@ class Model:
 
 @given(visit=VISITS)
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
-async def test_every_page_is_the_slice_that_a_sorted_list_would_give(
-    api: Api, clock: ManualClock, visit: Visit
-) -> None:
+async def test_every_page_is_a_slice_of_the_sorted_list(api: Api, clock: ManualClock, visit: Visit) -> None:
     marker = f"<list {next(_numbers)}>"
     model = await make_list(api, clock, visit, marker)
     query = {"name": marker, "limit": visit.limit, "orderBy": visit.order_by, "orderDirection": visit.direction}
@@ -330,7 +328,7 @@ async def rename_in(api: Api, model: Model, id_: str) -> None:
 async def make_cursor(
     api: Api, clock: ManualClock, model: Model, query: dict[str, Any]
 ) -> tuple[str | None, tuple[str, str] | None]:
-    """A cursor at one of the items, and its place; the item then meets its fate."""
+    """A cursor at one of the items, and its position; the item is then renamed, deleted or left as it is."""
     visit = model.visit
     if visit.side is None:
         return None, None
@@ -342,7 +340,7 @@ async def make_cursor(
         clock.move(1)
         await rename_in(api, model, chosen["_id"])
     elif visit.fate == "deleted" and not (plain and visit.order_by == "updatedAt"):
-        # The bare id of a deleted item tells its creation alone, not where its last change had put it.
+        # The plain id of a deleted item gives its creation time, but not when it was last updated.
         await api.delete(f"/v2/topics/{chosen['key']}")
         del model.items[chosen["_id"]]
     current = model.items.get(chosen["_id"], chosen)

@@ -6,7 +6,7 @@ import pytest
 from msgspec import Meta, field
 
 from clarion.errors import Invalid, Malformed
-from clarion.http.queries import query_reader
+from clarion.http.queries import make_query_reader
 from clarion.http.wire import Wire
 from clarion.vocabulary import Channel
 
@@ -20,14 +20,14 @@ class Filter(Wire):
     transaction_id: list[str] = field(default_factory=list)
 
 
-read = query_reader(Filter)
+read = make_query_reader(Filter)
 
 
-def test_nothing_gives_the_defaults() -> None:
+def test_an_empty_query_gives_the_defaults() -> None:
     assert read(b"") == Filter()
 
 
-def test_numbers_may_come_as_floats_and_lists_in_three_ways() -> None:
+def test_numbers_may_be_floats_and_lists_have_three_forms() -> None:
     assert read(b"limit=3.0").limit == 3
     assert read(b"transactionId=a").transaction_id == ["a"]
     assert read(b"transactionId=a&transactionId=b").transaction_id == ["a", "b"]
@@ -53,14 +53,14 @@ def test_texts_are_decoded_and_unknown_names_ignored() -> None:
         (b"channel=pigeon", "channel"),
     ],
 )
-def test_a_bad_value_is_refused_by_name(raw: bytes, name: str) -> None:
+def test_a_value_that_is_not_valid_is_reported_by_name(raw: bytes, name: str) -> None:
     with pytest.raises(Invalid) as refusal:
         read(raw)
 
     assert list(refusal.value.problems) == [name]
 
 
-def test_all_bad_values_are_named_together() -> None:
+def test_all_problems_are_reported_together() -> None:
     with pytest.raises(Invalid) as refusal:
         read(b"limit=x&read=maybe&channel=y")
 
@@ -68,6 +68,6 @@ def test_all_bad_values_are_named_together() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"name=%ff", b"name=%00", b"%c3=1"])
-def test_what_is_no_text_is_malformed(raw: bytes) -> None:
+def test_a_query_that_is_not_utf8_is_malformed(raw: bytes) -> None:
     with pytest.raises(Malformed):
         read(raw)

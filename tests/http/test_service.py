@@ -1,4 +1,4 @@
-"""What every operation has in common, through HTTP."""
+"""Behaviour that all operations share, tested over HTTP."""
 
 import gzip
 from typing import Any
@@ -22,7 +22,7 @@ def shape(body: dict[str, Any]) -> set[str]:
     return set(body) - {"ctx"}
 
 
-async def test_an_error_has_the_one_shape(api: Api) -> None:
+async def test_all_errors_have_the_same_shape(api: Api) -> None:
     response = await api.get("/v2/subscribers/nobody?x=1")
 
     assert response.status_code == 404
@@ -61,7 +61,7 @@ async def test_without_a_valid_key_nothing_is_done(api: Api, header: str | None)
     assert shape(response.json()) == {"statusCode", "timestamp", "path", "message", "error"}
 
 
-async def test_every_operation_but_health_and_what_providers_report_needs_a_key(application: Application) -> None:
+async def test_every_operation_but_health_and_receipts_needs_a_key(application: Application) -> None:
     transport = httpx.ASGITransport(app=application.asgi)
     async with httpx.AsyncClient(transport=transport, base_url="http://clarion.test") as client:
         answers = {
@@ -128,7 +128,7 @@ async def test_bad_bodies_get_their_status_and_change_nothing(
 @pytest.mark.parametrize(
     "content_type", ["application/json", "application/json; charset=utf-8", "application/vnd.x+json"]
 )
-async def test_json_may_be_declared_in_its_usual_ways(api: Api, content_type: str) -> None:
+async def test_the_usual_content_types_of_json_are_accepted(api: Api, content_type: str) -> None:
     response = await api.post(
         "/v2/subscribers", content=b'{"subscriberId": "x"}', headers={"Content-Type": content_type}
     )
@@ -136,7 +136,7 @@ async def test_json_may_be_declared_in_its_usual_ways(api: Api, content_type: st
     assert response.status_code == 201
 
 
-async def test_a_body_that_arrives_in_pieces_is_limited_too(api: Api) -> None:
+async def test_a_body_that_arrives_in_chunks_is_limited_too(api: Api) -> None:
     async def pieces() -> Any:
         for _ in range(40):
             yield b" " * 64 * 1024
@@ -153,14 +153,14 @@ async def test_unknown_paths_are_not_found(api: Api, path: str) -> None:
     assert (await api.get(path)).status_code == 404
 
 
-async def test_another_method_names_those_that_are_allowed(api: Api) -> None:
+async def test_a_wrong_method_is_refused_with_those_that_are_allowed(api: Api) -> None:
     response = await api.delete("/v2/subscribers")
 
     assert response.status_code == 405
     assert response.headers["allow"] == "GET, POST"
 
 
-async def test_an_encoded_slash_belongs_to_the_name(api: Api) -> None:
+async def test_an_encoded_slash_is_part_of_the_segment(api: Api) -> None:
     await api.post("/v2/subscribers", json={"subscriberId": "team/ada"})
 
     assert (await api.get("/v2/subscribers/team%2Fada")).json()["subscriberId"] == "team/ada"
@@ -174,7 +174,7 @@ async def test_requests_have_ids_that_callers_may_choose(api: Api) -> None:
     assert made.headers["x-request-id"].startswith("req_")
 
 
-async def test_large_answers_are_compressed_where_the_client_can_read_it(api: Api) -> None:
+async def test_large_responses_are_compressed_if_the_client_accepts_it(api: Api) -> None:
     await api.post("/v2/subscribers", json={"subscriberId": "x", "data": {"text": "a" * 5000}})
 
     async with api.stream("GET", "/v2/subscribers/x", headers={"Accept-Encoding": "gzip"}) as response:
@@ -199,7 +199,7 @@ async def test_browsers_of_configured_origins_may_call(
     assert "access-control-allow-origin" not in refused.headers
 
 
-async def test_health_is_open_and_tells_the_version(application: Application) -> None:
+async def test_the_health_check_is_public_and_includes_the_version(application: Application) -> None:
     transport = httpx.ASGITransport(app=application.asgi)
     async with httpx.AsyncClient(transport=transport, base_url="http://clarion.test") as client:
         response = await client.get("/v1/health-check")
@@ -209,7 +209,7 @@ async def test_health_is_open_and_tells_the_version(application: Application) ->
     assert response.json()["info"]["db"] == {"status": "up"}
 
 
-async def test_an_expired_key_is_refused_at_its_moment(api: Api, clock: ManualClock) -> None:
+async def test_a_key_is_refused_from_its_expiry_on(api: Api, clock: ManualClock) -> None:
     body = {"name": "short", "expiresAt": "2026-01-02T00:00:00.000Z"}
     made = (await api.post("/v1/environments/api-keys", json=body)).json()
     headers = {"Authorization": f"ApiKey {made['key']}"}

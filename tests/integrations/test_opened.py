@@ -1,6 +1,6 @@
 """Integrations from memory: known for a moment, forgotten when one is changed."""
 
-from clarion.bus import Bus, Topic
+from clarion.bus import Bus, Signal
 from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
 from clarion.integrations.opened import CACHED_FOR, OpenedIntegrations
@@ -30,7 +30,7 @@ async def test_they_are_read_anew_when_one_has_changed(
     await add_integration(api, "Mail")
 
     assert await list_names(database, opened, api) == known
-    bus.publish(Topic.INTEGRATION_CHANGED)
+    bus.publish(Signal.INTEGRATION_CHANGED)
 
     assert await list_names(database, opened, api) == [*known, "Mail"]
 

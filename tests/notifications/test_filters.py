@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 import pytest
 
 from clarion.clock import Millis, iso_text
+from clarion.db.listing import MAX_PARTS
 from clarion.db.port import Database
-from clarion.http.pages import MAX_PARTS
 from clarion.ids import id_text, new_id
 from clarion.vocabulary import StepType
 from tests.records import (

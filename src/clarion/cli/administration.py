@@ -1,4 +1,4 @@
-"""Commands that look at or change the store and leave."""
+"""Commands that read or change the store and exit."""
 
 import asyncio
 import dataclasses
@@ -57,17 +57,17 @@ def create_key(settings: Settings, environment_name: str, *, name: str, scopes: 
         environment = await get_environment(db, environment_name)
         return await actions.create_api_key(db, environment.id, request, now)
 
-    made = asyncio.run(change_store(settings, create))
-    _console.print(f"API key for {environment_name}, shown this once:\n{made.text}", highlight=False, soft_wrap=True)
+    created = asyncio.run(run_in_store(settings, create))
+    _console.print(f"API key for {environment_name}, shown this once:\n{created.text}", highlight=False, soft_wrap=True)
 
 
 def list_keys(settings: Settings) -> None:
-    async def collect(db: Connection) -> list[tuple[Environment, ApiKey]]:
+    async def fetch_keys(db: Connection) -> list[tuple[Environment, ApiKey]]:
         found = await store.list_environments(db)
         return [(one, key) for one in found for key in await store.list_api_keys(db, one.id)]
 
     table = Table("Environment", "Key id", "Name", "Ends in", "Scopes", "Expires", "Last used")
-    for environment, key in asyncio.run(change_store(settings, collect)):
+    for environment, key in asyncio.run(run_in_store(settings, fetch_keys)):
         scopes = ", ".join(sorted(key.scopes))
         table.add_row(
             environment.name,
@@ -75,8 +75,8 @@ def list_keys(settings: Settings) -> None:
             key.name,
             key.hint,
             scopes,
-            show_moment(key.expires_at),
-            show_moment(key.last_used_at),
+            format_time(key.expires_at),
+            format_time(key.last_used_at),
         )
     wide_console().print(table)
 
@@ -91,14 +91,14 @@ def revoke_key(settings: Settings, key_text: str) -> None:
         found = await store.list_environments(db)
         return any([await store.revoke_api_key(db, one.id, ApiKeyId(key_id), now) for one in found])
 
-    if not asyncio.run(change_store(settings, revoke)):
+    if not asyncio.run(run_in_store(settings, revoke)):
         raise SettingsError(f"There is no API key '{key_text}'; `clarion keys list` shows the ids.")
     _console.print("Revoked.")
 
 
 def list_environments(settings: Settings) -> None:
     table = Table("Name", "Id", "Application identifier", "Type")
-    for one in asyncio.run(change_store(settings, store.list_environments)):
+    for one in asyncio.run(run_in_store(settings, store.list_environments)):
         table.add_row(one.name, id_text(one.id), one.identifier, one.kind)
     wide_console().print(table)
 
@@ -107,7 +107,7 @@ def rotate_encryption(settings: Settings) -> None:
     vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
 
     async def rotate() -> int:
-        async with _ready_store(settings) as database:
+        async with _open_current_store(settings) as database:
             count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
             return count + await reseal_responses(database, vault)
 
@@ -115,14 +115,14 @@ def rotate_encryption(settings: Settings) -> None:
     _console.print(f"Sealed {count} secrets again with key '{vault.writing_key_id}'.")
 
 
-async def change_store(settings: Settings, work: Work[T]) -> T:
-    """Do one unit of work on the store of the settings."""
-    async with _ready_store(settings) as database:
+async def run_in_store(settings: Settings, work: Work[T]) -> T:
+    """Run one unit of work on the configured store."""
+    async with _open_current_store(settings) as database:
         return await database.transaction(work)
 
 
 async def get_environment(db: Connection, name: str) -> Environment:
-    """By name, public identifier or id."""
+    """Find an environment by name, public identifier or id."""
     found = await store.list_environments(db)
     for one in found:
         if name in (one.name, one.identifier, id_text(one.id)):
@@ -132,17 +132,17 @@ async def get_environment(db: Connection, name: str) -> Environment:
     )
 
 
-def show_moment(moment: Millis | None) -> str:
+def format_time(moment: Millis | None) -> str:
     return "–" if moment is None else iso_text(moment)[:16].replace("T", " ")
 
 
 def wide_console() -> Console:
-    # Ids must not be broken over lines: people copy them.
+    # Ids must not wrap: people copy them.
     return Console(width=max(_console.width, 160))
 
 
 @asynccontextmanager
-async def _ready_store(settings: Settings) -> AsyncIterator[Database]:
+async def _open_current_store(settings: Settings) -> AsyncIterator[Database]:
     await require_current_store(settings)
     database = await open_store(settings)
     try:

@@ -1,4 +1,4 @@
-"""The `clarion` command: what can be typed, and how failures are told."""
+"""The `clarion` command: its subcommands, and how errors are printed."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ app.add_typer(deadletters.commands, name="dead-letters")
 
 
 def main() -> None:
-    """Run the command; a refusal is one sentence on standard error."""
+    """Run the command; errors are printed to standard error as one line."""
     try:
         app()
     except ClarionError as error:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from clarion.cli.administration import change_store, get_environment, show_moment, wide_console
+from clarion.cli.administration import format_time, get_environment, run_in_store, wide_console
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
@@ -21,17 +21,19 @@ from clarion.vocabulary import Channel
 
 commands = typer.Typer(help="Look at sends that were given up, and try them again.", no_args_is_help=True)
 
-OfChannel = Annotated[Channel | None, typer.Option(help="Only those of a channel.")]
-OfProvider = Annotated[str | None, typer.Option(help="Only those last tried with a provider.", metavar="PROVIDER_ID")]
-OfSubscriber = Annotated[str | None, typer.Option(help="Only those for a subscriber.", metavar="SUBSCRIBER_ID")]
+ChannelOption = Annotated[Channel | None, typer.Option(help="Only those of a channel.")]
+ProviderOption = Annotated[
+    str | None, typer.Option(help="Only those last tried with a provider.", metavar="PROVIDER_ID")
+]
+SubscriberOption = Annotated[str | None, typer.Option(help="Only those for a subscriber.", metavar="SUBSCRIBER_ID")]
 
 
 @commands.command("list")
 def list_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
     environment: EnvironmentName,
-    channel: OfChannel = None,
-    provider: OfProvider = None,
-    subscriber: OfSubscriber = None,
+    channel: ChannelOption = None,
+    provider: ProviderOption = None,
+    subscriber: SubscriberOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many, newest first.")] = 50,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
@@ -39,16 +41,16 @@ def list_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
     """List dead letters with their ids and the last errors."""
     wanted = _filter(channel, provider, subscriber)
 
-    async def collect(db: Connection) -> OffsetPage[DeadLetter]:
+    async def fetch_page(db: Connection) -> OffsetPage[DeadLetter]:
         found = await get_environment(db, environment)
         return await store.list_dead_letters(db, found.id, wanted, page=0, limit=limit)
 
-    page = asyncio.run(change_store(_settings(data_dir, database_url), collect))
+    page = asyncio.run(run_in_store(_settings(data_dir, database_url), fetch_page))
     table = Table("Id", "Given up", "Channel", "Provider", "Subscriber", "Workflow", "Attempts", "Why")
     for one in page.data:
         table.add_row(
             id_text(one.id),
-            show_moment(one.died_at),
+            format_time(one.died_at),
             one.channel,
             one.provider_id or "–",
             one.subscriber_key,
@@ -65,9 +67,9 @@ def list_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
 def redrive_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
     environment: EnvironmentName,
     ids: Annotated[list[str] | None, typer.Argument(help="Ids, from `clarion dead-letters list`.")] = None,
-    channel: OfChannel = None,
-    provider: OfProvider = None,
-    subscriber: OfSubscriber = None,
+    channel: ChannelOption = None,
+    provider: ProviderOption = None,
+    subscriber: SubscriberOption = None,
     everything: Annotated[bool, typer.Option("--all", help="All of the environment.")] = False,  # noqa: FBT002
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
@@ -83,7 +85,7 @@ def redrive_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
         return await store.redrive_dead_letters(db, found.id, wanted, SystemClock().now())
 
     total = 0
-    while part := asyncio.run(change_store(settings, redrive)):
+    while part := asyncio.run(run_in_store(settings, redrive)):
         total += part
         if part < store.MAX_REDRIVEN:
             break

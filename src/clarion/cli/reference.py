@@ -1,4 +1,4 @@
-"""Generated documents: the API description and the README's table of settings (`make docs`)."""
+"""Generates the API description and the table of settings in the README (`make docs`)."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def settings_table() -> str:
 
 
 def with_settings_table(readme: str) -> str:
-    """The README with its table of settings renewed."""
+    """The README with an updated table of settings."""
     before, _, rest = readme.partition(START)
     _, _, after = rest.partition(END)
     return f"{before}{START}\n{settings_table()}\n{END}{after}"

@@ -1,4 +1,4 @@
-"""Processes that stay: serve, api and worker, from start to a clean end."""
+"""The long-running commands: serve, api and worker, with graceful shutdown."""
 
 import asyncio
 import gc
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def run_serve(settings: Settings) -> None:
-    _run(settings, _serve_api(settings, is_whole=True))
+    _run(settings, _serve_api(settings, has_worker=True))
 
 
 def run_api(settings: Settings) -> None:
@@ -37,48 +37,49 @@ def run_worker(settings: Settings) -> None:
     _run(settings, _work(settings))
 
 
-async def _serve_api(settings: Settings, *, is_whole: bool = False) -> None:
-    """Serve the API; as a whole installation, migrate the store first and do the work too."""
-    with _listening_socket(settings) as listener:
-        async with open_application(settings, migrate=is_whole) as application, AsyncExitStack() as beside:
-            _settle_memory()
-            await beside.enter_async_context(_in_background(application.keep_up()))
-            await beside.enter_async_context(_in_background(application.work() if is_whole else application.announce()))
-            server = _server(application)
-            _on_stop(lambda: _stop(server))
-            _welcome(application, listener.getsockname()[1])
+async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
+    """Serve the API; with a worker it is a complete installation, which also migrates the store."""
+    with _open_socket(settings) as listener:
+        async with open_application(settings, migrate=has_worker) as application, AsyncExitStack() as tasks:
+            _tune_garbage_collection()
+            await tasks.enter_async_context(_in_background(application.run_maintenance()))
+            work = application.run_engine() if has_worker else application.notify_workers()
+            await tasks.enter_async_context(_in_background(work))
+            server = _make_server(application)
+            _on_stop_signal(lambda: _stop(server))
+            _print_welcome(application, listener.getsockname()[1])
             await server.serve(sockets=[listener])
 
 
 async def _work(settings: Settings) -> None:
     async with (
         open_application(settings) as application,
-        _in_background(application.keep_up()),
-        _in_background(application.work()),
+        _in_background(application.run_maintenance()),
+        _in_background(application.run_engine()),
     ):
-        _settle_memory()
+        _tune_garbage_collection()
         stopping = asyncio.Event()
-        _on_stop(stopping.set)
-        _say(f"Clarion {__version__} works on {_store(settings)}")
+        _on_stop_signal(stopping.set)
+        _print(f"Clarion {__version__} works on {_describe_store(settings)}")
         await stopping.wait()
 
 
-def _settle_memory() -> None:
-    """Spare the garbage collector what start-up made, which stays, and let it look less often at what batches make."""
+def _tune_garbage_collection() -> None:
+    """Exempt the objects of the start from garbage collection, and collect less often: batches allocate a lot."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(_OBJECTS_UNTIL_COLLECTION, 10, 10)
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its own signal handling: it would end the process by the signal instead of cleanly."""
+    """uvicorn without its own signal handling, which would kill the process with the signal after shutdown."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
 
-def _server(application: Application) -> uvicorn.Server:
+def _make_server(application: Application) -> uvicorn.Server:
     return _Server(
         uvicorn.Config(
             application.asgi,
@@ -96,12 +97,12 @@ def _server(application: Application) -> uvicorn.Server:
 
 
 def _stop(server: uvicorn.Server) -> None:
-    # A second signal does not wait for requests under way.
+    # A second signal stops without waiting for open requests.
     server.force_exit = server.should_exit
     server.should_exit = True
 
 
-def _listening_socket(settings: Settings) -> socket.socket:
+def _open_socket(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -116,40 +117,40 @@ def _listening_socket(settings: Settings) -> socket.socket:
     return listener
 
 
-def _welcome(application: Application, port: int) -> None:
+def _print_welcome(application: Application, port: int) -> None:
     host = application.settings.host
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    _say(f"Clarion {__version__} listens on {address}, store: {_store(application.settings)}")
+    _print(f"Clarion {__version__} listens on {address}, store: {_describe_store(application.settings)}")
     if application.first_keys is None:
-        _say("  Keys were shown at the first start; make another: clarion keys create --environment Development")
-        _say(f"  curl {address}/v1/health-check")
+        _print("  Keys were shown at the first start; make another: clarion keys create --environment Development")
+        _print(f"  curl {address}/v1/health-check")
     else:
-        _say("  API keys, shown this once:")
+        _print("  API keys, shown this once:")
         for name, key in application.first_keys.keys.items():
-            _say(f"    {name:12} {key}")
+            _print(f"    {name:12} {key}")
         key_of_development = application.first_keys.keys["Development"]
-        _say("  Try it:")
-        _say(
+        _print("  Try it:")
+        _print(
             f"    curl {address}/v2/subscribers -H 'Authorization: ApiKey {key_of_development}' "
             '-H \'Content-Type: application/json\' -d \'{"subscriberId": "ada", "firstName": "Ada"}\''
         )
-    _say(f"  API reference: {address}/docs")
+    _print(f"  API reference: {address}/docs")
 
 
-def _store(settings: Settings) -> str:
+def _describe_store(settings: Settings) -> str:
     return f"SQLite in {settings.data_dir}" if settings.database_url is None else "PostgreSQL"
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     Console().print(line, markup=False, highlight=False, soft_wrap=True)
     sys.stdout.flush()
 
 
 @asynccontextmanager
 async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run a coroutine beside the body, and end it with the body."""
+    """Run a coroutine as a task while the body runs."""
     task = asyncio.create_task(work)
-    task.add_done_callback(_end_with)
+    task.add_done_callback(_stop_on_failure)
     try:
         yield
     finally:
@@ -157,14 +158,14 @@ async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]
         await asyncio.gather(task, return_exceptions=True)
 
 
-def _end_with(task: asyncio.Task[None]) -> None:
-    """A process whose background work has died must not go on as if nothing were missing."""
+def _stop_on_failure(task: asyncio.Task[None]) -> None:
+    """Stop the process when a background task has failed: it must not continue without it."""
     if not task.cancelled() and task.exception() is not None:
         log.critical("Background work died; stopping", exc_info=task.exception())
         signal.raise_signal(signal.SIGTERM)
 
 
-def _on_stop(stop: Callable[[], None]) -> None:
+def _on_stop_signal(stop: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)

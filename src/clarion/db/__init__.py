@@ -1,1 +1,1 @@
-"""The store: one port, two databases."""
+"""Database access: one interface, implemented for SQLite and PostgreSQL."""

@@ -1,4 +1,4 @@
-"""Partial match of JSON documents, as SQLite calls it; PostgreSQL has the same function from the migrations."""
+"""Partial match of JSON documents as an SQL function of SQLite; migrations define the same one in PostgreSQL."""
 
 from typing import Any
 
@@ -6,18 +6,18 @@ import msgspec
 
 
 def json_matches(document: str | None, pattern: str) -> bool:
-    """Whether `document` holds everything of `pattern`: objects by containment, arrays and scalars by equality."""
-    return document is not None and _holds(msgspec.json.decode(document), msgspec.json.decode(pattern))
+    """Returns whether `document` contains `pattern`: objects by containment, arrays and scalars by equality."""
+    return document is not None and _contains(msgspec.json.decode(document), msgspec.json.decode(pattern))
 
 
-def _holds(value: Any, pattern: Any) -> bool:
+def _contains(value: Any, pattern: Any) -> bool:
     if isinstance(pattern, dict):
-        return isinstance(value, dict) and all(key in value and _holds(value[key], pattern[key]) for key in pattern)
+        return isinstance(value, dict) and all(key in value and _contains(value[key], pattern[key]) for key in pattern)
     return _equal(value, pattern)
 
 
 def _equal(left: Any, right: Any) -> bool:
-    # JSON's true is not 1, though Python's is.
+    # In JSON true differs from 1, in Python it does not.
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, list) and isinstance(right, list):

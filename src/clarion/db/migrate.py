@@ -1,6 +1,6 @@
-"""Bring a store to the schema of this program, and refuse one that is ahead of it.
+"""Migrate a store to the schema of this version, and refuse one that is newer.
 
-Alembic and SQLAlchemy are imported only when there is something to do: a start on a current store pays nothing.
+Alembic and SQLAlchemy are imported only when there are migrations to apply: they would slow down every start.
 """
 
 import sqlite3
@@ -16,28 +16,28 @@ from clarion.db import sqlite
 from clarion.errors import StoreNewer, StoreUnavailable
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
-_LOCK = 0x_C1A_1107  # any number that nobody else locks
+_LOCK = 0x_C1A_1107  # an arbitrary number
 
 
-def known_revisions() -> list[str]:
-    """The numbers of all migrations, oldest first."""
+def list_known_revisions() -> list[str]:
+    """The revisions of all migrations, oldest first."""
     return sorted(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
-def missing_in_sqlite(path: Path) -> list[str]:
-    """The migrations that the store lacks; all of them when there is no store."""
+def list_missing_in_sqlite(path: Path) -> list[str]:
+    """The migrations that the store lacks; all of them if it does not exist."""
     if not path.exists():
-        return known_revisions()
+        return list_known_revisions()
     try:
         with closing(sqlite.connect(path)) as connection:
-            return _missing(_sqlite_revision(connection), f"The store {path}")
+            return _list_missing(_sqlite_revision(connection), f"The store {path}")
     except apsw.Error as error:
         raise StoreUnavailable(f"The SQLite store {path} cannot be opened: {error}") from error
 
 
 def migrate_sqlite(path: Path) -> list[str]:
-    """Apply what is missing and name it."""
-    missing = missing_in_sqlite(path)
+    """Apply the missing migrations and return their revisions."""
+    missing = list_missing_in_sqlite(path)
     if missing:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,18 +47,18 @@ def migrate_sqlite(path: Path) -> list[str]:
     return missing
 
 
-async def missing_in_postgres(url: str) -> list[str]:
+async def list_missing_in_postgres(url: str) -> list[str]:
     async with _connected(url) as connection:
-        return _missing(await _postgres_revision(connection), "The database")
+        return _list_missing(await _postgres_revision(connection), "The database")
 
 
 async def migrate_postgres(url: str) -> list[str]:
-    """Apply what is missing and name it; processes that start together take turns."""
+    """Apply the missing migrations and return their revisions; a lock lets one process at a time do so."""
     async with _connected(url) as connection:
-        if not _missing(await _postgres_revision(connection), "The database"):
+        if not _list_missing(await _postgres_revision(connection), "The database"):
             return []
         await connection.execute(f"SELECT pg_advisory_lock({_LOCK})")
-        missing = _missing(await _postgres_revision(connection), "The database")
+        missing = _list_missing(await _postgres_revision(connection), "The database")
         if missing:
             await _upgrade_postgres(url)
         return missing
@@ -76,8 +76,8 @@ async def _connected(url: str) -> AsyncIterator[Any]:
         await connection.close()
 
 
-def _missing(revision: str | None, store: str) -> list[str]:
-    known = known_revisions()
+def _list_missing(revision: str | None, store: str) -> list[str]:
+    known = list_known_revisions()
     if revision is None:
         return known
     if revision not in known:
@@ -112,7 +112,7 @@ def _upgrade(connection: Any) -> None:
 
 
 def _connect_for_sqlalchemy(path: Path) -> sqlite3.Connection:
-    """By the standard library's driver, which SQLAlchemy knows; closed before anything else opens the store."""
+    """Connect with the driver of the standard library, because SQLAlchemy does not support apsw."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
@@ -125,7 +125,7 @@ def _sqlite_engine(path: Path) -> Iterator[Any]:
     from sqlalchemy.pool import StaticPool  # noqa: PLC0415
 
     engine = create_engine("sqlite://", creator=lambda: _connect_for_sqlalchemy(path), poolclass=StaticPool)
-    # sqlite3 opens no transaction before DDL by itself; without one a crash would leave half a migration.
+    # sqlite3 does not open a transaction before DDL; without one a crash would leave half a migration.
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
     try:
         yield engine

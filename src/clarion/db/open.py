@@ -1,8 +1,8 @@
-"""Open the store that the settings name."""
+"""Migrate and open the configured store."""
 
 import asyncio
 
-from clarion.db.migrate import migrate_postgres, migrate_sqlite, missing_in_postgres, missing_in_sqlite
+from clarion.db.migrate import list_missing_in_postgres, list_missing_in_sqlite, migrate_postgres, migrate_sqlite
 from clarion.db.port import Database
 from clarion.db.postgres import PostgresDatabase
 from clarion.db.sqlite import SqliteDatabase
@@ -13,18 +13,18 @@ _FILE = "clarion.db"
 
 
 async def migrate_store(settings: Settings) -> list[str]:
-    """Bring the store to this program's schema; names the migrations that ran."""
+    """Migrate the store to the schema of this version; returns the revisions that were applied."""
     if settings.database_url is not None:
         return await migrate_postgres(settings.database_url.reveal())
     return await asyncio.to_thread(migrate_sqlite, settings.data_dir / _FILE)
 
 
 async def require_current_store(settings: Settings) -> None:
-    """Refuse a store that is behind this program or ahead of it."""
+    """Raise unless the store has exactly the schema of this version."""
     if settings.database_url is not None:
-        missing = await missing_in_postgres(settings.database_url.reveal())
+        missing = await list_missing_in_postgres(settings.database_url.reveal())
     else:
-        missing = await asyncio.to_thread(missing_in_sqlite, settings.data_dir / _FILE)
+        missing = await asyncio.to_thread(list_missing_in_sqlite, settings.data_dir / _FILE)
     if missing:
         raise StoreOutdated("The store is not at the schema of this version; run `clarion migrate` first.")
 

@@ -1,14 +1,15 @@
-"""What the rest of the program knows of a database.
+"""The interface of databases, implemented for SQLite and PostgreSQL.
 
-Work is handed over as an async function of a connection, a *unit of work*, and not as an open transaction:
-SQLite's writer thread can then run many units in one commit, and PostgreSQL can run one again after a deadlock.
-A unit awaits its connection and nothing else.
+Callers do not open transactions. They pass a *unit of work*, an async function of a connection: SQLite's writer thread
+commits many units together, and PostgreSQL retries a unit after a deadlock. A unit must await nothing but its
+connection.
 """
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from clarion.cache import Caches
 from clarion.db.query import Insert, Query
 
 T = TypeVar("T")
@@ -22,23 +23,28 @@ class Dialect(StrEnum):
 
 
 class Connection(Protocol):
-    """Runs statements inside one unit of work."""
+    """Runs the statements of one unit of work."""
 
     @property
     def dialect(self) -> Dialect: ...
+
+    @property
+    def caches(self) -> Caches:
+        """What this process caches of the database. Values outlive the unit of work, even one that is rolled back."""
+        ...
 
     async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]: ...
 
     async def fetch_one(self, query: Query, /, **parameters: Any) -> Row | None: ...
 
     async def execute(self, query: Query, /, **parameters: Any) -> int:
-        """Run a statement and tell how many rows it changed."""
+        """Run a statement; returns how many rows it changed."""
         ...
 
     async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None: ...
 
     async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> None:
-        """Write new rows in bulk; one that is there already is an error, unless the insert says otherwise."""
+        """Insert rows in bulk; a conflict with an existing row is an error unless `into` has an ON CONFLICT clause."""
         ...
 
 
@@ -46,33 +52,33 @@ Work: TypeAlias = Callable[[Connection], Coroutine[Any, Any, T]]
 
 
 class Database(Protocol):
-    """A store that units of work are handed to."""
+    """Runs units of work."""
 
     @property
     def dialect(self) -> Dialect: ...
 
     async def transaction(self, work: Work[T]) -> T:
-        """Run `work` in a transaction and return when it is durable; an exception undoes it."""
+        """Run `work` in a transaction and return when it is durable; an exception rolls it back."""
         ...
 
     async def read(self, work: Work[T]) -> T:
-        """Run a few index look-ups."""
+        """Run reads of a few rows, found by an index."""
         ...
 
     async def scan(self, work: Work[T]) -> T:
-        """Run reads that may touch many rows, on one snapshot, without holding up the event loop."""
+        """Run reads that may touch many rows, on one snapshot and without blocking the event loop."""
         ...
 
-    async def announce_work(self) -> None:
-        """Tell other processes on this store that there is work; only a hint."""
+    async def notify_workers(self) -> None:
+        """Wake the workers of other processes. Notifications may be lost, so workers also poll."""
         ...
 
     async def listen_for_work(self, listener: Callable[[], None]) -> None:
-        """Call the listener whenever another process announces work."""
+        """Call the listener whenever another process notifies its workers."""
         ...
 
-    async def renew_statistics(self) -> None:
-        """Let the planner know of tables that have grown a lot since it looked."""
+    async def update_statistics(self) -> None:
+        """Update the planner's statistics of tables that have grown a lot."""
         ...
 
     async def close(self) -> None: ...

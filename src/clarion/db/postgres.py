@@ -1,4 +1,4 @@
-"""PostgreSQL: pooled asyncpg connections, one transaction for each unit of work."""
+"""PostgreSQL: pooled asyncpg connections, one transaction per unit of work."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from clarion.cache import Caches
 from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
 from clarion.errors import StoreUnavailable
@@ -14,10 +15,10 @@ from clarion.errors import StoreUnavailable
 T = TypeVar("T")
 
 _ACQUIRE_SECONDS = 10
-_TRIES = 5
-_WORK = "clarion_work"
+_MAX_ATTEMPTS = 5
+_WORK_CHANNEL = "clarion_work"
 _STATISTICS_TARGET = 10
-"""A tenth of the usual one, of a tenth of the rows: enough to tell what is rare until autovacuum looks closely."""
+"""A tenth of the default, so that a tenth of the rows is sampled: enough until autovacuum analyzes the table."""
 
 _GROWN_TABLES = """
     SELECT relname FROM pg_stat_user_tables
@@ -36,16 +37,17 @@ _UNAVAILABLE = (
     OSError,
     TimeoutError,
 )
-_RUN_AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+_RETRYABLE = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 
 
 class PostgresConnection:
-    """The port over one pooled connection."""
+    """A unit of work on a pooled connection."""
 
     dialect = Dialect.POSTGRES
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, caches: Caches) -> None:
         self._connection = connection
+        self.caches = caches
 
     async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]:
         rows: Sequence[Row] = await self._connection.fetch(query.postgres, *query.arguments(parameters))
@@ -67,68 +69,69 @@ class PostgresConnection:
             await self._connection.executemany(query.postgres, map(query.arguments, rows))
 
     async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> None:
-        if into.otherwise:
+        if into.on_conflict:
             await self._connection.executemany(into.postgres, rows)
         else:
             await self._connection.copy_records_to_table(into.table, columns=into.columns, records=rows)
 
 
 class PostgresDatabase:
-    """The store that many processes share."""
+    """A database that many processes share."""
 
     dialect = Dialect.POSTGRES
 
     def __init__(self, pool: Any, url: str) -> None:
         self._pool = pool
         self._url = url
+        self._caches = Caches()
         self._listener: Any = None
 
     @classmethod
     async def connect(cls, url: str, *, pool_size: int) -> "PostgresDatabase":
         try:
             pool = await asyncpg.create_pool(
-                url, min_size=1, max_size=pool_size, init=_prepare_connection, reset=_leave, command_timeout=60
+                url, min_size=1, max_size=pool_size, init=_prepare_connection, reset=_skip_reset, command_timeout=60
             )
         except (*_UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
             raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
         return cls(pool, url)
 
     async def transaction(self, work: Work[T]) -> T:
-        for attempt in range(1, _TRIES + 1):
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
             try:
                 async with self._acquire() as connection, connection.transaction():
-                    return await work(PostgresConnection(connection))
-            except _RUN_AGAIN:
-                if attempt == _TRIES:
+                    return await work(PostgresConnection(connection, self._caches))
+            except _RETRYABLE:
+                if attempt == _MAX_ATTEMPTS:
                     raise StoreUnavailable("The store is busy with conflicting changes") from None
                 await asyncio.sleep(0.01 * attempt)
         raise AssertionError("unreachable")
 
     async def read(self, work: Work[T]) -> T:
         async with self._acquire() as connection:
-            return await work(PostgresConnection(connection))
+            return await work(PostgresConnection(connection, self._caches))
 
     async def scan(self, work: Work[T]) -> T:
         async with (
             self._acquire() as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
         ):
-            return await work(PostgresConnection(connection))
+            return await work(PostgresConnection(connection, self._caches))
 
-    async def announce_work(self) -> None:
+    async def notify_workers(self) -> None:
         async with self._acquire() as connection:
-            await connection.execute(f"NOTIFY {_WORK}")
+            await connection.execute(f"NOTIFY {_WORK_CHANNEL}")
 
     async def listen_for_work(self, listener: Callable[[], None]) -> None:
-        """Listens on a connection of its own; when that is lost, hints are, and workers still look by themselves."""
+        """Listen on a separate connection; if that is lost, so are notifications, and workers only poll."""
         try:
             self._listener = await asyncpg.connect(self._url)
-            await self._listener.add_listener(_WORK, lambda *_: listener())
+            await self._listener.add_listener(_WORK_CHANNEL, lambda *_: listener())
         except _UNAVAILABLE as error:
             raise StoreUnavailable(f"PostgreSQL cannot be used now: {error}") from error
 
-    async def renew_statistics(self) -> None:
-        """Autovacuum comes once a minute; a store that starts empty has grown a thousandfold by then."""
+    async def update_statistics(self) -> None:
+        """Autovacuum runs once a minute, and a new database may grow a thousandfold in that time."""
         async with self._acquire() as connection:
             for row in await connection.fetch(_GROWN_TABLES):
                 async with connection.transaction():
@@ -150,14 +153,14 @@ class PostgresDatabase:
 
 
 async def _prepare_connection(connection: Any) -> None:
-    # Ids are 16 bytes on our side in both databases.
+    # Both databases return ids as 16 bytes.
     await connection.set_type_codec(
         "uuid", schema="pg_catalog", encoder=_same_bytes, decoder=_same_bytes, format="binary"
     )
 
 
-async def _leave(_: Any) -> None:
-    """Nothing that a unit of work sets or locks outlives its transaction, which the pool has ended by now."""
+async def _skip_reset(_: Any) -> None:
+    """Skip the pool's reset query: settings and locks of a unit of work end with its transaction."""
 
 
 def _same_bytes(value: bytes) -> bytes:

@@ -1,31 +1,32 @@
-"""SQL texts: written once with `:names` and a few marks, translated once for each database.
+"""SQL statements, written once with `:names` and a few marks, and translated for each database.
 
 | Mark | PostgreSQL | SQLite |
 |---|---|---|
 | `:name` | `$1`, `$2`, … | `?1`, `?2`, … |
 | `{any:names}` | `= ANY($1)` | `IN (?3, ?4, …)` |
-| `{for_update}` | `FOR UPDATE` | nothing: one writer |
+| `{for_update}` | `FOR UPDATE` | nothing: there is one writer |
 | `{position}(text, part)` | `strpos` | `instr` |
-| `{skip_locked}` | `FOR UPDATE SKIP LOCKED` | nothing: one writer |
-| `{each: id uuid, note text}` | `FROM unnest($1::uuid[], $2::text[]) AS …` | nothing: run for one row after the other |
+| `{skip_locked}` | `FOR UPDATE SKIP LOCKED` | nothing: there is one writer |
+| `{each: id uuid, note text}` | `FROM unnest($1::uuid[], $2::text[]) AS …` | nothing: runs once per row |
 
-A statement with `{each: …}` changes many rows by one call of `execute_many`: the names of the mark are each row's own,
-all other names have one value for all rows. No two rows may be about the same one. The environment is among each row's
-own: as one value, PostgreSQL without statistics takes it for rare, and walks all that an environment has.
+A statement with `{each: …}` changes many rows in one call of `execute_many`. Names in the mark have a value per row,
+all other names have one value for all rows. No row may be changed twice. List the environment in the mark: given as one
+value, PostgreSQL without statistics assumes that it is rare, and reads all rows of the environment.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
+
+from msgspec import Struct
 
 _NAME = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
 _NAME_ALONE = re.compile(r"(?<!:)(?<!\{any):([a-z_][a-z0-9_]*)")
 _ANY = re.compile(r"\{any:([a-z_][a-z0-9_]*)\}")
 _EACH = re.compile(r"\{each:([^}]*)\}")
-# mark: what PostgreSQL reads, what SQLite reads
+# mark: replacement for PostgreSQL, for SQLite
 _WORDS = {
     "{for_update}": ("FOR UPDATE", ""),
     "{skip_locked}": ("FOR UPDATE SKIP LOCKED", ""),
@@ -33,29 +34,28 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True, kw_only=True, eq=False):
     """One statement for both databases."""
 
     postgres: str
     sqlite: str
     names: tuple[str, ...]
-    """Parameters in the order of their numbers."""
+    """The parameters in the order of their numbers."""
     lists: tuple[str, ...]
     each: frozenset[str]
-    """Names that have a value for each of many rows."""
+    """Parameters that have a value per row."""
     arguments: Callable[[Mapping[str, Any]], Sequence[Any]]
-    """Values in the order of the names."""
-    columns: list[str] = field(default_factory=list, compare=False)
-    """What the columns of an answer are called, once SQLite has told."""
+    """Returns the values in the order of `names`."""
+    columns: list[str] = []
+    """The names of the result columns, filled in when SQLite first returns rows."""
 
     def postgres_columns(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """The values of many rows: an array for each row's own names, the first row's value for the others."""
+        """The arguments for many rows: an array for a name with a value per row, a single value for the others."""
         first = rows[0]
         return [_column(name, rows) if name in self.each else first[name] for name in self.names]
 
     def sqlite_call(self, parameters: dict[str, Any]) -> tuple[str, Sequence[Any]]:
-        """The text and its values, with those of every list behind the others."""
+        """The statement and its values; the members of lists follow the other values."""
         if not self.lists:
             return self.sqlite, self.arguments(parameters)
         text, values = self.sqlite, [None if name in self.lists else parameters[name] for name in self.names]
@@ -69,7 +69,7 @@ class Query:
 
 @lru_cache(maxsize=2048)
 def sql(text: str) -> Query:
-    """Translate one statement; the same text is translated once."""
+    """Translate a statement; results are cached by text."""
     postgres = sqlite = text
     for mark, (for_postgres, for_sqlite) in _WORDS.items():
         postgres, sqlite = postgres.replace(mark, for_postgres), sqlite.replace(mark, for_sqlite)
@@ -81,7 +81,7 @@ def sql(text: str) -> Query:
     numbers = {name: number for number, name in enumerate(names, start=1)}
     return Query(
         postgres=_NAME.sub(lambda match: f"${numbers[match[1]]}", postgres),
-        # A list's mark is not a name: it stays until the length is known.
+        # The mark of a list is replaced when its length is known.
         sqlite=_NAME_ALONE.sub(lambda match: f"?{numbers[match[1]]}", sqlite),
         names=names,
         lists=lists,
@@ -91,18 +91,18 @@ def sql(text: str) -> Query:
 
 
 class Insert:
-    """New rows of a table, each a tuple of values in the order of the columns; `otherwise` begins with ON CONFLICT."""
+    """A bulk insert; each row is a tuple of values in the order of the columns."""
 
-    def __init__(self, table: str, *columns: str, otherwise: str = "") -> None:
+    def __init__(self, table: str, *columns: str, on_conflict: str = "") -> None:
         self.table = table
         self.columns = columns
-        self.otherwise = otherwise
+        self.on_conflict = on_conflict
         numbers = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
-        self.postgres = f"{self._head} VALUES ({numbers}) {otherwise}"
+        self.postgres = f"{self._head} VALUES ({numbers}) {on_conflict}"
 
     def sqlite(self, count: int) -> str:
-        """The text for so many rows at once: each statement lets other threads go first, so there are few."""
-        return _repeated(f"{self._head} VALUES", f"({', '.join('?' * len(self.columns))})", self.otherwise, count)
+        """The statement for `count` rows. Each statement releases the GIL, so fewer and larger ones are faster."""
+        return _repeated(f"{self._head} VALUES", f"({', '.join('?' * len(self.columns))})", self.on_conflict, count)
 
     @property
     def _head(self) -> str:
@@ -110,13 +110,13 @@ class Insert:
 
 
 def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """One value for each row; none at all where every one is NULL, for `unnest` fills up with these."""
+    """The values of all rows; empty if all are NULL, because `unnest` pads short arrays with NULL."""
     values = [row[name] for row in rows]
     return values if any(value is not None for value in values) else []
 
 
 def _with_rows(text: str, each: Mapping[str, str]) -> str:
-    """Let a statement read the names of many rows from arrays; called `new_…`, they are no column of any table."""
+    """Read the values per row from arrays; the prefix `new_` keeps their names apart from table columns."""
     if not each:
         return text
     text = _NAME.sub(lambda match: f"given.new_{match[1]}" if match[1] in each else match[0], text)
@@ -136,7 +136,7 @@ def _places(first: int, count: int) -> str:
 
 
 def _padded(values: Sequence[Any]) -> list[Any]:
-    """Repeat the last value up to a power of two, so that few texts are prepared for lists of all lengths."""
+    """Repeat the last value up to a power of two, so that few different statements are prepared."""
     if not values:
         return [None]
     size = 1 << (len(values) - 1).bit_length()

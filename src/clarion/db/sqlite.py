@@ -1,4 +1,4 @@
-"""SQLite: one writer thread that commits whatever is waiting together, readers on their own connections."""
+"""SQLite: one writer thread that commits all waiting units of work together; reads use other connections."""
 
 import asyncio
 import contextlib
@@ -7,13 +7,14 @@ import queue
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import apsw
+from msgspec import Struct
 
+from clarion.cache import Caches
 from clarion.db.jsonmatch import json_matches
 from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
@@ -25,11 +26,11 @@ _MAX_UNITS_PER_COMMIT = 256
 _BUSY_MILLISECONDS = 10_000
 _SCAN_THREADS = 2
 _CACHED_STATEMENTS = 512
-# 16 MB of log: a page that changes with every commit is written back once for all of them.
+# A 16 MB log: a page that changes in many commits is written back to the database once.
 _PAGES_PER_CHECKPOINT = 4000
 _MAX_ROWS_PER_STATEMENT = 64
-# What says that the store itself is in trouble, and not that a statement is wrong.
-_TROUBLE = (
+# Failures of the store itself, as opposed to errors in a statement.
+_STORE_ERRORS = (
     apsw.BusyError,
     apsw.CantOpenError,
     apsw.CorruptError,
@@ -45,7 +46,7 @@ log = logging.getLogger(__name__)
 
 
 def connect(path: Path, *, read_only: bool = False) -> apsw.Connection:
-    """Open the file with the settings that durability rests on."""
+    """Open the file with the pragmas that durability depends on."""
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(str(path.resolve()), flags, statementcachesize=_CACHED_STATEMENTS)
     connection.create_scalar_function("json_matches", cast("Any", json_matches), 2, deterministic=True)
@@ -60,21 +61,22 @@ def connect(path: Path, *, read_only: bool = False) -> apsw.Connection:
 
 
 class SqliteConnection:
-    """The port over a plain connection: every call finishes without giving way."""
+    """A unit of work on a connection; its methods never suspend."""
 
     dialect = Dialect.SQLITE
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, caches: Caches) -> None:
         self._connection = connection
+        self.caches = caches
 
     async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]:
         cursor = self._connection.execute(*query.sqlite_call(parameters))
-        names = query.columns or _learn_columns(query, cursor)
+        names = query.columns or _read_column_names(query, cursor)
         return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
 
     async def fetch_one(self, query: Query, /, **parameters: Any) -> Row | None:
         cursor = self._connection.execute(*query.sqlite_call(parameters))
-        names = query.columns or _learn_columns(query, cursor)
+        names = query.columns or _read_column_names(query, cursor)
         values = cursor.fetchone()
         cursor.close()
         return None if values is None else dict(zip(names, values, strict=True))
@@ -84,28 +86,27 @@ class SqliteConnection:
         return self._connection.changes()
 
     async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None:
-        # A statement that returns something waits at each row until it is fetched.
+        # A statement with RETURNING stops at each row until that row is fetched.
         self._connection.executemany(query.sqlite, map(query.arguments, rows)).fetchall()
 
     async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> None:
         done = 0
         while done < len(rows):
-            # In powers of two, so that few texts are prepared for batches of all lengths.
+            # Powers of two, so that few different statements are prepared.
             count = min(1 << (len(rows) - done).bit_length() - 1, _MAX_ROWS_PER_STATEMENT)
             values = tuple(chain.from_iterable(rows[done : done + count]))
             self._connection.execute(into.sqlite(count), values)
             done += count
 
 
-def _learn_columns(query: Query, cursor: apsw.Cursor) -> Sequence[str]:
-    """What the columns of an answer are called; kept with the query, since asking takes as long as a row."""
-    with contextlib.suppress(apsw.ExecutionCompleteError):  # there are no rows
+def _read_column_names(query: Query, cursor: apsw.Cursor) -> Sequence[str]:
+    """The names of the result columns, cached in the query because reading them takes as long as a row."""
+    with contextlib.suppress(apsw.ExecutionCompleteError):  # raised if there are no rows
         query.columns[:] = [column[0] for column in cursor.get_description()]
     return query.columns
 
 
-@dataclass(slots=True)
-class _Unit:
+class _Unit(Struct):
     work: Work[Any]
     future: asyncio.Future[Any]
     result: Any = None
@@ -113,21 +114,22 @@ class _Unit:
 
 
 class SqliteDatabase:
-    """The embedded store."""
+    """A database file, served by one process; commands may open it at the same time."""
 
     dialect = Dialect.SQLITE
 
     def __init__(self, path: Path) -> None:
         self._loop = asyncio.get_running_loop()
         self._waiting: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
-        self._write = connect(path)
-        self._near = connect(path, read_only=True)
+        self._write_connection = connect(path)
+        self._read_connection = connect(path, read_only=True)
         self._path = path
+        self._caches = Caches()
         self._scan_local = threading.local()
         self._scan_connections: list[apsw.Connection] = []
         self._scanners = ThreadPoolExecutor(_SCAN_THREADS, thread_name_prefix="clarion-scan")
-        self._writer = threading.Thread(target=self._write_forever, name="clarion-writer", daemon=True)
-        self._writer.start()
+        self._writer_thread = threading.Thread(target=self._run_writer, name="clarion-writer", daemon=True)
+        self._writer_thread.start()
 
     async def transaction(self, work: Work[T]) -> T:
         unit = _Unit(work, self._loop.create_future())
@@ -136,35 +138,35 @@ class SqliteDatabase:
         return result
 
     async def read(self, work: Work[T]) -> T:
-        return _read_snapshot(self._near, work)
+        return _read_snapshot(self._read_connection, work, self._caches)
 
     async def scan(self, work: Work[T]) -> T:
-        return await self._loop.run_in_executor(self._scanners, self._scan_here, work)
+        return await self._loop.run_in_executor(self._scanners, self._scan_in_thread, work)
 
-    async def announce_work(self) -> None:
-        """Nobody else works on an embedded store."""
+    async def notify_workers(self) -> None:
+        """Does nothing: no other process runs workers on the file."""
 
     async def listen_for_work(self, listener: Callable[[], None]) -> None:
-        """Nobody else announces work on an embedded store."""
+        """Does nothing: no other process runs workers on the file."""
 
-    async def renew_statistics(self) -> None:
-        """SQLite follows the indexes without any."""
+    async def update_statistics(self) -> None:
+        """Does nothing: SQLite chooses its indexes without statistics."""
 
     async def close(self) -> None:
         self._waiting.put(None)
-        await self._loop.run_in_executor(None, self._writer.join)
+        await self._loop.run_in_executor(None, self._writer_thread.join)
         self._scanners.shutdown(wait=True)
-        for connection in (self._near, *self._scan_connections, self._write):
+        for connection in (self._read_connection, *self._scan_connections, self._write_connection):
             connection.close()
 
-    def _scan_here(self, work: Work[T]) -> T:
+    def _scan_in_thread(self, work: Work[T]) -> T:
         connection: apsw.Connection | None = getattr(self._scan_local, "connection", None)
         if connection is None:
             connection = self._scan_local.connection = connect(self._path, read_only=True)
             self._scan_connections.append(connection)
-        return _read_snapshot(connection, work)
+        return _read_snapshot(connection, work, self._caches)
 
-    def _write_forever(self) -> None:
+    def _run_writer(self) -> None:
         while (unit := self._waiting.get()) is not None:
             units, last = [unit], False
             while len(units) < _MAX_UNITS_PER_COMMIT and not self._waiting.empty():
@@ -173,29 +175,29 @@ class SqliteDatabase:
                     last = True
                     break
                 units.append(following)
-            _commit_together(self._write, units)
-            self._loop.call_soon_threadsafe(_answer, units)
+            _commit_together(self._write_connection, units, self._caches)
+            self._loop.call_soon_threadsafe(_settle_futures, units)
             if last:
                 return
 
 
-def _read_snapshot(connection: apsw.Connection, work: Work[T]) -> T:
+def _read_snapshot(connection: apsw.Connection, work: Work[T], caches: Caches) -> T:
     try:
         connection.execute("BEGIN")
         try:
-            return run_at_once(work(SqliteConnection(connection)))
+            return run_synchronously(work(SqliteConnection(connection, caches)))
         finally:
             connection.execute("COMMIT")
-    except _TROUBLE as error:
-        raise _unavailable(error) from error
+    except _STORE_ERRORS as error:
+        raise _make_unavailable(error) from error
 
 
-def _commit_together(connection: apsw.Connection, units: list[_Unit]) -> None:
-    """One transaction for all; a unit that fails is undone alone, a commit that fails fails them all."""
+def _commit_together(connection: apsw.Connection, units: list[_Unit], caches: Caches) -> None:
+    """Run all units in one transaction. A unit that fails is rolled back alone; if the commit fails, all units fail."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         for unit in units:
-            _run_unit(connection, unit, is_alone=len(units) == 1)
+            _run_unit(connection, unit, caches, is_alone=len(units) == 1)
         if connection.in_transaction:
             connection.execute("COMMIT")
     except (apsw.Error, StoreUnavailable) as error:
@@ -203,26 +205,26 @@ def _commit_together(connection: apsw.Connection, units: list[_Unit]) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         for unit in units:
-            unit.error = unit.error or _unavailable(error)
+            unit.error = unit.error or _make_unavailable(error)
 
 
-def _run_unit(connection: apsw.Connection, unit: _Unit, *, is_alone: bool) -> None:
-    # One that is alone is undone with the transaction: for a savepoint SQLite would keep every page as it was.
+def _run_unit(connection: apsw.Connection, unit: _Unit, caches: Caches, *, is_alone: bool) -> None:
+    # A single unit is rolled back with the transaction: a savepoint would make SQLite copy every changed page.
     if not is_alone:
         connection.execute("SAVEPOINT unit")
     try:
-        unit.result = run_at_once(unit.work(SqliteConnection(connection)))
+        unit.result = run_synchronously(unit.work(SqliteConnection(connection, caches)))
     except BaseException as error:
-        unit.error = _unavailable(error) if isinstance(error, _TROUBLE) else error
+        unit.error = _make_unavailable(error) if isinstance(error, _STORE_ERRORS) else error
         if not connection.in_transaction:
-            # Disk full and I/O errors make SQLite undo everything: nothing of this batch may be reported as done.
-            raise _unavailable(error) from error
+            # After a full disk or an I/O error SQLite has rolled back everything, so all units have to fail.
+            raise _make_unavailable(error) from error
         connection.execute("ROLLBACK" if is_alone else "ROLLBACK TO unit")
     if not is_alone:
         connection.execute("RELEASE unit")
 
 
-def _answer(units: list[_Unit]) -> None:
+def _settle_futures(units: list[_Unit]) -> None:
     for unit in units:
         if unit.future.done():
             continue
@@ -232,8 +234,8 @@ def _answer(units: list[_Unit]) -> None:
             unit.future.set_exception(unit.error)
 
 
-def run_at_once(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Finish a coroutine that never has to wait."""
+def run_synchronously(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never suspends."""
     try:
         coroutine.send(None)
     except StopIteration as stop:
@@ -243,5 +245,5 @@ def run_at_once(coroutine: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("a unit of work awaited something other than its connection")
 
 
-def _unavailable(error: BaseException) -> StoreUnavailable:
+def _make_unavailable(error: BaseException) -> StoreUnavailable:
     return error if isinstance(error, StoreUnavailable) else StoreUnavailable(f"The store cannot be used now: {error}")

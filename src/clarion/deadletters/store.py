@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from clarion.clock import Millis
+from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.deadletters.model import POSSIBLY_DELIVERED, DeadLetter, Filter
-from clarion.http.pages import Listing, OffsetPage, list_offset_page
+from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.ids import EnvironmentId, JobId
 from clarion.jobs import sends
 from clarion.jobs.details import DetailStatus, ExecutionDetail

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from clarion.bus import Bus, Topic
+from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Database, Dialect
 from clarion.engine.busy import Busy, list_busy
@@ -101,7 +101,7 @@ class Engine:
             receipts_url=receipts_url,
         )
         self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway)
-        bus.listen(Topic.WORK, self.wake)
+        bus.listen(Signal.WORK, self.wake)
 
     def wake(self) -> None:
         """There may be work."""

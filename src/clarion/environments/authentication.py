@@ -3,7 +3,7 @@
 import hmac
 from dataclasses import dataclass
 
-from clarion.bus import Bus, Topic
+from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Database
 from clarion.environments import store
@@ -33,7 +33,7 @@ class Authenticator:
         self._clock = clock
         self._known: dict[KeyHash, _CachedKey] = {}
         self._used: dict[tuple[EnvironmentId, ApiKeyId], Millis] = {}
-        bus.listen(Topic.API_KEY_CHANGED, self._known.clear)
+        bus.listen(Signal.API_KEY_CHANGED, self._known.clear)
 
     async def __call__(self, header: str | None) -> Caller:
         key_hash = hash_key(_key_text(header))

@@ -3,7 +3,7 @@
 from msgspec import UNSET, UnsetType
 
 from clarion import __version__
-from clarion.bus import Topic
+from clarion.bus import Signal
 from clarion.clock import Millis
 from clarion.db.query import sql
 from clarion.environments import actions, store
@@ -51,7 +51,7 @@ async def list_api_keys(call: Call) -> list[ApiKeyOut]:
     return [ApiKeyOut.of(key) for key in await store.list_api_keys(call.db, call.environment_id)]
 
 
-@operation("POST", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_WRITE, status=201)
+@operation("POST", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_WRITE, status=201, body=ApiKeyIn)
 async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
     """Create an API key; the answer is the only place that shows its secret."""
     scopes = frozenset(body.scopes)
@@ -62,7 +62,7 @@ async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
     return NewApiKeyOut(key=made.text, api_key=ApiKeyOut.of(made.record))
 
 
-@operation("PATCH", "/v1/environments/api-keys/{apiKeyId}", scope=Scope.ENVIRONMENTS_WRITE)
+@operation("PATCH", "/v1/environments/api-keys/{apiKeyId}", scope=Scope.ENVIRONMENTS_WRITE, body=ApiKeyPatch)
 async def update_api_key(call: Call, key_id: ApiKeyId, body: ApiKeyPatch) -> ApiKeyOut:
     """Rename an API key, or set when it expires: a new key and an old one overlap until then."""
     key = await store.find_api_key(call.db, call.environment_id, key_id)
@@ -73,7 +73,7 @@ async def update_api_key(call: Call, key_id: ApiKeyId, body: ApiKeyPatch) -> Api
     expires_at = key.expires_at if body.expires_at is UNSET else _future(call, body.expires_at)
     name = key.name if isinstance(body.name, UnsetType) else body.name
     await store.update_api_key(call.db, call.environment_id, key_id, name=name, expires_at=expires_at)
-    call.after_commit.append(lambda: call.services.bus.publish(Topic.API_KEY_CHANGED))
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
     changed = await store.find_api_key(call.db, call.environment_id, key_id)
     return ApiKeyOut.of(changed or key)
 
@@ -83,7 +83,7 @@ async def revoke_api_key(call: Call, key_id: ApiKeyId) -> None:
     """Revoke an API key at once."""
     if not await store.revoke_api_key(call.db, call.environment_id, key_id, call.now):
         raise NotFound("ApiKey", id_text(key_id))
-    call.after_commit.append(lambda: call.services.bus.publish(Topic.API_KEY_CHANGED))
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
 
 
 def _future(call: Call, text: MomentText | UnsetType | None) -> Millis | None:

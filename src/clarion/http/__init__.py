@@ -1,1 +1,1 @@
-"""The HTTP layer: typed operations in, exact JSON out."""
+"""The HTTP layer: typed operations, validation, errors, pages, idempotency and the API description."""

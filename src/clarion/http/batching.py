@@ -1,4 +1,4 @@
-"""Requests that come at the same moment are worked on together."""
+"""Batching of concurrent requests."""
 
 import asyncio
 from collections import deque
@@ -8,15 +8,15 @@ from typing import Any, Generic, TypeAlias, TypeVar
 T = TypeVar("T")
 
 MAX_BATCH = 128
-_GATHER_SECONDS = 0.001
+_FILL_SECONDS = 0.001
 
 Entry: TypeAlias = tuple[T, asyncio.Future[Any]]
 
 
 class Batch(Generic[T]):
-    """What is worked on together; open to whatever comes until it is taken, which any thread may do.
+    """Items that are processed together. The batch is filled when it is taken, which any thread may do.
 
-    Two items with the same identity never share a group: the later one sees what became of the earlier.
+    Two items with the same identity are never in one batch, so that the later one sees the result of the earlier.
     """
 
     def __init__(self, waiting: "deque[Entry[T]]", identity: Callable[[T], Hashable | None]) -> None:
@@ -25,31 +25,31 @@ class Batch(Generic[T]):
         self._entries: list[Entry[T]] = []
 
     def take(self) -> Sequence[T]:
-        """The items, from now on the same ones however often it is asked."""
+        """The items; fills the batch at the first call, and returns the same items at every later one."""
         return [item for item, _ in self.close()]
 
     def close(self) -> Sequence[Entry[T]]:
         if self._entries:
             return self._entries
-        left: list[Entry[T]] = []
+        postponed: list[Entry[T]] = []
         taken: set[Hashable] = set()
-        # Others only add at the end, so that those who were there at first can be counted on.
+        # Other threads only append, so the entries counted here stay in front.
         for _ in range(min(len(self._waiting), MAX_BATCH)):
             entry = self._waiting.popleft()
             identity = self._identity(entry[0])
             if identity is not None and identity in taken:
-                left.append(entry)
+                postponed.append(entry)
             else:
                 taken.add(identity)
                 self._entries.append(entry)
-        self._waiting.extendleft(reversed(left))
+        self._waiting.extendleft(reversed(postponed))
         return self._entries
 
 
 class Batcher(Generic[T]):
-    """Gathers what comes in until the group before is done and the work for the next one has begun.
+    """Processes items in batches, one after the other; items that arrive meanwhile form the next batch.
 
-    Only in a rush does a small group wait for company.
+    Under load, a batch that is much smaller than the one before waits a moment for more items.
     """
 
     def __init__(
@@ -65,33 +65,33 @@ class Batcher(Generic[T]):
         self._last_size = 0
 
     async def submit(self, item: T) -> Any:
-        """The item's outcome, returned or raised."""
+        """Process an item in the next batch; returns its result or raises its error."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if self._worker is None:
-            self._worker = asyncio.create_task(self._work_through())
+            self._worker = asyncio.create_task(self._process_all())
         return await future
 
-    async def _work_through(self) -> None:
+    async def _process_all(self) -> None:
         try:
             while self._waiting:
                 if len(self._waiting) < self._last_size // 2:
-                    # Those who were answered just now are about to come again; a larger group costs less for each.
-                    await asyncio.sleep(_GATHER_SECONDS)
-                group = Batch(self._waiting, self._identity)
-                outcomes = await self._outcomes(group)
-                entries = group.close()
+                    # Clients that just got a response are about to send again, and large batches are cheaper.
+                    await asyncio.sleep(_FILL_SECONDS)
+                batch = Batch(self._waiting, self._identity)
+                outcomes = await self._process(batch)
+                entries = batch.close()
                 self._last_size = len(entries)
                 for (_, future), outcome in zip(entries, outcomes, strict=True):
                     _settle(future, outcome)
         finally:
             self._worker = None
 
-    async def _outcomes(self, group: Batch[T]) -> Sequence[Any]:
+    async def _process(self, batch: Batch[T]) -> Sequence[Any]:
         try:
-            return await self._work(group)
-        except Exception as error:  # noqa: BLE001 - it is raised again in front of each that waits
-            return [error] * len(group.close())
+            return await self._work(batch)
+        except Exception as error:  # noqa: BLE001 - raised for each waiting caller
+            return [error] * len(batch.close())
 
 
 def _settle(future: asyncio.Future[Any], outcome: Any) -> None:

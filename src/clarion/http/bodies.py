@@ -1,4 +1,4 @@
-"""Error bodies as shapes: what the mapper sends and the API description shows."""
+"""The shapes of error bodies."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ class FieldErrors(Wire):
 
 
 class ErrorBody(Wire):
-    """What every refusal looks like; `ctx` is there when there is more to say."""
+    """The body of every error response; `ctx` has further details, if there are any."""
 
     status_code: int
     timestamp: str
@@ -24,13 +24,13 @@ class ErrorBody(Wire):
 
 
 class ValidationErrorBody(ErrorBody):
-    """Every bad field by its path."""
+    """Fields that are not valid, by path."""
 
     errors: dict[str, FieldErrors]
 
 
 class UnexpectedErrorBody(ErrorBody):
-    """A defect on our side: quote `errorId`, the log has the rest."""
+    """An unexpected error: quote `errorId`, the log has the details."""
 
     error_id: str
 
@@ -43,7 +43,7 @@ class PayloadViolation(Wire):
 
 
 class PayloadErrorBody(ErrorBody):
-    """A trigger whose payload does not fit the schema of its workflow."""
+    """The payload of a trigger violates the schema of its workflow."""
 
     type: str
     errors: list[PayloadViolation]

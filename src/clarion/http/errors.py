@@ -1,4 +1,4 @@
-"""The one mapper from exceptions to error bodies."""
+"""The mapping from exceptions to statuses, headers and bodies of error responses."""
 
 from http import HTTPStatus
 from typing import Any
@@ -43,7 +43,7 @@ def status_of(error: errors.RequestError | errors.StoreUnavailable) -> int:
 
 
 def error_body(error: errors.RequestError | errors.StoreUnavailable, *, path: str, now: Millis) -> bytes:
-    """The body that the caller reads."""
+    """The body of an error response."""
     message = str(error) if isinstance(error, errors.RequestError) else _NOT_NOW
     common = _common(status_of(error), message, path, now)
     if isinstance(error, errors.RequestError) and error.ctx:
@@ -52,13 +52,13 @@ def error_body(error: errors.RequestError | errors.StoreUnavailable, *, path: st
         fields = {name: _field(problems) for name, problems in error.problems.items()}
         return encode_json(ValidationErrorBody(**common, errors=fields))
     if isinstance(error, errors.PayloadInvalid):
-        places = [_violation(one) for one in error.violations]
-        return encode_json(PayloadErrorBody(**common, type="PAYLOAD_VALIDATION_ERROR", errors=places))
+        violations = [_violation(one) for one in error.violations]
+        return encode_json(PayloadErrorBody(**common, type="PAYLOAD_VALIDATION_ERROR", errors=violations))
     return encode_json(ErrorBody(**common))
 
 
 def unexpected_body(error_id: str, *, path: str, now: Millis) -> bytes:
-    """What a defect looks like from outside: an id to quote, and nothing else."""
+    """The body for an unexpected exception: an id to quote, and no details."""
     return encode_json(UnexpectedErrorBody(**_common(500, _UNEXPECTED, path, now), error_id=error_id))
 
 
@@ -85,17 +85,17 @@ def _common(status: int, message: str, path: str, now: Millis) -> dict[str, Any]
 def _field(problems: list[errors.Problem]) -> FieldErrors:
     value = problems[0].value
     return FieldErrors(
-        messages=[problem.message for problem in problems], value=UNSET if value is None else _shortened(value)
+        messages=[problem.message for problem in problems], value=UNSET if value is None else _truncate(value)
     )
 
 
 def _violation(violation: Any) -> PayloadViolation:
-    value = UNSET if violation.value is None else _shortened(violation.value)
+    value = UNSET if violation.value is None else _truncate(violation.value)
     return PayloadViolation(
         field=violation.field, message=violation.message, value=value, schema_path=violation.schema_path
     )
 
 
-def _shortened(value: Any) -> Any:
+def _truncate(value: Any) -> Any:
     text = encode_json(value).decode()
     return value if len(text) <= _MAX_VALUE_LENGTH else text[:_MAX_VALUE_LENGTH] + "…"

@@ -1,4 +1,4 @@
-"""Examples for the API description, made from types and the names of their fields."""
+"""Examples for the API description, generated from types and field names."""
 
 from typing import Any
 
@@ -39,11 +39,11 @@ _NAMED: dict[str, Any] = {
     "deleted": False,
     "__v": 0,
 }
-_DEEPEST = 6
+_MAX_DEPTH = 6
 
 
 def example_of(kind: Any) -> Any:
-    """A value that the type accepts and a person recognises."""
+    """A realistic value of the type."""
     return _example(inspect.type_info(kind), "", 0)
 
 
@@ -51,12 +51,12 @@ def _example(info: inspect.Type, name: str, depth: int) -> Any:
     if isinstance(info, inspect.Metadata):
         return _example(info.type, name, depth)
     if isinstance(info, inspect.UnionType):
-        return _example(_telling(info), name, depth)
+        return _example(_choose_member(info), name, depth)
     if isinstance(info, inspect.StructType):
         return {
             field.encode_name: _field_example(field, depth)
             for field in info.fields
-            if depth < _DEEPEST or field.required
+            if depth < _MAX_DEPTH or field.required
         }
     if isinstance(info, inspect.ListType | inspect.VarTupleType):
         return [_example(info.item_type, name.removesuffix("s"), depth + 1)]
@@ -66,7 +66,7 @@ def _example(info: inspect.Type, name: str, depth: int) -> Any:
 def _field_example(field: inspect.Field, depth: int) -> Any:
     name = field.encode_name
     info = field.type
-    if name in _NAMED and not _holds_struct(info):
+    if name in _NAMED and not _contains_struct(info):
         return _NAMED[name]
     return _example(info, name, depth + 1)
 
@@ -92,16 +92,16 @@ def _text(name: str) -> str:
     return name or "text"
 
 
-def _telling(info: inspect.UnionType) -> inspect.Type:
-    """The member that shows most: a structure before a scalar, anything before null."""
-    some = [one for one in info.types if not isinstance(one, inspect.NoneType)]
-    structured = [one for one in some if isinstance(one, inspect.StructType | inspect.ListType)]
-    return (structured or some)[0]
+def _choose_member(info: inspect.UnionType) -> inspect.Type:
+    """The most instructive member of a union: an object or array before a scalar, anything before null."""
+    present = [one for one in info.types if not isinstance(one, inspect.NoneType)]
+    structured = [one for one in present if isinstance(one, inspect.StructType | inspect.ListType)]
+    return (structured or present)[0]
 
 
-def _holds_struct(info: inspect.Type) -> bool:
+def _contains_struct(info: inspect.Type) -> bool:
     if isinstance(info, inspect.UnionType):
-        return any(map(_holds_struct, info.types))
+        return any(map(_contains_struct, info.types))
     if isinstance(info, inspect.ListType):
-        return _holds_struct(info.item_type)
+        return _contains_struct(info.item_type)
     return isinstance(info, inspect.StructType)

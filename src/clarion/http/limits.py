@@ -1,4 +1,4 @@
-"""What a request body may weigh and how deep it may nest."""
+"""Limits of request bodies: size and nesting."""
 
 import re
 
@@ -7,7 +7,7 @@ from clarion.errors import Malformed, TooLarge
 MIB = 1024 * 1024
 SMALL_BODY = MIB
 LARGE_BODY = 26 * MIB
-DEEPEST = 64
+MAX_NESTING = 64
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _INNERMOST = re.compile(rb"\[\]|\{\}")
@@ -20,13 +20,13 @@ def check_size(size: int, limit: int) -> None:
 
 
 def check_nesting(body: bytes) -> None:
-    """Refuse JSON that is nested too deep, before anything recurses into it."""
-    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+    """Refuse JSON that is nested too deep, before anything parses it recursively."""
+    if body.count(b"[") + body.count(b"{") <= MAX_NESTING:
         return
     brackets = _STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
-    for _ in range(DEEPEST):
-        # Each pass takes the innermost level away.
+    for _ in range(MAX_NESTING):
+        # Each pass removes the innermost level.
         brackets = _INNERMOST.sub(b"", brackets)
         if not brackets:
             return
-    raise Malformed(f"The body is not valid JSON, or nested deeper than {DEEPEST} levels")
+    raise Malformed(f"The body is not valid JSON, or nested deeper than {MAX_NESTING} levels")

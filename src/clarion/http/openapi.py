@@ -1,4 +1,4 @@
-"""OpenAPI 3.1 from the types of the operations: complete, and never out of date."""
+"""The OpenAPI 3.1 description, generated from the types of the operations."""
 
 import inspect
 import re
@@ -11,8 +11,8 @@ import msgspec
 from clarion import __version__
 from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
 from clarion.http.examples import example_of
-from clarion.http.idempotency import LONGEST
-from clarion.http.operation import Operation, RawReply
+from clarion.http.idempotency import MAX_KEY_LENGTH
+from clarion.http.operation import Operation, RawResponse, Transaction
 from clarion.http.wire import CheckedText, Wire
 
 _ABOUT = """Clarion delivers notifications to people in-app and by email, SMS, chat and push.
@@ -26,7 +26,7 @@ _IDEMPOTENCY_KEY = {
     "in": "header",
     "required": False,
     "description": "Makes a change safe to repeat for 24 hours.",
-    "schema": {"type": "string", "maxLength": LONGEST},
+    "schema": {"type": "string", "maxLength": MAX_KEY_LENGTH},
 }
 _IGNORED_KEY = _IDEMPOTENCY_KEY | {"description": "Ignored: reading is safe to repeat.", "schema": {"type": "string"}}
 _MEANINGS = {
@@ -44,7 +44,7 @@ _MEANINGS = {
 
 
 def describe_api(operations: Sequence[Operation]) -> bytes:
-    """The whole description as JSON."""
+    """The description as JSON."""
     schemas = _Schemas(operations)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
@@ -72,12 +72,12 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
 
 
 class _Schemas:
-    """The schema of each type, shared ones as components; query shapes are taken apart into parameters."""
+    """The schemas of all types. Shared ones become components; those of queries become parameters."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         shapes = [shape for one in operations for shape in (one.body_shape, one.query_shape, one.result)]
         kinds = {repr(kind): kind for kind in (ErrorBody, ValidationErrorBody, UnexpectedErrorBody, *shapes)}
-        wanted = {name: kind for name, kind in kinds.items() if kind not in (None, type(None), RawReply)}
+        wanted = {name: kind for name, kind in kinds.items() if kind not in (None, type(None), RawResponse)}
         found, components = msgspec.json.schema_components(
             wanted.values(), schema_hook=_text_schema, ref_template="#/components/schemas/{name}"
         )
@@ -127,14 +127,14 @@ def _parameters(operation: Operation, schemas: _Schemas) -> Iterable[dict[str, A
         for name, schema in shape["properties"].items():
             yield {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
     if operation.scope is not None:
-        yield _IDEMPOTENCY_KEY if operation.changes else _IGNORED_KEY
+        yield _IGNORED_KEY if operation.is_safe else _IDEMPOTENCY_KEY
 
 
 def _responses(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
     responses: dict[str, Any] = {}
     for status in operation.statuses:
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "headers": _HEADERS}
-        if operation.result is RawReply:
+        if operation.result is RawResponse:
             responses[str(status)]["content"] = {"text/plain": {"schema": {"type": "string"}}}
         elif status != 204:
             responses[str(status)]["content"] = {"application/json": _content(operation.result, schemas)}
@@ -159,12 +159,12 @@ def _refusals(operation: Operation) -> list[int]:
     found = {500, 503}
     if operation.scope is not None:
         found |= {401, 403, 413}
-    if operation.runs_outside and operation.scope is None:
-        # Who calls is known by what the request itself proves.
+    if operation.transaction is Transaction.NONE and operation.scope is None:
+        # These authenticate by the content of the request, such as a signature.
         found |= {400, 401, 413}
     if operation.path_kinds:
         found.add(404)
-    if operation.changes and operation.scope is not None:
+    if not operation.is_safe and operation.scope is not None:
         found |= {409, 422}
     if operation.query_shape is not None:
         found |= {400, 422}
@@ -193,7 +193,7 @@ def _refusal_example(operation: Operation, status: int) -> dict[str, Any]:
 
 
 def _text_schema(kind: type) -> dict[str, Any]:
-    """msgspec's hook: how a CheckedText looks in a schema."""
+    """The schema of a CheckedText, as a hook for msgspec."""
     if not issubclass(kind, CheckedText):
         raise NotImplementedError(kind)
     schema: dict[str, Any] = {"type": "string", "description": kind.RULE, "examples": [kind.EXAMPLE]}

@@ -1,10 +1,11 @@
-"""Operations: a plain async function with typed input and output, and how it is reached over HTTP."""
+"""Operations: async functions with typed input and output, and how they are reached over HTTP."""
 
 import inspect
 import re
 import typing
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -14,10 +15,10 @@ from msgspec import Struct
 from clarion.bus import Bus
 from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
-from clarion.errors import NotFound
+from clarion.errors import NotFound, RequestError
 from clarion.http.limits import SMALL_BODY
-from clarion.http.queries import query_reader
-from clarion.http.validation import body_reader
+from clarion.http.queries import make_query_reader
+from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, find_id
 from clarion.providers.gateway import ProviderGateway
@@ -30,12 +31,12 @@ T = TypeVar("T")
 Handler = Callable[..., Coroutine[Any, Any, Any]]
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
-_GIVEN = ("query", "body", "bodies")
+_SAFE_METHODS = ("GET", "HEAD")
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who is calling: one key, and with it one environment."""
+    """Who is calling: an API key, and the environment it belongs to."""
 
     environment_id: EnvironmentId
     organization_id: OrganizationId
@@ -43,20 +44,19 @@ class Caller:
     scopes: frozenset[Scope]
 
     @cached_property
-    def rights(self) -> bytes:
+    def scopes_text(self) -> bytes:
         return " ".join(sorted(self.scopes)).encode()
 
-    def may(self, scope: Scope) -> bool:
+    def has_scope(self, scope: Scope) -> bool:
         return Scope.ALL in self.scopes or scope in self.scopes
 
 
-NOBODY = Caller(EnvironmentId(bytes(16)), OrganizationId(bytes(16)), ApiKeyId(bytes(16)), frozenset())
-"""Who calls an operation that is open to everyone."""
+ANONYMOUS = Caller(EnvironmentId(bytes(16)), OrganizationId(bytes(16)), ApiKeyId(bytes(16)), frozenset())
+"""The caller of an operation that needs no API key."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
-    """What operations share, made once by the composition root."""
+class Services(Struct, frozen=True, kw_only=True):
+    """What all operations share, created once by the composition root."""
 
     settings: Settings
     clock: Clock
@@ -67,18 +67,21 @@ class Services:
 
 
 class RawRequest(Struct, frozen=True, kw_only=True):
-    """A request as it came."""
+    """A request before decoding."""
 
     method: str
     path: bytes
     query: bytes
     headers: Mapping[bytes, bytes]
-    """By name in lower case."""
+    """Names are in lower case."""
     body: bytes
 
 
-class OutsideCall(Struct, frozen=True, kw_only=True):
-    """One request for an operation that talks to others: it runs outside of any unit of work, and opens its own."""
+class DetachedCall(Struct, frozen=True, kw_only=True):
+    """One request for an operation that runs outside any transaction, because it waits for other servers.
+
+    It opens its own units of work on `database`.
+    """
 
     caller: Caller
     database: Database
@@ -95,13 +98,14 @@ class OutsideCall(Struct, frozen=True, kw_only=True):
 
 
 class Call(Struct):
-    """One request as an operation sees it: the caller, the moment, and a connection inside its unit of work."""
+    """One request for an operation that runs in a transaction: the caller, the time, and the connection."""
 
     caller: Caller
     db: Connection
     now: Millis
     services: Services
     after_commit: list[Callable[[], None]] = []
+    """Called when the transaction is durable."""
 
     @property
     def environment_id(self) -> EnvironmentId:
@@ -112,35 +116,45 @@ class Call(Struct):
         return self.caller.organization_id
 
 
-@dataclass(frozen=True, slots=True)
-class Reply(Generic[T]):
-    """A body with another success status than the operation's own."""
+class JsonResponse(Struct, Generic[T], frozen=True):
+    """A body with another status than the operation's default."""
 
     status: int
     body: T
 
 
-class RawReply(Struct, frozen=True):
-    """An answer that is not JSON."""
+class RawResponse(Struct, frozen=True):
+    """A response that is not JSON."""
 
     status: int
     content_type: bytes
     body: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """An operation with everything that serving and describing it takes."""
+class Transaction(StrEnum):
+    """What an operation runs in."""
+
+    READ = "read"
+    """A read of a few rows found by an index."""
+    SCAN = "scan"
+    """A read that may touch many rows, on one snapshot."""
+    WRITE = "write"
+    """A unit of work that is durable before the response is sent; the idempotency key is stored with it."""
+    NONE = "none"
+    """No transaction: the handler gets a DetachedCall. Idempotency keys are ignored."""
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    """An operation with everything that is needed to serve and to describe it."""
 
     method: str
     path: str
     handler: Handler
     scope: Scope | None
     statuses: tuple[int, ...]
-    scans: bool
-    gathered: bool
-    runs_outside: bool
-    before: Handler | None
+    transaction: Transaction
+    is_batched: bool
+    precheck: Handler | None
     body_limit: int
     path_kinds: tuple[tuple[str, Any], ...]
     query_shape: type[Wire] | None
@@ -151,83 +165,82 @@ class Operation:
     tag: str
 
     @property
-    def changes(self) -> bool:
-        return self.method not in ("GET", "HEAD")
+    def is_safe(self) -> bool:
+        """Whether the method is safe in the terms of HTTP: it only reads."""
+        return self.method in _SAFE_METHODS
 
     @property
     def summary(self) -> str:
         return (inspect.getdoc(self.handler) or "").partition("\n")[0]
 
     def path_values(self, texts: Iterable[str]) -> list[Any]:
-        """Path parameters as the handler wants them; an id that is none names nothing."""
+        """Path parameters in the types of the handler; a malformed id is not found."""
         return [_path_value(kind, text) for (_, kind), text in zip(self.path_kinds, texts, strict=True)]
 
 
-def operation(  # noqa: PLR0913 - each says one thing about the operation
+def operation(  # noqa: PLR0913 - the options of a route
     method: str,
     path: str,
     *,
     scope: Scope | None,
     status: int | tuple[int, ...] = 200,
-    scans: bool = False,
+    query: type[Wire] | None = None,
+    body: type[Wire] | None = None,
     body_limit: int = SMALL_BODY,
+    transaction: Transaction | None = None,
+    batched: bool = False,
+    precheck: Handler | None = None,
     tag: str | None = None,
 ) -> Callable[[Handler], Handler]:
-    """Publish a function as an operation.
+    """Publish a function as an operation; raises TypeError if its parameters do not fit the options.
 
-    Its first parameter is the Call, the next ones are those of the path in order, then `query` and `body` where
-    it has them. `scans` marks reads that may touch many rows. Of several statuses the first is the usual one.
+    The function takes a Call, the parameters of the path in their order, then `query` and `body` if they are declared.
+    Of several statuses the first is the default. `transaction` is READ for GET and HEAD and WRITE for other methods
+    unless given; with NONE the function takes a DetachedCall instead of the Call.
 
-    One with `calls` and `bodies` instead takes the requests of one moment together, and returns for each its result
-    or the error that refuses it; what it refuses, it has written nothing for. One with a Talk instead of the Call
-    runs outside of a unit of work; its requests are not kept under idempotency keys.
+    A `batched` operation takes `calls` and `bodies`, those of the requests that arrive at the same time. It returns
+    for each request the result or the error that refuses it, and must write nothing for a request that it refuses.
+
+    `precheck` runs before the transaction is opened. It takes a DetachedCall and otherwise the same parameters, and
+    may refuse the request. It passes nothing on, and the data may change in between: the operation checks again.
+
+    `tag` is the section of the API description, by default the name of the feature's package.
     """
 
     def publish(handler: Handler) -> Handler:
-        hints = typing.get_type_hints(handler, include_extras=True)
-        names = [name for name in inspect.signature(handler).parameters if name not in _GIVEN][1:]
-        query_shape, gathered = hints.get("query"), "bodies" in hints
-        first = next(iter(inspect.signature(handler).parameters))
-        body_shape, result = (
-            (_member(hints["bodies"]), _member(_member(hints["return"])))
-            if gathered
-            else (hints.get("body"), _result_of(hints["return"]))
-        )
+        declared = transaction or (Transaction.READ if method in _SAFE_METHODS else Transaction.WRITE)
+        _check_transaction(handler, method, declared)
+        if batched:
+            if declared is not Transaction.WRITE or "{" in path or query is not None or precheck is not None:
+                raise TypeError(f"{handler.__qualname__}: a batched operation writes and takes nothing but bodies")
+            path_kinds = _check_parameters(handler, path, Sequence[Call], {"bodies": Sequence[body]})  # type: ignore[valid-type]
+        else:
+            shapes = {name: shape for name, shape in (("query", query), ("body", body)) if shape is not None}
+            context = DetachedCall if declared is Transaction.NONE else Call
+            path_kinds = _check_parameters(handler, path, context, shapes)
+            if precheck is not None:
+                _check_parameters(precheck, path, DetachedCall, shapes)
         handler.__dict__["operation"] = Operation(
             method=method,
             path=path,
             handler=handler,
             scope=scope,
             statuses=status if isinstance(status, tuple) else (status,),
-            scans=scans,
-            gathered=gathered,
-            runs_outside=hints[first] is OutsideCall,
-            before=handler.__dict__.get("before"),
+            transaction=declared,
+            is_batched=batched,
+            precheck=precheck,
             body_limit=body_limit,
-            path_kinds=tuple(zip(_PARAMETER.findall(path), [hints[name] for name in names], strict=True)),
-            query_shape=query_shape,
-            read_query=query_reader(query_shape) if query_shape else None,
-            body_shape=body_shape,
-            read_body=body_reader(body_shape) if body_shape else None,
-            result=result,
+            path_kinds=path_kinds,
+            query_shape=query,
+            read_query=make_query_reader(query) if query else None,
+            body_shape=body,
+            read_body=make_body_reader(body) if body else None,
+            result=_result_of_batch(handler) if batched else _result_of(handler),
             tag=tag or handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),
         )
         return handler
 
     return publish
-
-
-def after(call: Handler) -> Callable[[Handler], Handler]:
-    """Let an operation be preceded by a talk with others, which takes the same arguments and may refuse it.
-
-    Stands below `operation`. What the talk finds out is not handed over: the operation checks for itself.
-    """
-
-    def mark(handler: Handler) -> Handler:
-        handler.__dict__["before"] = call
-        return handler
-
-    return mark
 
 
 def operations_of(*modules: ModuleType) -> list[Operation]:
@@ -240,13 +253,42 @@ def operations_of(*modules: ModuleType) -> list[Operation]:
     ]
 
 
-def _result_of(hint: Any) -> Any:
-    return _member(hint) if typing.get_origin(hint) is Reply else hint
+def _check_transaction(handler: Handler, method: str, transaction: Transaction) -> None:
+    # The API description says by method whether idempotency keys are supported.
+    is_read = transaction in (Transaction.READ, Transaction.SCAN)
+    if transaction is not Transaction.NONE and is_read is not (method in _SAFE_METHODS):
+        raise TypeError(f"{handler.__qualname__}: {method} cannot run in a {transaction} transaction")
 
 
-def _member(hint: Any) -> Any:
-    """What a generic or a union is of, first."""
-    return typing.get_args(hint)[0]
+def _check_parameters(
+    handler: Handler, path: str, context: Any, shapes: Mapping[str, Any]
+) -> tuple[tuple[str, Any], ...]:
+    """Compare the parameters of a handler with what it will be called with; returns the types of the path's."""
+    hints = typing.get_type_hints(handler, include_extras=True)
+    names = list(inspect.signature(handler).parameters)
+    path_names = _PARAMETER.findall(path)
+    expected = ["a call", *path_names, *shapes]
+    if len(names) != len(expected) or names[1 + len(path_names) :] != list(shapes):
+        raise TypeError(f"{handler.__qualname__}: takes ({', '.join(names)}), but must take ({', '.join(expected)})")
+    for name, kind in {names[0]: context, **shapes}.items():
+        if hints.get(name) != kind:
+            raise TypeError(f"{handler.__qualname__}: parameter '{name}' must be annotated as {kind}")
+    return tuple((name, hints[given]) for name, given in zip(path_names, names[1:], strict=False))
+
+
+def _result_of(handler: Handler) -> Any:
+    hint = typing.get_type_hints(handler, include_extras=True)["return"]
+    return typing.get_args(hint)[0] if typing.get_origin(hint) is JsonResponse else hint
+
+
+def _result_of_batch(handler: Handler) -> Any:
+    """The result for one request of the batch, next to the error that may take its place."""
+    hint = typing.get_type_hints(handler, include_extras=True)["return"]
+    outcomes = typing.get_args(typing.get_args(hint)[0]) if typing.get_origin(hint) is list else ()
+    results = [one for one in outcomes if one is not RequestError]
+    if len(results) != 1 or len(outcomes) != 2:
+        raise TypeError(f"{handler.__qualname__}: a batched operation must return list[result | RequestError]")
+    return results[0]
 
 
 def _path_value(kind: Any, text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Query strings: text to the types of a Wire shape, every bad parameter named."""
+"""Query strings: parsed into a Wire shape; all parameters that are not valid are reported."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -19,14 +19,14 @@ _NUMBER = re.compile(r"(-?[0-9]{1,15})(?:\.0*)?")
 _BOOLEANS = {"true": True, "false": False}
 
 
-def query_reader(shape: type[T]) -> Callable[[bytes], T]:
-    """A function from a raw query string to `shape`; unknown parameters are ignored."""
+def make_query_reader(shape: type[T]) -> Callable[[bytes], T]:
+    """Returns a function that parses a raw query string into `shape`; unknown parameters are ignored."""
     kinds = {field.encode_name: _kind(field.type) for field in _fields(shape)}
-    nothing = msgspec.convert({}, shape, dec_hook=parse_checked) if not _required(shape) else None
+    defaults = msgspec.convert({}, shape, dec_hook=parse_checked) if not _required(shape) else None
 
     def read(raw: bytes) -> T:
-        if not raw and nothing is not None:
-            return nothing
+        if not raw and defaults is not None:
+            return defaults
         values = {
             name: _value(kinds[name], texts)
             for name, texts in parse_query(raw).items()
@@ -44,7 +44,7 @@ def query_reader(shape: type[T]) -> Callable[[bytes], T]:
 
 
 def parse_query(raw: bytes) -> dict[str, list[str]]:
-    """Names to their values in order; `name[]` is the same as `name` repeated."""
+    """The values of each name in order; `name[]` is the same as `name` repeated."""
     found: dict[str, list[str]] = {}
     for name, value in _pairs(raw):
         found.setdefault(name.removesuffix("[]"), []).append(value)
@@ -89,7 +89,7 @@ def _kind(info: inspect.Type) -> type:
 
 
 def _value(kind: type, texts: list[str]) -> Any:
-    """The typed value, or the text itself where it is not one: the shape then says what is wrong."""
+    """The value in its type, or the text if it is not valid: conversion to the shape then reports the problem."""
     if kind is list:
         return texts
     text = texts[-1]

@@ -1,4 +1,4 @@
-"""The reference page at /docs: the API description as one HTML page that needs nothing from anywhere."""
+"""The reference page at /docs: the API description as one HTML page without external resources."""
 
 from collections.abc import Iterator
 from html import escape
@@ -11,7 +11,7 @@ _STYLE = Path(__file__).with_name("reference.css").read_text()
 
 
 def render_reference(description: bytes) -> bytes:
-    """One page from the OpenAPI description."""
+    """Render the OpenAPI description as a page."""
     api = msgspec.json.decode(description)
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
@@ -103,7 +103,7 @@ def _response(status: str, response: dict[str, Any]) -> Iterator[str]:
 
 
 def _kind(schema: dict[str, Any], api: dict[str, Any]) -> str:
-    """A schema in a few words."""
+    """Describe a schema in a few words."""
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(_kind(one, api) for one in schema["anyOf"]))
     if "$ref" in schema:
@@ -134,11 +134,11 @@ def _code(example: Any) -> str:
 
 
 def _breakable(path: str) -> str:
-    """A path that breaks at its slashes where the column is narrow."""
+    """A path that may wrap at its slashes."""
     return escape(path).replace("/", "/<wbr>")
 
 
 def _prose(text: str) -> str:
-    """Escaped text with `code` in backticks."""
+    """Escape a text and render backticks as code."""
     pieces = escape(text, quote=False).split("`")
     return "".join(f"<code>{piece}</code>" if number % 2 else piece for number, piece in enumerate(pieces))

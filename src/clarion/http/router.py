@@ -1,4 +1,4 @@
-"""Paths to operations: one dictionary step for each segment, so that the number of operations costs nothing."""
+"""Routing: one dictionary lookup per path segment, so that the time does not depend on the number of operations."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,24 +11,24 @@ _ANY = "{}"
 
 
 class Router:
-    """Finds the operation of a method and a raw path; a segment may hold an encoded slash."""
+    """Finds the operation of a method and a raw path; segments may contain encoded slashes."""
 
     def __init__(self, operations: Iterable[Operation]) -> None:
         self._root: dict[str, Any] = {}
-        # Paths without parameters, which the busiest operations have, need no walk.
-        self._plain: dict[tuple[str, bytes], Operation] = {}
+        # Paths without parameters, such as those of the busiest operations, need a single lookup.
+        self._static: dict[tuple[str, bytes], Operation] = {}
         for operation in operations:
             if "{" not in operation.path:
-                self._plain[operation.method, operation.path.encode()] = operation
+                self._static[operation.method, operation.path.encode()] = operation
             node = self._root
             for segment in operation.path.split("/")[1:]:
                 node = node.setdefault(_ANY if segment.startswith("{") else segment, {})
             node.setdefault("", {})[operation.method] = operation
 
     def find(self, method: str, raw_path: bytes) -> tuple[Operation, list[str]]:
-        plain = self._plain.get((method, raw_path))
-        if plain is not None:
-            return plain, []
+        static = self._static.get((method, raw_path))
+        if static is not None:
+            return static, []
         found = self._walk(self._root, raw_path.split(b"/")[1:], [])
         if found is None:
             raise NoSuchRoute(f"Cannot {method} {raw_path.decode('ascii', 'replace')}: there is no such path")
@@ -53,7 +53,7 @@ class Router:
 
 
 def _segment(raw: bytes) -> str | None:
-    """The text of a segment, or None for what cannot name anything."""
+    """The text of a segment, or None if it is not valid."""
     try:
         text = (unquote_to_bytes(raw) if b"%" in raw else raw).decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The ASGI application: finds the operation, checks the caller, runs it in its unit of work, answers."""
+"""The ASGI application: routes a request, authenticates the caller, runs the operation and sends the response."""
 
 import gzip
 import logging
@@ -6,20 +6,20 @@ import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
 from clarion import errors
 from clarion.db.port import Connection, Database
 from clarion.http import idempotency
-from clarion.http.changes import Change, Changes, answer_of
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
-from clarion.http.idempotency import StoredResponse
+from clarion.http.idempotency import Response
 from clarion.http.limits import check_nesting, check_size
-from clarion.http.operation import NOBODY, Call, Caller, Operation, OutsideCall, RawRequest, Services
+from clarion.http.operation import ANONYMOUS, Call, Caller, DetachedCall, Operation, RawRequest, Services, Transaction
 from clarion.http.router import Router
+from clarion.http.writes import WriteRequest, WriteRunner, make_response
 from clarion.ids import id_text
 from clarion.randomness import random_bytes
 
@@ -28,23 +28,21 @@ Headers = Mapping[bytes, bytes]
 
 _JSON = b"application/json"
 _JSON_TYPES = re.compile(rb"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
-COMPRESSED_FROM_BYTES = 1024
+MIN_COMPRESSED_BYTES = 1024
 _ACCEPTS_GZIP = re.compile(rb"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class StaticPage:
-    """Bytes that anyone may read."""
+class StaticPage(Struct, frozen=True):
+    """A page that anyone may read."""
 
     content_type: bytes
     body: bytes
 
 
-@dataclass(slots=True)
-class _Request:
+class _Request(Struct, kw_only=True):
     method: str
     raw_path: bytes
     query: bytes
@@ -53,7 +51,7 @@ class _Request:
     caller: Caller | None = None
 
     @property
-    def shown_path(self) -> str:
+    def display_path(self) -> str:
         return (self.raw_path + (b"?" + self.query if self.query else b"")).decode("latin-1")
 
 
@@ -72,7 +70,7 @@ class Service:
         self._router = Router(operations)
         self._database = database
         self._services = services
-        self._changes = Changes(database, services)
+        self._writes = WriteRunner(database, services)
         self._authenticate = authenticate
         self._pages = pages
 
@@ -80,9 +78,9 @@ class Service:
         if scope["type"] != "http":
             raise NotImplementedError(f"{scope['type']} is not served")
         started = time.perf_counter()
-        request = _request_of(scope)
-        status, headers, body = await self._answer(request, receive)
-        if len(body) >= COMPRESSED_FROM_BYTES:
+        request = _make_request(scope)
+        status, headers, body = await self._respond(request, receive)
+        if len(body) >= MIN_COMPRESSED_BYTES:
             headers.append((b"vary", b"Accept-Encoding"))
             if _ACCEPTS_GZIP.search(request.headers.get(b"accept-encoding", b"")):
                 headers.append((b"content-encoding", b"gzip"))
@@ -93,76 +91,75 @@ class Service:
         await send({"type": "http.response.body", "body": body})
         _log_request(request, status, started)
 
-    async def _answer(self, request: _Request, receive: Receive) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    async def _respond(self, request: _Request, receive: Receive) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
         headers = [(b"content-type", _JSON)]
         try:
             page = self._pages.get(request.raw_path.decode("latin-1")) if request.method == "GET" else None
             if page is not None:
-                found = page()
-                return 200, [(b"content-type", found.content_type)], found.body
-            answer = await self._respond(request, receive)
+                static = page()
+                return 200, [(b"content-type", static.content_type)], static.body
+            response = await self._run_operation(request, receive)
         except (errors.RequestError, errors.StoreUnavailable) as error:
             if isinstance(error, errors.StoreUnavailable):
                 log.warning("Store unavailable", extra={"error": str(error), "request_id": request.request_id.decode()})
-            body = error_body(error, path=request.shown_path, now=self._services.clock.now())
+            body = error_body(error, path=request.display_path, now=self._services.clock.now())
             return status_of(error), headers + error_headers(error), body
         except Exception:
             error_id = str(uuid.uuid4())
             log.exception("Request failed", extra={"error_id": error_id, "request_id": request.request_id.decode()})
-            return 500, headers, unexpected_body(error_id, path=request.shown_path, now=self._services.clock.now())
-        if answer.replayed:
+            return 500, headers, unexpected_body(error_id, path=request.display_path, now=self._services.clock.now())
+        if response.is_replayed:
             headers.append((b"idempotency-replay", b"true"))
-        headers[0] = (b"content-type", answer.content_type)
-        return answer.status, ([] if answer.status == 204 else headers), answer.body
+        headers[0] = (b"content-type", response.content_type)
+        return response.status, ([] if response.status == 204 else headers), response.body
 
-    async def _respond(self, request: _Request, receive: Receive) -> StoredResponse:
+    async def _run_operation(self, request: _Request, receive: Receive) -> Response:
         operation, path_texts = self._router.find(request.method, request.raw_path)
-        caller = await self._authenticate_for(operation, request)
+        caller = await self._authorize(operation, request)
         body = await _read_body(receive, request.headers, operation.body_limit)
-        arguments = _arguments(operation, request, path_texts, body)
-        if operation.runs_outside or operation.before is not None:
-            call = self._outside_call(caller, request, body)
-            if operation.runs_outside:
-                return answer_of(operation, await operation.handler(call, *arguments.path, **arguments.named))
-            if operation.before is not None:
-                await operation.before(call, *arguments.path, **arguments.named)
-        if not operation.changes:
-            read = self._database.scan if operation.scans else self._database.read
-            return await read(lambda db: self._read(operation, caller, arguments, db))
-        return await self._changes.make(
-            Change(
+        arguments = _read_arguments(operation, request, path_texts, body)
+        if operation.transaction is Transaction.NONE:
+            call = self._detached_call(caller, request, body)
+            return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
+        if operation.precheck is not None:
+            call = self._detached_call(caller, request, body)
+            await operation.precheck(call, *arguments.path, **arguments.named)
+        if operation.transaction is Transaction.READ:
+            return await self._database.read(lambda db: self._read(operation, caller, arguments, db))
+        if operation.transaction is Transaction.SCAN:
+            return await self._database.scan(lambda db: self._read(operation, caller, arguments, db))
+        return await self._writes.run(
+            WriteRequest(
                 operation=operation,
                 caller=caller,
                 path_values=arguments.path,
                 named=arguments.named,
-                key=_key_of(request, caller, body),
-                shown_path=request.shown_path,
+                key=_make_idempotency_key(request, caller, body),
+                display_path=request.display_path,
             )
         )
 
-    def _outside_call(self, caller: Caller, request: _Request, body: bytes) -> OutsideCall:
+    def _detached_call(self, caller: Caller, request: _Request, body: bytes) -> DetachedCall:
         raw = RawRequest(
             method=request.method, path=request.raw_path, query=request.query, headers=request.headers, body=body
         )
-        return OutsideCall(caller=caller, database=self._database, services=self._services, request=raw)
+        return DetachedCall(caller=caller, database=self._database, services=self._services, request=raw)
 
-    async def _authenticate_for(self, operation: Operation, request: _Request) -> Caller:
+    async def _authorize(self, operation: Operation, request: _Request) -> Caller:
         if operation.scope is None:
-            return NOBODY
+            return ANONYMOUS
         header = request.headers.get(b"authorization")
         caller = request.caller = await self._authenticate(header.decode("latin-1") if header is not None else None)
-        if not caller.may(operation.scope):
+        if not caller.has_scope(operation.scope):
             raise errors.Forbidden(f"This API key lacks the scope '{operation.scope}'")
         return caller
 
-    async def _read(
-        self, operation: Operation, caller: Caller, arguments: "_Arguments", db: Connection
-    ) -> StoredResponse:
+    async def _read(self, operation: Operation, caller: Caller, arguments: "_Arguments", db: Connection) -> Response:
         call = Call(caller, db, self._services.clock.now(), self._services)
-        return answer_of(operation, await operation.handler(call, *arguments.path, **arguments.named))
+        return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
 
 
-def _key_of(request: _Request, caller: Caller, body: bytes) -> idempotency.IdempotencyKey | None:
+def _make_idempotency_key(request: _Request, caller: Caller, body: bytes) -> idempotency.IdempotencyKey | None:
     text = request.headers.get(b"idempotency-key", b"").decode("latin-1").strip()
     if not text:
         return None
@@ -171,20 +168,20 @@ def _key_of(request: _Request, caller: Caller, body: bytes) -> idempotency.Idemp
         environment_id=caller.environment_id,
         method=request.method,
         path=request.raw_path,
-        # What a caller may see differs with its rights, so they are part of what must be the same.
-        content=b"\x00".join((caller.rights, request.query, body)),
+        # The response may depend on the scopes of the API key, so another key with other scopes must not get it.
+        content=b"\x00".join((caller.scopes_text, request.query, body)),
     )
 
 
-def _request_of(scope: Scope) -> _Request:
+def _make_request(scope: Scope) -> _Request:
     headers: Headers = dict(scope["headers"])
-    given = headers.get(b"x-request-id", b"")
+    own_id = headers.get(b"x-request-id", b"")
     return _Request(
         method=scope["method"],
         raw_path=scope.get("raw_path") or scope["path"].encode(),
         query=scope["query_string"],
         headers=headers,
-        request_id=given if _REQUEST_ID.fullmatch(given) else b"req_" + random_bytes(16).hex().encode(),
+        request_id=own_id if _REQUEST_ID.fullmatch(own_id) else b"req_" + random_bytes(16).hex().encode(),
     )
 
 
@@ -193,8 +190,8 @@ class _Arguments(NamedTuple):
     named: dict[str, Any]
 
 
-def _arguments(operation: Operation, request: _Request, path_texts: list[str], body: bytes) -> _Arguments:
-    """Everything the handler takes; what is wrong with query and body is told together."""
+def _read_arguments(operation: Operation, request: _Request, path_texts: list[str], body: bytes) -> _Arguments:
+    """The arguments of the handler; problems of the query and of the body are reported together."""
     named: dict[str, Any] = {}
     problems: dict[str, list[errors.Problem]] = {}
     try:
@@ -204,7 +201,7 @@ def _arguments(operation: Operation, request: _Request, path_texts: list[str], b
         problems |= error.problems
     try:
         if operation.read_body:
-            named["body"] = operation.read_body(_checked_body(request.headers, body))
+            named["body"] = operation.read_body(_check_body(request.headers, body))
     except errors.Invalid as error:
         problems |= error.problems
     if problems:
@@ -212,7 +209,7 @@ def _arguments(operation: Operation, request: _Request, path_texts: list[str], b
     return _Arguments(operation.path_values(path_texts), named)
 
 
-def _checked_body(headers: Headers, body: bytes) -> bytes:
+def _check_body(headers: Headers, body: bytes) -> bytes:
     content_type = headers.get(b"content-type")
     if not body:
         raise errors.Malformed("The body is empty; send a JSON object")

@@ -1,4 +1,4 @@
-"""Typed input: decode in one go, and look closer only when that fails, so that every bad field is named."""
+"""Typed input: bodies are decoded in one step; only if that fails, all problems are collected field by field."""
 
 import re
 import types
@@ -30,8 +30,8 @@ _WORDS = {
 _EXPECTED = re.compile(r"Expected `([^`]+)`(?: (?!- at)(.+?))?(?:, got `([^`]+)`)?(?: - at .*)?$")
 
 
-def body_reader(shape: type[T]) -> Callable[[bytes], T]:
-    """A function from JSON text to `shape`; raises Malformed, or Invalid with every problem."""
+def make_body_reader(shape: type[T]) -> Callable[[bytes], T]:
+    """Returns a function that decodes JSON into `shape`; it raises Malformed, or Invalid with all problems."""
     decoder = msgspec.json.Decoder(shape, dec_hook=parse_checked)
 
     def read(content: bytes) -> T:
@@ -49,16 +49,16 @@ def body_reader(shape: type[T]) -> Callable[[bytes], T]:
 
 
 def find_problems(value: Any, shape: Any, path: str) -> Iterator[Found]:
-    """Everything that keeps `value` from being a `shape`, each with its path."""
+    """All reasons why `value` is not a valid `shape`, each with its path."""
     try:
         msgspec.convert(value, shape, dec_hook=parse_checked)
     except msgspec.ValidationError as error:
-        inner = list(_inside(value, _bare(shape), path))
-        yield from inner or [(path or "body", Problem(_sentence(str(error), shape), _shown(value, path)))]
+        inner = list(_inside(value, _unwrap(shape), path))
+        yield from inner or [(path or "body", Problem(_explain(str(error), shape), _repeatable(value, path)))]
 
 
-def _shown(value: Any, path: str) -> Any:
-    """The value to repeat in the answer: nothing of credentials, nor a whole body, which may hold some."""
+def _repeatable(value: Any, path: str) -> Any:
+    """The value to repeat in the response; None for credentials, and for a whole body, which may contain some."""
     return None if not path or "credentials" in path.split(".") else value
 
 
@@ -84,27 +84,27 @@ def _inside_object(value: dict[str, Any], shape: type[Wire], path: str) -> Itera
             yield where, Problem("is required")
 
 
-def _bare(shape: Any) -> Any:
-    """The one structured member of an optional or annotated type, which is the one to look inside."""
+def _unwrap(shape: Any) -> Any:
+    """The type inside an annotated or optional type; of a union, its structured member."""
     if typing.get_origin(shape) is typing.Annotated:
-        return _bare(typing.get_args(shape)[0])
+        return _unwrap(typing.get_args(shape)[0])
     if typing.get_origin(shape) in (typing.Union, types.UnionType):
         inner = [one for one in typing.get_args(shape) if one not in (type(None), UnsetType)]
         structured = [
             one for one in inner if typing.get_origin(one) or (isinstance(one, type) and issubclass(one, Wire))
         ]
         chosen = inner[0] if len(inner) == 1 else structured[0] if structured else shape
-        return shape if chosen is shape else _bare(chosen)
+        return shape if chosen is shape else _unwrap(chosen)
     return shape
 
 
-def _sentence(message: str, shape: Any) -> str:
-    """msgspec's message in words that name the way out."""
-    bare = _bare(shape)
-    if isinstance(bare, type) and issubclass(bare, CheckedText):
-        return bare.RULE
-    if isinstance(bare, type) and issubclass(bare, Enum):
-        return f"must be one of {', '.join(str(one.value) for one in bare)}"
+def _explain(message: str, shape: Any) -> str:
+    """Translate a message of msgspec into one that says what is expected."""
+    kind = _unwrap(shape)
+    if isinstance(kind, type) and issubclass(kind, CheckedText):
+        return kind.RULE
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return f"must be one of {', '.join(str(one.value) for one in kind)}"
     match = _EXPECTED.match(message)
     if match is None:
         return message.partition(" - at ")[0]
@@ -114,12 +114,12 @@ def _sentence(message: str, shape: Any) -> str:
     return f"must be {expected}{limit}{got}"
 
 
-def _collect(found: Iterator[Found], otherwise: str) -> dict[str, list[Problem]]:
+def _collect(found: Iterator[Found], fallback: str) -> dict[str, list[Problem]]:
     problems: dict[str, list[Problem]] = {}
     for path, problem in found:
         problems.setdefault(path, []).append(problem)
-    # Only what decoding itself refuses (a number beyond 64 bits, say) leaves nothing to find afterwards.
-    return problems or {"body": [Problem(otherwise)]}
+    # Empty if only decoding fails, as for a number beyond 64 bits.
+    return problems or {"body": [Problem(fallback)]}
 
 
 def _decode_any(content: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""The base of request and response shapes, and texts that check themselves."""
+"""The base class of request and response shapes, and types of validated texts."""
 
 import functools
 import re
@@ -13,7 +13,7 @@ from clarion.ids import find_id
 
 
 class _WireMeta(StructMeta):
-    """Gives every shape the same rules: frozen, fields by name, camelCase on the wire."""
+    """Makes all shapes frozen and keyword-only, with camelCase names in JSON."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], *, frozen: bool = True) -> Any:
         return super().__new__(mcls, name, bases, namespace, frozen=frozen, kw_only=True, rename="camel")
@@ -25,7 +25,7 @@ class Wire(Struct, metaclass=_WireMeta, frozen=True):
 
 
 class CheckedText(str):
-    """A text with a rule; subclasses name the rule, and a value that breaks it never becomes one."""
+    """A text that is validated when it is decoded; subclasses define the rule."""
 
     __slots__ = ()
     RULE: ClassVar[str]
@@ -43,7 +43,7 @@ class CheckedText(str):
         return cls(value)
 
 
-class Email(CheckedText):
+class EmailText(CheckedText):
     __slots__ = ()
     RULE = "must be an e-mail address such as ada@example.com"
     FORMAT = "email"
@@ -69,7 +69,7 @@ class Locale(CheckedText):
     RULE = "must be a BCP 47 locale such as en-US"
     EXAMPLE = "en-GB"
 
-    # language, script, region, variants, extensions; people also write en_US
+    # language, script, region, variants, extensions; underscores are common too, as in en_US
     _PATTERN: ClassVar[re.Pattern[str]] = re.compile(
         r"[A-Za-z]{2,3}([-_][A-Za-z]{3}){0,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?"
         r"([-_]([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*([-_][0-9A-WY-Za-wy-z]([-_][A-Za-z0-9]{2,8})+)*"
@@ -132,19 +132,19 @@ class MomentText(CheckedText):
 
 
 def parse_checked(kind: type, value: Any) -> Any:
-    """msgspec's hook: how a CheckedText comes out of JSON."""
+    """Decode a CheckedText, as a hook for msgspec."""
     if issubclass(kind, CheckedText):
         return kind.parse(value)
     raise NotImplementedError(kind)
 
 
 def given(value: Any) -> Any:
-    """A wire value where None means absent."""
+    """The value, or UNSET for None, so that the field is absent."""
     return UNSET if value is None else value
 
 
 def changes_of(body: Wire, *names: str) -> dict[str, Any]:
-    """The fields among `names` that the caller sent, null included."""
+    """Those of the named fields that the caller sent, including null."""
     found = ((name, getattr(body, name)) for name in names)
     return {name: value for name, value in found if not isinstance(value, UnsetType)}
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clarion.bus import Bus, Topic
+from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Connection
 from clarion.ids import EnvironmentId
@@ -30,7 +30,7 @@ class OpenedIntegrations:
         self._vault = vault
         self._clock = clock
         self._cached: dict[EnvironmentId, _Entry] = {}
-        bus.listen(Topic.INTEGRATION_CHANGED, self._cached.clear)
+        bus.listen(Signal.INTEGRATION_CHANGED, self._cached.clear)
 
     async def list(self, db: Connection, environment_id: EnvironmentId) -> Sequence[Integration]:
         """The live integrations of the environment, oldest first."""

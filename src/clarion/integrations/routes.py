@@ -1,8 +1,8 @@
 """Integrations: create, list, change, delete."""
 
-from clarion.bus import Topic
+from clarion.bus import Signal
 from clarion.errors import Invalid, NotFound
-from clarion.http.operation import Call, OutsideCall, Services, after, operation
+from clarion.http.operation import Call, DetachedCall, Services, Transaction, operation
 from clarion.http.wire import IdText, changes_of
 from clarion.ids import IntegrationId
 from clarion.integrations import actions, store, trial
@@ -17,7 +17,7 @@ _FIELDS = ("name", "identifier", "active", "credentials", "conditions", "weight"
 _NAMES = "name, identifier, active, credentials, conditions, weight, rateLimit"
 
 
-async def check_new_credentials(call: OutsideCall, body: IntegrationIn) -> None:
+async def check_new_credentials(call: DetachedCall, body: IntegrationIn) -> None:
     """Try out what a creation brings, where the caller asks for it."""
     if body.check and not await trial.is_answered(call):
         _check_environment(call, body.environment_id)
@@ -26,7 +26,7 @@ async def check_new_credentials(call: OutsideCall, body: IntegrationIn) -> None:
         await trial.check_credentials(call.services.gateway, planned)
 
 
-async def check_changed_credentials(call: OutsideCall, integration_id: IntegrationId, body: IntegrationPatch) -> None:
+async def check_changed_credentials(call: DetachedCall, integration_id: IntegrationId, body: IntegrationPatch) -> None:
     """Try out what an update leaves, where the caller asks for it: new credentials, or those that are stored."""
     if body.check is True and not await trial.is_answered(call):
         _check_environment(call, body.environment_id)
@@ -34,8 +34,14 @@ async def check_changed_credentials(call: OutsideCall, integration_id: Integrati
         await trial.check_credentials(call.services.gateway, planned)
 
 
-@operation("POST", "/v1/integrations", scope=Scope.INTEGRATIONS_WRITE, status=201)
-@after(check_new_credentials)
+@operation(
+    "POST",
+    "/v1/integrations",
+    scope=Scope.INTEGRATIONS_WRITE,
+    status=201,
+    body=IntegrationIn,
+    precheck=check_new_credentials,
+)
 async def create_integration(call: Call, body: IntegrationIn) -> IntegrationOut:
     """Create an integration in the environment of the API key."""
     _check_environment(call, body.environment_id)
@@ -46,22 +52,27 @@ async def create_integration(call: Call, body: IntegrationIn) -> IntegrationOut:
     return _out(call, made)
 
 
-@operation("GET", "/v1/integrations", scope=Scope.INTEGRATIONS_READ, scans=True)
+@operation("GET", "/v1/integrations", scope=Scope.INTEGRATIONS_READ, transaction=Transaction.SCAN)
 async def list_integrations(call: Call) -> list[IntegrationOut]:
     """List the integrations of the environment, oldest first."""
     found = await store.list_integrations(call.db, call.environment_id, call.services.vault)
     return [_out(call, one) for one in found]
 
 
-@operation("GET", "/v1/integrations/active", scope=Scope.INTEGRATIONS_READ, scans=True)
+@operation("GET", "/v1/integrations/active", scope=Scope.INTEGRATIONS_READ, transaction=Transaction.SCAN)
 async def list_active_integrations(call: Call) -> list[IntegrationOut]:
     """List the integrations that deliver messages, oldest first."""
     found = await store.list_integrations(call.db, call.environment_id, call.services.vault)
     return [_out(call, one) for one in found if one.active]
 
 
-@operation("PUT", "/v1/integrations/{integrationId}", scope=Scope.INTEGRATIONS_WRITE)
-@after(check_changed_credentials)
+@operation(
+    "PUT",
+    "/v1/integrations/{integrationId}",
+    scope=Scope.INTEGRATIONS_WRITE,
+    body=IntegrationPatch,
+    precheck=check_changed_credentials,
+)
 async def update_integration(call: Call, integration_id: IntegrationId, body: IntegrationPatch) -> IntegrationOut:
     """Change the supplied fields; credentials and conditions are replaced whole."""
     _check_environment(call, body.environment_id)
@@ -99,17 +110,23 @@ async def delete_integration(call: Call, integration_id: IntegrationId) -> list[
     return [_out(call, one) for one in left]
 
 
-@operation("POST", "/v1/integrations/{integrationId}/test", scope=Scope.INTEGRATIONS_WRITE)
-async def send_test_message(call: OutsideCall, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
+@operation(
+    "POST",
+    "/v1/integrations/{integrationId}/test",
+    scope=Scope.INTEGRATIONS_WRITE,
+    body=TrialIn,
+    transaction=Transaction.NONE,
+)
+async def send_test_message(call: DetachedCall, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
     """Send a test message through an integration, active or not, and show what its provider answers."""
     return await trial.send_test_message(call, integration_id, body)
 
 
 def _announce(call: Call) -> None:
-    call.after_commit.append(lambda: call.services.bus.publish(Topic.INTEGRATION_CHANGED))
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.INTEGRATION_CHANGED))
 
 
-def _check_environment(call: Call | OutsideCall, environment_id: IdText | None) -> None:
+def _check_environment(call: Call | DetachedCall, environment_id: IdText | None) -> None:
     """A key acts in its own environment and in no other, whatever the body names."""
     if environment_id is not None and environment_id.id != call.environment_id:
         raise NotFound("Environment", environment_id)
@@ -148,5 +165,5 @@ def _out(call: Call, integration: Integration) -> IntegrationOut:
         integration,
         call.organization_id,
         provider_id=call.services.names.to_wire(integration.provider_id),
-        shows_credentials=call.caller.may(Scope.INTEGRATIONS_READ),
+        shows_credentials=call.caller.has_scope(Scope.INTEGRATIONS_READ),
     )

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from clarion.db.port import Connection
 from clarion.errors import Forbidden, InProgress, Invalid, NotFound
 from clarion.http import idempotency
-from clarion.http.operation import OutsideCall
+from clarion.http.operation import DetachedCall
 from clarion.ids import EnvironmentId, IntegrationId, SubscriberKey, id_text, new_id
 from clarion.integrations import store
 from clarion.integrations.model import Integration
@@ -27,7 +27,7 @@ _ADDRESSES = {Channel.EMAIL: "email", Channel.SMS: "phone", Channel.PUSH: "devic
 _BESIDES_ENTRY = frozenset({"email", "phone", "webhookUrl", "deviceTokens"})
 
 
-async def is_answered(call: OutsideCall) -> bool:
+async def is_answered(call: DetachedCall) -> bool:
     """Is this a request whose answer is kept? Then it is given again, whatever a provider would say by now."""
     text = call.request.headers.get(b"idempotency-key", b"").decode("latin-1").strip()
     if not text:
@@ -45,7 +45,7 @@ async def is_answered(call: OutsideCall) -> bool:
     return found is not None
 
 
-async def list_live(call: OutsideCall) -> list[Integration]:
+async def list_live(call: DetachedCall) -> list[Integration]:
     return await call.database.read(
         lambda db: store.list_integrations(db, call.environment_id, call.services.vault),
     )
@@ -62,7 +62,7 @@ async def check_credentials(gateway: ProviderGateway, integration: Integration) 
         raise Invalid.field("credentials", _refusal(failure)) from failure
 
 
-async def send_test_message(call: OutsideCall, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
+async def send_test_message(call: DetachedCall, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
     integration = _get(await list_live(call), integration_id)
     if _is_built_in(integration):
         raise Invalid.field("integrationId", "is of a built-in provider, whose messages go nowhere that could be tried")
@@ -87,12 +87,12 @@ async def send_test_message(call: OutsideCall, integration_id: IntegrationId, bo
     )
 
 
-async def _list_addresses(call: OutsideCall, integration: Integration, body: TrialIn) -> Mapping[str, Any]:
+async def _list_addresses(call: DetachedCall, integration: Integration, body: TrialIn) -> Mapping[str, Any]:
     """Every address by its name on the wire: what the subscriber has, and over it what the caller gives."""
     given: dict[str, Any] = plain_value(body.to)
     if body.subscriber_id is None:
         return given
-    if not call.caller.may(Scope.SUBSCRIBERS_READ):
+    if not call.caller.has_scope(Scope.SUBSCRIBERS_READ):
         raise Forbidden(f"This API key lacks the scope '{Scope.SUBSCRIBERS_READ}', which subscriberId needs")
     key = SubscriberKey(str(body.subscriber_id))
     stored = await call.database.read(lambda db: _read_addresses(db, call.environment_id, key, integration.id))

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
-from clarion.http.wire import Email, IdText, SubscriberKeyText, Wire
+from clarion.http.wire import EmailText, IdText, SubscriberKeyText, Wire
 from clarion.ids import OrganizationId, id_text
 from clarion.integrations.model import Integration
 from clarion.providers.base import FailureKind
@@ -173,7 +173,7 @@ class IntegrationOut(Wire):
 class TrialRecipient(ChannelCredentials):
     """Where a test message goes; the channel decides which of these it takes."""
 
-    email: Email | UnsetType = UNSET
+    email: EmailText | UnsetType = UNSET
     phone: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from clarion.clock import Millis
+from clarion.db.listing import Listing
 from clarion.errors import Malformed
 from clarion.http.limits import check_nesting
-from clarion.http.pages import Listing
 from clarion.jsontext import json_text
 from clarion.messages.store import COLUMNS
 from clarion.subscribers.model import Subscriber

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from clarion.db.listing import Listing, split_by_values
 from clarion.db.port import Connection
 from clarion.environments.transactions import list_trigger_ids
-from clarion.http.pages import Listing, parts_by
 from clarion.ids import EnvironmentId
 from clarion.messages.store import COLUMNS
 from clarion.messages.wire import MessageQuery
@@ -32,7 +32,7 @@ async def filter_messages(db: Connection, environment_id: EnvironmentId, query: 
         # A person's messages are in order within each channel.
         parts = [f"t.channel = '{channel}'" for channel in Channel] if query.channel is None else None
     elif query.transaction_id:
-        parts, bound = parts_by("t.trigger_id", parameters["trigger_ids"])
+        parts, bound = split_by_values("t.trigger_id", parameters["trigger_ids"])
         parameters |= bound
     return Listing(
         columns=COLUMNS, source="messages AS t", where=" AND ".join(conditions), parameters=parameters, parts=parts

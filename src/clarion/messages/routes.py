@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from clarion.db.listing import Listing, count_rows
 from clarion.errors import Invalid, Problem
-from clarion.http.operation import Call, operation
-from clarion.http.pages import Listing, OffsetPage, count_rows, list_offset_page
+from clarion.http.operation import Call, Transaction, operation
+from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
 from clarion.messages import store
@@ -31,14 +32,14 @@ from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 
 
-@operation("GET", "/v1/messages", scope=Scope.MESSAGES_READ, scans=True)
+@operation("GET", "/v1/messages", scope=Scope.MESSAGES_READ, query=MessageQuery, transaction=Transaction.SCAN)
 async def list_messages(call: Call, query: MessageQuery) -> OffsetPage[MessageOut]:
     """List messages of every channel, newest first."""
     listing = await filter_messages(call.db, call.environment_id, query)
     return await _messages_page(call, listing, query.page, query.limit)
 
 
-@operation("GET", "/v1/outbox", scope=Scope.MESSAGES_READ, scans=True)
+@operation("GET", "/v1/outbox", scope=Scope.MESSAGES_READ, query=OutboxQuery, transaction=Transaction.SCAN)
 async def list_outbox(call: Call, query: OutboxQuery) -> OffsetPage[MessageOut]:
     """List what the built-in email and SMS providers were given: they keep messages instead of sending them."""
     return await _messages_page(call, filter_outbox(call.environment_id), query.page, query.limit)
@@ -51,7 +52,13 @@ async def delete_message(call: Call, message_id: MessageId) -> DeletedOut:
     return DeletedOut(acknowledged=True, status="deleted")
 
 
-@operation("DELETE", "/v1/messages/transaction/{transactionId}", scope=Scope.MESSAGES_WRITE, status=204)
+@operation(
+    "DELETE",
+    "/v1/messages/transaction/{transactionId}",
+    scope=Scope.MESSAGES_WRITE,
+    status=204,
+    query=DeleteMessagesQuery,
+)
 async def delete_messages_of_transaction(
     call: Call, transaction_key: TransactionKey, query: DeleteMessagesQuery
 ) -> None:
@@ -59,7 +66,9 @@ async def delete_messages_of_transaction(
     await store.delete_messages_of_transaction(call.db, call.environment_id, transaction_key, query.channel)
 
 
-@operation("POST", "/v1/subscribers/{subscriberId}/messages/mark-as", scope=Scope.MESSAGES_WRITE, status=201)
+@operation(
+    "POST", "/v1/subscribers/{subscriberId}/messages/mark-as", scope=Scope.MESSAGES_WRITE, status=201, body=MarkIn
+)
 async def mark_messages(call: Call, subscriber_key: SubscriberKey, body: MarkIn) -> list[MessageOut]:
     """Mark messages of a subscriber as seen, read, unseen or unread; ids that name none of theirs are skipped."""
     message_ids = _read_message_ids(body)
@@ -70,7 +79,9 @@ async def mark_messages(call: Call, subscriber_key: SubscriberKey, body: MarkIn)
     return [MessageOut.of(shown) for shown in await _tell_messages(call, messages)]
 
 
-@operation("POST", "/v1/subscribers/{subscriberId}/messages/mark-all", scope=Scope.MESSAGES_WRITE, status=201)
+@operation(
+    "POST", "/v1/subscribers/{subscriberId}/messages/mark-all", scope=Scope.MESSAGES_WRITE, status=201, body=MarkAllIn
+)
 async def mark_all_messages(call: Call, subscriber_key: SubscriberKey, body: MarkAllIn) -> int:
     """Mark every in-app message of a subscriber; the answer is the number of messages that changed."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
@@ -82,7 +93,13 @@ async def mark_all_messages(call: Call, subscriber_key: SubscriberKey, body: Mar
     return len(marked)
 
 
-@operation("GET", "/v1/subscribers/{subscriberId}/notifications/feed", scope=Scope.MESSAGES_READ, scans=True)
+@operation(
+    "GET",
+    "/v1/subscribers/{subscriberId}/notifications/feed",
+    scope=Scope.MESSAGES_READ,
+    query=FeedQuery,
+    transaction=Transaction.SCAN,
+)
 async def list_feed_items(call: Call, subscriber_key: SubscriberKey, query: FeedQuery) -> OffsetPage[FeedItemOut]:
     """List what a subscriber sees in the in-app feed, newest first."""
     pattern = read_pattern(query.payload)
@@ -93,7 +110,13 @@ async def list_feed_items(call: Call, subscriber_key: SubscriberKey, query: Feed
     return page.with_data(data)
 
 
-@operation("GET", "/v1/subscribers/{subscriberId}/notifications/unseen", scope=Scope.MESSAGES_READ, scans=True)
+@operation(
+    "GET",
+    "/v1/subscribers/{subscriberId}/notifications/unseen",
+    scope=Scope.MESSAGES_READ,
+    query=UnseenQuery,
+    transaction=Transaction.SCAN,
+)
 async def count_unseen_messages(call: Call, subscriber_key: SubscriberKey, query: UnseenQuery) -> CountOut:
     """Count a subscriber's unseen messages in the in-app feed, up to the limit."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)

@@ -3,11 +3,11 @@
 from typing import Any
 
 from clarion.clock import SECOND, Millis
+from clarion.db.listing import MAX_PARTS, Listing, split_by_values
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
 from clarion.environments.transactions import list_trigger_ids
 from clarion.errors import Invalid
-from clarion.http.pages import MAX_PARTS, Listing, parts_by
 from clarion.ids import EnvironmentId, SubscriberId, find_id, first_id
 from clarion.jsontext import json_text
 from clarion.notifications.model import Notification, hidden_types, step_mask
@@ -86,10 +86,10 @@ async def filter_events(db: Connection, environment_id: EnvironmentId, query: Ev
     bound: dict[str, Any] = {}
     people = await _list_people(db, environment_id, query) if _names_people(query) else None
     if people is not None:
-        parts, bound = parts_by("t.subscriber_id", people)
+        parts, bound = split_by_values("t.subscriber_id", people)
         conditions |= _of_transactions(query) | _of_templates(query) | _of_channels(query)
     elif query.transaction_id:
-        parts, bound = parts_by("t.trigger_id", await list_trigger_ids(db, environment_id, query.transaction_id))
+        parts, bound = split_by_values("t.trigger_id", await list_trigger_ids(db, environment_id, query.transaction_id))
         conditions |= _of_templates(query) | _of_channels(query)
     else:
         parts, bound = await _parts_by_kind(db, environment_id, query)

@@ -1,6 +1,6 @@
 """Triggered events: what became of every trigger, for each subscriber."""
 
-from clarion.http.operation import Call, operation
+from clarion.http.operation import Call, Transaction, operation
 from clarion.ids import NotificationId
 from clarion.notifications import store
 from clarion.notifications.filters import filter_events
@@ -8,7 +8,7 @@ from clarion.notifications.wire import EventOut, EventPage, EventQuery
 from clarion.vocabulary import Scope
 
 
-@operation("GET", "/v1/notifications", scope=Scope.EVENTS_READ, scans=True)
+@operation("GET", "/v1/notifications", scope=Scope.EVENTS_READ, query=EventQuery, transaction=Transaction.SCAN)
 async def list_events(call: Call, query: EventQuery) -> EventPage:
     """List triggered events with their jobs and execution details, newest first."""
     listing = await filter_events(call.db, call.environment_id, query)
@@ -19,7 +19,7 @@ async def list_events(call: Call, query: EventQuery) -> EventPage:
 
 
 # A scan for its one snapshot: the parts of an event are read one after the other.
-@operation("GET", "/v1/notifications/{notificationId}", scope=Scope.EVENTS_READ, scans=True)
+@operation("GET", "/v1/notifications/{notificationId}", scope=Scope.EVENTS_READ, transaction=Transaction.SCAN)
 async def get_event(call: Call, notification_id: NotificationId) -> EventOut:
     """Retrieve a triggered event with its jobs and execution details."""
     notification = await store.get_notification(call.db, call.environment_id, notification_id)

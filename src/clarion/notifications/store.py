@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
+from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound
-from clarion.http.pages import Listing, list_newest_rows
+from clarion.http.pages import list_newest_rows
 from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, id_text
 from clarion.jobs.details import read_details
 from clarion.jsontext import json_value

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UnsetType
 
 from clarion.errors import Invalid, NotFound
-from clarion.http.operation import Call, operation
+from clarion.http.operation import Call, Transaction, operation
 from clarion.http.wire import parse_checked
 from clarion.ids import SubscriberKey, WorkflowId, id_text
 from clarion.jsontext import plain_value
@@ -33,14 +33,20 @@ from clarion.workflows.model import PreferenceLayer, Workflow, WorkflowVersion
 from clarion.workflows.store import find_workflow, list_active_workflows, list_versions_by_id
 
 
-@operation("GET", "/v2/subscribers/{subscriberId}/preferences", scope=Scope.PREFERENCES_READ, scans=True)
+@operation(
+    "GET",
+    "/v2/subscribers/{subscriberId}/preferences",
+    scope=Scope.PREFERENCES_READ,
+    query=PreferencesQuery,
+    transaction=Transaction.SCAN,
+)
 async def get_preferences(call: Call, subscriber_key: SubscriberKey, query: PreferencesQuery) -> PreferencesOut:
     """Retrieve what a subscriber wants to receive: globally, and for each active workflow."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     return await _preferences(call, subscriber, query.criticality)
 
 
-@operation("PATCH", "/v2/subscribers/{subscriberId}/preferences", scope=Scope.PREFERENCES_WRITE)
+@operation("PATCH", "/v2/subscribers/{subscriberId}/preferences", scope=Scope.PREFERENCES_WRITE, body=PreferencesPatch)
 async def update_preferences(call: Call, subscriber_key: SubscriberKey, body: PreferencesPatch) -> PreferencesOut:
     """Switch channels on or off, for one workflow or, without `workflowId`, for all of them."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
@@ -58,7 +64,9 @@ async def update_preferences(call: Call, subscriber_key: SubscriberKey, body: Pr
     return await _preferences(call, subscriber, Criticality.NON_CRITICAL)
 
 
-@operation("PATCH", "/v2/subscribers/{subscriberId}/preferences/bulk", scope=Scope.PREFERENCES_WRITE)
+@operation(
+    "PATCH", "/v2/subscribers/{subscriberId}/preferences/bulk", scope=Scope.PREFERENCES_WRITE, body=BulkPreferencesPatch
+)
 async def update_preferences_in_bulk(
     call: Call, subscriber_key: SubscriberKey, body: BulkPreferencesPatch
 ) -> list[ChangedPreferenceOut]:

@@ -19,7 +19,7 @@ INSERT_AWAITED = Insert(
     "awaited_receipts",
     *_COLUMNS.split(", "),
     "ask_at",
-    otherwise="ON CONFLICT (environment_id, integration_id, ticket) DO NOTHING",
+    on_conflict="ON CONFLICT (environment_id, integration_id, ticket) DO NOTHING",
 )
 CLAIM_AWAITED = sql(f"""
     UPDATE awaited_receipts SET ask_at = :ask_at

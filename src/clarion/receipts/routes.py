@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from clarion.errors import Malformed, NotFound, Unauthenticated
-from clarion.http.operation import OutsideCall, RawReply, operation
+from clarion.http.operation import DetachedCall, RawResponse, Transaction, operation
 from clarion.ids import EnvironmentId, IntegrationId, find_id, id_text
 from clarion.integrations.callbacks import PATH, receipts_tokens, receipts_url
 from clarion.integrations.model import Integration
@@ -23,12 +23,17 @@ from clarion.vocabulary import Scope
 
 _PATH = PATH + "/{environmentId}/{integrationId}"
 # With an empty body, for there are providers that take any words for a failure.
-_THANKS = RawReply(200, b"text/plain", b"")
-_LATER = RawReply(503, b"text/plain", b"The report cannot be checked now; send it again later")
+_THANKS = RawResponse(200, b"text/plain", b"")
+_LATER = RawResponse(503, b"text/plain", b"The report cannot be checked now; send it again later")
 
 
-@operation("GET", "/v1/integrations/{integrationId}/receipts-address", scope=Scope.INTEGRATIONS_WRITE)
-async def get_receipts_address(call: OutsideCall, integration_id: IntegrationId) -> ReceiptsAddressOut:
+@operation(
+    "GET",
+    "/v1/integrations/{integrationId}/receipts-address",
+    scope=Scope.INTEGRATIONS_WRITE,
+    transaction=Transaction.NONE,
+)
+async def get_receipts_address(call: DetachedCall, integration_id: IntegrationId) -> ReceiptsAddressOut:
     """Retrieve the address that the provider of an integration is to report to.
 
     `signedWith` says what proves its reports. The token in the address proves them where that is empty: keep it secret.
@@ -38,25 +43,25 @@ async def get_receipts_address(call: OutsideCall, integration_id: IntegrationId)
     return ReceiptsAddressOut(url=url, signed_with=_signed_with(integration) or "")
 
 
-@operation("POST", _PATH, scope=None)
-async def receive_receipts(call: OutsideCall, environment_id: str, integration_id: str) -> RawReply:
+@operation("POST", _PATH, scope=None, transaction=Transaction.NONE)
+async def receive_receipts(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     """Take what a provider reports of messages, when it is signed as the provider signs."""
     return await _receive(call, environment_id, integration_id)
 
 
-@operation("GET", _PATH, scope=None)
-async def receive_receipt(call: OutsideCall, environment_id: str, integration_id: str) -> RawReply:
+@operation("GET", _PATH, scope=None, transaction=Transaction.NONE)
+async def receive_receipt(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     """Take a report that is written into the query, or answer the challenge of a provider."""
     return await _receive(call, environment_id, integration_id)
 
 
-@operation("HEAD", _PATH, scope=None)
-async def answer_receipts_probe(call: OutsideCall, environment_id: str, integration_id: str) -> RawReply:
+@operation("HEAD", _PATH, scope=None, transaction=Transaction.NONE)
+async def answer_receipts_probe(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     """Tell a provider that somebody is there."""
     return await _receive(call, environment_id, integration_id)
 
 
-async def _receive(call: OutsideCall, environment_id: str, integration_id: str) -> RawReply:
+async def _receive(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     integration = await _get_integration(call, environment_id, integration_id)
     now = call.now
     callback = _callback(call, integration)
@@ -71,7 +76,7 @@ async def _receive(call: OutsideCall, environment_id: str, integration_id: str) 
         set_source = partial(store.set_source, integration=integration, source=source)
         _check_source(await call.database.transaction(set_source), source)
     if reply is not None:
-        return RawReply(reply.status, reply.content_type.encode(), reply.body.encode())
+        return RawResponse(reply.status, reply.content_type.encode(), reply.body.encode())
     try:
         redact = _redaction(integration, callback)
         reports = [read_report(one, integration, redact, now) for one in receipts]
@@ -108,7 +113,7 @@ def _check_source(known: str | None, source: str) -> None:
         )
 
 
-async def _read(call: OutsideCall, integration: Integration, callback: Callback) -> tuple[list[Receipt], Reply | None]:
+async def _read(call: DetachedCall, integration: Integration, callback: Callback) -> tuple[list[Receipt], Reply | None]:
     try:
         return await call.services.gateway.read_receipts(integration.provider_id, integration.credentials, callback)
     except ReceiptForged as error:
@@ -119,7 +124,7 @@ async def _read(call: OutsideCall, integration: Integration, callback: Callback)
         raise Malformed("The report is nested too deep") from None
 
 
-async def _get_integration(call: OutsideCall, environment_text: str, integration_text: str) -> Integration:
+async def _get_integration(call: DetachedCall, environment_text: str, integration_text: str) -> Integration:
     """The integration, if it is there and its provider reports; which of both is not the case is not told."""
     environment_id, integration_id = find_id(environment_text), find_id(integration_text)
     integration = None
@@ -137,7 +142,7 @@ def _signed_with(integration: Integration) -> str | None:
     return provider.receipts.signed_with if isinstance(provider, WebProvider) and provider.receipts else None
 
 
-def _callback(call: OutsideCall, integration: Integration) -> Callback:
+def _callback(call: DetachedCall, integration: Integration) -> Callback:
     request = call.request
     pairs = parse_qsl(request.query.decode("utf-8", errors="replace"), keep_blank_values=True)
     # The first of a name, which is ours: providers add theirs behind it.
@@ -154,13 +159,13 @@ def _callback(call: OutsideCall, integration: Integration) -> Callback:
     )
 
 
-def _token(call: OutsideCall, integration: Integration, given: str) -> Secret:
+def _token(call: DetachedCall, integration: Integration, given: str) -> Secret:
     """The token that the address must hold: of those that are right, the one that it does hold."""
     tokens = receipts_tokens(call.services.vault, integration.environment_id, integration.id)
     return Secret(next((one for one in tokens if is_same(given, one)), tokens[0]))
 
 
-def _origin(call: OutsideCall) -> str:
+def _origin(call: DetachedCall) -> str:
     """Where we were called, as the caller knows it: providers sign the whole address."""
     if call.services.settings.public_url is not None:
         return call.services.settings.public_url.rstrip("/")

@@ -48,7 +48,7 @@ UPDATE_STANDING = sql("""
 INSERT_EARLY = Insert(
     "early_reports",
     *("environment_id", "integration_id", "digest", "report", "received_at"),
-    otherwise="ON CONFLICT (environment_id, integration_id, digest) DO NOTHING",
+    on_conflict="ON CONFLICT (environment_id, integration_id, digest) DO NOTHING",
 )
 LIST_EARLY_INTEGRATIONS = sql("SELECT DISTINCT environment_id, integration_id FROM early_reports")
 LOCK_EARLY = sql("""

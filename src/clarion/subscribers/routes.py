@@ -1,7 +1,7 @@
 """Subscribers: create, read, change, search, delete, and their channel credentials."""
 
 from clarion.errors import AlreadyExists
-from clarion.http.operation import Call, operation
+from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.http.wire import changes_of
 from clarion.ids import SubscriberKey
@@ -25,7 +25,9 @@ from clarion.subscribers.wire import (
 from clarion.vocabulary import Scope
 
 
-@operation("POST", "/v2/subscribers", scope=Scope.SUBSCRIBERS_WRITE, status=201)
+@operation(
+    "POST", "/v2/subscribers", scope=Scope.SUBSCRIBERS_WRITE, status=201, query=CreateSubscriberQuery, body=SubscriberIn
+)
 async def create_subscriber(call: Call, query: CreateSubscriberQuery, body: SubscriberIn) -> SubscriberOut:
     """Create a subscriber, or change the supplied fields of the existing one."""
     subscriber, created = await store.upsert_subscriber(
@@ -40,7 +42,7 @@ async def create_subscriber(call: Call, query: CreateSubscriberQuery, body: Subs
     return await _out(call, subscriber)
 
 
-@operation("POST", "/v1/subscribers/bulk", scope=Scope.SUBSCRIBERS_WRITE, status=201)
+@operation("POST", "/v1/subscribers/bulk", scope=Scope.SUBSCRIBERS_WRITE, status=201, body=SubscribersIn)
 async def create_subscribers(call: Call, body: SubscribersIn) -> BulkOut:
     """Create or change up to 500 subscribers: all of them, or none when one is not valid."""
     was_created: dict[str, bool] = {}
@@ -58,7 +60,7 @@ async def create_subscribers(call: Call, body: SubscribersIn) -> BulkOut:
     )
 
 
-@operation("GET", "/v2/subscribers", scope=Scope.SUBSCRIBERS_READ, scans=True)
+@operation("GET", "/v2/subscribers", scope=Scope.SUBSCRIBERS_READ, query=SubscriberQuery, transaction=Transaction.SCAN)
 async def list_subscribers(call: Call, query: SubscriberQuery) -> CursorPage[SubscriberOut]:
     """Search subscribers by e-mail, phone, name and subscriberId; all given texts must match, case sensitively."""
     listing = await search_subscribers(call.db, call.environment_id, query)
@@ -73,14 +75,14 @@ async def get_subscriber(call: Call, subscriber_key: SubscriberKey) -> Subscribe
     return await _out(call, await store.get_subscriber(call.db, call.environment_id, subscriber_key))
 
 
-@operation("PATCH", "/v2/subscribers/{subscriberId}", scope=Scope.SUBSCRIBERS_WRITE)
+@operation("PATCH", "/v2/subscribers/{subscriberId}", scope=Scope.SUBSCRIBERS_WRITE, body=SubscriberPatch)
 async def update_subscriber(call: Call, subscriber_key: SubscriberKey, body: SubscriberPatch) -> SubscriberOut:
     """Change the supplied fields and leave the others as they are."""
     found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
     return await _out(call, await store.update_subscriber(call.db, found, changes_of(body, *CONTACT_FIELDS), call.now))
 
 
-@operation("PATCH", "/v1/subscribers/{subscriberId}/online-status", scope=Scope.SUBSCRIBERS_WRITE)
+@operation("PATCH", "/v1/subscribers/{subscriberId}/online-status", scope=Scope.SUBSCRIBERS_WRITE, body=OnlineStatusIn)
 async def update_online_status(call: Call, subscriber_key: SubscriberKey, body: OnlineStatusIn) -> SubscriberV1Out:
     """Tell that a subscriber came online or went away; going away sets lastOnlineAt."""
     found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
@@ -88,7 +90,7 @@ async def update_online_status(call: Call, subscriber_key: SubscriberKey, body: 
     return await _v1_out(call, await store.update_subscriber(call.db, found, wanted, call.now))
 
 
-@operation("PATCH", "/v1/subscribers/{subscriberId}/credentials", scope=Scope.SUBSCRIBERS_WRITE)
+@operation("PATCH", "/v1/subscribers/{subscriberId}/credentials", scope=Scope.SUBSCRIBERS_WRITE, body=CredentialsIn)
 async def append_subscriber_credentials(
     call: Call, subscriber_key: SubscriberKey, body: CredentialsIn
 ) -> SubscriberV1Out:
@@ -96,7 +98,7 @@ async def append_subscriber_credentials(
     return await _merge_credentials(call, subscriber_key, body, append_credentials)
 
 
-@operation("PUT", "/v1/subscribers/{subscriberId}/credentials", scope=Scope.SUBSCRIBERS_WRITE)
+@operation("PUT", "/v1/subscribers/{subscriberId}/credentials", scope=Scope.SUBSCRIBERS_WRITE, body=CredentialsIn)
 async def replace_subscriber_credentials(
     call: Call, subscriber_key: SubscriberKey, body: CredentialsIn
 ) -> SubscriberV1Out:

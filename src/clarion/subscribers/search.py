@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any
 
+from clarion.db.listing import Listing
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
-from clarion.http.pages import Listing
 from clarion.ids import EnvironmentId, SubscriberId
 from clarion.subscribers.store import COLUMNS
 from clarion.subscribers.wire import SubscriberQuery
@@ -71,8 +71,8 @@ async def search_subscribers(db: Connection, environment_id: EnvironmentId, quer
         source="subscribers AS t",
         where=" AND ".join(conditions),
         parameters=parameters,
-        compared=None if grams else _holding("t", texts) or None,
-        few=bool(grams),
+        unindexed=None if grams else _holding("t", texts) or None,
+        is_selective=bool(grams),
     )
 
 

@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.http.pages import CursorQuery
-from clarion.http.wire import Email, Locale, SubscriberKeyText, Timezone, Wire, given
+from clarion.http.wire import EmailText, Locale, SubscriberKeyText, Timezone, Wire, given
 from clarion.ids import OrganizationId, id_text
 from clarion.subscribers.model import MAX_DEVICE_TOKENS, ChannelEntry, Subscriber
 from clarion.vocabulary import ChannelProvider
@@ -20,7 +20,7 @@ class SubscriberPatch(Wire):
 
     first_name: ContactText | UnsetType | None = UNSET
     last_name: ContactText | UnsetType | None = UNSET
-    email: Email | UnsetType | None = UNSET
+    email: EmailText | UnsetType | None = UNSET
     phone: ContactText | UnsetType | None = UNSET
     avatar: ContactText | UnsetType | None = UNSET
     locale: Locale | UnsetType | None = UNSET

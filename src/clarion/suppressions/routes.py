@@ -1,8 +1,8 @@
 """Suppressed addresses: list, add, clear."""
 
 from clarion.errors import Invalid, NotFound
-from clarion.http.operation import Call, operation
-from clarion.http.pages import DEEPEST, OffsetPage
+from clarion.http.operation import Call, Transaction, operation
+from clarion.http.pages import MAX_OFFSET, OffsetPage
 from clarion.suppressions import store
 from clarion.suppressions.model import (
     SUPPRESSED_CHANNELS,
@@ -15,12 +15,12 @@ from clarion.suppressions.wire import SuppressionIn, SuppressionOut, Suppression
 from clarion.vocabulary import Channel, Scope
 
 
-@operation("GET", "/v1/suppressions", scope=Scope.MESSAGES_READ, scans=True)
+@operation("GET", "/v1/suppressions", scope=Scope.MESSAGES_READ, query=SuppressionQuery, transaction=Transaction.SCAN)
 async def list_suppressions(call: Call, query: SuppressionQuery) -> OffsetPage[SuppressionOut]:
     """List the addresses that nothing is sent to, newest first; an address is found in each of its spellings."""
-    if query.page * query.limit > DEEPEST:
+    if query.page * query.limit > MAX_OFFSET:
         raise Invalid.field(
-            "page", f"lies beyond the first {DEEPEST} items; narrow the list by its filters", query.page
+            "page", f"lies beyond the first {MAX_OFFSET} items; narrow the list by its filters", query.page
         )
     if query.address is not None and query.channel is None:
         raise Invalid.field("channel", "is needed to compare addresses; give it with 'address'")
@@ -31,7 +31,7 @@ async def list_suppressions(call: Call, query: SuppressionQuery) -> OffsetPage[S
     return OffsetPage(has_more=more, data=data, page_size=len(data), page=query.page)
 
 
-@operation("POST", "/v1/suppressions", scope=Scope.MESSAGES_WRITE, status=201)
+@operation("POST", "/v1/suppressions", scope=Scope.MESSAGES_WRITE, status=201, body=SuppressionIn)
 async def create_suppression(call: Call, body: SuppressionIn) -> SuppressionOut:
     """Send nothing to an address any more; one that is suppressed already stays as it is."""
     if body.channel not in SUPPRESSED_CHANNELS:

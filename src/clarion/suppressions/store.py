@@ -18,7 +18,7 @@ LIST_SUPPRESSED = sql("""
 INSERT_SUPPRESSIONS = Insert(
     "suppressions",
     *_COLUMNS.split(", "),
-    otherwise="ON CONFLICT (environment_id, channel, address) DO NOTHING",
+    on_conflict="ON CONFLICT (environment_id, channel, address) DO NOTHING",
 )
 FIND_SUPPRESSION = sql(f"""
     SELECT {_COLUMNS} FROM suppressions

@@ -2,9 +2,10 @@
 
 import msgspec
 
+from clarion.db.listing import Listing
 from clarion.errors import AlreadyExists, Invalid, NotFound
-from clarion.http.operation import Call, Reply, operation
-from clarion.http.pages import CursorPage, CursorQuery, Listing, OrderBy, list_cursor_page
+from clarion.http.operation import Call, JsonResponse, Transaction, operation
+from clarion.http.pages import CursorPage, CursorQuery, list_cursor_page
 from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import SubscriberKey, TopicKey
 from clarion.subscribers.store import get_subscriber
@@ -26,21 +27,21 @@ from clarion.topics.wire import (
     TopicQuery,
     TopicSubscriptionQuery,
 )
-from clarion.vocabulary import Scope
+from clarion.vocabulary import OrderBy, Scope
 
 
-@operation("POST", "/v2/topics", scope=Scope.TOPICS_WRITE, status=(201, 200))
-async def create_topic(call: Call, query: CreateTopicQuery, body: TopicIn) -> Reply[TopicOut]:
+@operation("POST", "/v2/topics", scope=Scope.TOPICS_WRITE, status=(201, 200), query=CreateTopicQuery, body=TopicIn)
+async def create_topic(call: Call, query: CreateTopicQuery, body: TopicIn) -> JsonResponse[TopicOut]:
     """Create a topic (201), or change the name of the existing one (200)."""
     topic, created = await store.upsert_topic(
         call.db, call.environment_id, TopicKey(body.key), changes_of(body, "name"), call.now
     )
     if query.fail_if_exists and not created:
         raise AlreadyExists(f"Topic '{topic.key}' exists already; leave out failIfExists to update it")
-    return Reply(201 if created else 200, TopicOut.of(topic))
+    return JsonResponse(201 if created else 200, TopicOut.of(topic))
 
 
-@operation("GET", "/v2/topics", scope=Scope.TOPICS_READ, scans=True)
+@operation("GET", "/v2/topics", scope=Scope.TOPICS_READ, query=TopicQuery, transaction=Transaction.SCAN)
 async def list_topics(call: Call, query: TopicQuery) -> CursorPage[TopicOut]:
     """List topics; `key` is matched whole, `name` contains the text, case sensitively."""
     listing = store.topics_listing(call.environment_id, key=query.key, name=query.name)
@@ -53,7 +54,7 @@ async def get_topic(call: Call, topic_key: TopicKey) -> TopicOut:
     return TopicOut.of(await store.get_topic(call.db, call.environment_id, topic_key))
 
 
-@operation("PATCH", "/v2/topics/{topicKey}", scope=Scope.TOPICS_WRITE)
+@operation("PATCH", "/v2/topics/{topicKey}", scope=Scope.TOPICS_WRITE, body=TopicPatch)
 async def update_topic(call: Call, topic_key: TopicKey, body: TopicPatch) -> TopicOut:
     """Change the name of a topic; null clears it."""
     found = await store.get_topic(call.db, call.environment_id, topic_key, for_update=True)
@@ -68,7 +69,7 @@ async def delete_topic(call: Call, topic_key: TopicKey) -> TopicDeletedOut:
     return TopicDeletedOut(acknowledged=True)
 
 
-@operation("POST", "/v2/topics/{topicKey}/subscriptions", scope=Scope.TOPICS_WRITE, status=201)
+@operation("POST", "/v2/topics/{topicKey}/subscriptions", scope=Scope.TOPICS_WRITE, status=201, body=SubscriptionsIn)
 async def create_subscriptions(call: Call, topic_key: TopicKey, body: SubscriptionsIn) -> SubscriptionsOut:
     """Subscribe up to 100 people to a topic, which is created if need be; unknown ones are reported, not created."""
     keys = _wanted(body)
@@ -79,7 +80,7 @@ async def create_subscriptions(call: Call, topic_key: TopicKey, body: Subscripti
     return SubscriptionsOut.of(outcome, [_unknown_subscriber(key) for key in outcome.missing])
 
 
-@operation("DELETE", "/v2/topics/{topicKey}/subscriptions", scope=Scope.TOPICS_WRITE)
+@operation("DELETE", "/v2/topics/{topicKey}/subscriptions", scope=Scope.TOPICS_WRITE, body=MembersIn)
 async def delete_subscriptions(call: Call, topic_key: TopicKey, body: MembersIn) -> SubscriptionsOut:
     """Take up to 100 people out of a topic; those who are not in it are reported."""
     keys = _wanted(body)
@@ -88,7 +89,13 @@ async def delete_subscriptions(call: Call, topic_key: TopicKey, body: MembersIn)
     return SubscriptionsOut.of(outcome, [_not_subscribed(key, topic_key) for key in outcome.missing])
 
 
-@operation("GET", "/v2/topics/{topicKey}/subscriptions", scope=Scope.TOPICS_READ, scans=True)
+@operation(
+    "GET",
+    "/v2/topics/{topicKey}/subscriptions",
+    scope=Scope.TOPICS_READ,
+    query=TopicSubscriptionQuery,
+    transaction=Transaction.SCAN,
+)
 async def list_topic_subscriptions(
     call: Call, topic_key: TopicKey, query: TopicSubscriptionQuery
 ) -> CursorPage[SubscriptionOut]:
@@ -98,7 +105,13 @@ async def list_topic_subscriptions(
     return await _subscriptions_page(call, listing, query)
 
 
-@operation("GET", "/v2/subscribers/{subscriberId}/subscriptions", scope=Scope.TOPICS_READ, scans=True)
+@operation(
+    "GET",
+    "/v2/subscribers/{subscriberId}/subscriptions",
+    scope=Scope.TOPICS_READ,
+    query=SubscriberSubscriptionQuery,
+    transaction=Transaction.SCAN,
+)
 async def list_subscriber_subscriptions(
     call: Call, subscriber_key: SubscriberKey, query: SubscriberSubscriptionQuery
 ) -> CursorPage[SubscriptionOut]:

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from clarion.clock import Millis
+from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound, StoreUnavailable
-from clarion.http.pages import Listing
 from clarion.ids import EnvironmentId, TopicId, TopicKey, new_id
 from clarion.topics.model import Topic
 
@@ -109,7 +109,7 @@ def topics_listing(environment_id: EnvironmentId, *, key: str | None, name: str 
         source="topics AS t",
         where=" AND ".join(conditions),
         parameters=parameters,
-        compared="{position}(t.name, :name) > 0" if name else None,
+        unindexed="{position}(t.name, :name) > 0" if name else None,
     )
 
 

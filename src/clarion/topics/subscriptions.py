@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from clarion.clock import Millis
+from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.http.pages import Listing
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey, new_id
 from clarion.topics.model import Member, Subscription, Topic
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from clarion.bus import Topic
+from clarion.bus import Signal
 from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, operation
@@ -14,19 +14,36 @@ from clarion.triggers.wire import BroadcastIn, BulkTriggerIn, TriggerIn, Trigger
 from clarion.vocabulary import Scope
 
 
-@operation("POST", "/v1/events/trigger", scope=Scope.EVENTS_WRITE, status=201, body_limit=LARGE_BODY)
+@operation(
+    "POST",
+    "/v1/events/trigger",
+    scope=Scope.EVENTS_WRITE,
+    status=201,
+    body=TriggerIn,
+    body_limit=LARGE_BODY,
+    batched=True,
+)
 async def trigger_event(calls: Sequence[Call], bodies: Sequence[TriggerIn]) -> list[TriggerOut | RequestError]:
     """Trigger a workflow for people, topics or both; the answer comes when the trigger is durable."""
     return [_out_or_refusal(one) for one in await _accept(calls, bodies)]
 
 
-@operation("POST", "/v1/events/trigger/bulk", scope=Scope.EVENTS_WRITE, status=201, body_limit=LARGE_BODY)
+@operation(
+    "POST", "/v1/events/trigger/bulk", scope=Scope.EVENTS_WRITE, status=201, body=BulkTriggerIn, body_limit=LARGE_BODY
+)
 async def trigger_events(call: Call, body: BulkTriggerIn) -> list[TriggerOut]:
     """Trigger up to 100 events; each has its own result, in the order given."""
     return [_out_or_error(one) for one in await _accept([call] * len(body.events), body.events)]
 
 
-@operation("POST", "/v1/events/trigger/broadcast", scope=Scope.EVENTS_WRITE, status=201, body_limit=LARGE_BODY)
+@operation(
+    "POST",
+    "/v1/events/trigger/broadcast",
+    scope=Scope.EVENTS_WRITE,
+    status=201,
+    body=BroadcastIn,
+    body_limit=LARGE_BODY,
+)
 async def broadcast_event(call: Call, body: BroadcastIn) -> TriggerOut:
     """Trigger a workflow for every subscriber of the environment."""
     (outcome,) = await _accept([call], [body])
@@ -43,7 +60,7 @@ async def _accept(
     call = calls[0]
     requests = [one for one in read if isinstance(one, actions.TriggerRequest)]
     accepted = iter(await actions.accept_triggers(call.db, requests, call.now))
-    call.after_commit.append(lambda: call.services.bus.publish(Topic.WORK))
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.WORK))
     return [one if isinstance(one, Invalid) else next(accepted) for one in read]
 
 

@@ -29,7 +29,7 @@ TRIGGERS = Insert(
     "triggers",
     *("environment_id", "id", "transaction_key", "workflow_id", "version_id", "payload", "overrides"),
     *("created_at", "state", "priority", "lane", "recipients"),
-    otherwise="ON CONFLICT (environment_id, transaction_key) DO NOTHING",
+    on_conflict="ON CONFLICT (environment_id, transaction_key) DO NOTHING",
 )
 # In one statement, so that a trigger that is to be split is seen by whoever sees a later one for its people. Waiting
 # for another worker that is splitting it keeps the order of each person's triggers; only the rest of a large crowd is

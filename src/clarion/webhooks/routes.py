@@ -7,7 +7,7 @@ from msgspec import UnsetType
 from clarion.clock import iso_text
 from clarion.db.port import Connection
 from clarion.errors import Invalid
-from clarion.http.operation import Call, OutsideCall, after, operation
+from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.http.wire import changes_of
 from clarion.ids import WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id_text, new_id
@@ -38,12 +38,13 @@ async def list_event_types(_: Call) -> list[EventTypeOut]:
     return [EventTypeOut(type=one, description=ABOUT[one]) for one in EventType]
 
 
-async def _check_new_url(call: OutsideCall, body: EndpointIn) -> None:
+async def _check_new_url(call: DetachedCall, body: EndpointIn) -> None:
     await _check_url(call, body.url)
 
 
-@operation("POST", "/v1/webhooks/endpoints", scope=Scope.WEBHOOKS_WRITE, status=201)
-@after(_check_new_url)
+@operation(
+    "POST", "/v1/webhooks/endpoints", scope=Scope.WEBHOOKS_WRITE, status=201, body=EndpointIn, precheck=_check_new_url
+)
 async def create_webhook_endpoint(call: Call, body: EndpointIn) -> NewEndpointOut:
     """Create an endpoint; the answer is the only place that shows its secret."""
     fields = {
@@ -70,13 +71,18 @@ async def get_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> En
     return EndpointOut.of(await _get_endpoint(call, endpoint_id))
 
 
-async def _check_changed_url(call: OutsideCall, _: WebhookEndpointId, body: EndpointPatch) -> None:
+async def _check_changed_url(call: DetachedCall, _: WebhookEndpointId, body: EndpointPatch) -> None:
     if not isinstance(body.url, UnsetType):
         await _check_url(call, body.url)
 
 
-@operation("PATCH", "/v1/webhooks/endpoints/{endpointId}", scope=Scope.WEBHOOKS_WRITE)
-@after(_check_changed_url)
+@operation(
+    "PATCH",
+    "/v1/webhooks/endpoints/{endpointId}",
+    scope=Scope.WEBHOOKS_WRITE,
+    body=EndpointPatch,
+    precheck=_check_changed_url,
+)
 async def update_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId, body: EndpointPatch) -> EndpointOut:
     """Change the supplied fields; an endpoint that is made active again is sent what waited for it."""
     fields: dict[str, Any] = changes_of(body, "active")
@@ -107,8 +113,8 @@ async def rotate_webhook_secret(call: Call, endpoint_id: WebhookEndpointId) -> S
     return SecretOut(secret=changed.secret.reveal(), previous_until=iso_text(until))
 
 
-@operation("POST", "/v1/webhooks/endpoints/{endpointId}/test", scope=Scope.WEBHOOKS_WRITE)
-async def try_webhook_endpoint(call: OutsideCall, endpoint_id: WebhookEndpointId) -> DeliveryOut:
+@operation("POST", "/v1/webhooks/endpoints/{endpointId}/test", scope=Scope.WEBHOOKS_WRITE, transaction=Transaction.NONE)
+async def try_webhook_endpoint(call: DetachedCall, endpoint_id: WebhookEndpointId) -> DeliveryOut:
     """Send a test event to an endpoint at once, active or not, and tell what the receiver answered."""
 
     async def find(db: Connection) -> Endpoint:
@@ -126,7 +132,13 @@ async def try_webhook_endpoint(call: OutsideCall, endpoint_id: WebhookEndpointId
     return DeliveryOut.of(await call.database.transaction(record))
 
 
-@operation("GET", "/v1/webhooks/endpoints/{endpointId}/deliveries", scope=Scope.WEBHOOKS_READ, scans=True)
+@operation(
+    "GET",
+    "/v1/webhooks/endpoints/{endpointId}/deliveries",
+    scope=Scope.WEBHOOKS_READ,
+    query=DeliveriesQuery,
+    transaction=Transaction.SCAN,
+)
 async def list_webhook_deliveries(
     call: Call, endpoint_id: WebhookEndpointId, query: DeliveriesQuery
 ) -> CursorPage[DeliveryOut]:
@@ -147,7 +159,7 @@ async def replay_webhook_delivery(
     return DeliveryOut.of(await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id))
 
 
-@operation("POST", "/v1/webhooks/endpoints/{endpointId}/replay", scope=Scope.WEBHOOKS_WRITE)
+@operation("POST", "/v1/webhooks/endpoints/{endpointId}/replay", scope=Scope.WEBHOOKS_WRITE, body=ReplayIn)
 async def replay_webhook_deliveries(call: Call, endpoint_id: WebhookEndpointId, body: ReplayIn) -> ReplayOut:
     """Deliver everything since a moment again, a thousand at a time, the oldest first."""
     endpoint = await _get_endpoint(call, endpoint_id)
@@ -159,7 +171,7 @@ async def replay_webhook_deliveries(call: Call, endpoint_id: WebhookEndpointId, 
     return ReplayOut(replayed=len(found), has_more=has_more, last=id_text(found[-1]))
 
 
-async def _check_url(call: OutsideCall, url: EndpointUrl) -> None:
+async def _check_url(call: DetachedCall, url: EndpointUrl) -> None:
     try:
         await call.services.gateway.check_url(str(url))
     except SendFailure as failure:

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from clarion.clock import Millis
+from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.errors import NotFound
-from clarion.http.pages import Listing
 from clarion.ids import (
     EnvironmentId,
     MessageId,

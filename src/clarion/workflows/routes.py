@@ -4,7 +4,7 @@ from msgspec import UnsetType
 
 from clarion.errors import NotFound
 from clarion.http.limits import LARGE_BODY
-from clarion.http.operation import Call, operation
+from clarion.http.operation import Call, Transaction, operation
 from clarion.http.wire import changes_of, given
 from clarion.ids import WorkflowKey
 from clarion.jsontext import plain_value
@@ -27,7 +27,7 @@ from clarion.workflows.wire import (
 )
 
 
-@operation("POST", "/v2/workflows", scope=Scope.WORKFLOWS_WRITE, status=201, body_limit=LARGE_BODY)
+@operation("POST", "/v2/workflows", scope=Scope.WORKFLOWS_WRITE, status=201, body=WorkflowIn, body_limit=LARGE_BODY)
 async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
     """Create a workflow; what steps still lack is told in their issues and does not keep it from being saved."""
     check_definition(body.steps, body.content().get("payload_schema"))
@@ -37,7 +37,7 @@ async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
     return WorkflowOut.of(*made, call.services.names.origin)
 
 
-@operation("GET", "/v2/workflows", scope=Scope.WORKFLOWS_READ, scans=True)
+@operation("GET", "/v2/workflows", scope=Scope.WORKFLOWS_READ, query=WorkflowsQuery, transaction=Transaction.SCAN)
 async def list_workflows(call: Call, query: WorkflowsQuery) -> WorkflowsOut:
     """List workflows; `query` is a part of the name or identifier, and one of the `tags` suffices."""
     page, total = await list_workflow_page(call.db, call.environment_id, query)
@@ -52,7 +52,7 @@ async def get_workflow(call: Call, workflow_key: WorkflowKey) -> WorkflowOut:
     return WorkflowOut.of(found, await store.get_version(call.db, found), call.services.names.origin)
 
 
-@operation("PUT", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, body_limit=LARGE_BODY)
+@operation("PUT", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, body=WorkflowPut, body_limit=LARGE_BODY)
 async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPut) -> WorkflowOut:
     """Replace the steps and change what else is sent; runs under way keep the version that they started with."""
     check_definition(body.steps, body.content().get("payload_schema"))
@@ -62,7 +62,9 @@ async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: Workflow
     return WorkflowOut.of(*changed, call.services.names.origin)
 
 
-@operation("PATCH", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, body_limit=LARGE_BODY)
+@operation(
+    "PATCH", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, body=WorkflowPatch, body_limit=LARGE_BODY
+)
 async def update_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPatch) -> WorkflowOut:
     """Change the supplied fields and leave the others, and the steps, as they are."""
     check_definition((), body.content().get("payload_schema"))
@@ -83,6 +85,7 @@ async def delete_workflow(call: Call, workflow_key: WorkflowKey) -> None:
     "/v2/workflows/{workflowId}/duplicate",
     scope=Scope.WORKFLOWS_WRITE,
     status=201,
+    body=DuplicateIn,
     body_limit=LARGE_BODY,
 )
 async def duplicate_workflow(call: Call, workflow_key: WorkflowKey, body: DuplicateIn) -> WorkflowOut:
@@ -107,6 +110,7 @@ async def get_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str)
     "/v2/workflows/{workflowId}/step/{stepId}/preview",
     scope=Scope.WORKFLOWS_READ,
     status=201,
+    body=PreviewIn,
     body_limit=LARGE_BODY,
 )
 async def preview_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str, body: PreviewIn) -> PreviewOut:

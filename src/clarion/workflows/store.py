@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from clarion.cache import BoundedCache
+from clarion.cache import CacheSlot
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
@@ -18,6 +18,8 @@ from clarion.workflows.model import (
     decode_steps,
     find_workflow_id,
 )
+
+_VERSIONS: CacheSlot[tuple[EnvironmentId, WorkflowVersionId], WorkflowVersion] = CacheSlot(limit=1024)
 
 INSERT_WORKFLOW = sql("""
     INSERT INTO workflows (
@@ -166,15 +168,16 @@ async def list_workflows_by_id(
 async def list_versions_by_id(
     db: Connection, environment_id: EnvironmentId, ids: Iterable[WorkflowVersionId]
 ) -> dict[WorkflowVersionId, WorkflowVersion]:
-    """The given versions; they never change, so those used lately are kept."""
+    """The given versions; they never change, so they are cached."""
+    cache = db.caches.of(_VERSIONS)
     wanted = dict.fromkeys(ids)
-    found = {one: version for one in wanted if (version := _cache.get((environment_id, one))) is not None}
+    found = {one: version for one in wanted if (version := cache.get((environment_id, one))) is not None}
     missing = [one for one in wanted if one not in found]
     if missing:
         for row in await db.fetch(LIST_VERSIONS_BY_ID, environment_id=environment_id, ids=missing):
             version = version_of(row)
             found[version.id] = version
-            _cache.put((environment_id, version.id), version)
+            cache.put((environment_id, version.id), version)
     return found
 
 
@@ -224,6 +227,3 @@ def _layer(text: str | None) -> PreferenceLayer | None:
 
 def _layer_text(layer: PreferenceLayer | None) -> str | None:
     return None if layer is None else json_text(layer)
-
-
-_cache: BoundedCache[tuple[EnvironmentId, WorkflowVersionId], WorkflowVersion] = BoundedCache(limit=1024)

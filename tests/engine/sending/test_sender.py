@@ -190,8 +190,8 @@ class Unsteady:
         self.failures = 0
         self.dialect = database.dialect
         self.read, self.scan, self.close = database.read, database.scan, database.close
-        self.announce_work, self.listen_for_work = database.announce_work, database.listen_for_work
-        self.renew_statistics = database.renew_statistics
+        self.notify_workers, self.listen_for_work = database.notify_workers, database.listen_for_work
+        self.update_statistics = database.update_statistics
 
     async def transaction(self, work: Work[Any]) -> Any:
         if self.failures:

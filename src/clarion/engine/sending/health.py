@@ -26,7 +26,7 @@ LOCK_HEALTH = sql(f"""
 INSERT_HEALTH = Insert(
     "integration_health",
     *("environment_id", "integration_id", "failures", "open_until", "allowance", "refilled_at"),
-    otherwise="ON CONFLICT (environment_id, integration_id) DO NOTHING",
+    on_conflict="ON CONFLICT (environment_id, integration_id) DO NOTHING",
 )
 UPDATE_HEALTH = sql("""
     UPDATE integration_health

@@ -1,4 +1,4 @@
-"""Operations that talk to others run outside of any unit of work, and operations may be preceded by a talk."""
+"""Operations that run outside any transaction, and prechecks of operations that run inside one."""
 
 import httpx
 import pytest
@@ -7,7 +7,7 @@ from clarion.app import Application
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.errors import Invalid
-from clarion.http.operation import Call, Caller, Operation, OutsideCall, RawReply, after, operation
+from clarion.http.operation import Call, Caller, DetachedCall, Operation, RawResponse, Transaction, operation
 from clarion.http.service import Service
 from clarion.http.wire import Wire
 
@@ -22,9 +22,9 @@ class NameOut(Wire):
     name: str
 
 
-@operation("POST", "/echo", scope=None)
-async def echo(call: OutsideCall) -> RawReply:
-    """Say what was said."""
+@operation("POST", "/echo", scope=None, transaction=Transaction.NONE)
+async def echo(call: DetachedCall) -> RawResponse:
+    """Repeat the request."""
 
     async def read(db: Connection) -> int:
         row = await db.fetch_one(ONE)
@@ -32,16 +32,15 @@ async def echo(call: OutsideCall) -> RawReply:
 
     seen = await call.database.read(read)
     said = call.request.headers[b"x-word"] + b" " + call.request.query + b" " + call.request.body
-    return RawReply(202, b"text/plain", b"%d %b" % (seen, said))
+    return RawResponse(202, b"text/plain", b"%d %b" % (seen, said))
 
 
-async def refuse_nobody(call: OutsideCall, body: NameIn) -> None:
+async def refuse_nobody(call: DetachedCall, body: NameIn) -> None:
     if body.name == "nobody":
         raise Invalid.field("name", "is not known elsewhere", body.name)
 
 
-@operation("POST", "/names", scope=None, status=201)
-@after(refuse_nobody)
+@operation("POST", "/names", scope=None, status=201, body=NameIn, precheck=refuse_nobody)
 async def name(call: Call, body: NameIn) -> NameOut:
     """Name somebody."""
     await call.db.fetch_one(ONE)
@@ -64,14 +63,14 @@ def client(application: Application, database: Database) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=service), base_url="http://clarion.test")
 
 
-async def test_a_talk_sees_the_request_as_it_came_and_answers_as_it_likes(client: httpx.AsyncClient) -> None:
+async def test_a_detached_operation_sees_the_raw_request_and_may_answer_in_any_type(client: httpx.AsyncClient) -> None:
     response = await client.post("/echo?a=1", content=b"\xff raw", headers={"X-Word": "hello"})
 
     assert (response.status_code, response.content) == (202, b"1 hello a=1 \xff raw")
     assert response.headers["content-type"] == "text/plain"
 
 
-async def test_a_talk_before_an_operation_may_refuse_it(client: httpx.AsyncClient) -> None:
+async def test_a_precheck_may_refuse_the_request(client: httpx.AsyncClient) -> None:
     made = await client.post("/names", json={"name": "ada"})
     refused = await client.post("/names", json={"name": "nobody"})
 

@@ -1,4 +1,4 @@
-"""Changes that share a unit of work: one that breaks it fails alone."""
+"""Write requests that share a unit of work: one that breaks it fails alone."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ import pytest
 from clarion.app import Application
 from clarion.db.port import Database
 from clarion.errors import RequestError
-from clarion.http.changes import Change, Changes
-from clarion.http.operation import NOBODY, Call, operation
+from clarion.http.operation import ANONYMOUS, Call, operation
 from clarion.http.wire import Wire
+from clarion.http.writes import WriteRequest, WriteRunner
 
 
 class GreetingIn(Wire):
@@ -21,7 +21,7 @@ class GreetingOut(Wire):
     greeting: str
 
 
-@operation("POST", "/greetings", scope=None, status=201)
+@operation("POST", "/greetings", scope=None, status=201, body=GreetingIn, batched=True)
 async def greet(calls: Sequence[Call], bodies: Sequence[GreetingIn]) -> list[GreetingOut | RequestError]:
     """Greet people."""
     if any(body.name == "breaks" for body in bodies):
@@ -29,22 +29,22 @@ async def greet(calls: Sequence[Call], bodies: Sequence[GreetingIn]) -> list[Gre
     return [GreetingOut(greeting=f"Hello {body.name}") for body in bodies]
 
 
-def make_change(name: str) -> Change:
-    return Change(
+def make_request(name: str) -> WriteRequest:
+    return WriteRequest(
         operation=greet.__dict__["operation"],
-        caller=NOBODY,
+        caller=ANONYMOUS,
         path_values=(),
         named={"body": GreetingIn(name=name)},
         key=None,
-        shown_path="/greetings",
+        display_path="/greetings",
     )
 
 
-async def test_one_that_breaks_the_unit_of_work_fails_alone(database: Database, application: Application) -> None:
-    changes = Changes(database, application.services)
+async def test_a_request_that_breaks_the_unit_of_work_fails_alone(database: Database, application: Application) -> None:
+    writes = WriteRunner(database, application.services)
 
     first, broken, last = await asyncio.gather(
-        *(changes.make(make_change(name)) for name in ("Ada", "breaks", "Bob")), return_exceptions=True
+        *(writes.run(make_request(name)) for name in ("Ada", "breaks", "Bob")), return_exceptions=True
     )
 
     assert isinstance(broken, RuntimeError)
@@ -57,6 +57,6 @@ async def test_one_that_breaks_the_unit_of_work_fails_alone(database: Database, 
 async def test_the_operation_is_described_by_one_request(database: Database, application: Application) -> None:
     published = greet.__dict__["operation"]
 
-    assert (published.body_shape, published.result, published.gathered) == (GreetingIn, GreetingOut, True)
+    assert (published.body_shape, published.result, published.is_batched) == (GreetingIn, GreetingOut, True)
     with pytest.raises(RuntimeError):
-        await Changes(database, application.services).make(make_change("breaks"))
+        await WriteRunner(database, application.services).run(make_request("breaks"))

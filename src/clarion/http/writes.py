@@ -1,0 +1,170 @@
+"""Requests that write: each runs in a unit of work, which also stores its response under the idempotency key."""
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.db.port import Connection, Database, Work
+from clarion.errors import InProgress, Invalid, RequestError, StoreUnavailable
+from clarion.http import idempotency
+from clarion.http.batching import Batch, Batcher
+from clarion.http.errors import error_body, status_of
+from clarion.http.idempotency import IdempotencyKey, Response
+from clarion.http.operation import Call, Caller, JsonResponse, Operation, RawResponse, Services
+from clarion.jsontext import encode_json
+
+
+class WriteRequest(Struct, frozen=True, kw_only=True):
+    """A request for an operation that writes, decoded and validated."""
+
+    operation: Operation
+    caller: Caller
+    path_values: Sequence[Any]
+    named: dict[str, Any]
+    key: IdempotencyKey | None
+    display_path: str
+
+
+class WriteRunner:
+    """Runs write requests on a database; concurrent requests for a batched operation share a unit of work."""
+
+    def __init__(self, database: Database, services: Services) -> None:
+        self._database = database
+        self._services = services
+        self._batchers: dict[str, Batcher[WriteRequest]] = {}
+
+    async def run(self, request: WriteRequest) -> Response:
+        """Run the request, or return the response stored under its key; raises the error that refuses it."""
+        if request.operation.is_batched:
+            response: Response = await self._batcher(request.operation).submit(request)
+            return response
+        if request.key is None:
+            return await self._commit(partial(self._execute, request))
+        try:
+            return await self._commit(partial(self._execute_once, request, request.key))
+        except RequestError as error:
+            await self._store_refusal(request, request.key, error)
+            raise
+
+    async def _commit(self, work: Work[tuple[Response, Call | None]]) -> Response:
+        response, call = await self._database.transaction(work)
+        _run_after_commit([call] if call else [])
+        return response
+
+    async def _execute(self, request: WriteRequest, db: Connection) -> tuple[Response, Call]:
+        call = Call(request.caller, db, self._services.clock.now(), self._services)
+        result = await request.operation.handler(call, *request.path_values, **request.named)
+        return make_response(request.operation, result), call
+
+    async def _execute_once(
+        self, request: WriteRequest, key: IdempotencyKey, db: Connection
+    ) -> tuple[Response, Call | None]:
+        now = self._services.clock.now()
+        stored = await idempotency.find_responses(db, [key], self._services.vault, now)
+        if key.digest in stored:
+            return _return_or_raise(stored[key.digest]), None
+        response, call = await self._execute(request, db)
+        await idempotency.insert_responses(db, [(key, response)], self._services.vault, now)
+        return response, call
+
+    async def _store_refusal(self, request: WriteRequest, key: IdempotencyKey, error: RequestError) -> None:
+        """Store the refusal in its own unit of work, because the one of the request was rolled back."""
+        if not _is_stored(error):
+            return
+        now = self._services.clock.now()
+        responses = [(key, self._make_refusal(request, error))]
+        await self._database.transaction(
+            lambda db: idempotency.insert_responses(db, responses, self._services.vault, now)
+        )
+
+    def _make_refusal(self, request: WriteRequest, error: RequestError) -> Response:
+        return Response(status_of(error), error_body(error, path=request.display_path, now=self._services.clock.now()))
+
+    def _batcher(self, operation: Operation) -> Batcher[WriteRequest]:
+        if operation.path not in self._batchers:
+            self._batchers[operation.path] = Batcher(self._run_batch, identity=_identity)
+        return self._batchers[operation.path]
+
+    async def _run_batch(self, batch: Batch[WriteRequest]) -> Sequence[Response | Exception]:
+        """Run a batch in one unit of work; if that fails, run each request alone, so that only the faulty ones fail."""
+        try:
+            return await self._commit_batch(batch.take)
+        except StoreUnavailable:
+            raise
+        except Exception:
+            requests = batch.take()
+            if len(requests) == 1:
+                raise
+            return [await self._run_alone(request) for request in requests]
+
+    async def _run_alone(self, request: WriteRequest) -> Response | Exception:
+        try:
+            (outcome,) = await self._commit_batch(lambda: [request])
+        except Exception as error:  # noqa: BLE001 - the batcher raises it for the caller of this request
+            return error
+        return outcome
+
+    async def _commit_batch(self, take: Callable[[], Sequence[WriteRequest]]) -> Sequence[Response | Exception]:
+        outcomes, calls = await self._database.transaction(partial(self._execute_batch, take))
+        _run_after_commit(calls)
+        return outcomes
+
+    async def _execute_batch(
+        self, take: Callable[[], Sequence[WriteRequest]], db: Connection
+    ) -> tuple[Sequence[Response | Exception], list[Call]]:
+        """Execute the requests of a batch; it is closed only now, so it includes what arrived while waiting."""
+        requests = take()
+        now, vault = self._services.clock.now(), self._services.vault
+        keys = [one.key for one in requests if one.key is not None]
+        stored = await idempotency.find_responses(db, keys, vault, now)
+        fresh = [one for one in requests if one.key is None or one.key.digest not in stored]
+        calls = [Call(one.caller, db, now, self._services) for one in fresh]
+        results = await fresh[0].operation.handler(calls, [one.named["body"] for one in fresh]) if fresh else []
+        outcomes = [_make_outcome(one, result) for one, result in zip(fresh, results, strict=True)]
+        responses = [
+            (one.key, self._make_refusal(one, outcome) if isinstance(outcome, RequestError) else outcome)
+            for one, outcome in zip(fresh, outcomes, strict=True)
+            if one.key
+        ]
+        await idempotency.insert_responses(db, responses, vault, now)
+        remaining = iter(outcomes)
+        return [
+            stored[one.key.digest] if one.key and one.key.digest in stored else next(remaining) for one in requests
+        ], calls
+
+
+def make_response(operation: Operation, result: Any) -> Response:
+    """Encode the result of a handler."""
+    if isinstance(result, RawResponse):
+        return Response(result.status, result.body, content_type=result.content_type)
+    status, body = (result.status, result.body) if isinstance(result, JsonResponse) else (operation.statuses[0], result)
+    return Response(status, b"" if status == 204 else encode_json(body))
+
+
+def _make_outcome(request: WriteRequest, result: Any) -> Response | RequestError:
+    return result if isinstance(result, RequestError) else make_response(request.operation, result)
+
+
+def _return_or_raise(stored: Response | RequestError) -> Response:
+    if isinstance(stored, RequestError):
+        raise stored
+    return stored
+
+
+def _identity(request: WriteRequest) -> Hashable | None:
+    return request.key.digest if request.key else None
+
+
+def _is_stored(error: RequestError) -> bool:
+    """Returns whether a refusal is stored; errors about the key itself are not."""
+    return not isinstance(error, InProgress) and not (
+        isinstance(error, Invalid) and "idempotency-key" in error.problems
+    )
+
+
+def _run_after_commit(calls: Sequence[Call]) -> None:
+    for call in calls:
+        for callback in call.after_commit:
+            callback()
