@@ -10,7 +10,7 @@ from clarion.clock import Millis
 from clarion.db.port import Database
 from clarion.ids import new_id
 from clarion.subscribers.model import CONTACT_FIELDS
-from clarion.subscribers.search import rarest_grams
+from clarion.subscribers.search import choose_trigrams
 from clarion.subscribers.store import INSERT_SUBSCRIBER
 from tests.support import Api
 
@@ -143,11 +143,11 @@ async def test_the_total_of_a_common_text_is_exact_where_people_are_not_very_man
 def test_the_trigrams_asked_for_are_rare_and_share_few_characters() -> None:
     others = ["ada@example.com", "alan@example.com"]
 
-    assert rarest_grams("grace@example.com", others) == ["gra", "ce@", "e@e"]
-    assert rarest_grams("abcdefghi", []) == ["abc", "def", "ghi"]
-    assert rarest_grams("abcd", []) == ["abc", "bcd"]
-    assert rarest_grams("kakakaka", []) == ["kak", "aka"]
-    assert rarest_grams("ab", others) == []
+    assert choose_trigrams("grace@example.com", others) == ["gra", "ce@", "e@e"]
+    assert choose_trigrams("abcdefghi", []) == ["abc", "def", "ghi"]
+    assert choose_trigrams("abcd", []) == ["abc", "bcd"]
+    assert choose_trigrams("kakakaka", []) == ["kak", "aka"]
+    assert choose_trigrams("ab", others) == []
 
 
 @pytest.mark.parametrize(

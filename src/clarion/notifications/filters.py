@@ -12,7 +12,7 @@ from clarion.ids import EnvironmentId, SubscriberId, find_id, first_id
 from clarion.jsontext import json_text
 from clarion.notifications.model import Notification, hidden_types, step_mask
 from clarion.notifications.wire import EventQuery
-from clarion.subscribers.search import FOLDED_EMAIL, fold_email, search_people
+from clarion.subscribers.search import fold_email, folded_email, search_people
 
 COLUMNS = ", ".join(f"t.{name}" for name in Notification.__dataclass_fields__)
 
@@ -147,7 +147,7 @@ async def _parts_by_kind(
 
 def _of_people(dialect: Dialect, query: EventQuery) -> Conditions:
     search = query.search or ""
-    condition = _OF_PEOPLE.replace("{folded_email}", FOLDED_EMAIL[dialect])
+    condition = _OF_PEOPLE.replace("{folded_email}", folded_email(dialect, "s"))
     return {condition: _named(query) | {"search": search, "folded": fold_email(search)}}
 
 

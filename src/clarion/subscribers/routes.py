@@ -46,7 +46,7 @@ async def create_subscriber(call: Call, query: CreateSubscriberQuery, body: Subs
 async def create_subscribers(call: Call, body: SubscribersIn) -> BulkOut:
     """Create or change up to 500 subscribers: all of them, or none when one is not valid."""
     was_created: dict[str, bool] = {}
-    # In the order of their keys, so that two bulk calls cannot wait for each other's rows.
+    # Sorted by key, so that two bulk calls lock rows in the same order and cannot deadlock.
     for item in sorted(body.subscribers, key=lambda one: one.subscriber_id):
         _, created = await store.upsert_subscriber(
             call.db, call.environment_id, SubscriberKey(item.subscriber_id), changes_of(item, *CONTACT_FIELDS), call.now
@@ -85,7 +85,7 @@ async def update_subscriber(call: Call, subscriber_key: SubscriberKey, body: Sub
 @operation("DELETE", "/v2/subscribers/{subscriberId}", scope=Scope.SUBSCRIBERS_WRITE)
 async def delete_subscriber(call: Call, subscriber_key: SubscriberKey) -> DeletedOut:
     """Delete a subscriber and everything of theirs: subscriptions, preferences, messages, runs."""
-    # No run of theirs may be decided on meanwhile: it would leave messages of a person who is gone.
+    # No worker may process a run of this subscriber meanwhile: it would insert messages for a deleted subscriber.
     await lock_lane(call.db, call.environment_id)
     found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
     await store.delete_subscriber(call.db, call.environment_id, found.id)
@@ -94,7 +94,7 @@ async def delete_subscriber(call: Call, subscriber_key: SubscriberKey) -> Delete
 
 @operation("PATCH", "/v1/subscribers/{subscriberId}/online-status", scope=Scope.SUBSCRIBERS_WRITE)
 async def update_online_status(call: Call, subscriber_key: SubscriberKey, body: OnlineStatusIn) -> SubscriberV1Out:
-    """Tell that a subscriber came online or went away; going away sets lastOnlineAt."""
+    """Set whether a subscriber is online; going offline sets lastOnlineAt."""
     found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
     wanted = {"is_online": body.is_online, "last_online_at": found.last_online_at if body.is_online else call.now}
     return await _v1_out(call, await store.update_subscriber(call.db, found, wanted, call.now))
@@ -128,12 +128,12 @@ async def delete_subscriber_credentials(call: Call, subscriber_key: SubscriberKe
 async def _merge_credentials(
     call: Call, subscriber_key: SubscriberKey, body: CredentialsIn, merge: channels.Merge
 ) -> SubscriberV1Out:
-    # The lock on the subscriber's row makes concurrent merges follow one another: no token is lost.
+    # The lock on the subscriber's row serializes concurrent merges, so that no token is lost.
     found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
     await channels.merge_credentials(
         call.db,
         found,
-        channels.Account(body.provider_id, body.integration_identifier),
+        channels.IntegrationReference(provider_id=body.provider_id, integration_identifier=body.integration_identifier),
         plain_value(body.credentials),
         merge=merge,
         now=call.now,
