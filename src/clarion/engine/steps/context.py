@@ -10,7 +10,7 @@ from clarion.db.port import Connection
 from clarion.engine.records import Job, Run, note
 from clarion.ids import EnvironmentId
 from clarion.notifications.model import DetailSource, DetailStatus
-from clarion.workflows.model import Controlled, Step
+from clarion.workflows.model import Step, WithControls
 
 
 class StepContext(Struct, frozen=True, kw_only=True):
@@ -22,7 +22,7 @@ class StepContext(Struct, frozen=True, kw_only=True):
     run: Run
     job: Job
     step: Step
-    chosen: Controlled
+    chosen: WithControls
     """The step itself, or one of its variants."""
     variables: dict[str, Any]
     open_providers: frozenset[str]
