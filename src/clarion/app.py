@@ -36,7 +36,7 @@ from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.reference import render_reference
 from clarion.http.service import Service, StaticPage
-from clarion.integrations.callbacks import find_receipts_url
+from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.providers.egress import EgressGuard
 from clarion.providers.gateway import ProviderGateway
 from clarion.providers.names import BuiltinNames
@@ -88,7 +88,7 @@ class Application:
             vault=self.vault,
             bus=self.services.bus,
             gateway=self.services.gateway,
-            receipts_url=find_receipts_url(self.settings.public_url, self.vault),
+            receipts_url=make_receipts_url_finder(self.settings.public_url, self.vault),
         )
         await self.database.listen_for_work(engine.wake)
         await engine.run()

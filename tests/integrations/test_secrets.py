@@ -1,10 +1,10 @@
 """Credentials: who sees them, how they are kept, and how keys are rotated."""
 
 import base64
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database

@@ -19,8 +19,8 @@ from clarion.engine.sending.planning import plan_sends
 from clarion.engine.sending.webhook_context import add_contexts
 from clarion.environments.lanes import prefer_index_scans
 from clarion.ids import EnvironmentId, JobId, SubscriberId, TriggerId
+from clarion.integrations.cache import IntegrationCache
 from clarion.integrations.model import Integration
-from clarion.integrations.opened import OpenedIntegrations
 from clarion.jsontext import json_text, json_value
 from clarion.notifications.model import APPENDED_DETAIL, DetailStatus, ExecutionDetail
 from clarion.subscribers.channels import list_channels
@@ -72,7 +72,7 @@ class Claim(NamedTuple):
 
 
 async def claim_sends(
-    db: Connection, environment_id: EnvironmentId, integrations: OpenedIntegrations, *, limit: int, now: Millis
+    db: Connection, environment_id: EnvironmentId, integrations: IntegrationCache, *, limit: int, now: Millis
 ) -> Claim:
     """Take up to `most` jobs that are due; those that have to wait for an integration are put back."""
     await prefer_index_scans(db)
