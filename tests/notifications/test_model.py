@@ -11,12 +11,12 @@ from clarion.notifications.model import (
     EventChannel,
     ExecutionDetail,
     decode_details,
-    hidden_types,
+    event_channel_of,
     in_time_order,
     read_details,
-    shown_channel,
     step_mask,
     step_types,
+    step_types_of,
 )
 from clarion.vocabulary import StepType
 
@@ -37,10 +37,10 @@ def test_each_step_type_has_its_own_bit_that_never_moves() -> None:
 
 
 def test_every_step_type_is_shown_and_throttling_as_a_custom_step() -> None:
-    assert {shown_channel(kind) for kind in StepType} == set(EventChannel)
-    assert shown_channel(StepType.THROTTLE) is EventChannel.CUSTOM
-    assert hidden_types(EventChannel.CUSTOM) == [StepType.THROTTLE, StepType.CUSTOM]
-    assert hidden_types(EventChannel.EMAIL) == [StepType.EMAIL]
+    assert {event_channel_of(kind) for kind in StepType} == set(EventChannel)
+    assert event_channel_of(StepType.THROTTLE) is EventChannel.CUSTOM
+    assert step_types_of(EventChannel.CUSTOM) == [StepType.THROTTLE, StepType.CUSTOM]
+    assert step_types_of(EventChannel.EMAIL) == [StepType.EMAIL]
 
 
 def make_detail(at: int, text: str) -> ExecutionDetail:
