@@ -97,9 +97,9 @@ class Post:
 
     async def happen(self, count: int = 1) -> None:
         """Let workflows be created, as far as endpoints can tell."""
-        happened = [(EventType.WORKFLOW_CREATED, {"number": number}) for number in range(count)]
+        events = [(EventType.WORKFLOW_CREATED, {"number": number}) for number in range(count)]
         environment_id, now = self.api.environment.id, self.clock.now()
-        await self.database.transaction(lambda db: append_events(db, environment_id, happened, now))
+        await self.database.transaction(lambda db: append_events(db, environment_id, events, now))
 
     async def work(self, *, after: int = 0) -> None:
         """Let time pass, then deliver everything that is due."""

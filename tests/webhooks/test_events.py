@@ -8,7 +8,7 @@ from clarion.clock import HOUR, ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.ids import MessageId
-from clarion.webhooks.events import KNOWN_FOR, append_events, append_message_events, forget_listeners
+from clarion.webhooks.events import CACHED_FOR, append_events, append_message_events, invalidate_listeners
 from clarion.webhooks.model import EventType
 from tests.engine.support import World, in_app, step
 from tests.providers.loopback import SLACK, answering, web_server
@@ -217,10 +217,10 @@ async def test_receipts_can_tell_of_messages_and_those_that_are_gone_are_skipped
     api: Api, database: Database, endpoint: dict[str, Any], clock: ManualClock
 ) -> None:
     message = await make_message(database, api.environment)
-    happened = [(EventType.MESSAGE_BOUNCED, message.id), (EventType.MESSAGE_BOUNCED, MessageId(bytes(16)))]
+    events = [(EventType.MESSAGE_BOUNCED, message.id), (EventType.MESSAGE_BOUNCED, MessageId(bytes(16)))]
 
     environment_id, now = api.environment.id, clock.now()
-    await database.transaction(lambda db: append_message_events(db, environment_id, happened, now))
+    await database.transaction(lambda db: append_message_events(db, environment_id, events, now))
 
     assert [(kind, data["_id"]) for kind, data in await shown(api, endpoint)] == [("message.bounced", message.text)]
 
@@ -231,16 +231,16 @@ async def test_an_endpoint_of_another_process_is_known_after_two_seconds(
     environment_id = api.environment.id
 
     async def happen() -> int:
-        happened: list[tuple[EventType, dict[str, Any]]] = [(EventType.WORKFLOW_CREATED, {})]
-        await database.transaction(lambda db: append_events(db, environment_id, happened, clock.now()))
+        events: list[tuple[EventType, dict[str, Any]]] = [(EventType.WORKFLOW_CREATED, {})]
+        await database.transaction(lambda db: append_events(db, environment_id, events, clock.now()))
         return await count_events(database, api)
 
     await make_endpoint(api, URL)
-    forget_listeners(environment_id)
+    invalidate_listeners(environment_id)
     assert await happen() == 1
     # Deleted behind the back of this process: what it knows is two seconds old at most.
     await database.transaction(lambda db: db.execute(DELETE_ENDPOINTS, environment_id=environment_id))
-    clock.move(KNOWN_FOR - 1)
+    clock.move(CACHED_FOR - 1)
     assert await happen() == 2
     clock.move(1)
     assert await happen() == 2

@@ -60,8 +60,8 @@ class Scene:
         place = (self.post.api.environment.id, WebhookEndpointId(find_id(self.endpoint["_id"]) or b""))
         now = self.post.clock.now()
         claim = partial(claim_deliveries, place=place, vault=self.vault, limit=2, now=now)
-        lost = await self.post.database.transaction(claim)
-        self.crashed.update(id_text(one.id) for one in lost)
+        claimed = await self.post.database.transaction(claim)
+        self.crashed.update(id_text(one.id) for one in claimed)
 
     async def disable(self) -> None:
         await self.post.api.patch(self.path, json={"active": False})

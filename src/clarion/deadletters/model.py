@@ -1,20 +1,18 @@
-"""Dead letters as records, and how the attempts of a redriven job are told from those before."""
+"""Dead letters as records, and the attempt numbers of redriven jobs."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import JobId, NotificationId, SubscriberKey, TransactionKey, WorkflowKey
 from clarion.vocabulary import Channel
 
 ATTEMPTS_PER_DRIVE = 1_000
-"""Attempts begin at a multiple of this, the next one with each redrive: no late worker of an earlier drive has the
-same number."""
+"""Each redrive continues at the next multiple of this, so that no late worker has the same attempt number."""
 POSSIBLY_DELIVERED = "possibly_delivered"
-"""The `errorId` of messages whose provider did not say whether it took them."""
+"""The `errorId` of messages that the provider may have accepted without confirming it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadLetter:
+class DeadLetter(Struct, frozen=True, kw_only=True):
     """A job whose last attempt to send failed."""
 
     id: JobId
@@ -26,16 +24,15 @@ class DeadLetter:
     provider_id: str | None
     attempts: int
     errors: tuple[str, ...]
-    """Why, for each of its messages."""
+    """The errors of its messages."""
     is_possibly_delivered: bool
-    """Whether a provider may have taken one all the same."""
+    """Whether a provider may have accepted one of its messages."""
     died_at: Millis
     created_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """Which dead letters are meant: those that fit everything given."""
+class DeadLetterFilter(Struct, frozen=True, kw_only=True):
+    """Selects the dead letters that match every given field."""
 
     ids: tuple[JobId, ...] | None = None
     channel: Channel | None = None
