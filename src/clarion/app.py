@@ -41,8 +41,8 @@ from clarion.providers.egress import EgressGuard
 from clarion.providers.gateway import ProviderGateway
 from clarion.providers.names import BuiltinNames
 from clarion.receipts.actions import delete_old_receipts
-from clarion.receipts.asking import ask_for_receipts
 from clarion.receipts.early import record_early_reports
+from clarion.receipts.polling import poll_receipts
 from clarion.settings import Settings
 from clarion.vault import Vault, open_vault
 
@@ -116,7 +116,7 @@ class Application:
                 await self.database.renew_statistics()
                 await delete_old_receipts(self.database, self.services.clock.now())
                 await record_early_reports(self.database, self.vault, self.services.clock.now())
-                await ask_for_receipts(self.database, self.services.gateway, self.vault, self.services.clock.now())
+                await poll_receipts(self.database, self.services.gateway, self.vault, self.services.clock.now())
             except StoreUnavailable as error:
                 log.warning("Upkeep postponed", extra={"error": str(error)})
             except Exception:

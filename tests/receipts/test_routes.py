@@ -144,9 +144,9 @@ async def test_the_account_of_the_first_topic_of_amazon_is_the_only_one_that_is_
     assert (await address.post(sns(**request))).status_code == 200
     asked = len(vendor.requests)
 
-    strange = await address.post(sns(**request, TopicArn="arn:aws:sns:eu-west-1:2:ses"))
-    assert (strange.status_code, len(vendor.requests)) == (401, asked)
-    assert "arn:aws:sns:eu-west-1:1" in strange.text
+    stranger = await address.post(sns(**request, TopicArn="arn:aws:sns:eu-west-1:2:ses"))
+    assert (stranger.status_code, len(vendor.requests)) == (401, asked)
+    assert "arn:aws:sns:eu-west-1:1" in stranger.text
     assert (await address.post(sns(**request, TopicArn="arn:aws:sns:eu-west-1:1:complaints"))).status_code == 200
     assert (await address.post(ses_bounce(mail.text, ["ada@example.org"]))).status_code == 200
 
