@@ -1,4 +1,4 @@
-"""Who is primary, in which order integrations stand in, and when one is valid."""
+"""The primary, the failover order, and the validation of integrations."""
 
 from typing import Any
 

@@ -47,7 +47,7 @@ def make_detail(at: int, text: str) -> ExecutionDetail:
     return ExecutionDetail(id="1", at=Millis(at), status=DetailStatus.SUCCESS, detail=text)
 
 
-def test_details_are_told_by_their_moment_and_then_as_they_were_written() -> None:
+def test_details_are_ordered_by_moment_and_then_as_they_were_written() -> None:
     written = [make_detail(2, "c"), make_detail(1, "a"), make_detail(1, "b")]
 
     assert [one.detail for one in in_time_order(written)] == ["a", "b", "c"]

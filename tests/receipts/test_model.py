@@ -1,4 +1,4 @@
-"""What reports make of a message, in whatever order and portions they come."""
+"""The effects of reports on a message, in any order and any batches."""
 
 import itertools
 from typing import Any

@@ -84,7 +84,7 @@ async def test_the_index_follows_changes(api: Api) -> None:
 
 
 async def make_crowd(api: Api, database: Database, count: int) -> None:
-    """So many people that a search takes the index: Ada number 0, Ada number 1, …"""
+    """Create enough subscribers that a search uses the index: Ada number 0, Ada number 1, …"""
     now = Millis(1)
     rows = [
         {
@@ -184,9 +184,9 @@ async def test_other_environments_are_not_searched(other_api: Api) -> None:
 @given(name=st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12), data=st.data())
 async def test_every_part_of_a_name_finds_it(api: Api, name: str, data: st.DataObject) -> None:
     await api.post("/v2/subscribers", json={"subscriberId": "any", "firstName": None, "lastName": name})
-    shown = name.strip(" ")
-    start = data.draw(st.integers(0, len(shown)))
-    part = shown[start : data.draw(st.integers(start, len(shown)))]
+    trimmed = name.strip(" ")
+    start = data.draw(st.integers(0, len(trimmed)))
+    part = trimmed[start : data.draw(st.integers(start, len(trimmed)))]
 
     assert "any" in await found(api, name=part)
 

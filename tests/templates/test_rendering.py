@@ -1,4 +1,4 @@
-"""Making texts of templates."""
+"""Rendering of templates."""
 
 from contextlib import suppress
 from typing import Any

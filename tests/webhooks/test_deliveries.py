@@ -171,7 +171,7 @@ async def test_a_worker_that_dies_after_sending_leaves_the_event_to_another_unde
 async def test_a_result_that_comes_after_the_lease_is_not_recorded(
     post: Post, vault: Vault, gateway: ProviderGateway
 ) -> None:
-    """The first worker is held up until another has delivered the event; its failure changes nothing then."""
+    """The first worker is delayed until another has delivered the event; its failure then changes nothing."""
     held, let_go = asyncio.Event(), asyncio.Event()
 
     async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
@@ -252,7 +252,7 @@ async def test_redirects_are_not_followed(post: Post, hook: Receiver) -> None:
 
 
 async def test_a_host_that_leads_inside_is_not_connected_to(post: Post, vault: Vault, hook: Receiver) -> None:
-    """Even where the endpoint was made while its address was allowed."""
+    """Even if the endpoint was created while its address was allowed."""
     by_number = await make_endpoint(post.api, hook.url)
     by_name = await make_endpoint(post.api, hook.url.replace("127.0.0.1", "localhost"))
     await post.happen()

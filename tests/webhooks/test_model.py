@@ -1,4 +1,4 @@
-"""When a delivery is tried again, and which secrets sign."""
+"""The retry schedule of deliveries, and the secrets that sign."""
 
 from hypothesis import given
 from hypothesis import strategies as st

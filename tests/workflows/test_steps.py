@@ -1,4 +1,4 @@
-"""Steps from what callers send: names that are unique, and identities that last."""
+"""Steps built from request bodies: identifiers are unique, and known steps keep their ids."""
 
 from typing import Any
 

@@ -113,10 +113,10 @@ async def record_batch(
     )
     found = {digest: messages[message_id] for digest, (message_id, _) in targets.items() if message_id in messages}
     matched = [(one, found[one.digest]) for one in batch if one.digest in found]
-    known = await store.list_known(db, environment_id, [one.digest for one, _ in matched])
+    stored = await store.list_stored_digests(db, environment_id, [one.digest for one, _ in matched])
     effects = _Effects()
     for report, message in matched:
-        if report.digest not in known:
+        if report.digest not in stored:
             _add_effects(effects, integration, report, message, now)
     await _write_effects(db, integration, effects, sizes, now)
     return len(effects.digests), unmatched

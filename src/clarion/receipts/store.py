@@ -43,7 +43,7 @@ LIST_REPORTED_MESSAGES = sql("""
         status, error_id, error_text, delivery, delivered_at
     FROM messages WHERE environment_id = :environment_id AND id {any:ids}
 """)
-LIST_KNOWN = sql("SELECT digest FROM receipts WHERE environment_id = :environment_id AND digest {any:digests}")
+LIST_STORED_DIGESTS = sql("SELECT digest FROM receipts WHERE environment_id = :environment_id AND digest {any:digests}")
 INSERT_RECEIPTS = Insert("receipts", "environment_id", "digest", "received_at")
 UPDATE_MESSAGE_STATE = sql("""
     UPDATE messages
@@ -135,9 +135,9 @@ async def list_reported_messages(
     return {row["id"]: _reported_message(row) for row in rows}
 
 
-async def list_known(db: Connection, environment_id: EnvironmentId, digests: Sequence[bytes]) -> set[bytes]:
+async def list_stored_digests(db: Connection, environment_id: EnvironmentId, digests: Sequence[bytes]) -> set[bytes]:
     """Return the digests that are stored already."""
-    rows = await db.fetch(LIST_KNOWN, environment_id=environment_id, digests=list(digests))
+    rows = await db.fetch(LIST_STORED_DIGESTS, environment_id=environment_id, digests=list(digests))
     return {bytes(row["digest"]) for row in rows}
 
 

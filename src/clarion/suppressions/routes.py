@@ -55,9 +55,9 @@ async def create_suppression(call: Call, body: SuppressionIn) -> SuppressionOut:
 @operation("DELETE", "/v1/suppressions/{channel}/{address}", scope=Scope.MESSAGES_WRITE, status=204)
 async def delete_suppression(call: Call, channel: str, address: str) -> None:
     """Send to an address again."""
-    known = channel in SUPPRESSED_CHANNELS
-    folded = fold_address(Channel(channel), address) if known else ""
-    if not known or not await store.delete_suppression(call.db, call.environment_id, Channel(channel), folded):
+    is_valid = channel in SUPPRESSED_CHANNELS
+    folded = fold_address(Channel(channel), address) if is_valid else ""
+    if not is_valid or not await store.delete_suppression(call.db, call.environment_id, Channel(channel), folded):
         raise NotFound("Suppression", f"{channel} {address}")
 
 

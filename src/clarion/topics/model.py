@@ -1,4 +1,4 @@
-"""Topics and who is subscribed to them, as records."""
+"""Topics and subscriptions as records."""
 
 from msgspec import Struct
 

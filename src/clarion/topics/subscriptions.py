@@ -1,4 +1,4 @@
-"""SQL of subscriptions: who is in which topic."""
+"""SQL of subscriptions to topics."""
 
 from collections.abc import Iterable
 from typing import Any
