@@ -37,13 +37,13 @@ from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.reference import render_reference
 from clarion.http.service import Service, StaticPage
-from clarion.integrations.callbacks import find_receipts_url
+from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.providers.egress import EgressGuard
 from clarion.providers.gateway import ProviderGateway
 from clarion.providers.names import BuiltinNames
 from clarion.receipts.actions import delete_old_receipts
-from clarion.receipts.asking import ask_for_receipts
 from clarion.receipts.early import record_early_reports
+from clarion.receipts.polling import poll_receipts
 from clarion.settings import Settings
 from clarion.vault import Vault, open_vault
 
@@ -89,7 +89,7 @@ class Application(Struct, frozen=True, kw_only=True):
             vault=self.vault,
             bus=self.services.bus,
             gateway=self.services.gateway,
-            receipts_url=find_receipts_url(self.settings.public_url, self.vault),
+            receipts_url=make_receipts_url_finder(self.settings.public_url, self.vault),
         )
         await self.database.listen_for_work(engine.wake)
         await engine.run()
@@ -117,7 +117,7 @@ class Application(Struct, frozen=True, kw_only=True):
                 await self.database.update_statistics()
                 await delete_old_receipts(self.database, self.services.clock.now())
                 await record_early_reports(self.database, self.vault, self.services.clock.now())
-                await ask_for_receipts(self.database, self.services.gateway, self.vault, self.services.clock.now())
+                await poll_receipts(self.database, self.services.gateway, self.vault, self.services.clock.now())
             except StoreUnavailable as error:
                 log.warning("Upkeep postponed", extra={"error": str(error)})
             except Exception:

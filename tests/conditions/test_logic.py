@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from clarion.clock import DAY, HOUR, MINUTE, Millis, iso_text
 from clarion.conditions import CompiledLogic, check_logic, decide_logic, explain_logic
+from clarion.conditions.fast_path import NeedsFullEvaluation, compile_simple_rule
 from clarion.conditions.logic import _BOUNDS, _Evaluation
-from clarion.conditions.plain import NotPlain, make_plain
 from clarion.jsontext import json_text
 
 NOW = Millis(1_784_116_800_000)
@@ -296,7 +296,7 @@ def test_the_short_way_decides_as_the_long_way(rule: Any) -> None:
     ],
 )
 def test_plain_rules_go_the_short_way(rule: Any, is_plain: bool) -> None:
-    assert (make_plain(rule) is not None) is is_plain
+    assert (compile_simple_rule(rule) is not None) is is_plain
     assert CompiledLogic(rule).decide(DATA, now=NOW) is decide_logic(rule, DATA, now=NOW)
 
 
@@ -304,10 +304,10 @@ def test_plain_rules_go_the_short_way(rule: Any, is_plain: bool) -> None:
 def test_values_that_are_not_simple_go_the_long_way(path: str) -> None:
     data = {"payload": {**DATA["payload"], "long": "x" * 2000}}
     rule = {"contains": [var(path), "x"]}
-    plain = make_plain(rule)
+    plain = compile_simple_rule(rule)
 
     assert plain is not None
-    with pytest.raises(NotPlain):
+    with pytest.raises(NeedsFullEvaluation):
         plain(data)
     assert CompiledLogic(rule).decide(data, now=NOW) is decide_logic(rule, data, now=NOW)
 

@@ -1,4 +1,4 @@
-"""Dead letters: what was given up is listed, and tried again once by whoever asks."""
+"""Dead letters: listed, and redriven once."""
 
 import asyncio
 from typing import Any

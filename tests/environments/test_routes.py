@@ -13,7 +13,7 @@ from clarion.vocabulary import Scope
 from tests.support import Api, MakeApi, Site
 
 
-async def test_the_keys_environment_and_its_siblings_are_told(api: Api, site: Site) -> None:
+async def test_the_keys_environment_and_its_siblings_are_returned(api: Api, site: Site) -> None:
     me = (await api.get("/v1/environments/me")).json()
     everyone = (await api.get("/v1/environments")).json()
 

@@ -16,7 +16,7 @@ TWILIO = {"accountSid": "AC1", "token": "t0ken", "from": "+441632960000"}
 
 
 async def make_integration(api: Api, **fields: Any) -> dict[str, Any]:
-    """An active email integration, unless told otherwise."""
+    """Create an integration: by default an active one for email."""
     body: dict[str, Any] = {"providerId": "sendgrid", "channel": "email", "credentials": SENDGRID, "active": True}
     answer = await api.post(PATH, json=body | fields)
     assert answer.status_code == 201, answer.text

@@ -1,4 +1,4 @@
-"""The address that a provider reports to: one for each integration, which nobody can guess."""
+"""The receipts URL: one for each integration, with a token that cannot be guessed."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""Credentials that are tried out at their provider before an integration is written."""
+"""Credentials that are checked with the provider before an integration is written."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ UNKNOWN_KEY = Reply(status=401, body={"errors": [{"message": "The provided key S
 
 @pytest.fixture
 async def vendor() -> AsyncIterator[Vendor]:
-    """The provider of these tests: it welcomes everybody, until it is told otherwise."""
+    """The provider of these tests: it accepts all credentials by default."""
     async with play(lambda _: WELCOME) as playing:
         yield playing
 
@@ -38,7 +38,7 @@ async def gateway(vendor: Vendor, seconds: float) -> AsyncIterator[ProviderGatew
 
 
 def keys_of(vendor: Vendor) -> list[str]:
-    """What the provider was shown, call by call."""
+    """The credentials that the provider got, by call."""
     return [one.headers["authorization"].removeprefix("Bearer ") for one in vendor.requests]
 
 

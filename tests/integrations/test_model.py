@@ -1,10 +1,10 @@
-"""Who is primary, in which order integrations stand in, and when one is valid."""
+"""The primary, the failover order, and the validation of integrations."""
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as some
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, IntegrationId

@@ -1,4 +1,4 @@
-"""Who is primary after each change, on both databases."""
+"""The primary integration after each change, on both databases."""
 
 import asyncio
 

@@ -1,10 +1,10 @@
-"""Credentials: who sees them, how they are kept, and how keys are rotated."""
+"""Credentials: who can read them, their encryption, and the rotation of keys."""
 
 import base64
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
@@ -21,7 +21,7 @@ READ_ROW = sql("SELECT * FROM integrations WHERE environment_id = :environment_i
 
 
 async def read_row(database: Database, site: Site, made: dict[str, Any]) -> dict[str, Any]:
-    """An integration as it lies in the store."""
+    """Return an integration's row as it is stored."""
 
     async def read(db: Connection) -> dict[str, Any]:
         row = await db.fetch_one(READ_ROW, environment_id=site.development.id, id=find_id(made["_id"]))
@@ -71,8 +71,8 @@ async def test_a_key_that_may_only_write_sees_no_credentials(make_api: MakeApi, 
     promoted = await writer.post(f"{PATH}/{made['_id']}/set-primary")
     left = await writer.delete(f"{PATH}/{(await make_integration(writer))['_id']}")
 
-    shown = [made, changed.json(), promoted.json(), *left.json()]
-    assert all(one["credentials"] == {} for one in shown)
+    returned = [made, changed.json(), promoted.json(), *left.json()]
+    assert all(one["credentials"] == {} for one in returned)
     assert [one["credentials"] for one in (await api.get(PATH)).json() if one["_id"] == made["_id"]] == [SENDGRID]
 
 
@@ -112,7 +112,7 @@ async def test_a_refusal_does_not_repeat_credentials(api: Api, body: Any, bad: s
     assert SECRET not in answer.text
 
 
-# The key of the `vault` fixture, which everything in the shared store is sealed with, and one to change to.
+# The key of the `vault` fixture, which encrypts everything in the shared database, and one to rotate to.
 OLD_KEY = f"test:{base64.b64encode(bytes(range(32))).decode()}"
 NEW_KEY = f"new_key:{base64.b64encode(bytes(32)).decode()}"
 

@@ -43,10 +43,10 @@ async def test_a_feed_item_tells_all_that_is_known_of_it(api: Api, database: Dat
 
     page = (await api.get("/v1/subscribers/ada/notifications/feed")).json()
 
-    (shown,) = page.pop("data")
+    (item,) = page.pop("data")
     assert page == {"totalCount": 1, "hasMore": False, "pageSize": 1, "page": 0}
-    assert shown.pop("_messageTemplateId")
-    assert shown == {
+    assert item.pop("_messageTemplateId")
+    assert item == {
         "_id": message.text,
         "_templateId": id_text(run.trigger.workflow.id),
         "_environmentId": id_text(api.environment.id),
@@ -84,7 +84,7 @@ async def test_a_feed_item_tells_all_that_is_known_of_it(api: Api, database: Dat
 async def test_the_feed_shows_in_app_messages_that_are_neither_archived_nor_asleep(
     api: Api, other_api: Api, database: Database, clock: ManualClock
 ) -> None:
-    shown = await make_message(database, api.environment)
+    visible = await make_message(database, api.environment)
     awake = await make_message(database, api.environment, snoozed_until=NOW)
     asleep = await make_message(database, api.environment, snoozed_until=NOW + 1)
     await make_message(database, api.environment, archived=True)
@@ -97,8 +97,8 @@ async def test_the_feed_shows_in_app_messages_that_are_neither_archived_nor_asle
     clock.move(1)
     later = await feed_ids(api)
 
-    assert now == [awake.text, shown.text]
-    assert later == [asleep.text, awake.text, shown.text]
+    assert now == [awake.text, visible.text]
+    assert later == [asleep.text, awake.text, visible.text]
 
 
 async def test_the_feed_is_filtered_by_read_and_seen(api: Api, database: Database) -> None:

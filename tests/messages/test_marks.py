@@ -43,10 +43,10 @@ async def test_a_mark_on_a_read_message(api: Api, database: Database, mark_as: s
     marked = await mark(api, message.text, mark_as)
 
     assert marked.status_code == 201
-    (shown,) = marked.json()
-    assert tuple(shown.get(name) for name in STATE) == state
-    assert shown["updatedAt"] == iso_text(NOW)
-    assert "subscriber" not in shown
+    (item,) = marked.json()
+    assert tuple(item.get(name) for name in STATE) == state
+    assert item["updatedAt"] == iso_text(NOW)
+    assert "subscriber" not in item
     (listed,) = (await api.get("/v1/messages")).json()["data"]
     assert tuple(listed.get(name) for name in STATE) == state
 
@@ -56,9 +56,9 @@ async def test_marking_again_moves_the_dates(api: Api, database: Database, clock
     await mark(api, message.text, "read")
     clock.move(1_000)
 
-    (shown,) = (await mark(api, message.text, "read")).json()
+    (item,) = (await mark(api, message.text, "read")).json()
 
-    assert shown["lastReadDate"] == shown["lastSeenDate"] == iso_text(Millis(NOW + 1_000))
+    assert item["lastReadDate"] == item["lastSeenDate"] == iso_text(Millis(NOW + 1_000))
 
 
 async def test_the_answer_is_in_request_order_each_once_and_of_any_channel(api: Api, database: Database) -> None:
@@ -161,8 +161,8 @@ async def test_mark_all_leaves_the_dates_of_what_was_in_that_state(api: Api, dat
 
     await mark_all(api, "read")
 
-    (shown,) = (await api.get("/v1/messages")).json()["data"]
-    assert shown["lastReadDate"] == iso_text(EARLIER)
+    (item,) = (await api.get("/v1/messages")).json()["data"]
+    assert item["lastReadDate"] == iso_text(EARLIER)
 
 
 async def test_no_message_belongs_to_a_named_feed(api: Api, database: Database) -> None:

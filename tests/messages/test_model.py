@@ -3,7 +3,7 @@
 import pytest
 
 from clarion.clock import Millis
-from clarion.messages.model import Changes, decide_marks
+from clarion.messages.model import MessageChanges, decide_marks
 from clarion.vocabulary import MarkAs
 
 NOW = Millis(1_000)
@@ -18,5 +18,5 @@ NOW = Millis(1_000)
         (MarkAs.UNSEEN, {"seen": False, "seen_at": None, "read": False, "read_at": None}),
     ],
 )
-def test_a_mark_sets_its_flags_and_dates_and_nothing_else(mark_as: MarkAs, changes: Changes) -> None:
+def test_a_mark_sets_its_flags_and_dates_and_nothing_else(mark_as: MarkAs, changes: MessageChanges) -> None:
     assert decide_marks(mark_as, NOW) == changes

@@ -75,15 +75,15 @@ async def test_a_message_tells_all_that_is_known_of_it(api: Api, database: Datab
 
     found = (await api.get("/v1/messages")).json()
 
-    (shown,) = found["data"]
+    (item,) = found["data"]
     assert (found["totalCount"], found["hasMore"], found["pageSize"], found["page"]) == (1, False, 1, 0)
-    subscriber = shown.pop("subscriber")
+    subscriber = item.pop("subscriber")
     assert subscriber["subscriberId"] == "ada"
     assert subscriber["firstName"] == "Ada"
     assert subscriber["channels"] == []
     assert "lastName" not in subscriber
-    assert shown.pop("_messageTemplateId")
-    assert shown == {
+    assert item.pop("_messageTemplateId")
+    assert item == {
         "_id": message.text,
         "_templateId": id_text(run.trigger.workflow.id),
         "_environmentId": id_text(api.environment.id),
@@ -129,12 +129,12 @@ async def test_what_a_message_does_not_have_is_absent_but_a_call_to_action_is_al
 ) -> None:
     await make_message(database, api.environment)
 
-    (shown,) = (await api.get("/v1/messages")).json()["data"]
+    (item,) = (await api.get("/v1/messages")).json()["data"]
 
-    assert shown["cta"] == {"action": {"buttons": []}}
+    assert item["cta"] == {"action": {"buttons": []}}
     absent = {"subject", "title", "email", "phone", "providerId", "overrides", "data", "deliveredAt", "template"}
-    assert not absent & shown.keys()
-    assert not {"lastSeenDate", "lastReadDate", "snoozedUntil", "archivedAt", "errorId", "errorText"} & shown.keys()
+    assert not absent & item.keys()
+    assert not {"lastSeenDate", "lastReadDate", "snoozedUntil", "archivedAt", "errorId", "errorText"} & item.keys()
 
 
 async def test_messages_are_filtered_by_channel_subscriber_and_transactions_together(

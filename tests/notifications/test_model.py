@@ -7,7 +7,7 @@ from clarion.clock import Millis
 from clarion.ids import JobId, id_text
 from clarion.jobs.details import DetailStatus, ExecutionDetail, decode_details, in_time_order, read_details
 from clarion.jsontext import json_text
-from clarion.notifications.model import EventChannel, hidden_types, shown_channel, step_mask, step_types
+from clarion.notifications.model import EventChannel, event_channel_of, step_mask, step_types, step_types_of
 from clarion.vocabulary import StepType
 
 
@@ -27,17 +27,17 @@ def test_each_step_type_has_its_own_bit_that_never_moves() -> None:
 
 
 def test_every_step_type_is_shown_and_throttling_as_a_custom_step() -> None:
-    assert {shown_channel(kind) for kind in StepType} == set(EventChannel)
-    assert shown_channel(StepType.THROTTLE) is EventChannel.CUSTOM
-    assert hidden_types(EventChannel.CUSTOM) == [StepType.THROTTLE, StepType.CUSTOM]
-    assert hidden_types(EventChannel.EMAIL) == [StepType.EMAIL]
+    assert {event_channel_of(kind) for kind in StepType} == set(EventChannel)
+    assert event_channel_of(StepType.THROTTLE) is EventChannel.CUSTOM
+    assert step_types_of(EventChannel.CUSTOM) == [StepType.THROTTLE, StepType.CUSTOM]
+    assert step_types_of(EventChannel.EMAIL) == [StepType.EMAIL]
 
 
 def make_detail(at: int, text: str) -> ExecutionDetail:
     return ExecutionDetail(id="1", at=Millis(at), status=DetailStatus.SUCCESS, detail=text)
 
 
-def test_details_are_told_by_their_moment_and_then_as_they_were_written() -> None:
+def test_details_are_ordered_by_moment_and_then_as_they_were_written() -> None:
     written = [make_detail(2, "c"), make_detail(1, "a"), make_detail(1, "b")]
 
     assert [one.detail for one in in_time_order(written)] == ["a", "b", "c"]

@@ -26,7 +26,7 @@ from tests.support import Api, MakeApi
 
 
 async def get_event(api: Api, notification: MadeNotification) -> dict[str, Any]:
-    """The event, which the list tells in the same words."""
+    """Return the event, which is the same in the list."""
     found = await api.get(f"/v1/notifications/{id_text(notification.id)}")
     assert found.status_code == 200, found.text
     event: dict[str, Any] = found.json()
@@ -124,7 +124,9 @@ async def test_an_event_tells_the_run_and_its_circumstances(api: Api, database: 
     }
 
 
-async def test_jobs_are_told_in_step_order_with_their_step_of_the_runs_version(api: Api, database: Database) -> None:
+async def test_jobs_are_returned_in_step_order_with_their_step_of_the_runs_version(
+    api: Api, database: Database
+) -> None:
     run = await make_digest_run(api, database)
     digest_step, email_step = await steps_of(database, run.trigger.workflow)
 
@@ -159,7 +161,9 @@ async def test_jobs_are_told_in_step_order_with_their_step_of_the_runs_version(a
     assert email["step"]["controlVariables"] == {"subject": "S", "body": "<p>b</p>"}
 
 
-async def test_execution_details_are_told_in_time_order_with_raw_as_a_json_text(api: Api, database: Database) -> None:
+async def test_execution_details_are_returned_in_time_order_with_raw_as_a_json_text(
+    api: Api, database: Database
+) -> None:
     run = await make_digest_run(api, database)
 
     queued, failed = (await get_event(api, run))["jobs"][1]["executionDetails"]
@@ -192,9 +196,9 @@ async def test_a_raw_text_is_a_json_text_too(api: Api, database: Database) -> No
     detail = ExecutionDetail(id="1", at=NOW, status=DetailStatus.FAILED, detail="x", raw="connection refused")
     await make_job(database, api.environment, notification=run, details=[detail])
 
-    (shown,) = (await get_event(api, run))["jobs"][0]["executionDetails"]
+    (returned,) = (await get_event(api, run))["jobs"][0]["executionDetails"]
 
-    assert json.loads(shown["raw"]) == "connection refused"
+    assert json.loads(returned["raw"]) == "connection refused"
 
 
 async def test_the_job_of_the_trigger_itself_is_left_out(api: Api, database: Database) -> None:
@@ -301,8 +305,8 @@ async def test_the_jobs_of_a_page_stay_with_their_events(api: Api, database: Dat
 
     page = (await api.get("/v1/notifications")).json()
 
-    shown = [(one["subscriber"]["subscriberId"], one["jobs"][0]["_id"]) for one in page["data"]]
-    assert shown == runs[::-1]
+    found = [(one["subscriber"]["subscriberId"], one["jobs"][0]["_id"]) for one in page["data"]]
+    assert found == runs[::-1]
 
 
 async def test_events_take_their_scope(make_api: MakeApi) -> None:

@@ -90,14 +90,14 @@ async def test_critical_workflows_are_shown_on_request_and_cannot_be_changed(dat
     await make_workflow(database, api.environment, key="usual", steps=[StepType.EMAIL])
     await make_workflow(database, api.environment, key="critical", default_preference=CRITICAL)
 
-    async def shown(query: str) -> list[str]:
+    async def list_names(query: str) -> list[str]:
         body = (await api.get(f"{PATH}{query}")).json()
         return [one["workflow"]["identifier"] for one in body["workflows"]]
 
     refused = await api.patch(PATH, json={"channels": {"email": False}, "workflowId": "critical"})
-    assert await shown("") == await shown("?criticality=nonCritical") == ["usual"]
-    assert await shown("?criticality=critical") == ["critical"]
-    assert await shown("?criticality=all") == ["usual", "critical"]
+    assert await list_names("") == await list_names("?criticality=nonCritical") == ["usual"]
+    assert await list_names("?criticality=critical") == ["critical"]
+    assert await list_names("?criticality=all") == ["usual", "critical"]
     assert (refused.status_code, list(refused.json()["errors"])) == (422, ["workflowId"])
     assert (await api.get(f"{PATH}?criticality=some")).status_code == 422
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import fields
 
-from clarion.integrations.wire import Credentials
+from clarion.integrations.wire import IntegrationCredentials
 from clarion.providers.credentials import find_credential_problems
 from clarion.providers.definition import WebProvider
 from clarion.providers.overview import describe_providers
@@ -58,7 +58,7 @@ def test_every_provider_that_a_subscriber_can_have_credentials_for_is_of_chat_or
 
 
 def test_every_credential_has_a_name_that_the_api_takes() -> None:
-    known = set(Credentials.__struct_encode_fields__)
+    known = set(IntegrationCredentials.__struct_encode_fields__)
 
     assert {one.encode_name for provider in PROVIDERS.values() for one in fields(provider.credentials)} <= known
 

@@ -8,7 +8,7 @@ from clarion.app import Application
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
-from clarion.integrations.callbacks import find_receipts_url
+from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.providers.egress import EgressGuard
 from clarion.providers.gateway import ProviderGateway
 from clarion.vault import Vault
@@ -38,6 +38,6 @@ def world(
     api: Api, application: Application, database: Database, vault: Vault, gateway: ProviderGateway, clock: ManualClock
 ) -> World:
     bus = application.services.bus
-    receipts_url = find_receipts_url("http://clarion.test", vault)
+    receipts_url = make_receipts_url_finder("http://clarion.test", vault)
     engine = Engine(database, clock=clock, vault=vault, bus=bus, gateway=gateway, receipts_url=receipts_url)
     return World(api, engine, clock)

@@ -71,7 +71,7 @@ CHANNELS = {"twilio": "sms", "kannel": "sms", "whatsapp-business": "chat", "push
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where the provider of an integration reports."""
+    """The receipts URL of an integration."""
 
     api: Api
     integration_id: str
@@ -94,7 +94,7 @@ class Signed:
 
 
 async def make_address(api: Api, provider_id: str, **credentials: str) -> Address:
-    """An integration, and the address that its provider is given."""
+    """Create an integration and return its receipts URL."""
     body = {
         "providerId": provider_id,
         "channel": CHANNELS.get(provider_id, "email"),

@@ -1,4 +1,4 @@
-"""Reports that are there before the send is recorded: they count all the same, once, and others are forgotten."""
+"""Early reports: they are recorded once after the send is recorded, and deleted if they match no message."""
 
 import asyncio
 
@@ -31,7 +31,7 @@ def report(address: Address, status: str = "undelivered", sid: str = "SM1") -> S
 
 
 async def trigger_sms(world: World, vendor: Vendor) -> None:
-    """A text that its provider will call SM1 once it is sent."""
+    """An SMS whose provider id is SM1 once it is sent."""
     vendor.answers = lambda _: Reply(status=201, body={"sid": "SM1", "status": "queued"})
     await world.api.post("/v2/subscribers", json={"subscriberId": "ada", "phone": "+44 20 7946 0000"})
     await world.make_workflow(step("sms", body="Hello"))

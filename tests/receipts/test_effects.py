@@ -1,4 +1,4 @@
-"""What reports do: details, the state of messages, suppressions; each event once, and none is lost."""
+"""Effects of reports: details, the state of messages, suppressions; each event exactly once."""
 
 import asyncio
 import json
@@ -98,7 +98,7 @@ async def test_nothing_is_sent_to_a_suppressed_address(world: World, vendor: Ven
     assert vendor.requests == []
 
 
-async def test_whoever_listens_is_told_of_bounces(api: Api, database: Database) -> None:
+async def test_a_bounce_makes_a_webhook_event(api: Api, database: Database) -> None:
     address = await make_address(api, "sendgrid")
     await api.post("/v1/webhooks/endpoints", json={"url": "https://example.com/hook"})
     mail = await make_message(database, api.environment, channel=Channel.EMAIL, email="ada@example.org")
@@ -121,16 +121,16 @@ async def test_what_is_secret_is_neither_kept_nor_logged(
     taken = await address.post(sendgrid(sendgrid_event("bounce", mail.text, reason=leaks, note=[leaks])))
     refused = await api.post(address.url, content=leaks)
 
-    shown = str(await job_of(api)) + (await api.get("/v1/messages")).text + (await api.get("/v1/suppressions")).text
+    output = str(await job_of(api)) + (await api.get("/v1/messages")).text + (await api.get("/v1/suppressions")).text
     logged = str([one.__dict__ for one in caplog.records if one.name.startswith("clarion")])
     assert (taken.status_code, refused.status_code) == (200, 401)
-    assert "***" in shown
+    assert "***" in output
     for secret in ("canary", token):
-        assert secret not in shown
+        assert secret not in output
         assert secret not in logged
 
 
-async def test_an_event_counts_once_however_often_it_is_told(api: Api, database: Database) -> None:
+async def test_a_repeated_report_counts_once(api: Api, database: Database) -> None:
     address = await make_address(api, "sendgrid")
     mail = await make_message(database, api.environment, channel=Channel.EMAIL, email="ada@example.org")
     report = sendgrid(sendgrid_event("open", mail.text), sendgrid_event("open", mail.text))

@@ -1,4 +1,4 @@
-"""No call whatever to the address of a provider gives a 500, and none without proof changes anything."""
+"""No request to a receipts URL causes a 500, and no unauthenticated one changes anything."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Reports of providers: taken when they are signed, refused when not, answered as the provider wants it."""
+"""Reports of providers: accepted if signed, refused if not, with the response that the provider expects."""
 
 from dataclasses import replace
 from typing import Any
@@ -123,7 +123,7 @@ async def test_another_customer_of_amazon_lacks_the_token(api: Api, database: Da
     assert "delivery" not in await message(api)
 
 
-async def test_a_topic_of_amazon_is_told_that_somebody_listens(api: Api, vendor: Vendor) -> None:
+async def test_a_subscription_of_amazon_sns_is_confirmed(api: Api, vendor: Vendor) -> None:
     address = await make_address(api, "ses")
     confirm = "https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&Token=t"
 
@@ -144,9 +144,9 @@ async def test_the_account_of_the_first_topic_of_amazon_is_the_only_one_that_is_
     assert (await address.post(sns(**request))).status_code == 200
     asked = len(vendor.requests)
 
-    strange = await address.post(sns(**request, TopicArn="arn:aws:sns:eu-west-1:2:ses"))
-    assert (strange.status_code, len(vendor.requests)) == (401, asked)
-    assert "arn:aws:sns:eu-west-1:1" in strange.text
+    stranger = await address.post(sns(**request, TopicArn="arn:aws:sns:eu-west-1:2:ses"))
+    assert (stranger.status_code, len(vendor.requests)) == (401, asked)
+    assert "arn:aws:sns:eu-west-1:1" in stranger.text
     assert (await address.post(sns(**request, TopicArn="arn:aws:sns:eu-west-1:1:complaints"))).status_code == 200
     assert (await address.post(ses_bounce(mail.text, ["ada@example.org"]))).status_code == 200
 
@@ -244,7 +244,7 @@ async def test_reports_cannot_be_checked_without_credentials(api: Api) -> None:
     assert response.status_code == 400
 
 
-async def test_unknown_integrations_are_not_told_apart(api: Api, other_api: Api) -> None:
+async def test_unknown_integrations_cannot_be_distinguished(api: Api, other_api: Api) -> None:
     theirs = await make_address(other_api, "postmark")
     silent = await make_address(api, "fcm")
     mine = (await api.get("/v1/environments/me")).json()["_id"]

@@ -1,4 +1,4 @@
-"""Cron expressions on the wall clock of a zone."""
+"""Cron expressions in a time zone."""
 
 from collections import Counter
 from datetime import date, timedelta

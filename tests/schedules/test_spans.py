@@ -1,4 +1,4 @@
-"""When spans end."""
+"""The ends of spans of time."""
 
 import calendar
 from datetime import UTC, datetime, timedelta
@@ -65,7 +65,7 @@ def test_days_and_weeks_keep_the_time_of_day(start: Millis, amount: int, unit: U
 
     found = local_time(end_of(start, amount, unit, zone), where)
 
-    # Only a time that the clock leaps over may differ: by an hour, or by the day that Apia never had.
+    # Only a time that a clock change skips may differ: by an hour, or by the day that Apia never had.
     assert found == expected or (found > expected and moment_of(expected, where) == moment_of(found, where))
 
 

@@ -1,4 +1,4 @@
-"""The hours of the week in which a person wants to hear from us."""
+"""Weekly schedules."""
 
 from typing import Any
 
@@ -90,7 +90,7 @@ DAYS = st.fixed_dictionaries(
 WEEKS = st.dictionaries(st.sampled_from(WEEKDAYS), DAYS).map(lambda week: {"isEnabled": True, "weeklySchedule": week})
 
 
-# Half of the moments lie within a day of a change of the clock.
+# Half of the moments are within a day of a clock change.
 CHANGES = [
     at("2026-03-29T01:00:00Z"),
     at("2026-10-25T01:00:00Z"),

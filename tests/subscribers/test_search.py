@@ -10,7 +10,7 @@ from clarion.clock import Millis
 from clarion.db.port import Database
 from clarion.ids import new_id
 from clarion.subscribers.model import CONTACT_FIELDS
-from clarion.subscribers.search import rarest_grams
+from clarion.subscribers.search import choose_trigrams
 from clarion.subscribers.store import INSERT_SUBSCRIBER
 from tests.support import Api
 
@@ -84,7 +84,7 @@ async def test_the_index_follows_changes(api: Api) -> None:
 
 
 async def make_crowd(api: Api, database: Database, count: int) -> None:
-    """So many people that a search takes the index: Ada number 0, Ada number 1, …"""
+    """Create enough subscribers that a search uses the index: Ada number 0, Ada number 1, …"""
     now = Millis(1)
     rows = [
         {
@@ -143,11 +143,11 @@ async def test_the_total_of_a_common_text_is_exact_where_people_are_not_very_man
 def test_the_trigrams_asked_for_are_rare_and_share_few_characters() -> None:
     others = ["ada@example.com", "alan@example.com"]
 
-    assert rarest_grams("grace@example.com", others) == ["gra", "ce@", "e@e"]
-    assert rarest_grams("abcdefghi", []) == ["abc", "def", "ghi"]
-    assert rarest_grams("abcd", []) == ["abc", "bcd"]
-    assert rarest_grams("kakakaka", []) == ["kak", "aka"]
-    assert rarest_grams("ab", others) == []
+    assert choose_trigrams("grace@example.com", others) == ["gra", "ce@", "e@e"]
+    assert choose_trigrams("abcdefghi", []) == ["abc", "def", "ghi"]
+    assert choose_trigrams("abcd", []) == ["abc", "bcd"]
+    assert choose_trigrams("kakakaka", []) == ["kak", "aka"]
+    assert choose_trigrams("ab", others) == []
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ async def test_other_environments_are_not_searched(other_api: Api) -> None:
 @given(name=st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12), data=st.data())
 async def test_every_part_of_a_name_finds_it(api: Api, name: str, data: st.DataObject) -> None:
     await api.post("/v2/subscribers", json={"subscriberId": "any", "firstName": None, "lastName": name})
-    shown = name.strip(" ")
-    start = data.draw(st.integers(0, len(shown)))
-    part = shown[start : data.draw(st.integers(start, len(shown)))]
+    trimmed = name.strip(" ")
+    start = data.draw(st.integers(0, len(trimmed)))
+    part = trimmed[start : data.draw(st.integers(start, len(trimmed)))]
 
     assert "any" in await found(api, name=part)
 

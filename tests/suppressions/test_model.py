@@ -1,4 +1,4 @@
-"""When two spellings are one address."""
+"""The normalization of addresses."""
 
 import pytest
 from hypothesis import given

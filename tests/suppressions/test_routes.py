@@ -1,4 +1,4 @@
-"""Suppressed addresses: listed, added by hand, cleared, and found by whoever sends."""
+"""Suppressed addresses: listed, added by hand, cleared, and found when sending."""
 
 from typing import Any
 

@@ -41,7 +41,7 @@ def test_a_key_has_the_value_that_it_names(expression: str, expected: Any) -> No
     assert evaluate_key(expression, VARIABLES) == expected
 
 
-def test_absent_and_null_are_told_apart_by_path() -> None:
+def test_absent_and_null_are_distinguished_by_path() -> None:
     assert find_path(VARIABLES, "payload.empty") is None
     assert find_path(VARIABLES, "payload.nothing") is MISSING
     assert find_path({}, "room") is MISSING

@@ -1,4 +1,4 @@
-"""Making texts of templates."""
+"""Rendering of templates."""
 
 from contextlib import suppress
 from typing import Any
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.templates import TemplateProblem, check_template, render_text, render_value
-from clarion.templates.dialect import MAX_OUTPUT
+from clarion.templates.liquid_environment import MAX_OUTPUT
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=10),

@@ -230,7 +230,7 @@ async def test_a_page_of_subscriptions_has_at_most_a_hundred(api: Api) -> None:
     assert (await api.get("/v2/topics/news/subscriptions?limit=101")).status_code == 422
 
 
-async def test_a_member_is_told_with_every_id(api: Api) -> None:
+async def test_a_member_is_returned_with_every_id(api: Api) -> None:
     await make_subscribers(api, "ada")
     row = (await subscribe(api, "ada"))["data"][0]
 

@@ -36,6 +36,6 @@ def post(api: Api, database: Database, webhooks: WebhookSender, clock: ManualClo
 
 @pytest.fixture
 async def hook() -> AsyncIterator[Receiver]:
-    """A receiver that takes everything."""
+    """A receiver that accepts everything."""
     async with receiver() as made:
         yield made

@@ -1,4 +1,4 @@
-"""Receivers of webhooks on the loopback interface, and a verifier that owes nothing to the code under test."""
+"""Receivers of webhooks on the loopback interface, and a verifier that is independent of the code under test."""
 
 import asyncio
 import base64
@@ -53,7 +53,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """Keeps what it is sent, and answers as it is told to."""
+    """Records requests, and responds as configured."""
 
     answer: Answer = field(default_factory=lambda: answering(204, ""))
     received: list[Received] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Receiver:
         return [one.type for one in self.received]
 
     async def wait_for(self, count: int) -> None:
-        """Until so many have arrived."""
+        """Wait until this many requests have arrived."""
         async with self._arrived:
             await self._arrived.wait_for(lambda: len(self.received) >= count)
 
@@ -88,7 +88,7 @@ async def receiver(answer: Answer | None = None) -> AsyncIterator[Receiver]:
 
 @dataclass(frozen=True)
 class Post:
-    """An environment whose events are delivered when told to, on a clock that stands."""
+    """An environment whose events are delivered on demand, with a manual clock."""
 
     api: Api
     database: Database
@@ -96,10 +96,10 @@ class Post:
     clock: ManualClock
 
     async def happen(self, count: int = 1) -> None:
-        """Let workflows be created, as far as endpoints can tell."""
-        happened = [(EventType.WORKFLOW_CREATED, {"number": number}) for number in range(count)]
+        """Append events of created workflows."""
+        events = [(EventType.WORKFLOW_CREATED, {"number": number}) for number in range(count)]
         environment_id, now = self.api.environment.id, self.clock.now()
-        await self.database.transaction(lambda db: append_events(db, environment_id, happened, now))
+        await self.database.transaction(lambda db: append_events(db, environment_id, events, now))
 
     async def work(self, *, after: int = 0) -> None:
         """Let time pass, then deliver everything that is due."""
@@ -108,7 +108,7 @@ class Post:
             pass
 
     def with_worker(self, vault: Vault, gateway: ProviderGateway) -> "Post":
-        """The same, delivered by another worker."""
+        """Return the same environment with another worker."""
         webhooks = WebhookSender(self.database, clock=self.clock, vault=vault, gateway=gateway)
         return replace(self, webhooks=webhooks)
 
@@ -127,7 +127,7 @@ async def get_endpoint(api: Api, endpoint: dict[str, Any]) -> dict[str, Any]:
 
 
 async def list_deliveries(api: Api, endpoint: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
-    """What was or is to be delivered, oldest first."""
+    """List the deliveries, oldest first."""
     path = f"/v1/webhooks/endpoints/{endpoint['_id']}/deliveries"
     response = await api.get(path, params={"limit": 100, "orderDirection": "ASC", **query})
     assert response.status_code == 200, response.text

@@ -13,7 +13,7 @@ from clarion.providers.egress import EgressGuard
 from clarion.providers.gateway import Patience, ProviderGateway
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries
-from clarion.webhooks.model import MAX_ATTEMPTS, MAX_FAILURE, PAUSES, RETENTION
+from clarion.webhooks.model import DISABLE_AFTER, MAX_ATTEMPTS, RETENTION, RETRY_DELAYS
 from tests.engine.support import World, in_app
 from tests.providers.loopback import answering
 from tests.webhooks.support import Post, Receiver, get_endpoint, list_deliveries, make_endpoint, receiver
@@ -45,7 +45,7 @@ async def test_a_receiver_that_fails_is_tried_ten_times_over_days_under_the_same
     async with receiver(answering(500, "broken")) as hook:
         endpoint = await make_endpoint(post.api, hook.url)
         await post.happen()
-        for pause in (0, *PAUSES):
+        for pause in (0, *RETRY_DELAYS):
             await post.work(after=pause - 1)
             before = len(hook.received)
             await post.work(after=int(pause * 0.2) + 1)
@@ -112,7 +112,7 @@ async def test_an_endpoint_that_failed_for_five_days_is_disabled_with_a_reason(p
         endpoint = await make_endpoint(post.api, hook.url)
         await post.happen()
         await post.work()
-        await post.work(after=MAX_FAILURE - 1)
+        await post.work(after=DISABLE_AFTER - 1)
         still = await get_endpoint(post.api, endpoint)
         await post.work(after=DAY)
         sent = len(hook.received)
@@ -171,7 +171,7 @@ async def test_a_worker_that_dies_after_sending_leaves_the_event_to_another_unde
 async def test_a_result_that_comes_after_the_lease_is_not_recorded(
     post: Post, vault: Vault, gateway: ProviderGateway
 ) -> None:
-    """The first worker is held up until another has delivered the event; its failure changes nothing then."""
+    """The first worker is delayed until another has delivered the event; its failure then changes nothing."""
     held, let_go = asyncio.Event(), asyncio.Event()
 
     async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
@@ -252,7 +252,7 @@ async def test_redirects_are_not_followed(post: Post, hook: Receiver) -> None:
 
 
 async def test_a_host_that_leads_inside_is_not_connected_to(post: Post, vault: Vault, hook: Receiver) -> None:
-    """Even where the endpoint was made while its address was allowed."""
+    """Even if the endpoint was created while its address was allowed."""
     by_number = await make_endpoint(post.api, hook.url)
     by_name = await make_endpoint(post.api, hook.url.replace("127.0.0.1", "localhost"))
     await post.happen()

@@ -1,4 +1,4 @@
-"""What the page for users says is so."""
+"""The examples and claims of the user documentation hold."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""What endpoints are told of: in the transaction of its effect, and only where one wants it."""
+"""Events: written in the transaction of the change, and only if an endpoint listens to them."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from clarion.clock import HOUR, ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.ids import MessageId
-from clarion.webhooks.events import KNOWN_FOR, append_events, append_message_events, forget_listeners
+from clarion.webhooks.events import CACHED_FOR, append_events, append_message_events, invalidate_listeners
 from clarion.webhooks.model import EventType
 from tests.engine.support import World, in_app, step
 from tests.providers.loopback import SLACK, answering, web_server
@@ -22,7 +22,7 @@ COUNT = sql("SELECT count(*) AS n FROM webhook_events WHERE environment_id = :en
 DELETE_ENDPOINTS = sql("DELETE FROM webhook_endpoints WHERE environment_id = :environment_id")
 
 
-async def shown(api: Api, endpoint: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+async def list_written_events(api: Api, endpoint: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """The events that are to be delivered, oldest first."""
     return [(one["payload"]["type"], one["payload"]["data"]) for one in await list_deliveries(api, endpoint)]
 
@@ -40,12 +40,12 @@ async def endpoint(api: Api) -> dict[str, Any]:
     return await make_endpoint(api, URL, active=True)
 
 
-async def test_an_in_app_message_is_told_of_without_its_content(world: World, endpoint: dict[str, Any]) -> None:
+async def test_an_in_app_message_makes_an_event_without_its_content(world: World, endpoint: dict[str, Any]) -> None:
     await world.make_workflow(in_app("Your code is {{payload.code}}"))
     answer = await world.trigger("ada", payload={"code": "canary-4711"})
     await world.engine.work_lanes()
 
-    (_, (kind, data)) = await shown(world.api, endpoint)
+    (_, (kind, data)) = await list_written_events(world.api, endpoint)
     (message,) = await world.messages()
     assert kind == "message.sent"
     assert data["_id"] == message["_id"]
@@ -56,32 +56,32 @@ async def test_an_in_app_message_is_told_of_without_its_content(world: World, en
     assert {name for name in data if name not in message} == {"subscriberId"}
 
 
-async def test_a_message_without_an_address_is_told_of_as_failed(world: World, endpoint: dict[str, Any]) -> None:
+async def test_a_message_without_an_address_makes_a_failed_event(world: World, endpoint: dict[str, Any]) -> None:
     await world.make_workflow(step("email", subject="Hello", body="Hello"))
     await world.trigger("ada")
     await world.engine.work_lanes()
 
-    (_, (kind, data)) = await shown(world.api, endpoint)
+    (_, (kind, data)) = await list_written_events(world.api, endpoint)
     assert (kind, data["channel"], data["status"]) == ("message.failed", "email", "warning")
     assert data["errorText"] == "Subscriber missing email address"
 
 
-async def test_a_message_that_a_provider_took_is_told_of_as_sent(world: World, endpoint: dict[str, Any]) -> None:
+async def test_a_message_that_a_provider_accepts_makes_a_sent_event(world: World, endpoint: dict[str, Any]) -> None:
     body = {"providerId": "svc-email", "channel": "email", "active": True}
     assert (await world.api.post("/v1/integrations", json=body)).status_code == 201
     await world.make_workflow(step("email", subject="Hello", body="Hello"))
     await world.trigger({"subscriberId": "ada", "email": "ada@example.com"})
     await world.engine.work_lanes()
-    before = await shown(world.api, endpoint)
+    before = await list_written_events(world.api, endpoint)
     await world.engine.sender.work()
 
-    _, (kind, data) = await shown(world.api, endpoint)
+    _, (kind, data) = await list_written_events(world.api, endpoint)
     assert [one for one, _ in before] == ["workflow.created"]
     assert (kind, data["channel"], data["status"]) == ("message.sent", "email", "sent")
     assert "providerId" not in data
 
 
-async def test_a_message_is_told_of_as_failed_when_it_is_given_up_and_not_before(
+async def test_a_message_makes_a_failed_event_when_it_is_given_up_and_not_before(
     world: World, endpoint: dict[str, Any]
 ) -> None:
     async with web_server(answering(500)) as slack:
@@ -95,19 +95,19 @@ async def test_a_message_is_told_of_as_failed_when_it_is_given_up_and_not_before
         await world.trigger("ada")
         await world.engine.work_lanes()
         await world.engine.sender.work()
-        early = await shown(world.api, endpoint)
+        early = await list_written_events(world.api, endpoint)
         for _ in range(20):
             world.clock.move(HOUR)
             await world.engine.sender.work()
 
-    _, (kind, data) = await shown(world.api, endpoint)
+    _, (kind, data) = await list_written_events(world.api, endpoint)
     assert [one for one, _ in early] == ["workflow.created"]
     assert (kind, data["channel"], data["providerId"], data["status"]) == ("message.failed", "chat", "slack", "error")
     assert "canary" not in str(data)
 
 
 @pytest.mark.parametrize("mark_as", ["read", "seen", "unread", "unseen"])
-async def test_marks_are_told_of_by_their_name(
+async def test_marks_make_events_of_their_name(
     api: Api, database: Database, endpoint: dict[str, Any], mark_as: str
 ) -> None:
     subscriber = await make_subscriber(database, api.environment, "ada")
@@ -115,7 +115,7 @@ async def test_marks_are_told_of_by_their_name(
 
     await api.post("/v1/subscribers/ada/messages/mark-as", json={"messageId": message.text, "markAs": mark_as})
 
-    ((kind, data),) = await shown(api, endpoint)
+    ((kind, data),) = await list_written_events(api, endpoint)
     assert (kind, data["_id"], data["read"]) == (f"message.{mark_as}", message.text, mark_as == "read")
 
 
@@ -126,12 +126,12 @@ async def test_marking_all_tells_of_those_that_changed(api: Api, database: Datab
 
     count = await api.post("/v1/subscribers/ada/messages/mark-all", json={"markAs": "read"})
 
-    _, *others = await shown(api, endpoint)
+    _, *others = await list_written_events(api, endpoint)
     assert count.json() == 2
     assert sorted((kind, data["_id"]) for kind, data in others) == [("message.read", one.text) for one in messages[1:]]
 
 
-async def test_workflows_are_told_of_from_first_to_last(api: Api, endpoint: dict[str, Any]) -> None:
+async def test_every_change_of_a_workflow_makes_an_event(api: Api, endpoint: dict[str, Any]) -> None:
     body = {"name": "Welcome", "workflowId": "welcome", "steps": []}
     made = (await api.post("/v2/workflows", json=body)).json()
     await api.patch("/v2/workflows/welcome", json={"name": "Hello"})
@@ -139,16 +139,16 @@ async def test_workflows_are_told_of_from_first_to_last(api: Api, endpoint: dict
     await api.post("/v2/workflows/welcome/duplicate", json={"workflowId": "copy"})
     await api.delete("/v2/workflows/welcome")
 
-    assert [(kind, data["workflowId"], data["name"]) for kind, data in await shown(api, endpoint)] == [
+    assert [(kind, data["workflowId"], data["name"]) for kind, data in await list_written_events(api, endpoint)] == [
         ("workflow.created", "welcome", "Welcome"),
         ("workflow.updated", "welcome", "Hello"),
         ("workflow.created", "copy", "Hello (Copy)"),
         ("workflow.deleted", "welcome", "Hello"),
     ]
-    assert (await shown(api, endpoint))[0][1]["_id"] == made["_id"]
+    assert (await list_written_events(api, endpoint))[0][1]["_id"] == made["_id"]
 
 
-async def test_preferences_are_told_of_globally_and_by_workflow(
+async def test_preferences_make_events_globally_and_by_workflow(
     api: Api, database: Database, endpoint: dict[str, Any]
 ) -> None:
     await make_subscriber(database, api.environment, "ada")
@@ -160,7 +160,7 @@ async def test_preferences_are_told_of_globally_and_by_workflow(
     await api.patch(f"{path}/bulk", json={"preferences": [{"workflowId": "welcome", "channels": {"push": False}}]})
     await api.patch(path, json={"schedule": {"isEnabled": False}})
 
-    events = await shown(api, endpoint)
+    events = await list_written_events(api, endpoint)
     assert {kind for kind, _ in events} == {"preference.updated"}
     assert {data["subscriberId"] for _, data in events} == {"ada"}
     assert [(data["level"], data.get("channels")) for _, data in events] == [
@@ -181,7 +181,7 @@ async def test_an_event_goes_to_the_endpoints_that_want_it(api: Api) -> None:
 
     await api.post("/v2/workflows", json={"name": "Welcome", "workflowId": "welcome", "steps": []})
 
-    kinds = [[kind for kind, _ in await shown(api, one)] for one in (everything, some, other, off)]
+    kinds = [[kind for kind, _ in await list_written_events(api, one)] for one in (everything, some, other, off)]
     assert kinds == [["workflow.created"], ["workflow.created"], [], []]
 
 
@@ -193,7 +193,9 @@ async def test_nothing_is_written_where_nobody_listens(api: Api, database: Datab
     assert await count_events(database, api) == 0
 
 
-async def test_what_is_undone_is_not_told_of(api: Api, database: Database, endpoint: dict[str, Any]) -> None:
+async def test_a_change_that_is_rolled_back_makes_no_event(
+    api: Api, database: Database, endpoint: dict[str, Any]
+) -> None:
     await make_subscriber(database, api.environment, "ada")
     await make_workflow(database, api.environment, key="welcome")
     body = {"channels": {"email": False}, "workflowId": "welcome", "schedule": {"isEnabled": False}}
@@ -201,7 +203,7 @@ async def test_what_is_undone_is_not_told_of(api: Api, database: Database, endpo
     refused = await api.patch("/v2/subscribers/ada/preferences", json=body)
 
     assert refused.status_code == 422
-    assert await shown(api, endpoint) == []
+    assert await list_written_events(api, endpoint) == []
 
 
 async def test_environments_hear_nothing_of_each_other(
@@ -209,7 +211,7 @@ async def test_environments_hear_nothing_of_each_other(
 ) -> None:
     await other_api.post("/v2/workflows", json={"name": "Welcome", "workflowId": "welcome", "steps": []})
 
-    assert await shown(api, endpoint) == []
+    assert await list_written_events(api, endpoint) == []
     assert await count_events(database, other_api) == 0
 
 
@@ -217,12 +219,14 @@ async def test_receipts_can_tell_of_messages_and_those_that_are_gone_are_skipped
     api: Api, database: Database, endpoint: dict[str, Any], clock: ManualClock
 ) -> None:
     message = await make_message(database, api.environment)
-    happened = [(EventType.MESSAGE_BOUNCED, message.id), (EventType.MESSAGE_BOUNCED, MessageId(bytes(16)))]
+    events = [(EventType.MESSAGE_BOUNCED, message.id), (EventType.MESSAGE_BOUNCED, MessageId(bytes(16)))]
 
     environment_id, now = api.environment.id, clock.now()
-    await database.transaction(lambda db: append_message_events(db, environment_id, happened, now))
+    await database.transaction(lambda db: append_message_events(db, environment_id, events, now))
 
-    assert [(kind, data["_id"]) for kind, data in await shown(api, endpoint)] == [("message.bounced", message.text)]
+    assert [(kind, data["_id"]) for kind, data in await list_written_events(api, endpoint)] == [
+        ("message.bounced", message.text)
+    ]
 
 
 async def test_an_endpoint_of_another_process_is_known_after_two_seconds(
@@ -231,16 +235,16 @@ async def test_an_endpoint_of_another_process_is_known_after_two_seconds(
     environment_id = api.environment.id
 
     async def happen() -> int:
-        happened: list[tuple[EventType, dict[str, Any]]] = [(EventType.WORKFLOW_CREATED, {})]
-        await database.transaction(lambda db: append_events(db, environment_id, happened, clock.now()))
+        events: list[tuple[EventType, dict[str, Any]]] = [(EventType.WORKFLOW_CREATED, {})]
+        await database.transaction(lambda db: append_events(db, environment_id, events, clock.now()))
         return await count_events(database, api)
 
     await make_endpoint(api, URL)
-    forget_listeners(environment_id)
+    invalidate_listeners(environment_id)
     assert await happen() == 1
-    # Deleted behind the back of this process: what it knows is two seconds old at most.
+    # Deleted as if by another process: the cache of this one is at most two seconds old.
     await database.transaction(lambda db: db.execute(DELETE_ENDPOINTS, environment_id=environment_id))
-    clock.move(KNOWN_FOR - 1)
+    clock.move(CACHED_FOR - 1)
     assert await happen() == 2
     clock.move(1)
     assert await happen() == 2

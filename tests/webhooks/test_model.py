@@ -1,13 +1,13 @@
-"""When a delivery is tried again, and which secrets sign."""
+"""The retry schedule of deliveries, and the secrets that sign."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.clock import DAY, Millis
 from clarion.webhooks.model import (
-    ABOUT,
+    EVENT_DESCRIPTIONS,
     MAX_ATTEMPTS,
-    PAUSES,
+    RETRY_DELAYS,
     ROTATION_OVERLAP,
     Attempt,
     EventType,
@@ -26,7 +26,7 @@ def test_a_failed_attempt_is_followed_by_one_on_schedule_or_as_late_as_the_recei
 ) -> None:
     due_at = next_attempt_at(number, Attempt(error="down", status=503, retry_after_seconds=patience), NOW)
 
-    pause = PAUSES[number - 1]
+    pause = RETRY_DELAYS[number - 1]
     assert due_at is not None
     assert max(pause, (patience or 0) * 1000) <= due_at - NOW <= max(pause * 1.2, (patience or 0) * 1000)
 
@@ -58,4 +58,4 @@ def test_secrets_have_256_bits_and_do_not_print_themselves() -> None:
 
 
 def test_every_event_type_says_what_it_is() -> None:
-    assert set(ABOUT) == set(EventType)
+    assert set(EVENT_DESCRIPTIONS) == set(EventType)

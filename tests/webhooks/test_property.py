@@ -1,4 +1,4 @@
-"""Whatever happens on the way, an event arrives at least once, and every attempt is counted."""
+"""An event arrives at least once in any sequence of failures, and every attempt is counted."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ ACTIONS = st.one_of(
 
 @dataclass
 class Scene:
-    """An endpoint, its receiver and everything that can happen to the two."""
+    """An endpoint and its receiver, with the operations and failures to apply to them."""
 
     post: Post
     vault: Vault
@@ -56,12 +56,12 @@ class Scene:
         await self.post.work()
 
     async def crash(self) -> None:
-        """A worker claims and is never heard of again."""
+        """A worker claims deliveries and crashes."""
         place = (self.post.api.environment.id, WebhookEndpointId(find_id(self.endpoint["_id"]) or b""))
         now = self.post.clock.now()
         claim = partial(claim_deliveries, place=place, vault=self.vault, limit=2, now=now)
-        lost = await self.post.database.transaction(claim)
-        self.crashed.update(id_text(one.id) for one in lost)
+        claimed = await self.post.database.transaction(claim)
+        self.crashed.update(id_text(one.id) for one in claimed)
 
     async def disable(self) -> None:
         await self.post.api.patch(self.path, json={"active": False})
@@ -80,7 +80,7 @@ class Scene:
         self.post.clock.move(millis)
 
     async def end_well(self) -> list[dict[str, Any]]:
-        """The receiver takes everything from now on; returns what was delivered to it."""
+        """Let the receiver accept everything from now on; returns what was delivered to it."""
         await self.answer(200)
         await self.enable()
         answer = await self.post.api.post(f"{self.path}/replay", json={"since": SINCE, "status": "failed"})

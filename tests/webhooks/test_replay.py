@@ -1,4 +1,4 @@
-"""Deliveries once more: one of them, or everything since a moment, under the ids that they had."""
+"""Replays: of one delivery, or of all since a moment, under the same ids."""
 
 from clarion.clock import HOUR, Millis, iso_text
 from clarion.webhooks.actions import MAX_REPLAYED

@@ -1,4 +1,4 @@
-"""Endpoints over the API: made, changed, rotated, tried out, deleted."""
+"""Endpoints over the API: created, changed, rotated, tested, deleted."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The secrets of endpoints: sealed in the store, sealed again when keys are rotated."""
+"""The secrets of endpoints: encrypted in the database, and encrypted again when keys are rotated."""
 
 import base64
 

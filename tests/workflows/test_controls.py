@@ -1,4 +1,4 @@
-"""Controls: how they are read, and for what they are refused."""
+"""Controls: decoding and validation."""
 
 from typing import Any
 

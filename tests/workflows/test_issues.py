@@ -1,4 +1,4 @@
-"""What a saved step lacks, and what it does to the workflow's status."""
+"""Issues of saved steps, and their effect on the workflow's status."""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ async def three(api: Api, clock: ManualClock) -> None:
     clock.move(1000)
 
 
-async def test_a_listed_workflow_is_told_in_short(api: Api) -> None:
+async def test_a_listed_workflow_is_returned_in_short(api: Api) -> None:
     made = await make_workflow(api, steps=[step("digest"), step("email", controlValues={})], tags=["x"])
 
     response = await api.get("/v2/workflows")

@@ -19,12 +19,12 @@ async def preview(api: Api, kind: str, **body: Any) -> dict[str, Any]:
     answer: dict[str, Any] = response.json()
     assert answer["previewPayloadExample"] == VARIABLES
     assert answer["result"]["type"] == kind
-    shown: dict[str, Any] = answer["result"]["preview"]
-    return shown
+    rendered: dict[str, Any] = answer["result"]["preview"]
+    return rendered
 
 
 @pytest.mark.parametrize(
-    ("kind", "shown"),
+    ("kind", "rendered"),
     [
         ("email", {"subject": "Order 42", "body": "<p>&lt;Ada&gt;</p>"}),
         ("sms", {"body": "Order 42"}),
@@ -34,23 +34,23 @@ async def preview(api: Api, kind: str, **body: Any) -> dict[str, Any]:
         ("digest", CONTROLS["digest"] | {"digestKey": "a<b"}),
     ],
 )
-async def test_texts_are_rendered_with_the_given_variables(api: Api, kind: str, shown: dict[str, Any]) -> None:
-    assert await preview(api, kind) == shown
+async def test_texts_are_rendered_with_the_given_variables(api: Api, kind: str, rendered: dict[str, Any]) -> None:
+    assert await preview(api, kind) == rendered
 
 
 async def test_an_in_app_step_is_rendered_with_its_actions_and_data(api: Api) -> None:
-    shown = await preview(api, "in_app")
+    rendered = await preview(api, "in_app")
 
-    assert shown["subject"] == "Hello <Ada>"
-    assert shown["primaryAction"]["redirect"] == {"url": "/orders/42", "target": "_self"}
-    assert shown["data"] == {"order": "42", "deep": [1, {"x": True}]}
-    assert {"skip", "disableOutputSanitization"}.isdisjoint(shown)
+    assert rendered["subject"] == "Hello <Ada>"
+    assert rendered["primaryAction"]["redirect"] == {"url": "/orders/42", "target": "_self"}
+    assert rendered["data"] == {"order": "42", "deep": [1, {"x": True}]}
+    assert {"skip", "disableOutputSanitization"}.isdisjoint(rendered)
 
 
 async def test_controls_can_be_tried_without_saving_them(api: Api) -> None:
-    shown = await preview(api, "sms", controlValues={"body": "Room {{payload.room}}{{payload.unknown}}"})
+    rendered = await preview(api, "sms", controlValues={"body": "Room {{payload.room}}{{payload.unknown}}"})
 
-    assert shown == {"body": "Room a<b"}
+    assert rendered == {"body": "Room a<b"}
     saved = (await api.get("/v2/workflows/order-shipped")).json()
     assert saved["steps"][0]["controlValues"] == CONTROLS["sms"]
 

@@ -72,13 +72,13 @@ async def test_steps_and_previews_of_every_type_are_accepted(api: Api, kind: str
     await make_workflow(api, steps=[step(kind, stepId="one")])
 
     found = await api.get("/v2/workflows/order-shipped/steps/one")
-    shown = await api.post(
+    response = await api.post(
         "/v2/workflows/order-shipped/step/one/preview",
         json={"previewPayload": {"payload": {"order": 1}, "subscriber": {"firstName": "Ada"}}},
     )
 
     assert models.StepResponseDto.model_validate(found.json()).step_id == "one"
-    preview = models.GeneratePreviewResponseDto.model_validate(shown.json())
+    preview = models.GeneratePreviewResponseDto.model_validate(response.json())
     result = preview.result if isinstance(preview.result, dict) else preview.result.model_dump(mode="json")
     assert result["type"] == kind
 
@@ -99,7 +99,7 @@ async def test_the_client_itself_manages_workflows(api: Api) -> None:
     patched = await client.workflows.patch_async(
         workflow_id=created.slug, patch_workflow_dto={"active": False, "tags": ["x"]}
     )
-    shown = await client.workflows.steps.generate_preview_async(
+    response = await client.workflows.steps.generate_preview_async(
         workflow_id="order-shipped",
         step_id="wait",
         generate_preview_request_dto={"control_values": kept[0]["controlValues"]},
@@ -109,5 +109,5 @@ async def test_the_client_itself_manages_workflows(api: Api) -> None:
     assert listed.total_count == 1
     assert updated.result.steps[0].id == created.steps[-1].id
     assert (patched.result.status.value, patched.result.tags) == ("INACTIVE", ["x"])
-    assert shown.result.result["preview"]["amount"] == 3
+    assert response.result.result["preview"]["amount"] == 3
     assert (await api.get("/v2/workflows")).json()["totalCount"] == 0

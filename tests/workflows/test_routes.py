@@ -130,9 +130,9 @@ async def test_replacing_with_the_same_moves_nothing(api: Api, database: Databas
     clock.move(1000)
 
     same = await replace_workflow(api, "order-shipped", steps=[step("in_app"), step("digest")], **FIELDS)
-    shown = await replace_workflow(api, "order-shipped", steps=created["steps"])
+    replaced = await replace_workflow(api, "order-shipped", steps=created["steps"])
 
-    assert same == shown == created
+    assert same == replaced == created
     assert (await current_version(database, api)).number == 1
 
 
@@ -209,11 +209,11 @@ async def test_preferences_are_shown_with_every_switch_filled_in(api: Api) -> No
 
     created = await make_workflow(api, preferences={"user": user, "workflow": workflow})
 
-    shown = created["preferences"]
-    assert shown["default"]["all"] == {"enabled": False, "readOnly": True}
-    assert {name for name, one in shown["default"]["channels"].items() if one["enabled"]} == {"sms"}
-    assert shown["user"]["all"] == {"enabled": True, "readOnly": False}
-    assert {name for name, one in shown["user"]["channels"].items() if not one["enabled"]} == {"email"}
+    preferences = created["preferences"]
+    assert preferences["default"]["all"] == {"enabled": False, "readOnly": True}
+    assert {name for name, one in preferences["default"]["channels"].items() if one["enabled"]} == {"sms"}
+    assert preferences["user"]["all"] == {"enabled": True, "readOnly": False}
+    assert {name for name, one in preferences["user"]["channels"].items() if not one["enabled"]} == {"email"}
 
 
 async def test_null_clears_one_side_of_the_preferences(api: Api) -> None:

@@ -1,4 +1,4 @@
-"""Steps from what callers send: names that are unique, and identities that last."""
+"""Steps built from request bodies: identifiers are unique, and known steps keep their ids."""
 
 from typing import Any
 
@@ -83,8 +83,8 @@ def test_steps_are_found_by_identifier_id_and_slug() -> None:
     (one,) = build({})
 
     for reference in (one.step_id, one.id, one.slug, "renamed" + one.slug.removeprefix("inbox")):
-        assert one.is_called(reference)
-    assert not one.is_called("inbox_st_0000000000000000000000")
+        assert one.is_named_by(reference)
+    assert not one.is_named_by("inbox_st_0000000000000000000000")
 
 
 def test_variants_keep_their_ids_by_id_and_by_name() -> None:

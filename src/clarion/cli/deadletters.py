@@ -12,7 +12,7 @@ from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.deadletters import store
-from clarion.deadletters.model import DeadLetter, Filter
+from clarion.deadletters.model import DeadLetter, DeadLetterFilter
 from clarion.errors import SettingsError
 from clarion.http.pages import OffsetPage
 from clarion.ids import JobId, SubscriberKey, find_id, id_text
@@ -76,7 +76,7 @@ def redrive_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
 ) -> None:
     """Put dead letters back in the queue with fresh attempts; workers take them within a second."""
     wanted = _filter(channel, provider, subscriber, ids)
-    if wanted == Filter() and not everything:
+    if wanted == DeadLetterFilter() and not everything:
         raise SettingsError("Name the dead letters by id, by --channel, --provider or --subscriber, or take --all.")
     settings = _settings(data_dir, database_url)
 
@@ -94,8 +94,8 @@ def redrive_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
 
 def _filter(
     channel: Channel | None, provider: str | None, subscriber: str | None, ids: list[str] | None = None
-) -> Filter:
-    return Filter(
+) -> DeadLetterFilter:
+    return DeadLetterFilter(
         ids=tuple(map(_job_id, ids)) if ids else None,
         channel=channel,
         provider_id=provider,

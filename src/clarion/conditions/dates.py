@@ -1,4 +1,4 @@
-"""Moments relative to now: "more than 3 days ago"."""
+"""Operators for dates relative to now, such as "more than 3 days ago"."""
 
 import calendar
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from clarion.conditions.values import find_date, find_number
 _EXACT: Final = {"minutes": MINUTE, "hours": HOUR, "days": DAY, "weeks": Millis(7 * DAY)}
 _MONTHS: Final = {"months": 1, "years": 12}
 _TOLERANCES: Final = {**_EXACT, "weeks": DAY, "months": DAY, "years": Millis(7 * DAY)}
-_LARGEST_AMOUNT: Final = 100_000
+_MAX_AMOUNT: Final = 100_000
 
 
 def compare_dates(operator: str, actual: Any, span: Any, *, now: Millis) -> bool:
-    """Whether a date stands to now as the operator says; what is no date or no span never does."""
+    """Return whether a date passes the operator; a malformed date or span never does."""
     moment, since = _moment(actual), _since(span, now=now)
     return moment is not None and since is not None and DATE_OPERATORS[operator](moment, since, now, span["unit"])
 
@@ -27,11 +27,11 @@ def _moment(value: Any) -> int | None:
 
 
 def _since(span: Any, *, now: Millis) -> int | None:
-    """The moment that lies `span` before now, by the calendar for months and years."""
+    """Return the moment that lies `span` before now, by the calendar for months and years."""
     if not isinstance(span, dict):
         return None
     amount, unit = find_number(span.get("amount")), span.get("unit")
-    if amount is None or not 0 < amount <= _LARGEST_AMOUNT or not isinstance(unit, str):
+    if amount is None or not 0 < amount <= _MAX_AMOUNT or not isinstance(unit, str):
         return None
     if unit in _EXACT:
         return now - int(amount * _EXACT[unit])

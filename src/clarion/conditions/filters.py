@@ -7,15 +7,15 @@ from clarion.conditions.values import Decision, as_list, is_absent, is_between, 
 from clarion.paths import MISSING, find_value
 from clarion.vocabulary import FilterJoin, FilterOperator, FilterSource, FilterType
 
-DEEPEST_GROUP: Final = 10
+MAX_GROUP_DEPTH: Final = 10
 MAX_CHILDREN: Final = 100
 MAX_FIELD: Final = 512
 MAX_COMPARED: Final = 1_000_000
-"""Pairs of items that one operator compares; beyond that nothing is in the list."""
+"""Pairs of items that one operator compares; beyond that the operator does not match."""
 
 
 def check_filters(filters: Any) -> list[tuple[str, str]]:
-    """Everything that is wrong with a list of groups: the path inside it, and a message."""
+    """List everything that is wrong with a list of groups: the path inside it, and a message."""
     if not isinstance(filters, list):
         return [("", "must be a list of groups")]
     return [
@@ -26,9 +26,9 @@ def check_filters(filters: Any) -> list[tuple[str, str]]:
 
 
 def decide_filters(filters: Any, variables: Mapping[str, Any]) -> Decision:
-    """Whether any group passes, or there is none; what is malformed does not pass.
+    """Decide whether any group passes; an empty list passes, and a malformed group does not.
 
-    Texts with variables are rendered before they come here.
+    The caller has rendered templates in the filters.
     """
     groups = [_decide_group(group, variables) for group in filters or ()]
     passed = not groups or any(group["passed"] for group in groups)
@@ -38,8 +38,8 @@ def decide_filters(filters: Any, variables: Mapping[str, Any]) -> Decision:
 def _check_group(group: Any, *, depth: int) -> list[tuple[str, str]]:
     if not isinstance(group, dict):
         return [("", "must be a group of filters")]
-    if depth > DEEPEST_GROUP:
-        return [("", f"must not be nested more than {DEEPEST_GROUP} levels deep")]
+    if depth > MAX_GROUP_DEPTH:
+        return [("", f"must not be nested more than {MAX_GROUP_DEPTH} levels deep")]
     problems = _check_words(group, {"type": FilterType, "value": FilterJoin})
     if not isinstance(group.get("isNegated", False), bool):
         problems.append((".isNegated", "must be true or false"))
@@ -84,7 +84,7 @@ def _decide_group(group: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
     ]
     join, negated = group.get("value", FilterJoin.AND), group.get("isNegated") is True
     results = [child["passed"] for child in children]
-    # A group that asks nothing passes, negated or not: nothing was said that could be untrue.
+    # A group without children passes, negated or not.
     passed = not results or (any(results) if join == FilterJoin.OR else all(results)) != negated
     return {"passed": passed, "value": join, "isNegated": negated, "children": children}
 
@@ -118,7 +118,7 @@ def _is_group(child: Any) -> bool:
 
 
 def _is_in(actual: Any, expected: Any) -> bool:
-    """A single value is one of a list; a list has one of them; a text contains a single one."""
+    """Return whether a value is in a list, a list has one of the values, or a text contains the single value."""
     listed = as_list(expected)
     if isinstance(actual, list):
         return _any_in(actual, [expected, *(listed or ())])
@@ -129,17 +129,17 @@ def _is_in(actual: Any, expected: Any) -> bool:
 
 def _any_in(actual: Any, expected: Any) -> bool:
     items, listed = _items(actual), _items(as_list(expected) or expected)
-    return _is_bearable(items, listed) and any(is_equal(item, one) for item in items for one in listed)
+    return _is_within_limit(items, listed) and any(is_equal(item, one) for item in items for one in listed)
 
 
 def _all_in(actual: Any, expected: Any) -> bool:
-    """Every item is one of the list, and there is at least one."""
+    """Return whether there is an item and every item is in the list."""
     items, listed = _items(actual), _items(as_list(expected) or expected)
-    found = _is_bearable(items, listed) and all(any(is_equal(item, one) for one in listed) for item in items)
+    found = _is_within_limit(items, listed) and all(any(is_equal(item, one) for one in listed) for item in items)
     return found and bool(items)
 
 
-def _is_bearable(items: list[Any], listed: list[Any]) -> bool:
+def _is_within_limit(items: list[Any], listed: list[Any]) -> bool:
     return len(items) * len(listed) <= MAX_COMPARED
 
 
@@ -167,7 +167,7 @@ def _ordered(accepts: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
     return compare
 
 
-# Each operator as the one it denies or is, so that what is absent fails the one and passes the other.
+# Each operator with whether it is negated: an absent value fails an operator and passes its negation.
 _OPERATORS: Final[dict[str, tuple[bool, Callable[[Any, Any], bool]]]] = {
     FilterOperator.EQUAL: (False, is_equal),
     FilterOperator.NOT_EQUAL: (True, is_equal),

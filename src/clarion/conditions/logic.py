@@ -6,68 +6,68 @@ from typing import Any, Final
 
 from clarion.clock import Millis
 from clarion.conditions.dates import DATE_OPERATORS, compare_dates
+from clarion.conditions.fast_path import NeedsFullEvaluation, compile_simple_rule
 from clarion.conditions.operations import MANY, MAX_TEXT, OPERATIONS, is_truthy
-from clarion.conditions.plain import NotPlain, make_plain
 from clarion.conditions.values import Decision, is_absent, shorten
 from clarion.paths import MISSING, find_value
 
-DEEPEST_RULE: Final = 32
-LARGEST_RULE: Final = 2_000
+MAX_RULE_DEPTH: Final = 32
+MAX_RULE_SIZE: Final = 2_000
 """Operators, lists and values of one rule."""
 MAX_WORK: Final = 100_000
-"""What one decision may evaluate, list items included."""
+"""Units of work of one decision: evaluated parts of the rule, and list items."""
 
 
 def check_logic(rule: Any) -> str | None:
-    """What is wrong with a rule, or None."""
+    """Return what is wrong with a rule, or None."""
     if not isinstance(rule, dict | bool):
         return "must be a JSON-logic rule: an object with one operator"
     return _check(rule, depth=0, size=[0])
 
 
 def decide_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> bool:
-    """Whether the step runs; a rule that asks for too much, or is none, does not pass."""
+    """Decide whether the step runs; a rule that exceeds the limits or is malformed does not pass."""
     try:
         return is_truthy(_Evaluation(now).value(rule, variables))
-    except (_TooMuch, RecursionError):
+    except (_WorkLimitExceeded, RecursionError):
         return False
 
 
 class CompiledLogic:
-    """JSON-logic that is decided again and again: looked at once, and decided the short way where it is plain."""
+    """JSON-logic that is evaluated many times: compiled once, with a fast path for simple rules."""
 
     def __init__(self, logic: Any) -> None:
         self.logic = logic
-        self._plain = make_plain(logic)
+        self._fast_path = compile_simple_rule(logic)
 
     def decide(self, variables: Mapping[str, Any], *, now: Millis) -> bool:
-        """Whether the step runs."""
-        if self._plain is None:
+        """Decide whether the step runs."""
+        if self._fast_path is None:
             return decide_logic(self.logic, variables, now=now)
         try:
-            return is_truthy(self._plain(variables))
-        except NotPlain:
+            return is_truthy(self._fast_path(variables))
+        except NeedsFullEvaluation:
             return decide_logic(self.logic, variables, now=now)
 
 
 def explain_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> Decision:
-    """Whether the step runs, and every comparison that was made on the way."""
-    evaluation = _Evaluation(now, noted=MANY)
+    """Decide whether the step runs, and list the comparisons that were made."""
+    evaluation = _Evaluation(now, max_noted=MANY)
     try:
         passed = is_truthy(evaluation.value(rule, variables))
-    except (_TooMuch, RecursionError):
+    except (_WorkLimitExceeded, RecursionError):
         return Decision(passed=False, explanation={"passed": False, "problem": "the rule takes too much work"})
     return Decision(passed=passed, explanation={"passed": passed, "comparisons": evaluation.comparisons})
 
 
-class _TooMuch(Exception):
-    """The rule spent what one decision may."""
+class _WorkLimitExceeded(Exception):
+    """The rule exceeds the work of one decision."""
 
 
 def _check(rule: Any, *, depth: int, size: list[int]) -> str | None:
     size[0] += 1
-    if depth > DEEPEST_RULE or size[0] > LARGEST_RULE:
-        return f"must not have more than {DEEPEST_RULE} levels and {LARGEST_RULE} parts"
+    if depth > MAX_RULE_DEPTH or size[0] > MAX_RULE_SIZE:
+        return f"must not have more than {MAX_RULE_DEPTH} levels and {MAX_RULE_SIZE} parts"
     if isinstance(rule, list):
         parts = rule
     elif isinstance(rule, dict) and len(rule) == 1:
@@ -85,10 +85,10 @@ def _check_operator(operator: str, count: int) -> str | None:
     bounds = _BOUNDS.get(operator)
     if bounds is None:
         return f"has the unknown operator '{operator}'"
-    fewest, limit = bounds
-    if fewest <= count <= limit:
+    minimum, limit = bounds
+    if minimum <= count <= limit:
         return None
-    wanted = str(fewest) if fewest == limit else f"at least {fewest}" if count < fewest else f"at most {limit}"
+    wanted = str(minimum) if minimum == limit else f"at least {minimum}" if count < minimum else f"at most {limit}"
     return f"gives the operator '{operator}' {count} values instead of {wanted}"
 
 
@@ -97,11 +97,11 @@ def _arguments(given: Any) -> list[Any]:
 
 
 class _Evaluation:
-    """One decision: what it has compared, as far as that is noted, and what it may still spend."""
+    """One evaluation of a rule: its comparisons, up to a maximum, and its remaining work."""
 
-    def __init__(self, now: Millis, *, noted: int = 0) -> None:
+    def __init__(self, now: Millis, *, max_noted: int = 0) -> None:
         self._now = now
-        self._noted = noted
+        self._max_noted = max_noted
         self._work = MAX_WORK
         self.comparisons: list[dict[str, Any]] = []
 
@@ -115,8 +115,8 @@ class _Evaluation:
             return rule
         ((operator, given),) = rule.items()
         arguments = _arguments(given)
-        fewest, limit = _BOUNDS.get(operator, _UNKNOWN)
-        if not fewest <= len(arguments) <= limit:
+        minimum, limit = _BOUNDS.get(operator, _UNKNOWN)
+        if not minimum <= len(arguments) <= limit:
             return None
         lazy = _LAZY.get(operator)
         if lazy is not None:
@@ -125,19 +125,19 @@ class _Evaluation:
         return self._apply(operator, arguments, values)
 
     def _apply(self, operator: str, arguments: list[Any], values: list[Any]) -> Any:
-        self._charge((math.prod if operator in _EACH_WITH_EACH else sum)(map(_size, values)))
+        self._charge((math.prod if operator in _PAIRWISE else sum)(map(_size, values)))
         if operator in DATE_OPERATORS:
             result: Any = compare_dates(operator, values[0], values[1], now=self._now)
         else:
             result = OPERATIONS[operator][2](*values)
         if isinstance(result, str) and len(result) > MAX_TEXT:
-            raise _TooMuch
-        if isinstance(result, bool) and len(self.comparisons) < self._noted:
+            raise _WorkLimitExceeded
+        if isinstance(result, bool) and len(self.comparisons) < self._max_noted:
             self._note(operator, arguments, values, outcome=result)
         return result
 
     def _note(self, operator: str, arguments: list[Any], values: list[Any], *, outcome: bool) -> None:
-        """Keep what was compared, when one of the sides is a variable."""
+        """Record a comparison if one of its values is a variable."""
         for place, argument in enumerate(arguments):
             if field := _field(argument):
                 others = [shorten(value) for at, value in enumerate(values) if at != place]
@@ -208,7 +208,7 @@ class _Evaluation:
     def _charge(self, work: int) -> None:
         self._work -= work
         if self._work < 0:
-            raise _TooMuch
+            raise _WorkLimitExceeded
 
 
 def _size(value: Any) -> int:
@@ -238,7 +238,7 @@ def _all(evaluation: _Evaluation, arguments: list[Any], data: Any) -> bool:
     return bool(found) and all(found)
 
 
-# Those that decide themselves what they evaluate, and over which data.
+# Operators that evaluate their own arguments, some of them over other data.
 _LAZY: Final[dict[str, Callable[[_Evaluation, list[Any], Any], Any]]] = {
     "var": _Evaluation.variable,
     "missing": _Evaluation.missing,
@@ -255,9 +255,9 @@ _LAZY: Final[dict[str, Callable[[_Evaluation, list[Any], Any], Any]]] = {
     "none": lambda evaluation, arguments, data: not any(evaluation.tests(arguments, data)),
 }
 _UNKNOWN: Final = (1, 0)
-_EACH_WITH_EACH: Final = ("containsAny", "doesNotContainAny")
+_PAIRWISE: Final = ("containsAny", "doesNotContainAny")
 _BOUNDS: Final[dict[str, tuple[int, int]]] = {
-    **{name: (fewest, limit) for name, (fewest, limit, _) in OPERATIONS.items()},
+    **{name: (minimum, limit) for name, (minimum, limit, _) in OPERATIONS.items()},
     **dict.fromkeys(DATE_OPERATORS, (2, 2)),
     **dict.fromkeys(("map", "filter", "all", "some", "none", "missing_some"), (2, 2)),
     **dict.fromkeys(("and", "or", "if"), (1, MANY)),

@@ -1,4 +1,4 @@
-"""What the operators of JSON-logic make of values that are already known; nothing here raises."""
+"""The operators of JSON-logic over evaluated values; they never raise."""
 
 import math
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Operation = Callable[..., Any]
 
 
 def is_truthy(value: Any) -> bool:
-    """As JSON-logic has it: an empty list is false, the text "0" is true."""
+    """Return the truth of a value in JSON-logic: an empty list is false, the text "0" is true."""
     return bool(value) or isinstance(value, dict)
 
 
@@ -35,7 +35,7 @@ def _strictly_equal(first: Any, second: Any) -> bool:
 
 
 def _ordered(accepts: Callable[[int], bool]) -> Operation:
-    """Each value with the next one; what has no order, or is absent, is never in order."""
+    """Compare each value with the next one; absent values, and those without an order, never pass."""
 
     def compare(*values: Any) -> bool:
         found = [order(first, second) for first, second in pairwise(values)]
@@ -90,7 +90,7 @@ def _not(operation: Operation) -> Operation:
 
 
 def _numbers(operation: Callable[[list[int | float]], int | float]) -> Operation:
-    """Arithmetic over numbers; null where a value is none or the result is not one."""
+    """Make an arithmetic operator; the result is null if a value or the result is no number."""
 
     def calculate(*values: Any) -> int | float | None:
         found = [find_number(value) for value in values]
@@ -106,7 +106,7 @@ def _numbers(operation: Callable[[list[int | float]], int | float]) -> Operation
 
 
 def _narrow(number: float) -> float | None:
-    """Beyond what JSON can say exactly a number is a float, so that repeated squaring ends, with null."""
+    """Turn a number that JSON cannot represent exactly into a float, so that repeated squaring ends with null."""
     if abs(number) < 1 << 53:
         return number
     return float(number) if math.isfinite(float(number)) else None
@@ -139,7 +139,7 @@ def _merge(*values: Any) -> list[Any]:
 
 
 def _remainder(numbers: list[int | float]) -> int | float:
-    """With the sign of the dividend, as where these rules are written."""
+    """Return the remainder with the sign of the dividend, as JavaScript does."""
     dividend, divisor = numbers
     if isinstance(dividend, float) or isinstance(divisor, float):
         return math.fmod(dividend, divisor)
@@ -147,7 +147,7 @@ def _remainder(numbers: list[int | float]) -> int | float:
 
 
 OPERATIONS: Final[dict[str, tuple[int, int, Operation]]] = {
-    # Each with the fewest and the most values that it takes.
+    # Each with the minimum and maximum number of values.
     "==": (2, 2, is_equal),
     "=": (2, 2, is_equal),
     "!=": (2, 2, _not(is_equal)),

@@ -1,4 +1,4 @@
-"""How values of payloads and people compare with what a condition expects; nothing here raises."""
+"""Compares values of payloads and subscribers with those that a condition expects; never raises."""
 
 import math
 import re
@@ -11,7 +11,7 @@ from clarion.clock import find_moment
 from clarion.jsontext import json_text, json_value
 from clarion.paths import MISSING
 
-MAX_SHOWN: Final = 200
+MAX_EXPLAINED: Final = 200
 
 
 class Decision(Struct, frozen=True, kw_only=True):
@@ -22,12 +22,12 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 def is_absent(value: Any) -> bool:
-    """Null is as good as absent: neither has anything to compare."""
+    """Return whether a value is missing or null."""
     return value is MISSING or value is None
 
 
 def find_number(value: Any) -> int | float | None:
-    """The number that a value is or spells, or None; true and false are no numbers."""
+    """Return the number that a value is or spells, or None; booleans are no numbers."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -36,7 +36,7 @@ def find_number(value: Any) -> int | float | None:
         return value if math.isfinite(value) else None
     text = value.strip() if isinstance(value, str) and len(value) <= 64 and value.isascii() and "_" not in value else ""
     try:
-        # Whole numbers stay whole: identifiers have more digits than a float can tell apart.
+        # Integers stay integers, because identifiers can have more digits than a float.
         return int(text) if text.lstrip("+-").isdecimal() else _finite(text)
     except ValueError:
         return None
@@ -50,14 +50,14 @@ def find_boolean(value: Any) -> bool | None:
 
 
 def find_date(value: Any) -> int | None:
-    """The moment of an ISO 8601 text, or None; a bare number is none."""
+    """Return the moment of an ISO 8601 text, or None; a bare number is no date."""
     if not isinstance(value, str) or not 10 <= len(value.strip()) <= 40 or "-" not in value:
         return None
     return find_moment(value)
 
 
 def is_equal(first: Any, second: Any) -> bool:
-    """Equal by meaning: 5 and "5", true and "true", two spellings of one moment, the same list."""
+    """Return whether values are equal by meaning: 5 and "5", true and "true", two spellings of one moment."""
     if is_absent(first) or is_absent(second):
         return is_absent(first) and is_absent(second)
     if isinstance(first, str) and isinstance(second, str):
@@ -70,7 +70,7 @@ def is_equal(first: Any, second: Any) -> bool:
 
 
 def order(first: Any, second: Any) -> int | None:
-    """Below zero, zero or above, as `first` stands to `second`; None where they have no order."""
+    """Return -1, 0 or 1 as `first` is less than, equal to or greater than `second`; None if they have no order."""
     for find in (find_number, find_date):
         low, high = find(first), find(second)
         if low is not None and high is not None:
@@ -81,13 +81,13 @@ def order(first: Any, second: Any) -> int | None:
 
 
 def is_between(actual: Any, low: Any, high: Any) -> bool:
-    """Whether a value stands between two others, or is one of them."""
+    """Return whether a value is between two others, inclusively."""
     above, below = order(actual, low), order(actual, high)
     return above is not None and below is not None and above >= 0 >= below
 
 
 def as_list(expected: Any) -> list[Any] | None:
-    """The values of a JSON list or of a text with commas; None where it is one value."""
+    """Return the values of a list, a JSON list or a text with commas; None for a single value."""
     if isinstance(expected, list):
         return expected
     if not isinstance(expected, str):
@@ -98,10 +98,10 @@ def as_list(expected: Any) -> list[Any] | None:
 
 
 def is_like(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern with `%` for anything and `_` for one character; without either, contains it."""
+    """Return whether a text matches a pattern with `%` and `_` as in SQL, or contains one without either."""
     if "%" not in pattern and "_" not in pattern:
         return pattern in text
-    # Part by part, each at its first place: one expression for the whole would try all ways to share the text.
+    # Matches part by part, each at its first position: one expression for the whole could backtrack exponentially.
     first, *rest = pattern.split("%")
     if not rest:
         return _one_part(first).fullmatch(text) is not None
@@ -113,14 +113,14 @@ def is_like(text: str, pattern: str) -> bool:
 
 
 def shorten(value: Any) -> Any:
-    """A value as explanations show it."""
+    """Truncate a value for an explanation."""
     if value is MISSING:
         return None
     if isinstance(value, str):
-        return value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + "…"
+        return value if len(value) <= MAX_EXPLAINED else value[:MAX_EXPLAINED] + "…"
     if isinstance(value, (list, dict)):
         text = json_text(value)
-        return value if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
+        return value if len(text) <= MAX_EXPLAINED else text[:MAX_EXPLAINED] + "…"
     return value
 
 
@@ -138,7 +138,7 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _parsed(value: Any) -> Any:
-    """What a text spells where it is a JSON list or object, else the value itself."""
+    """Decode a text that is a JSON list or object; other values are returned as they are."""
     if not isinstance(value, str) or not value.strip().startswith(("[", "{")):
         return value
     try:

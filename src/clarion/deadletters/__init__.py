@@ -1,1 +1,1 @@
-"""Dead letters: sends that were given up, to be looked at and tried again."""
+"""Dead letters: sends that were given up, to inspect and redrive."""

@@ -1,17 +1,16 @@
 """Dead letters as records."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import JobId, NotificationId, SubscriberKey, TransactionKey, WorkflowKey
 from clarion.vocabulary import Channel
 
 POSSIBLY_DELIVERED = "possibly_delivered"
-"""The `errorId` of messages whose provider did not say whether it took them."""
+"""The `errorId` of messages that the provider may have accepted without confirming it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadLetter:
+class DeadLetter(Struct, frozen=True, kw_only=True):
     """A job whose last attempt to send failed."""
 
     id: JobId
@@ -23,16 +22,15 @@ class DeadLetter:
     provider_id: str | None
     attempts: int
     errors: tuple[str, ...]
-    """Why, for each of its messages."""
+    """The errors of its messages."""
     is_possibly_delivered: bool
-    """Whether a provider may have taken one all the same."""
+    """Whether a provider may have accepted one of its messages."""
     died_at: Millis
     created_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """Which dead letters are meant: those that fit everything given."""
+class DeadLetterFilter(Struct, frozen=True, kw_only=True):
+    """Selects the dead letters that match every given field."""
 
     ids: tuple[JobId, ...] | None = None
     channel: Channel | None = None

@@ -7,7 +7,7 @@ from clarion.clock import Millis
 from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.deadletters.model import POSSIBLY_DELIVERED, DeadLetter, Filter
+from clarion.deadletters.model import POSSIBLY_DELIVERED, DeadLetter, DeadLetterFilter
 from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.ids import EnvironmentId, JobId
 from clarion.jobs import sends
@@ -16,7 +16,7 @@ from clarion.jobs.model import ATTEMPTS_PER_DRIVE
 from clarion.vocabulary import Channel
 
 MAX_REDRIVEN = 10_000
-"""Together, in one unit of work."""
+"""In one transaction."""
 
 _COLUMNS = "t.id, t.notification_id, t.type, t.provider_id, t.attempt, t.dead_at, t.created_at"
 _OF_SUBSCRIBER = """
@@ -39,36 +39,38 @@ LIST_ERRORS = sql("""
     SELECT job_id, id, error_id, error_text FROM messages
     WHERE environment_id = :environment_id AND job_id {any:ids} AND channel <> 'in_app'
 """)
-# What was reported of the earlier tries says nothing of the next one.
-FORGET_REPORTS = sql("""
+# Receipts of earlier attempts say nothing about the next one.
+CLEAR_DELIVERY = sql("""
     UPDATE messages SET delivery = NULL
     WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app' AND delivery IS NOT NULL
 """)
 
 
 async def list_dead_letters(
-    db: Connection, environment_id: EnvironmentId, wanted: Filter, *, page: int, limit: int
+    db: Connection, environment_id: EnvironmentId, wanted: DeadLetterFilter, *, page: int, limit: int
 ) -> OffsetPage[DeadLetter]:
-    """One page, newest first by the creation of the job."""
+    """Return one page, ordered by the creation of the job, newest first."""
     where, parameters = _conditions(environment_id, wanted)
     listing = Listing(columns=_COLUMNS, source="jobs AS t", where=where, parameters=parameters)
     found: OffsetPage[Row] = await list_offset_page(db, listing, page=page, limit=limit, render=dict)
-    return found.with_data(await _tell(db, environment_id, found.data))
+    return found.with_data(await _load_dead_letters(db, environment_id, found.data))
 
 
-async def redrive_dead_letters(db: Connection, environment_id: EnvironmentId, wanted: Filter, now: Millis) -> int:
-    """Put jobs back in the queue with fresh attempts, up to `MAX_REDRIVEN`; tells how many."""
+async def redrive_dead_letters(
+    db: Connection, environment_id: EnvironmentId, wanted: DeadLetterFilter, now: Millis
+) -> int:
+    """Queue up to `MAX_REDRIVEN` jobs again with new attempts; returns how many."""
     where, parameters = _conditions(environment_id, wanted)
     dead = sql(f"SELECT t.id FROM jobs AS t WHERE {where} ORDER BY t.dead_at, t.id LIMIT :limit")
     ids = [row["id"] for row in await db.fetch(dead, **parameters, limit=MAX_REDRIVEN)]
     detail = ExecutionDetail(at=now, status=DetailStatus.PENDING, detail="Redriven", is_retry=True)
     redriven = await sends.redrive(db, environment_id, ids, detail, now)
     if redriven:
-        await db.execute(FORGET_REPORTS, environment_id=environment_id, job_ids=redriven)
+        await db.execute(CLEAR_DELIVERY, environment_id=environment_id, job_ids=redriven)
     return len(redriven)
 
 
-def _conditions(environment_id: EnvironmentId, wanted: Filter) -> tuple[str, dict[str, Any]]:
+def _conditions(environment_id: EnvironmentId, wanted: DeadLetterFilter) -> tuple[str, dict[str, Any]]:
     given: dict[str, dict[str, Any]] = {
         "t.id {any:job_ids}": {"job_ids": None if wanted.ids is None else list(wanted.ids)},
         "t.type = :channel": {"channel": wanted.channel},
@@ -81,7 +83,7 @@ def _conditions(environment_id: EnvironmentId, wanted: Filter) -> tuple[str, dic
     return where, {"environment_id": environment_id, **parameters}
 
 
-async def _tell(db: Connection, environment_id: EnvironmentId, rows: Sequence[Row]) -> list[DeadLetter]:
+async def _load_dead_letters(db: Connection, environment_id: EnvironmentId, rows: Sequence[Row]) -> list[DeadLetter]:
     if not rows:
         return []
     run_ids = list({row["notification_id"] for row in rows})

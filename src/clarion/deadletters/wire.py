@@ -24,7 +24,7 @@ class DeadLetterQuery(Wire):
 
 
 class RedriveIn(Wire):
-    """Which dead letters to try again: those that fit everything given, or all of them."""
+    """The dead letters to redrive: those that match every given field, or all of them."""
 
     ids: Annotated[list[IdText], Meta(min_length=1, max_length=MAX_NAMED)] | None = None
     channel: Channel | None = None
@@ -36,7 +36,7 @@ class RedriveIn(Wire):
 class RedriveOut(Wire):
     redriven: int
     has_more: bool
-    """Whether there may be more of them, for another call."""
+    """Whether another call may redrive more of them."""
 
 
 class DeadLetterOut(Wire):
@@ -51,7 +51,7 @@ class DeadLetterOut(Wire):
     attempts: int
     errors: list[str]
     possibly_delivered: bool
-    """Whether a provider may have taken a message all the same, so that it would arrive twice."""
+    """Whether a provider may have accepted a message, which would then arrive twice."""
     died_at: str
     created_at: str
 

@@ -23,7 +23,7 @@ from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, render_value
 from clarion.vocabulary import Channel, JobStatus, StepType
 from clarion.workflows.controls import ControlsProblem
-from clarion.workflows.model import Controlled, Step
+from clarion.workflows.model import Step, WithControls
 
 log = logging.getLogger(__name__)
 
@@ -134,7 +134,7 @@ async def _take(context: StepContext, *, is_resumed: bool) -> StepOutcome:
         return Failed()
 
 
-def _choose(step: Step, variables: dict[str, object]) -> Controlled:
+def _choose(step: Step, variables: dict[str, object]) -> WithControls:
     """The first variant whose conditions hold, else the step itself."""
     for variant in step.variants:
         if decide_filters(variant.filters, variables).passed:
@@ -142,7 +142,7 @@ def _choose(step: Step, variables: dict[str, object]) -> Controlled:
     return step
 
 
-def _rule(chosen: Controlled, variables: dict[str, object]) -> CompiledLogic | None:
+def _rule(chosen: WithControls, variables: dict[str, object]) -> CompiledLogic | None:
     """When the step runs; expected values may be templates."""
     if chosen.rule is None or not chosen.has_templates_in_rule:
         return chosen.rule

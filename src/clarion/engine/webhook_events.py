@@ -8,33 +8,33 @@ from clarion.engine.records import Run
 from clarion.engine.sending.model import ClaimedSend
 from clarion.ids import EnvironmentId
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
-from clarion.webhooks.events import append_message_events, list_listeners
+from clarion.webhooks.events import append_message_events, get_listeners
 from clarion.webhooks.model import EventType
 
 
 async def emit_run_events(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run], now: Millis) -> None:
     """Of messages that are in the inbox now, and of those that have no address to go to."""
-    if not await list_listeners(db, environment_id, now):
+    if not await get_listeners(db, environment_id, now):
         return
-    happened = [
+    events = [
         (EventType.MESSAGE_SENT if message.channel is Channel.IN_APP else EventType.MESSAGE_FAILED, message.id)
         for run in runs
         for message in run.messages
         if message.channel is Channel.IN_APP or message.status is MessageStatus.WARNING
     ]
-    await append_message_events(db, environment_id, happened, now)
+    await append_message_events(db, environment_id, events, now)
 
 
 async def emit_send_events(
     db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
 ) -> None:
     """Of messages that a provider took, and of those that are not tried again."""
-    if not await list_listeners(db, environment_id, now):
+    if not await get_listeners(db, environment_id, now):
         return
-    happened = [
+    events = [
         (EventType.MESSAGE_SENT if outcome.status is MessageStatus.SENT else EventType.MESSAGE_FAILED, message_id)
         for send in sends
         for message_id, outcome in send.outcomes.items()
         if outcome.status is MessageStatus.SENT or send.job.status is not JobStatus.QUEUED
     ]
-    await append_message_events(db, environment_id, happened, now)
+    await append_message_events(db, environment_id, events, now)

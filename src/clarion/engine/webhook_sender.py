@@ -22,8 +22,8 @@ from clarion.webhooks.deliveries import (
     ClaimedDelivery,
     claim_deliveries,
     group_by_environment,
-    list_waiting,
-    lost,
+    list_due_endpoints,
+    make_expired_attempt,
     record_attempts,
 )
 from clarion.webhooks.model import RETENTION, Attempt
@@ -77,7 +77,7 @@ class WebhookSender:
     async def claim(self) -> bool:
         """Take what there is room for and send it on its way; tells whether there was any."""
         now = self._clock.now()
-        waiting = await self._database.read(lambda db: list_waiting(db, now))
+        waiting = await self._database.read(lambda db: list_due_endpoints(db, now))
         counts = Counter((one.endpoint.environment_id, one.endpoint.id) for one in self._in_flight)
         share = max(1, min(MAX_PER_ENDPOINT, MAX_IN_FLIGHT // max(len(counts.keys() | set(waiting)), 1)))
         room = {place: share - counts[place] for place in waiting if counts[place] < share}
@@ -112,7 +112,7 @@ class WebhookSender:
 
     async def _attempt(self, delivery: ClaimedDelivery) -> Attempt:
         if delivery.payload is None:
-            return lost()
+            return make_expired_attempt()
         return await post_event(
             self._gateway, delivery.endpoint, delivery.event_id, delivery.payload, self._clock.now()
         )

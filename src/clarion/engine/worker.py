@@ -20,7 +20,7 @@ from clarion.engine.unit import MAX_RUNS, UnitResult, run_unit
 from clarion.engine.webhook_sender import WebhookSender
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
-from clarion.integrations.opened import OpenedIntegrations
+from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.providers.gateway import ProviderGateway
 from clarion.vault import Vault
@@ -96,7 +96,7 @@ class Engine:
             database,
             clock=clock,
             gateway=gateway,
-            integrations=OpenedIntegrations(vault, clock, bus),
+            integrations=IntegrationCache(vault, clock, bus),
             wake_lanes=self.wake,
             receipts_url=receipts_url,
         )

@@ -1,1 +1,1 @@
-"""Organizations, environments and API keys: who is calling."""
+"""Organizations, environments and API keys."""

@@ -1,6 +1,6 @@
-"""Making organizations and keys: by the API, the command line and the first start alike."""
+"""Creates organizations and API keys, for the API, the command line and the first start."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
@@ -12,9 +12,8 @@ from clarion.vocabulary import Scope
 _KINDS = (("Development", "dev"), ("Production", "prod"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyRequest:
-    """A key to be made; `text` is the secret where the operator chose it."""
+class KeyRequest(Struct, frozen=True, kw_only=True):
+    """A key to create; `text` is the secret if the operator chose it."""
 
     name: str
     scopes: frozenset[Scope] = frozenset({Scope.ALL})
@@ -22,9 +21,8 @@ class KeyRequest:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NewKey:
-    """A key and, this once, its secret."""
+class NewKey(Struct, frozen=True, kw_only=True):
+    """A new key with its secret, which is not stored."""
 
     record: ApiKey
     text: str
@@ -33,7 +31,7 @@ class NewKey:
 async def create_organization(
     db: Connection, *, name: str, identifiers: dict[str, str | None], now: Millis
 ) -> list[Environment]:
-    """An organization with Development and Production; `identifiers` are by environment name, made where None."""
+    """Create an organization with Development and Production; `identifiers` are by name, None generates one."""
     organization_id = OrganizationId(new_id(now))
     await store.insert_organization(db, organization_id, name, now)
     created: list[Environment] = []
@@ -54,7 +52,7 @@ async def create_organization(
 
 
 async def create_api_key(db: Connection, environment_id: EnvironmentId, request: KeyRequest, now: Millis) -> NewKey:
-    """Store a key by its hash."""
+    """Create an API key; only its hash is stored."""
     secret = request.text or make_key_text()
     key = ApiKey(
         environment_id=environment_id,
@@ -69,4 +67,4 @@ async def create_api_key(db: Connection, environment_id: EnvironmentId, request:
         revoked_at=None,
     )
     await store.insert_api_key(db, key)
-    return NewKey(key, secret)
+    return NewKey(record=key, text=secret)

@@ -1,7 +1,8 @@
-"""From an Authorization header to the caller, mostly from memory."""
+"""Authenticates callers by their Authorization header, with a cache of API keys."""
 
 import hmac
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis
@@ -12,42 +13,41 @@ from clarion.errors import Unauthenticated
 from clarion.http.operation import Caller
 from clarion.ids import ApiKeyId, EnvironmentId
 
-KNOWN_FOR = Millis(2 * SECOND)
-"""A key revoked by another process is refused here within this time."""
+CACHED_FOR = Millis(2 * SECOND)
+"""How long this process may accept a key that another process has revoked."""
 
-_MAX_KNOWN = 10_000
+_MAX_CACHED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class _CachedKey:
+class _CachedKey(Struct, frozen=True, kw_only=True):
     key: ApiKey
     caller: Caller
     until: Millis
 
 
 class Authenticator:
-    """Knows the keys of the last two seconds, and when each was last used."""
+    """Caches keys for two seconds, and collects when each was last used."""
 
     def __init__(self, database: Database, clock: Clock, bus: Bus) -> None:
         self._database = database
         self._clock = clock
-        self._known: dict[KeyHash, _CachedKey] = {}
+        self._cache: dict[KeyHash, _CachedKey] = {}
         self._used: dict[tuple[EnvironmentId, ApiKeyId], Millis] = {}
-        bus.listen(Signal.API_KEY_CHANGED, self._known.clear)
+        bus.listen(Signal.API_KEY_CHANGED, self._cache.clear)
 
     async def __call__(self, header: str | None) -> Caller:
         key_hash = hash_key(_key_text(header))
         now = self._clock.now()
-        known = self._known.get(key_hash)
-        if known is None or known.until <= now:
-            known = await self._look_up(key_hash, now)
-        if not known.key.is_valid(now):
+        cached = self._cache.get(key_hash)
+        if cached is None or cached.until <= now:
+            cached = await self._look_up(key_hash, now)
+        if not cached.key.is_valid(now):
             raise Unauthenticated("The API key is revoked or expired; make a new one with 'clarion keys create'")
-        self._used[known.key.environment_id, known.key.id] = now
-        return known.caller
+        self._used[cached.key.environment_id, cached.key.id] = now
+        return cached.caller
 
     async def record_use(self) -> None:
-        """Write down when keys were last used; called now and then, so that requests do not pay for it."""
+        """Store when keys were last used; called periodically, so that requests do not write."""
         used, self._used = self._used, {}
         if used:
             rows = [(environment_id, key_id, at) for (environment_id, key_id), at in used.items()]
@@ -59,11 +59,11 @@ class Authenticator:
             raise Unauthenticated("The API key is not known; check the value after 'Authorization: ApiKey'")
         key, organization_id = found
         caller = Caller(key.environment_id, organization_id, key.id, key.scopes)
-        known = _CachedKey(key, caller, Millis(now + KNOWN_FOR))
-        if len(self._known) >= _MAX_KNOWN:
-            self._known.clear()
-        self._known[key_hash] = known
-        return known
+        cached = _CachedKey(key=key, caller=caller, until=Millis(now + CACHED_FOR))
+        if len(self._cache) >= _MAX_CACHED:
+            self._cache.clear()
+        self._cache[key_hash] = cached
+        return cached
 
 
 def _key_text(header: str | None) -> str:

@@ -3,8 +3,9 @@
 import hashlib
 import secrets
 import string
-from dataclasses import dataclass
 from typing import NewType
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
@@ -15,8 +16,7 @@ KeyHash = NewType("KeyHash", bytes)
 _LETTERS = string.ascii_letters + string.digits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
+class Environment(Struct, frozen=True, kw_only=True):
     id: EnvironmentId
     organization_id: OrganizationId
     parent_id: EnvironmentId | None
@@ -27,8 +27,7 @@ class Environment:
     updated_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiKey:
+class ApiKey(Struct, frozen=True, kw_only=True):
     environment_id: EnvironmentId
     id: ApiKeyId
     hash: KeyHash
@@ -45,20 +44,20 @@ class ApiKey:
 
 
 def make_key_text() -> str:
-    """A new secret: 192 random bits."""
+    """Generate a secret of 192 random bits."""
     return f"ck_{secrets.token_hex(24)}"
 
 
 def make_identifier() -> str:
-    """A public application identifier."""
+    """Generate a public application identifier."""
     return "".join(secrets.choice(_LETTERS) for _ in range(12))
 
 
 def hash_key(text: str) -> KeyHash:
-    """How a key is stored. Keys are long and random, so a plain hash is enough; nothing can be guessed from it."""
+    """Hash a key for storage; keys are long and random, so an unsalted fast hash cannot be reversed by guessing."""
     return KeyHash(hashlib.sha256(text.encode()).digest())
 
 
 def can_grant(own: frozenset[Scope], wanted: frozenset[Scope]) -> bool:
-    """A key hands on at most what it has."""
+    """Return whether a key may grant the wanted scopes: it must have them itself."""
     return Scope.ALL in own or wanted <= own

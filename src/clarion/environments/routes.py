@@ -26,7 +26,7 @@ from clarion.vocabulary import Scope
 
 @operation("GET", "/v1/health-check", scope=None)
 async def get_health(call: Call) -> HealthOut:
-    """Tell whether the service and its store answer."""
+    """Check whether the service and its database respond."""
     await call.db.fetch_one(sql("SELECT 1 AS alive"))
     parts = {"db": HealthPart(status="up"), "apiVersion": HealthPart(status="up", version=__version__)}
     return HealthOut(status="ok", info=parts, error={}, details=parts)

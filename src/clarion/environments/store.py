@@ -55,7 +55,7 @@ MARK_API_KEY_USED = sql("""
 
 
 async def lock_first_start(db: Connection) -> None:
-    """Processes that meet an empty store together set it up one after the other."""
+    """Serialize processes that start at the same time on an empty database."""
     if db.dialect is Dialect.POSTGRES:
         await db.execute(LOCK_FIRST_START)
 
@@ -84,7 +84,7 @@ async def insert_environment(db: Connection, environment: Environment) -> None:
 
 
 async def list_environments(db: Connection, organization_id: OrganizationId | None = None) -> list[Environment]:
-    """The environments of one organization, or of all of them for the operator."""
+    """List the environments of one organization, or of all organizations for the operator."""
     if organization_id is None:
         rows = await db.fetch(LIST_ENVIRONMENTS)
     else:
@@ -93,7 +93,7 @@ async def list_environments(db: Connection, organization_id: OrganizationId | No
 
 
 async def lock_environment(db: Connection, environment_id: EnvironmentId) -> None:
-    """Let one change of environment-wide order (such as who is primary) go at a time."""
+    """Serialize changes that concern a whole environment, such as which integration is primary."""
     await db.fetch_one(LOCK_ENVIRONMENT, environment_id=environment_id)
 
 

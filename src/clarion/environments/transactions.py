@@ -1,4 +1,4 @@
-"""Transactions: what callers name triggers by, wherever something is looked for by it."""
+"""Looks up triggers by the transaction keys that callers know them by."""
 
 from collections.abc import Sequence
 
@@ -14,6 +14,6 @@ LIST_TRIGGER_IDS = sql("""
 async def list_trigger_ids(
     db: Connection, environment_id: EnvironmentId, transaction_keys: Sequence[str]
 ) -> list[TriggerId]:
-    """The triggers of these transactions; those that nobody made are left out."""
+    """List the triggers of these transactions; unknown keys are ignored."""
     rows = await db.fetch(LIST_TRIGGER_IDS, environment_id=environment_id, transaction_keys=list(transaction_keys))
     return [row["id"] for row in rows]

@@ -52,7 +52,7 @@ class ApiKeyPatch(Wire):
 
 
 class ApiKeyOut(Wire):
-    """A key without its secret; `hint` is the secret's end."""
+    """A key without its secret; `hint` is the end of the secret."""
 
     id: str = field(name="_id")
     name: str

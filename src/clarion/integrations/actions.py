@@ -1,8 +1,10 @@
-"""What happens to integrations: each change is checked, written, and followed by who is primary now."""
+"""Changes of integrations: each is validated and written, and the primary of the channel is chosen again."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
@@ -23,16 +25,15 @@ from clarion.providers.registry import find_provider
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 
-_RESEALED_TOGETHER = 100
+_RESEAL_BATCH = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """An integration to be made; name and identifier are made up where None."""
+class IntegrationDraft(Struct, frozen=True, kw_only=True):
+    """An integration to create; a name or identifier of None is generated."""
 
     provider: Provider | None
     provider_name: str
-    """The provider as the caller spelled it, which may be none that exists."""
+    """The provider as the caller spelled it; it may not exist."""
     channel: Channel
     name: str | None
     identifier: str | None
@@ -44,9 +45,8 @@ class Draft:
     rate_limit: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """New values of an integration's fields, and whether to try the credentials out."""
+class IntegrationChanges(Struct, frozen=True, kw_only=True):
+    """New values of an integration's fields, and whether to check the credentials with the provider."""
 
     fields: Mapping[str, Any]
     check: bool
@@ -55,7 +55,7 @@ class Changes:
 async def create_in_app_integration(
     db: Connection, environment_id: EnvironmentId, *, vault: Vault, now: Millis
 ) -> Integration:
-    """The built-in inbox that every environment starts with."""
+    """Create the built-in inbox that every environment starts with."""
     integration = Integration(
         environment_id=environment_id,
         id=IntegrationId(new_id(now)),
@@ -76,9 +76,9 @@ async def create_in_app_integration(
 
 
 def plan_creation(
-    draft: Draft, live: Collection[Integration], *, environment_id: EnvironmentId, now: Millis
+    draft: IntegrationDraft, live: Collection[Integration], *, environment_id: EnvironmentId, now: Millis
 ) -> Integration:
-    """The integration that a draft becomes beside the live ones; raises what keeps it from that."""
+    """Return the integration that a draft makes beside the live ones; raises Invalid if it cannot be created."""
     name = draft.name or (draft.provider.name if draft.provider else draft.provider_name)
     made = Integration(
         environment_id=environment_id,
@@ -101,8 +101,10 @@ def plan_creation(
     return made
 
 
-def plan_update(integration_id: IntegrationId, changes: Changes, live: Collection[Integration]) -> Integration:
-    """The integration as the changes leave it; raises what keeps it from that."""
+def plan_update(
+    integration_id: IntegrationId, changes: IntegrationChanges, live: Collection[Integration]
+) -> Integration:
+    """Return the changed integration; raises Invalid if it cannot be changed so."""
     changed = replace(_get(live, integration_id), **changes.fields)
     others = [one for one in live if one.id != integration_id]
     _refuse(_find_problems(changed, find_provider(changed.provider_id), others, checked=changes.check))
@@ -110,45 +112,45 @@ def plan_update(integration_id: IntegrationId, changes: Changes, live: Collectio
 
 
 async def create_integration(
-    db: Connection, environment_id: EnvironmentId, draft: Draft, *, vault: Vault, now: Millis
+    db: Connection, environment_id: EnvironmentId, draft: IntegrationDraft, *, vault: Vault, now: Millis
 ) -> Integration:
-    """Add an integration; the first of email or sms that can be primary is."""
+    """Add an integration; the first one of email or sms that can be primary becomes it."""
     live = await _lock_and_list(db, environment_id, vault)
     made = plan_creation(draft, live, environment_id=environment_id, now=now)
     await store.insert_integration(db, made, vault)
-    return _get(await _settle(db, [*live, made], arrange_with(made, live), vault=vault, now=now), made.id)
+    return _get(await _write_changes(db, [*live, made], arrange_with(made, live), vault=vault, now=now), made.id)
 
 
 async def update_integration(
     db: Connection,
     environment_id: EnvironmentId,
     integration_id: IntegrationId,
-    changes: Changes,
+    changes: IntegrationChanges,
     *,
     vault: Vault,
     now: Millis,
 ) -> Integration:
-    """Change the given fields; a primary that no longer can be hands over to the next."""
+    """Change the given fields; if the primary can no longer be primary, the next integration becomes it."""
     live = await _lock_and_list(db, environment_id, vault)
     changed = plan_update(integration_id, changes, live)
-    # What was the matter with it may be what was just set right.
+    # The change may have fixed the cause of earlier failures.
     await store.delete_health(db, environment_id, integration_id)
     if "credentials" in changes.fields:
-        await store.forget_source(db, environment_id, integration_id)
-    return _get(await _settle(db, live, arrange_with(changed, live), vault=vault, now=now), integration_id)
+        await store.clear_receipts_source(db, environment_id, integration_id)
+    return _get(await _write_changes(db, live, arrange_with(changed, live), vault=vault, now=now), integration_id)
 
 
 async def set_primary_integration(
     db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, *, vault: Vault, now: Millis
 ) -> Integration:
-    """Make it the primary of its channel: active, and without conditions."""
+    """Make an integration the primary of its channel: active, and without conditions."""
     live = await _lock_and_list(db, environment_id, vault)
     chosen = _get(live, integration_id)
     if chosen.channel not in CHANNELS_WITH_PRIMARY:
         raise Invalid.field("channel", "has no primary integration; only email and sms have one", chosen.channel)
     others = [one for one in live if one.id != integration_id]
     _refuse(find_problems(replace(chosen, active=True), find_provider(chosen.provider_id), others))
-    return _get(await _settle(db, live, promote(chosen, live), vault=vault, now=now), integration_id)
+    return _get(await _write_changes(db, live, promote(chosen, live), vault=vault, now=now), integration_id)
 
 
 async def delete_integration(
@@ -160,38 +162,38 @@ async def delete_integration(
     vault: Vault,
     now: Millis,
 ) -> list[Integration]:
-    """Mark it deleted, which frees its identifier; returns those that are left."""
+    """Mark an integration deleted, which frees its identifier; returns the remaining ones."""
     live = await _lock_and_list(db, environment_id, vault)
     deleted = replace(_get(live, integration_id), deleted_at=now, deleted_by=deleted_by)
-    await _settle(db, live, arrange_with(deleted, live), vault=vault, now=now)
+    await _write_changes(db, live, arrange_with(deleted, live), vault=vault, now=now)
     await store.delete_health(db, environment_id, integration_id)
     return await store.list_integrations(db, environment_id, vault)
 
 
 async def reencrypt_credentials(database: Database, vault: Vault) -> int:
-    """Seal with the vault's writing key what is sealed with another; tells how many credentials there were."""
+    """Encrypt with the vault's current key all credentials that use another; returns how many there were."""
     resealed = 0
-    while batch := await database.transaction(lambda db: store.reseal_credentials(db, vault, limit=_RESEALED_TOGETHER)):
+    while batch := await database.transaction(lambda db: store.reseal_credentials(db, vault, limit=_RESEAL_BATCH)):
         resealed += batch
     return resealed
 
 
 async def _lock_and_list(db: Connection, environment_id: EnvironmentId, vault: Vault) -> list[Integration]:
-    # Who is primary and which identifiers are free depends on all of them, so changes follow one another.
+    # The primary and the free identifiers depend on all integrations, so a lock serializes changes.
     await lock_environment(db, environment_id)
     return await store.list_integrations(db, environment_id, vault)
 
 
-async def _settle(
+async def _write_changes(
     db: Connection, before: Iterable[Integration], after: Iterable[Integration], *, vault: Vault, now: Millis
 ) -> list[Integration]:
-    """Write those that differ; who stops being primary goes first, for there is never a second one."""
-    known = {one.id: one for one in before}
-    settled = [one if one == known[one.id] else replace(one, updated_at=now) for one in after]
-    for integration in sorted(settled, key=lambda one: one.is_primary):
-        if integration != known[integration.id]:
+    """Write the integrations that differ; the old primary goes first, because an index allows only one."""
+    stored = {one.id: one for one in before}
+    written = [one if one == stored[one.id] else replace(one, updated_at=now) for one in after]
+    for integration in sorted(written, key=lambda one: one.is_primary):
+        if integration != stored[integration.id]:
             await store.update_integration(db, integration, vault)
-    return settled
+    return written
 
 
 def _get(live: Iterable[Integration], integration_id: IntegrationId) -> Integration:
@@ -204,7 +206,7 @@ def _get(live: Iterable[Integration], integration_id: IntegrationId) -> Integrat
 def _find_problems(
     integration: Integration, provider: Provider | None, others: Collection[Integration], *, checked: bool
 ) -> dict[str, Problem]:
-    # Credentials that are tried out must be as complete as those that are used.
+    # Credentials to check must be as complete as those of an active integration.
     return find_problems(replace(integration, active=integration.active or checked), provider, others)
 
 

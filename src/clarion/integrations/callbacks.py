@@ -1,4 +1,4 @@
-"""Where providers report what became of messages: an address for each integration, with a token that only they know."""
+"""The URL to which a provider sends its receipts: one for each integration, with a secret token."""
 
 from collections.abc import Callable
 
@@ -9,8 +9,8 @@ from clarion.vault import Vault
 PATH = "/v2/inbound-webhooks/delivery-providers"
 
 
-def find_receipts_url(public_url: str | None, vault: Vault) -> Callable[[Integration], str | None]:
-    """How the address of an integration is found; there is none while it is not known where we can be reached."""
+def make_receipts_url_finder(public_url: str | None, vault: Vault) -> Callable[[Integration], str | None]:
+    """Return a function that finds the receipts URL of an integration; None without a public URL."""
 
     def find(integration: Integration) -> str | None:
         if public_url is None:
@@ -21,11 +21,11 @@ def find_receipts_url(public_url: str | None, vault: Vault) -> Callable[[Integra
 
 
 def receipts_url(public_url: str, vault: Vault, environment_id: EnvironmentId, integration_id: IntegrationId) -> str:
-    """The address that a provider is given."""
+    """Return the URL to register at the provider."""
     token = receipts_tokens(vault, environment_id, integration_id)[0]
     return f"{public_url.rstrip('/')}{PATH}/{id_text(environment_id)}/{id_text(integration_id)}?token={token}"
 
 
 def receipts_tokens(vault: Vault, environment_id: EnvironmentId, integration_id: IntegrationId) -> list[str]:
-    """Every token that is right in the address of the integration: by the writing key first, then by older ones."""
+    """Return every token that the integration's URL may have: of the current key first, then of older keys."""
     return vault.tokens(context=b"receipts" + environment_id + integration_id)

@@ -1,15 +1,18 @@
-"""Integrations as records, when they are valid, and who of a channel comes first.
+"""Integrations as records, their validation, and the failover order of a channel.
 
-Email and sms have one primary: the integration that sends unless another is asked for. Active integrations of
-these channels are in failover order, numbered downwards by `priority`: n for the first (the primary, where there is
-one), 1 for the last. Whoever becomes active joins at the end. Inactive ones, and other channels, have priority 0.
+Email and sms have one primary: the integration that sends unless a trigger names another. Active integrations of
+these channels are in failover order, numbered downwards by `priority`: n for the first (the primary, if there is
+one), 1 for the last. An integration that becomes active joins at the end. Inactive ones, and other channels, have
+priority 0.
 """
 
 import re
 import secrets
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.errors import Problem
@@ -19,13 +22,12 @@ from clarion.providers.credentials import find_credential_problems
 from clarion.vocabulary import Channel
 
 CHANNELS_WITH_PRIMARY = frozenset({Channel.EMAIL, Channel.SMS})
-USUAL_WEIGHT = 100
+DEFAULT_WEIGHT = 100
 
 _MAX_SLUG = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Integration:
+class Integration(Struct, frozen=True, kw_only=True):
     environment_id: EnvironmentId
     id: IntegrationId
     provider_id: str
@@ -37,12 +39,12 @@ class Integration:
     active: bool
     is_primary: bool
     priority: int
-    weight: int = USUAL_WEIGHT
-    """Its share of the messages among those of its channel that may carry them, once one has another than usual."""
+    weight: int = DEFAULT_WEIGHT
+    """Its share of the channel's messages; it has no effect while all integrations have the default weight."""
     rate_limit: float | None = None
-    """Messages a second."""
+    """Messages per second."""
     reports_from: str | None = None
-    """Which customer of the provider reports, where its signature is the same for all of them."""
+    """The provider's customer whose receipts are accepted, if the provider signs alike for all of its customers."""
     created_at: Millis
     updated_at: Millis
     deleted_at: Millis | None = None
@@ -50,19 +52,19 @@ class Integration:
 
     @property
     def is_ranked(self) -> bool:
-        """Whether it has a place in the failover order of its channel."""
+        """Whether it is part of the failover order of its channel."""
         return self.channel in CHANNELS_WITH_PRIMARY and self.active and self.deleted_at is None
 
 
 def failover_key(integration: Integration) -> tuple[bool, int, bytes]:
-    """Sorts a channel's integrations: the primary, then by priority, the oldest first among equals."""
+    """Sort key of a channel's integrations: the primary, then by priority, then the oldest first."""
     return not integration.is_primary, -integration.priority, integration.id
 
 
 def arrange(integrations: Iterable[Integration]) -> list[Integration]:
-    """One channel's integrations with primary and priorities as they must be.
+    """Return one channel's integrations with primary and priorities assigned.
 
-    The primary stays for as long as it is active and without conditions; else the next that is takes its place.
+    The primary stays while it is active and has no conditions; otherwise the next such integration replaces it.
     """
     ordered = sorted(integrations, key=failover_key)
     ranked = [one for one in ordered if one.is_ranked]
@@ -73,20 +75,20 @@ def arrange(integrations: Iterable[Integration]) -> list[Integration]:
 
 
 def arrange_with(changed: Integration, live: Iterable[Integration]) -> list[Integration]:
-    """The channel of an integration as it is once that one is new, changed or deleted."""
-    return arrange([changed, *_beside(changed, live)])
+    """Return the integrations of a channel after one of them is created, changed or deleted."""
+    return arrange([changed, *_others_of_channel(changed, live)])
 
 
 def promote(chosen: Integration, live: Iterable[Integration]) -> list[Integration]:
-    """The channel with the chosen one as its primary: active, and without conditions."""
+    """Return the integrations of a channel with the chosen one as primary: active, and without conditions."""
     primary = replace(chosen, is_primary=True, active=True, conditions=[])
-    return arrange([primary, *(replace(one, is_primary=False) for one in _beside(chosen, live))])
+    return arrange([primary, *(replace(one, is_primary=False) for one in _others_of_channel(chosen, live))])
 
 
 def find_problems(
     integration: Integration, provider: Provider | None, others: Collection[Integration]
 ) -> dict[str, Problem]:
-    """Everything that keeps the integration from standing beside the other live ones, by field."""
+    """Return everything that is wrong with the integration beside the other live ones, by field."""
     problems: dict[str, Problem] = {}
     if any(one.identifier == integration.identifier for one in others):
         problems["identifier"] = Problem("is taken by another integration of this environment", integration.identifier)
@@ -100,17 +102,17 @@ def find_problems(
         message = "has an integration already, and in_app takes only one; change or delete that one"
         problems["channel"] = Problem(message, integration.channel)
     if integration.active:
-        # Without the value: a secret that was mistyped is still a secret.
+        # The error leaves out the value: a mistyped secret is still a secret.
         found = find_credential_problems(provider, integration.credentials)
         problems |= {f"credentials.{name}": Problem(message) for name, message in found.items()}
     return problems
 
 
 def make_identifier(name: str) -> str:
-    """An identifier for an integration whose creator gave none: its name and a few random letters."""
+    """Generate an identifier from the name and random letters."""
     slug = "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:_MAX_SLUG] or "integration"
     return f"{slug}-{secrets.token_hex(5)}"
 
 
-def _beside(integration: Integration, live: Iterable[Integration]) -> list[Integration]:
+def _others_of_channel(integration: Integration, live: Iterable[Integration]) -> list[Integration]:
     return [one for one in live if one.channel is integration.channel and one.id != integration.id]

@@ -5,9 +5,9 @@ from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, DetachedCall, Services, Transaction, operation
 from clarion.http.wire import IdText, changes_of
 from clarion.ids import IntegrationId
-from clarion.integrations import actions, store, trial
+from clarion.integrations import actions, store, verification
 from clarion.integrations.model import Integration
-from clarion.integrations.wire import IntegrationIn, IntegrationOut, IntegrationPatch, TrialIn, TrialOut
+from clarion.integrations.wire import IntegrationIn, IntegrationOut, IntegrationPatch, TestMessageIn, TestMessageOut
 from clarion.jsontext import plain_value
 from clarion.providers.base import Provider
 from clarion.providers.registry import find_provider
@@ -18,20 +18,20 @@ _NAMES = "name, identifier, active, credentials, conditions, weight, rateLimit"
 
 
 async def check_new_credentials(call: DetachedCall, body: IntegrationIn) -> None:
-    """Try out what a creation brings, where the caller asks for it."""
-    if body.check and not await trial.is_answered(call):
+    """Check the credentials of a new integration with the provider, if the caller asks for it."""
+    if body.check and not await verification.has_stored_response(call):
         _check_environment(call, body.environment_id)
-        draft, live = _draft(call.services, body), await trial.list_live(call)
+        draft, live = _draft(call.services, body), await verification.list_live(call)
         planned = actions.plan_creation(draft, live, environment_id=call.environment_id, now=call.now)
-        await trial.check_credentials(call.services.gateway, planned)
+        await verification.check_credentials(call.services.gateway, planned)
 
 
 async def check_changed_credentials(call: DetachedCall, integration_id: IntegrationId, body: IntegrationPatch) -> None:
-    """Try out what an update leaves, where the caller asks for it: new credentials, or those that are stored."""
-    if body.check is True and not await trial.is_answered(call):
+    """Check the credentials after an update, new or stored, with the provider, if the caller asks for it."""
+    if body.check is True and not await verification.has_stored_response(call):
         _check_environment(call, body.environment_id)
-        planned = actions.plan_update(integration_id, _changes(body), await trial.list_live(call))
-        await trial.check_credentials(call.services.gateway, planned)
+        planned = actions.plan_update(integration_id, _changes(body), await verification.list_live(call))
+        await verification.check_credentials(call.services.gateway, planned)
 
 
 @operation(
@@ -48,7 +48,7 @@ async def create_integration(call: Call, body: IntegrationIn) -> IntegrationOut:
     made = await actions.create_integration(
         call.db, call.environment_id, _draft(call.services, body), vault=call.services.vault, now=call.now
     )
-    _announce(call)
+    _invalidate_caches(call)
     return _out(call, made)
 
 
@@ -81,7 +81,7 @@ async def update_integration(call: Call, integration_id: IntegrationId, body: In
     changed = await actions.update_integration(
         call.db, call.environment_id, integration_id, _changes(body), vault=call.services.vault, now=call.now
     )
-    _announce(call)
+    _invalidate_caches(call)
     return _out(call, changed)
 
 
@@ -91,14 +91,14 @@ async def set_primary_integration(call: Call, integration_id: IntegrationId) -> 
     chosen = await actions.set_primary_integration(
         call.db, call.environment_id, integration_id, vault=call.services.vault, now=call.now
     )
-    _announce(call)
+    _invalidate_caches(call)
     return _out(call, chosen)
 
 
 @operation("DELETE", "/v1/integrations/{integrationId}", scope=Scope.INTEGRATIONS_WRITE)
 async def delete_integration(call: Call, integration_id: IntegrationId) -> list[IntegrationOut]:
-    """Delete an integration for good and list those that are left."""
-    left = await actions.delete_integration(
+    """Delete an integration for good and list the remaining ones."""
+    remaining = await actions.delete_integration(
         call.db,
         call.environment_id,
         integration_id,
@@ -106,34 +106,34 @@ async def delete_integration(call: Call, integration_id: IntegrationId) -> list[
         vault=call.services.vault,
         now=call.now,
     )
-    _announce(call)
-    return [_out(call, one) for one in left]
+    _invalidate_caches(call)
+    return [_out(call, one) for one in remaining]
 
 
 @operation(
     "POST",
     "/v1/integrations/{integrationId}/test",
     scope=Scope.INTEGRATIONS_WRITE,
-    body=TrialIn,
+    body=TestMessageIn,
     transaction=Transaction.NONE,
 )
-async def send_test_message(call: DetachedCall, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
+async def send_test_message(call: DetachedCall, integration_id: IntegrationId, body: TestMessageIn) -> TestMessageOut:
     """Send a test message through an integration, active or not, and show what its provider answers."""
-    return await trial.send_test_message(call, integration_id, body)
+    return await verification.send_test_message(call, integration_id, body)
 
 
-def _announce(call: Call) -> None:
+def _invalidate_caches(call: Call) -> None:
     call.after_commit.append(lambda: call.services.bus.publish(Signal.INTEGRATION_CHANGED))
 
 
 def _check_environment(call: Call | DetachedCall, environment_id: IdText | None) -> None:
-    """A key acts in its own environment and in no other, whatever the body names."""
+    """Raise NotFound if the body names another environment than that of the API key."""
     if environment_id is not None and environment_id.id != call.environment_id:
         raise NotFound("Environment", environment_id)
 
 
-def _draft(services: Services, body: IntegrationIn) -> actions.Draft:
-    return actions.Draft(
+def _draft(services: Services, body: IntegrationIn) -> actions.IntegrationDraft:
+    return actions.IntegrationDraft(
         provider=_find_provider(services, body.provider_id),
         provider_name=body.provider_id,
         channel=body.channel,
@@ -148,8 +148,8 @@ def _draft(services: Services, body: IntegrationIn) -> actions.Draft:
     )
 
 
-def _changes(body: IntegrationPatch) -> actions.Changes:
-    return actions.Changes(
+def _changes(body: IntegrationPatch) -> actions.IntegrationChanges:
+    return actions.IntegrationChanges(
         fields=plain_value(changes_of(body, *_FIELDS)),
         check=body.check is True,
     )

@@ -1,4 +1,4 @@
-"""SQL of integrations; credentials are sealed on the way in and opened on the way out."""
+"""SQL of integrations; credentials are encrypted on writing and decrypted on reading."""
 
 from typing import Any
 
@@ -36,12 +36,12 @@ DELETE_HEALTH = sql("""
     DELETE FROM integration_health WHERE environment_id = :environment_id AND integration_id = :integration_id
 """)
 
-FORGET_SOURCE = sql("""
+CLEAR_RECEIPTS_SOURCE = sql("""
     UPDATE integrations SET reports_from = NULL WHERE environment_id = :environment_id AND id = :id
 """)
 
 LIST_ENVELOPES = sql("SELECT credentials FROM integrations")
-# Deleted integrations too: the old key can be thrown away only when nothing needs it.
+# Includes deleted integrations: the old key can be thrown away only when no row needs it.
 LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
     SELECT environment_id, id, credentials FROM integrations
     WHERE substr(credentials, 1, :prefix_length) <> :prefix
@@ -53,12 +53,12 @@ UPDATE_ENVELOPE = sql("""
 
 
 async def list_sealing_keys(db: Connection) -> frozenset[str]:
-    """The ids of all keys that the store's credentials are sealed with."""
+    """Return the ids of all keys that stored credentials are encrypted with."""
     return frozenset(sealing_key_id(row["credentials"]) for row in await db.fetch(LIST_ENVELOPES))
 
 
 async def insert_integration(db: Connection, integration: Integration, vault: Vault) -> bool:
-    """Insert it, unless its identifier is taken."""
+    """Insert an integration; returns False if its identifier is taken."""
     row = await db.fetch_one(
         INSERT_INTEGRATION,
         provider_id=integration.provider_id,
@@ -70,7 +70,7 @@ async def insert_integration(db: Connection, integration: Integration, vault: Va
 
 
 async def list_integrations(db: Connection, environment_id: EnvironmentId, vault: Vault) -> list[Integration]:
-    """The live integrations of the environment, oldest first."""
+    """List the live integrations of the environment, oldest first."""
     rows = await db.fetch(LIST_INTEGRATIONS, environment_id=environment_id)
     return [integration_of(row, vault) for row in rows]
 
@@ -85,17 +85,17 @@ async def update_integration(db: Connection, integration: Integration, vault: Va
 
 
 async def delete_health(db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId) -> None:
-    """Forget how sending went so far: failures, pauses, what its rate limit still allows."""
+    """Reset the state of sending: failures, pauses, the remaining rate limit."""
     await db.execute(DELETE_HEALTH, environment_id=environment_id, integration_id=integration_id)
 
 
-async def forget_source(db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId) -> None:
-    """Let whoever reports next be the one whose reports are heard."""
-    await db.execute(FORGET_SOURCE, environment_id=environment_id, id=integration_id)
+async def clear_receipts_source(db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId) -> None:
+    """Accept receipts of any customer of the provider again; the next one that reports is stored as the source."""
+    await db.execute(CLEAR_RECEIPTS_SOURCE, environment_id=environment_id, id=integration_id)
 
 
 async def reseal_credentials(db: Connection, vault: Vault, *, limit: int) -> int:
-    """Seal up to `most` envelopes of other keys with the vault's writing key; tells how many there were."""
+    """Encrypt up to `limit` credentials of other keys with the vault's current key; returns how many there were."""
     prefix = f"v1.{vault.writing_key_id}."
     rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), limit=limit)
     for row in rows:
@@ -123,7 +123,7 @@ def integration_of(row: Row, vault: Vault) -> Integration:
 
 
 def _stored(integration: Integration, vault: Vault) -> dict[str, Any]:
-    # An envelope opens only where it was written: copied to another row it is worthless.
+    # The context binds an envelope to its row: copied to another row it cannot be decrypted.
     context = integration.environment_id + integration.id
     return {
         "environment_id": integration.environment_id,

@@ -14,26 +14,25 @@ from clarion.subscribers.wire import ChannelCredentials
 from clarion.vocabulary import Channel, FilterJoin, FilterOperator, FilterSource, FilterType
 
 IntegrationText = Annotated[str, Meta(min_length=1, max_length=100)]
-# Keys and certificates are credentials too, so there is room for a few of them.
+# Long enough for keys and certificates.
 CredentialText = Annotated[str, Meta(max_length=32_768)]
 MaybeText = CredentialText | UnsetType
 MaybeFlag = bool | UnsetType
 _WEIGHT = (
-    "Share of the messages of its channel. While every active integration of the channel has the weight 100 nothing is "
-    "shared: the primary sends, and the others are its failover. As soon as one has another weight, each message goes "
+    "Share of the messages of its channel. While every active integration of the channel has the weight 100, the "
+    "primary sends all messages and the others are its failover. As soon as one has another weight, each message goes "
     "to one of them in proportion to their weights; give two of them 50 each to share by halves."
 )
 _RATE_LIMIT = (
-    "Messages a second that are handed to the provider at most, by all workers together. Those beyond it wait for "
-    "their turn, or go to another integration of the channel where that would take more than ten seconds. "
-    "Null is no limit."
+    "The most messages per second that all workers together send to the provider. Messages beyond it wait, or go to "
+    "another integration of the channel if the wait would be longer than ten seconds. Null is no limit."
 )
 Weight = Annotated[int, Meta(ge=1, le=1_000, description=_WEIGHT)]
 RateLimit = Annotated[float, Meta(ge=0.001, le=1_000_000, description=_RATE_LIMIT)]
 
 
-class Credentials(Wire):
-    """What a provider needs to know of the account; which of these, depends on the provider."""
+class IntegrationCredentials(Wire):
+    """The account at the provider; each provider needs some of these."""
 
     api_key: MaybeText = UNSET
     user: MaybeText = UNSET
@@ -99,7 +98,7 @@ class IntegrationIn(Wire):
     environment_id: IdText | None = field(name="_environmentId", default=None)
     provider_id: str
     channel: Channel
-    credentials: Credentials = Credentials()
+    credentials: IntegrationCredentials = IntegrationCredentials()
     active: bool = False
     check: bool = False
     conditions: list[StepFilter] = field(default_factory=list)
@@ -113,7 +112,7 @@ class IntegrationPatch(Wire):
     name: IntegrationText | UnsetType = UNSET
     identifier: IntegrationText | UnsetType = UNSET
     environment_id: IdText | None = field(name="_environmentId", default=None)
-    credentials: Credentials | UnsetType = UNSET
+    credentials: IntegrationCredentials | UnsetType = UNSET
     active: bool | UnsetType = UNSET
     check: bool | UnsetType = UNSET
     conditions: list[StepFilter] | UnsetType = UNSET
@@ -129,7 +128,7 @@ class IntegrationOut(Wire):
     identifier: str
     provider_id: str
     channel: Channel
-    credentials: Credentials
+    credentials: IntegrationCredentials
     active: bool
     deleted: bool
     deleted_at: str | UnsetType = UNSET
@@ -155,7 +154,7 @@ class IntegrationOut(Wire):
             identifier=integration.identifier,
             provider_id=provider_id,
             channel=integration.channel,
-            credentials=msgspec.convert(integration.credentials if shows_credentials else {}, Credentials),
+            credentials=msgspec.convert(integration.credentials if shows_credentials else {}, IntegrationCredentials),
             active=integration.active,
             deleted=deleted_at is not None,
             deleted_at=UNSET if deleted_at is None else iso_text(deleted_at),
@@ -170,17 +169,17 @@ class IntegrationOut(Wire):
         )
 
 
-class TrialRecipient(ChannelCredentials):
-    """Where a test message goes; the channel decides which of these it takes."""
+class TestMessageRecipient(ChannelCredentials):
+    """The address of a test message; the channel decides which of these is used."""
 
     email: EmailText | UnsetType = UNSET
     phone: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
 
 
-class TrialIn(Wire):
-    """A test message; who receives it is said here, or taken from a subscriber, or both."""
+class TestMessageIn(Wire):
+    """A test message; its address is given here, taken from a subscriber, or both."""
 
-    to: TrialRecipient = TrialRecipient()
+    to: TestMessageRecipient = TestMessageRecipient()
     subscriber_id: SubscriberKeyText | None = None
     subject: Annotated[str, Meta(max_length=1_000)] = "Test message"
     content: Annotated[str, Meta(min_length=1, max_length=10_000)] = (
@@ -188,18 +187,18 @@ class TrialIn(Wire):
     )
 
 
-class TrialError(Wire):
+class TestMessageError(Wire):
     kind: FailureKind
     message: str
     retry_after: int | UnsetType = UNSET
-    """Seconds, where the provider asks for patience."""
+    """Seconds to wait, if the provider sent them."""
 
 
-class TrialOut(Wire):
-    """What became of a test message; `answer` is what the provider said, without secrets."""
+class TestMessageOut(Wire):
+    """The result of a test message; `answer` is the provider's response, without secrets."""
 
     success: bool
     provider_message_id: str | UnsetType = UNSET
     answer: Any = UNSET
-    error: TrialError | UnsetType = UNSET
+    error: TestMessageError | UnsetType = UNSET
     milliseconds: int

@@ -1,4 +1,4 @@
-"""The in-app feed: which messages it shows, and the part of a payload that they can be asked for."""
+"""The in-app feed: which messages it shows, and the filter by a part of the payload."""
 
 import base64
 import binascii
@@ -16,8 +16,8 @@ from clarion.messages.store import COLUMNS
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel
 
-# Archived messages and those snoozed into the future are out of sight.
-_SHOWN = """
+# The feed hides archived messages and those that are snoozed.
+_IN_FEED = """
     t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id AND t.channel = :channel
     AND NOT t.archived AND (t.snoozed_until IS NULL OR t.snoozed_until <= :now)
 """
@@ -39,8 +39,8 @@ def filter_feed(
     seen: bool | None = None,
     pattern: str | None = None,
 ) -> Listing:
-    """What the feed shows of a subscriber's messages, narrowed by state and by a part of the payload."""
-    conditions = [_SHOWN]
+    """List the messages in a subscriber's feed, filtered by state and by a part of the payload."""
+    conditions = [_IN_FEED]
     parameters: dict[str, Any] = {
         "environment_id": subscriber.environment_id,
         "subscriber_id": subscriber.id,
@@ -58,18 +58,18 @@ def filter_feed(
 
 
 def read_pattern(encoded: str | None) -> str | None:
-    """The JSON text inside the feed's `payload` parameter; base64 in either alphabet, padded or not."""
+    """Decode the JSON text in the feed's `payload` parameter: base64 in either alphabet, padded or not."""
     if not encoded:
         return None
-    plain = encoded.replace("-", "+").replace("_", "/").replace(" ", "+").rstrip("=")
+    standard = encoded.replace("-", "+").replace("_", "/").replace(" ", "+").rstrip("=")
     try:
-        raw = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+        raw = base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
         check_nesting(raw)
         value = msgspec.json.decode(raw)
     except (binascii.Error, ValueError, msgspec.DecodeError):
         raise Malformed(_NOT_AN_OBJECT) from None
     text = json_text(value)
-    # No stored payload holds U+0000, and PostgreSQL cannot even be asked for it.
+    # No stored payload contains U+0000, and PostgreSQL refuses it in a parameter.
     if not isinstance(value, dict) or _NUL.search(text):
         raise Malformed(_NOT_AN_OBJECT)
     return text

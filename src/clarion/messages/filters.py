@@ -16,7 +16,7 @@ _OF_SUBSCRIBER = """
 
 
 async def filter_messages(db: Connection, environment_id: EnvironmentId, query: MessageQuery) -> Listing:
-    """The messages that fit every given filter; texts that name nothing find nothing."""
+    """List the messages that match every given filter; an unknown subscriber or transaction matches none."""
     conditions = ["t.environment_id = :environment_id"]
     parameters: dict[str, Any] = {"environment_id": environment_id}
     parts = None
@@ -29,7 +29,7 @@ async def filter_messages(db: Connection, environment_id: EnvironmentId, query: 
         conditions.append(_OF_SUBSCRIBER)
         parameters["subscriber_key"] = query.subscriber_id
         conditions += ["t.trigger_id {any:trigger_ids}"] if query.transaction_id else []
-        # A person's messages are in order within each channel.
+        # The index has a subscriber's messages in order within each channel.
         parts = [f"t.channel = '{channel}'" for channel in Channel] if query.channel is None else None
     elif query.transaction_id:
         parts, bound = split_by_values("t.trigger_id", parameters["trigger_ids"])
@@ -40,7 +40,7 @@ async def filter_messages(db: Connection, environment_id: EnvironmentId, query: 
 
 
 def filter_outbox(environment_id: EnvironmentId) -> Listing:
-    """What the built-in providers keep."""
+    """List the messages that the built-in providers stored."""
     return Listing(
         columns=COLUMNS,
         source="messages AS t",

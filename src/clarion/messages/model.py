@@ -1,7 +1,8 @@
-"""Messages as records, and what marking one changes."""
+"""Messages as records, and the changes that marking makes."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import (
@@ -17,12 +18,11 @@ from clarion.ids import (
 )
 from clarion.vocabulary import Channel, MarkAs, MessageStatus, Severity
 
-Changes = dict[str, bool | Millis | None]
+MessageChanges = dict[str, bool | Millis | None]
 """New values by column."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Struct, frozen=True, kw_only=True):
     """One delivery through one channel."""
 
     environment_id: EnvironmentId
@@ -36,7 +36,7 @@ class Message:
     channel: Channel
     provider_id: str | None
     delivery: dict[str, Millis] | None
-    """What its provider reported, each kind with its latest moment."""
+    """The latest moment of each kind of receipt."""
     status: MessageStatus
     content: str
     subject: str | None
@@ -63,9 +63,8 @@ class Message:
     updated_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """What all messages of one trigger share."""
+class MessageOrigin(Struct, frozen=True, kw_only=True):
+    """The fields that all messages of one trigger share."""
 
     transaction_key: TransactionKey
     payload: dict[str, Any]
@@ -74,8 +73,8 @@ class Origin:
     tags: list[str]
 
 
-def decide_marks(mark_as: MarkAs, now: Millis) -> Changes:
-    """What marking sets: whoever read has seen, and what was not seen was not read."""
+def decide_marks(mark_as: MarkAs, now: Millis) -> MessageChanges:
+    """Return the changes of a mark: a message that is read is seen too, and an unseen one is unread."""
     match mark_as:
         case MarkAs.READ:
             return {"seen": True, "seen_at": now, "read": True, "read_at": now}

@@ -21,8 +21,8 @@ from clarion.messages.wire import (
     MarkIn,
     MessageOut,
     MessageQuery,
+    MessageView,
     OutboxQuery,
-    ShownMessage,
     UnseenQuery,
 )
 from clarion.subscribers.store import get_subscriber, list_subscribers_by_id
@@ -41,7 +41,7 @@ async def list_messages(call: Call, query: MessageQuery) -> OffsetPage[MessageOu
 
 @operation("GET", "/v1/outbox", scope=Scope.MESSAGES_READ, query=OutboxQuery, transaction=Transaction.SCAN)
 async def list_outbox(call: Call, query: OutboxQuery) -> OffsetPage[MessageOut]:
-    """List what the built-in email and SMS providers were given: they keep messages instead of sending them."""
+    """List the messages of the built-in email and SMS providers, which store messages instead of sending them."""
     return await _messages_page(call, filter_outbox(call.environment_id), query.page, query.limit)
 
 
@@ -76,7 +76,7 @@ async def mark_messages(call: Call, subscriber_key: SubscriberKey, body: MarkIn)
     await store.mark_messages(call.db, subscriber, message_ids, decide_marks(body.mark_as, call.now), call.now)
     messages = await store.list_messages_by_id(call.db, call.environment_id, subscriber.id, message_ids)
     await _emit_mark_events(call, body.mark_as, [one.id for one in messages])
-    return [MessageOut.of(shown) for shown in await _tell_messages(call, messages)]
+    return [MessageOut.of(view) for view in await _list_views(call, messages)]
 
 
 @operation(
@@ -106,7 +106,7 @@ async def list_feed_items(call: Call, subscriber_key: SubscriberKey, query: Feed
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     listing = filter_feed(subscriber, call.now, read=query.read, seen=query.seen, pattern=pattern)
     page = await list_offset_page(call.db, listing, page=query.page, limit=query.limit, render=store.message_of)
-    data = [FeedItemOut.of(shown, subscriber) for shown in await _tell_messages(call, page.data)]
+    data = [FeedItemOut.of(view, subscriber) for view in await _list_views(call, page.data)]
     return page.with_data(data)
 
 
@@ -127,14 +127,14 @@ async def count_unseen_messages(call: Call, subscriber_key: SubscriberKey, query
 async def _messages_page(call: Call, listing: Listing, page: int, limit: int) -> OffsetPage[MessageOut]:
     found = await list_offset_page(call.db, listing, page=page, limit=limit, render=store.message_of)
     recipients = await list_subscribers_by_id(call.db, call.environment_id, [one.subscriber_id for one in found.data])
-    shown = await _tell_messages(call, found.data)
-    return found.with_data([MessageOut.of(one, recipients[one.message.subscriber_id]) for one in shown])
+    views = await _list_views(call, found.data)
+    return found.with_data([MessageOut.of(one, recipients[one.message.subscriber_id]) for one in views])
 
 
-async def _tell_messages(call: Call, messages: Sequence[Message]) -> list[ShownMessage]:
+async def _list_views(call: Call, messages: Sequence[Message]) -> list[MessageView]:
     origins = await store.list_origins(call.db, call.environment_id, [one.trigger_id for one in messages])
     return [
-        ShownMessage(
+        MessageView(
             message=one,
             origin=origins[one.trigger_id],
             organization_id=call.organization_id,
@@ -150,7 +150,7 @@ async def _emit_mark_events(call: Call, mark_as: MarkAs, marked: Sequence[Messag
 
 
 def _read_message_ids(body: MarkIn) -> list[MessageId]:
-    """The ids of the body, each once in the order given; one text or several, and every bad one is named."""
+    """Return the ids of the body without duplicates; raises Invalid with every malformed one."""
     texts = {"messageId": body.message_id} if isinstance(body.message_id, str) else _numbered(body.message_id)
     ids = {path: find_id(text) for path, text in texts.items()}
     problems = {path: [Problem(IdText.RULE, texts[path])] for path, found in ids.items() if found is None}

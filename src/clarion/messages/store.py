@@ -9,11 +9,11 @@ from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, TransactionKey, TriggerId, id_text
 from clarion.jsontext import json_value
-from clarion.messages.model import Changes, Message, Origin
+from clarion.messages.model import Message, MessageChanges, MessageOrigin
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel
 
-COLUMNS = ", ".join(f"t.{name}" for name in Message.__dataclass_fields__)
+COLUMNS = ", ".join(f"t.{name}" for name in Message.__struct_fields__)
 _JSON_COLUMNS = ("device_tokens", "cta", "data", "delivery", "delivered_at")
 _FLAGS = ("seen", "read", "archived")
 
@@ -39,7 +39,7 @@ _OF_TRANSACTION = """
 async def list_messages_by_id(
     db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, ids: Sequence[MessageId]
 ) -> list[Message]:
-    """Those of the given messages that are the subscriber's, in the given order."""
+    """Return the given messages that belong to the subscriber, in the given order."""
     rows = await db.fetch(
         LIST_MESSAGES_BY_ID, environment_id=environment_id, subscriber_id=subscriber_id, ids=list(ids)
     )
@@ -49,16 +49,16 @@ async def list_messages_by_id(
 
 async def list_origins(
     db: Connection, environment_id: EnvironmentId, ids: Iterable[TriggerId]
-) -> dict[TriggerId, Origin]:
-    """What the messages of each trigger share, read once however many there are."""
+) -> dict[TriggerId, MessageOrigin]:
+    """Return the shared fields of each trigger's messages, reading each trigger once."""
     rows = await db.fetch(LIST_ORIGINS, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
     return {row["id"]: _origin(row) for row in rows}
 
 
 async def mark_messages(
-    db: Connection, subscriber: Subscriber, ids: Sequence[MessageId], changes: Changes, now: Millis
+    db: Connection, subscriber: Subscriber, ids: Sequence[MessageId], changes: MessageChanges, now: Millis
 ) -> None:
-    """Change the given messages as far as they are the subscriber's."""
+    """Change the given messages that belong to the subscriber."""
     await db.execute(
         sql(f"""
             UPDATE messages SET {_assignments(changes)}, updated_at = :now
@@ -72,8 +72,10 @@ async def mark_messages(
     )
 
 
-async def mark_all_messages(db: Connection, subscriber: Subscriber, changes: Changes, now: Millis) -> list[MessageId]:
-    """Change the subscriber's in-app messages that are not in that state yet; tells which."""
+async def mark_all_messages(
+    db: Connection, subscriber: Subscriber, changes: MessageChanges, now: Millis
+) -> list[MessageId]:
+    """Change the subscriber's in-app messages that are not in that state yet; returns their ids."""
     differs = " OR ".join(f"{name} <> :{name}" for name in changes if name in _FLAGS)
     rows = await db.fetch(
         sql(f"""
@@ -99,7 +101,7 @@ async def delete_message(db: Connection, environment_id: EnvironmentId, message_
 async def delete_messages_of_transaction(
     db: Connection, environment_id: EnvironmentId, transaction_key: TransactionKey, channel: Channel | None
 ) -> None:
-    """Remove the messages of one trigger, of one channel or all."""
+    """Delete the messages of one transaction, of one channel or of all; raises NotFound if there are none."""
     of_channel = {} if channel is None else {"channel": channel}
     removed = await db.execute(
         sql(f"""
@@ -124,8 +126,8 @@ def message_of(row: Row) -> Message:
     return Message(**values)
 
 
-def _origin(row: Row) -> Origin:
-    return Origin(
+def _origin(row: Row) -> MessageOrigin:
+    return MessageOrigin(
         transaction_key=row["transaction_key"],
         payload=json_value(row["payload"]),
         overrides=json_value(row["overrides"]),

@@ -1,23 +1,22 @@
 """Shapes of messages and of the in-app feed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from clarion.clock import Millis, iso_text
 from clarion.http.pages import PageNumber
 from clarion.http.wire import Wire, given
 from clarion.ids import OrganizationId, id_text
-from clarion.messages.model import Message, Origin
+from clarion.messages.model import Message, MessageOrigin
 from clarion.providers.names import BuiltinNames
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.wire import SubscriberV1Out
 from clarion.vocabulary import Channel, MarkAs
 
 MAX_MARKED = 1000
-# Clients reach into the action without asking whether there is one.
+# Clients read `cta.action` without checking that it exists.
 _NO_ACTION: dict[str, Any] = {"action": {"buttons": []}}
 
 
@@ -88,18 +87,17 @@ class FeedSubscriberOut(Wire):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownMessage:
-    """A message together with what its shapes tell beside it."""
+class MessageView(Struct, frozen=True, kw_only=True):
+    """A message with the other data that its response shapes need."""
 
     message: Message
-    origin: Origin
+    origin: MessageOrigin
     organization_id: OrganizationId
     names: BuiltinNames
 
 
-class _Delivery(Wire):
-    """What a message and a feed item have in common."""
+class _MessageBase(Wire):
+    """The fields that a message and a feed item share."""
 
     id: str = field(name="_id")
     template_id: str = field(name="_templateId")
@@ -136,7 +134,7 @@ class _Delivery(Wire):
     updated_at: str
 
 
-class MessageOut(_Delivery):
+class MessageOut(_MessageBase):
     title: str | UnsetType = UNSET
     email: str | UnsetType = UNSET
     phone: str | UnsetType = UNSET
@@ -147,10 +145,10 @@ class MessageOut(_Delivery):
     subscriber: SubscriberV1Out | UnsetType = UNSET
 
     @classmethod
-    def of(cls, shown: ShownMessage, subscriber: Subscriber | None = None) -> Self:
-        message = shown.message
+    def of(cls, view: MessageView, subscriber: Subscriber | None = None) -> Self:
+        message = view.message
         return cls(
-            **_delivery(shown),
+            **_base_fields(view),
             title=given(message.title),
             email=given(message.email),
             phone=given(message.phone),
@@ -158,30 +156,30 @@ class MessageOut(_Delivery):
             delivery=UNSET if message.delivery is None else _moments(message.delivery),
             error_id=given(message.error_id),
             error_text=given(message.error_text),
-            subscriber=UNSET if subscriber is None else SubscriberV1Out.of(subscriber, (), shown.organization_id),
+            subscriber=UNSET if subscriber is None else SubscriberV1Out.of(subscriber, (), view.organization_id),
         )
 
 
-class FeedItemOut(_Delivery):
+class FeedItemOut(_MessageBase):
     actor: ActorOut | UnsetType = UNSET
     subscriber: FeedSubscriberOut
 
     @classmethod
-    def of(cls, shown: ShownMessage, subscriber: Subscriber) -> Self:
+    def of(cls, view: MessageView, subscriber: Subscriber) -> Self:
         return cls(
-            **_delivery(shown),
+            **_base_fields(view),
             subscriber=FeedSubscriberOut.of(subscriber),
         )
 
 
-def _delivery(shown: ShownMessage) -> dict[str, Any]:
-    message, origin = shown.message, shown.origin
+def _base_fields(view: MessageView) -> dict[str, Any]:
+    message, origin = view.message, view.origin
     return {
         "id": id_text(message.id),
         "template_id": id_text(message.workflow_id),
         "environment_id": id_text(message.environment_id),
         "message_template_id": id_text(message.step_id),
-        "organization_id": id_text(shown.organization_id),
+        "organization_id": id_text(view.organization_id),
         "notification_id": id_text(message.notification_id),
         "subscriber_id": id_text(message.subscriber_id),
         "job_id": id_text(message.job_id),
@@ -189,7 +187,7 @@ def _delivery(shown: ShownMessage) -> dict[str, Any]:
         "template_identifier": origin.workflow_key,
         "transaction_id": origin.transaction_key,
         "channel": message.channel,
-        "provider_id": UNSET if message.provider_id is None else shown.names.to_wire(message.provider_id),
+        "provider_id": UNSET if message.provider_id is None else view.names.to_wire(message.provider_id),
         "subject": given(message.subject),
         "content": message.content,
         "cta": _NO_ACTION if message.cta is None else message.cta,

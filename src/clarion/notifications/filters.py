@@ -10,13 +10,14 @@ from clarion.environments.transactions import list_trigger_ids
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, SubscriberId, find_id, first_id
 from clarion.jsontext import json_text
-from clarion.notifications.model import Notification, hidden_types, step_mask
+from clarion.notifications.model import Notification, step_mask, step_types_of
 from clarion.notifications.wire import EventQuery
-from clarion.subscribers.search import FOLDED_EMAIL, fold_email, search_people
+from clarion.subscribers.search import fold_email, folded_email, search_people
 
-COLUMNS = ", ".join(f"t.{name}" for name in Notification.__dataclass_fields__)
+COLUMNS = ", ".join(f"t.{name}" for name in Notification.__struct_fields__)
 
-# The workflows that ran, each with the sets of step types that its versions had: read by leaps through an index.
+# The workflows that ran, each with the sets of step types that its versions had. The recursion reads one index entry
+# for each of them instead of every notification.
 _KINDS_OF_RUNS = """
     WITH RECURSIVE kinds(workflow_id, step_types) AS (
         SELECT w.id, (
@@ -36,8 +37,8 @@ _KINDS_OF_RUNS = """
 LIST_KINDS = sql(_KINDS_OF_RUNS.replace("{of_templates}", ""))
 LIST_KINDS_OF_TEMPLATES = sql(_KINDS_OF_RUNS.replace("{of_templates}", "AND w.id {any:templates}"))
 
-# Each way of naming a subscriber is a query of its own, so that each has its index. Whoever is named twice is found
-# twice: to put that right, SQLite would go through everyone in the order of their ids.
+# One query for e-mails and one for keys, so that each uses its index. UNION ALL may find a subscriber twice; with
+# UNION, SQLite would scan all subscribers in the order of their ids.
 LIST_NAMED = sql("""
     SELECT id FROM subscribers WHERE environment_id = :environment_id AND email {any:emails}
     UNION ALL SELECT id FROM subscribers WHERE environment_id = :environment_id AND key {any:subscriber_keys}
@@ -65,7 +66,7 @@ _OF_TOPIC = {
     Dialect.POSTGRES: "CAST(t.topics AS jsonb) @> CAST(:topic AS jsonb)",
 }
 
-# An id is never ahead of its row's moment by more than this (see ids: bursts borrow from the next milliseconds).
+# The time in an id is ahead of its row's `created_at` by at most this (see ids: bursts use the next milliseconds).
 _MAX_LEAD = 2 * SECOND
 
 Conditions = dict[str, dict[str, Any]]
@@ -73,9 +74,9 @@ Conditions = dict[str, dict[str, Any]]
 
 
 async def filter_events(db: Connection, environment_id: EnvironmentId, query: EventQuery) -> Listing:
-    """The events that fit every given filter, where naming subscribers in several ways finds all of them.
+    """List the events that match every given filter; e-mails, keys and search each add subscribers.
 
-    The narrowest filter makes the parts of the list; the others are compared with its rows.
+    The most selective filter makes the parts of the listing; the others become conditions on its rows.
     """
     conditions: Conditions = {
         "t.environment_id = :environment_id": {"environment_id": environment_id},
@@ -111,7 +112,7 @@ def _names_people(query: EventQuery) -> bool:
 
 
 async def _list_people(db: Connection, environment_id: EnvironmentId, query: EventQuery) -> list[SubscriberId] | None:
-    """The subscribers that are named in any way; None where a search finds so many that most events are theirs."""
+    """List the subscribers that any filter names; None if a search finds too many to list."""
     found = await search_people(db, environment_id, query.search) if query.search else []
     if found is None:
         return None
@@ -126,7 +127,7 @@ def _named(query: EventQuery) -> dict[str, list[str]]:
 async def _parts_by_kind(
     db: Connection, environment_id: EnvironmentId, query: EventQuery
 ) -> tuple[list[str] | None, dict[str, Any]]:
-    """A part of the list for each workflow and set of step types that is wanted, unless that is all or very many."""
+    """Make a part of the listing for each wanted workflow and set of step types; None if that is all or too many."""
     mask = _mask(query)
     if query.templates:
         rows = await db.fetch(LIST_KINDS_OF_TEMPLATES, environment_id=environment_id, templates=_template_ids(query))
@@ -147,7 +148,7 @@ async def _parts_by_kind(
 
 def _of_people(dialect: Dialect, query: EventQuery) -> Conditions:
     search = query.search or ""
-    condition = _OF_PEOPLE.replace("{folded_email}", FOLDED_EMAIL[dialect])
+    condition = _OF_PEOPLE.replace("{folded_email}", folded_email(dialect, "s"))
     return {condition: _named(query) | {"search": search, "folded": fold_email(search)}}
 
 
@@ -157,7 +158,7 @@ def _of_channels(query: EventQuery) -> Conditions:
 
 
 def _mask(query: EventQuery) -> int:
-    return step_mask(kind for channel in query.channels for kind in hidden_types(channel))
+    return step_mask(kind for channel in query.channels for kind in step_types_of(channel))
 
 
 def _of_transactions(query: EventQuery) -> Conditions:
@@ -180,7 +181,7 @@ def _of_topic(dialect: Dialect, query: EventQuery) -> Conditions:
 
 
 def _of_window(query: EventQuery) -> Conditions:
-    """Events made within the window; bounds on the id let the primary key cut off what lies outside."""
+    """Events created within the window; bounds on the id let the primary key skip the others."""
     after, before = query.after, query.before
     if after is not None and before is not None and after.moment > before.moment:
         raise Invalid.field("after", "must not be later than 'before'", str(after))

@@ -1,9 +1,11 @@
-"""Triggered events as records: the run of one workflow for one subscriber, its jobs and what they went through."""
+"""Triggered events as records: the run of one workflow for one subscriber, its jobs and their execution details."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import (
@@ -25,7 +27,7 @@ _BITS = {kind: 1 << number for number, kind in enumerate(StepType)}
 
 
 class EventChannel(StrEnum):
-    """The step types that the API document knows; it has none for throttling."""
+    """The step types of the API; it has none for throttling."""
 
     IN_APP = "in_app"
     EMAIL = "email"
@@ -38,8 +40,7 @@ class EventChannel(StrEnum):
     CUSTOM = "custom"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notification:
+class Notification(Struct, frozen=True, kw_only=True):
     """The record of one trigger for one subscriber."""
 
     environment_id: EnvironmentId
@@ -56,9 +57,8 @@ class Notification:
     updated_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """What all runs of one trigger share."""
+class EventOrigin(Struct, frozen=True, kw_only=True):
+    """The fields that all runs of one trigger share."""
 
     transaction_key: TransactionKey
     payload: dict[str, Any]
@@ -80,12 +80,11 @@ class EventJob:
     updated_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """A run with everything that telling it takes."""
+class Event(Struct, frozen=True, kw_only=True):
+    """A run with everything that its response shape needs."""
 
     notification: Notification
-    origin: Origin
+    origin: EventOrigin
     subscriber: Subscriber
     workflow: Workflow
     version: WorkflowVersion
@@ -93,7 +92,7 @@ class Event:
 
 
 def step_mask(kinds: Iterable[StepType]) -> int:
-    """The set of step types as a number with one bit for each."""
+    """Encode a set of step types as a number with one bit for each."""
     mask = 0
     for kind in kinds:
         mask |= _BITS[kind]
@@ -101,15 +100,15 @@ def step_mask(kinds: Iterable[StepType]) -> int:
 
 
 def step_types(mask: int) -> list[StepType]:
-    """The step types in a mask, in the order of the vocabulary."""
+    """Decode a mask into step types, in the order of the vocabulary."""
     return [kind for kind, bit in _BITS.items() if mask & bit]
 
 
-def shown_channel(kind: StepType) -> EventChannel:
-    """The step type as clients know it: throttling is shown as a custom step."""
+def event_channel_of(kind: StepType) -> EventChannel:
+    """Return the step type as the API shows it: a throttle step is a custom step."""
     return EventChannel.CUSTOM if kind is StepType.THROTTLE else EventChannel(kind)
 
 
-def hidden_types(channel: EventChannel) -> list[StepType]:
-    """Every step type that is shown as `channel`."""
-    return [kind for kind in StepType if shown_channel(kind) is channel]
+def step_types_of(channel: EventChannel) -> list[StepType]:
+    """List the step types that the API shows as `channel`."""
+    return [kind for kind in StepType if event_channel_of(kind) is channel]

@@ -1,4 +1,4 @@
-"""Triggered events: what became of every trigger, for each subscriber."""
+"""Triggered events: the runs of every trigger, for each subscriber."""
 
 from clarion.http.operation import Call, Transaction, operation
 from clarion.ids import NotificationId
@@ -18,7 +18,7 @@ async def list_events(call: Call, query: EventQuery) -> EventPage:
     return EventPage(has_more=more, data=data, page_size=len(data), page=query.page)
 
 
-# A scan for its one snapshot: the parts of an event are read one after the other.
+# Marked as a scan to get one snapshot: the parts of an event are read by several queries.
 @operation("GET", "/v1/notifications/{notificationId}", scope=Scope.EVENTS_READ, transaction=Transaction.SCAN)
 async def get_event(call: Call, notification_id: NotificationId) -> EventOut:
     """Retrieve a triggered event with its jobs and execution details."""

@@ -11,7 +11,7 @@ from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, id_text
 from clarion.jobs.details import read_details
 from clarion.jsontext import json_value
 from clarion.notifications.filters import COLUMNS
-from clarion.notifications.model import Event, EventJob, Notification, Origin
+from clarion.notifications.model import Event, EventJob, EventOrigin, Notification
 from clarion.subscribers.store import list_subscribers_by_id
 from clarion.vocabulary import JobStatus, StepType
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
@@ -23,7 +23,7 @@ LIST_ORIGINS = sql("""
     SELECT id, transaction_key, payload, overrides FROM triggers
     WHERE environment_id = :environment_id AND id {any:ids}
 """)
-# The job that stands for the trigger itself is no step of the workflow.
+# Leaves out the job of the trigger itself, which is no step of the workflow.
 LIST_JOBS = sql("""
     SELECT id, notification_id, step, type, status, provider_id, digest, details, updated_at FROM jobs
     WHERE environment_id = :environment_id AND notification_id {any:ids} AND type <> 'trigger'
@@ -43,7 +43,7 @@ async def get_notification(
 async def list_notifications(
     db: Connection, listing: Listing, *, page: int, limit: int
 ) -> tuple[list[Notification], bool]:
-    """One page, newest first, and whether there are more: nothing is counted."""
+    """Return one page, newest first, and whether there are more; it counts nothing."""
     rows, more = await list_newest_rows(db, listing, page=page, limit=limit)
     return [_notification(row) for row in rows], more
 
@@ -51,7 +51,7 @@ async def list_notifications(
 async def list_events(
     db: Connection, environment_id: EnvironmentId, notifications: Sequence[Notification]
 ) -> list[Event]:
-    """The given runs with all that belongs to them, in one query for each kind of thing."""
+    """Load everything that belongs to the given runs, with one query for each kind of record."""
     if not notifications:
         return []
     origins = await _list_origins(db, environment_id, [one.trigger_id for one in notifications])
@@ -74,10 +74,10 @@ async def list_events(
 
 async def _list_origins(
     db: Connection, environment_id: EnvironmentId, ids: Iterable[TriggerId]
-) -> dict[TriggerId, Origin]:
+) -> dict[TriggerId, EventOrigin]:
     rows = await db.fetch(LIST_ORIGINS, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
     return {
-        row["id"]: Origin(
+        row["id"]: EventOrigin(
             transaction_key=row["transaction_key"],
             payload=json_value(row["payload"]),
             overrides=json_value(row["overrides"]),
@@ -89,7 +89,7 @@ async def _list_origins(
 async def _list_jobs(
     db: Connection, environment_id: EnvironmentId, ids: Sequence[NotificationId]
 ) -> dict[NotificationId, list[EventJob]]:
-    """The jobs of each run in step order."""
+    """List the jobs of each run, in step order."""
     found: dict[NotificationId, list[EventJob]] = {}
     for row in await db.fetch(LIST_JOBS, environment_id=environment_id, ids=list(ids)):
         found.setdefault(row["notification_id"], []).append(_job(row))

@@ -10,7 +10,7 @@ from clarion.http.wire import MomentText, Wire, given
 from clarion.ids import OrganizationId, id_text
 from clarion.jobs.details import ExecutionDetail
 from clarion.jsontext import json_text
-from clarion.notifications.model import Event, EventChannel, EventJob, shown_channel, step_types
+from clarion.notifications.model import Event, EventChannel, EventJob, event_channel_of, step_types
 from clarion.providers.names import BuiltinNames
 from clarion.subscribers.model import Subscriber
 from clarion.workflows.model import Step, Workflow, WorkflowVersion
@@ -58,14 +58,14 @@ class ExecutionDetailOut(Wire):
         )
 
 
-class StepTemplateOut(Wire):
+class EventStepTemplateOut(Wire):
     type: str
     name: str
     content: str
 
 
-class StepOut(Wire):
-    """A step as the run's version of the workflow has it."""
+class EventStepOut(Wire):
+    """A step of the workflow version that the run uses."""
 
     id: str = field(name="_id")
     template_id: str = field(name="_templateId")
@@ -74,7 +74,7 @@ class StepOut(Wire):
     name: str
     active: bool
     filters: list[dict[str, Any]]
-    template: StepTemplateOut
+    template: EventStepTemplateOut
     control_variables: dict[str, Any]
 
     @classmethod
@@ -88,7 +88,9 @@ class StepOut(Wire):
             name=step.name,
             active=step.active,
             filters=[],
-            template=StepTemplateOut(type=step.type, name=step.name, content=body if isinstance(body, str) else ""),
+            template=EventStepTemplateOut(
+                type=step.type, name=step.name, content=body if isinstance(body, str) else ""
+            ),
             control_variables=step.controls,
         )
 
@@ -98,7 +100,7 @@ class JobOut(Wire):
     type: EventChannel
     digest: dict[str, Any] | UnsetType = UNSET
     execution_details: list[ExecutionDetailOut]
-    step: StepOut
+    step: EventStepOut
     overrides: dict[str, Any] | UnsetType = UNSET
     payload: dict[str, Any]
     provider_id: str
@@ -109,7 +111,7 @@ class JobOut(Wire):
     def of(cls, job: EventJob, event: Event, names: BuiltinNames) -> Self:
         return cls(
             id=id_text(job.id),
-            type=shown_channel(job.type),
+            type=event_channel_of(job.type),
             digest=given(job.digest),
             execution_details=[ExecutionDetailOut.of(one, names) for one in job.details],
             step=_step(event.version, job.step),
@@ -200,7 +202,7 @@ class EventOut(Wire):
             template_id=id_text(run.workflow_id),
             digested_notification_id=UNSET if run.digested_into is None else id_text(run.digested_into),
             transaction_id=event.origin.transaction_key,
-            channels=list(dict.fromkeys(shown_channel(kind) for kind in step_types(run.step_types))),
+            channels=list(dict.fromkeys(event_channel_of(kind) for kind in step_types(run.step_types))),
             subscriber=EventSubscriberOut.of(event.subscriber),
             template=EventTemplateOut.of(workflow, names),
             jobs=[JobOut.of(job, event, names) for job in event.jobs],
@@ -224,5 +226,5 @@ class EventPage(Wire):
     page: int
 
 
-def _step(version: WorkflowVersion, position: int) -> StepOut:
-    return StepOut.of(version.steps[position], version.steps[position - 1] if position else None)
+def _step(version: WorkflowVersion, position: int) -> EventStepOut:
+    return EventStepOut.of(version.steps[position], version.steps[position - 1] if position else None)

@@ -1,1 +1,1 @@
-"""Preferences: what each person wants to receive."""
+"""Preferences: which channels each subscriber switched on or off."""

@@ -1,4 +1,4 @@
-"""Who decides whether a channel is on: four layers, and one pure function over them."""
+"""Decides whether a channel is on, from four layers of preferences."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -35,38 +35,38 @@ SOURCES = {
 
 
 class ChannelDecision(Struct, frozen=True):
-    """Whether a channel is on, and the layer that said so (None where nobody set anything)."""
+    """Whether a channel is on, and the layer that decided it (None if no layer set anything)."""
 
     enabled: bool
     layer: Layer | None
 
 
 class PreferenceDecision(Struct, frozen=True):
-    """The outcome for one person and one workflow."""
+    """The decision for one subscriber and one workflow."""
 
     enabled: bool
-    """False only when a main switch is off and nothing above it turned a channel on again."""
+    """False only if a main switch is off and no stronger layer turns a channel on."""
     channels: dict[Channel, ChannelDecision]
 
 
 Layers = Sequence[tuple[Layer, PreferenceLayer | None]]
 """From the strongest to the weakest."""
 
-_NOBODY = ChannelDecision(enabled=True, layer=None)
+_DEFAULT = ChannelDecision(enabled=True, layer=None)
 
 
 def decide_preference(layers: Layers, channels: Sequence[Channel]) -> PreferenceDecision:
-    """Resolve each of the channels."""
-    verdicts = {channel: decide_channel(layers, channel) for channel in channels}
-    spoken = (layer.all.enabled for _, layer in layers if layer is not None)
-    main = next((enabled for enabled in spoken if enabled is not None), True)
-    return PreferenceDecision(enabled=main or any(verdict.enabled for verdict in verdicts.values()), channels=verdicts)
+    """Decide about each of the channels."""
+    decisions = {channel: decide_channel(layers, channel) for channel in channels}
+    switches = (layer.all.enabled for _, layer in layers if layer is not None)
+    main = next((enabled for enabled in switches if enabled is not None), True)
+    return PreferenceDecision(enabled=main or any(one.enabled for one in decisions.values()), channels=decisions)
 
 
 def decide_channel(layers: Layers, channel: Channel) -> ChannelDecision:
-    """The strongest layer that says anything about the channel decides, on where none does.
+    """Return the setting of the strongest layer that has one for the channel; the default is on.
 
-    A layer speaks about a channel by its own switch, or else by its main switch.
+    A layer's setting is its switch for the channel, or else its main switch.
     """
     for name, layer in layers:
         if layer is None:
@@ -75,13 +75,13 @@ def decide_channel(layers: Layers, channel: Channel) -> ChannelDecision:
             return ChannelDecision(layer.channels[channel].enabled, name)
         if layer.all.enabled is not None:
             return ChannelDecision(layer.all.enabled, name)
-    return _NOBODY
+    return _DEFAULT
 
 
 def layers_of(
     workflow: Workflow, subscriber_global: PreferenceLayer | None, subscriber_workflow: PreferenceLayer | None
 ) -> Layers:
-    """The layers that count for a workflow: a critical one does not listen to the person."""
+    """Return the layers that apply to a workflow; a critical workflow ignores the subscriber's."""
     own = (
         (Layer.WORKFLOW_OVERRIDE, workflow.user_preference),
         (Layer.WORKFLOW_DEFAULT, workflow.default_preference),

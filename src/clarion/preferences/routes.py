@@ -60,7 +60,7 @@ async def update_preferences(call: Call, subscriber_key: SubscriberKey, body: Pr
             raise Invalid.field("schedule", "belongs to the global preference; leave out workflowId")
         schedule = plain_value(body.schedule)
         subscriber = await update_subscriber(call.db, subscriber, {"schedule": schedule}, call.now)
-        await _tell(call, subscriber, None, {"schedule": schedule})
+        await _append_event(call, subscriber, None, {"schedule": schedule})
     return await _preferences(call, subscriber, Criticality.NON_CRITICAL)
 
 
@@ -100,7 +100,7 @@ async def _preferences(call: Call, subscriber: Subscriber, criticality: Critical
 def _global(
     subscriber: Subscriber, layer: PreferenceLayer | None, versions: Mapping[WorkflowId, WorkflowVersion]
 ) -> GlobalPreferenceOut:
-    """The channels that some active workflow uses, and those that the person has set."""
+    """Decide the global preference for the channels that active workflows use or the subscriber has set."""
     used = {channel for version in versions.values() for channel in version.channels}
     used |= set(layer.channels) if layer else set()
     decision = decide_preference(
@@ -147,15 +147,15 @@ async def _switch(
         now=call.now,
     )
     if channels:
-        await _tell(call, subscriber, workflow, {"channels": dict(channels)})
+        await _append_event(call, subscriber, workflow, {"channels": dict(channels)})
 
 
-async def _tell(call: Call, subscriber: Subscriber, workflow: Workflow | None, changed: dict[str, Any]) -> None:
-    shown: dict[str, Any] = {
+async def _append_event(call: Call, subscriber: Subscriber, workflow: Workflow | None, changed: dict[str, Any]) -> None:
+    data: dict[str, Any] = {
         "_subscriberId": id_text(subscriber.id),
         "subscriberId": subscriber.key,
         "level": "global" if workflow is None else "template",
     }
     if workflow is not None:
-        shown["workflow"] = {"_id": id_text(workflow.id), "identifier": workflow.key, "name": workflow.name}
-    await append_events(call.db, call.environment_id, [(EventType.PREFERENCE_UPDATED, shown | changed)], call.now)
+        data["workflow"] = {"_id": id_text(workflow.id), "identifier": workflow.key, "name": workflow.name}
+    await append_events(call.db, call.environment_id, [(EventType.PREFERENCE_UPDATED, data | changed)], call.now)

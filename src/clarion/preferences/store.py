@@ -1,4 +1,4 @@
-"""SQL of what people switched."""
+"""SQL of preferences."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,9 +11,9 @@ from clarion.vocabulary import Channel
 from clarion.workflows.model import PreferenceLayer, Switch
 
 GLOBAL = WorkflowId(bytes(16))
-"""In place of a workflow: the person's global layer."""
+"""Stands in the place of a workflow id for the subscriber's global layer."""
 
-Layers = dict[tuple[SubscriberId, WorkflowId], PreferenceLayer]
+SubscriberLayers = dict[tuple[SubscriberId, WorkflowId], PreferenceLayer]
 
 LIST_PREFERENCES = sql("""
     SELECT subscriber_id, workflow_id, channel, enabled FROM preferences
@@ -34,15 +34,15 @@ UPSERT_PREFERENCE = sql("""
 async def list_preferences(
     db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId
 ) -> dict[WorkflowId, PreferenceLayer]:
-    """Everything that one person set, by workflow, GLOBAL among them."""
+    """Return every layer of one subscriber, by workflow or GLOBAL."""
     rows = await db.fetch(LIST_PREFERENCES, environment_id=environment_id, subscriber_id=subscriber_id)
     return {workflow_id: layer for (_, workflow_id), layer in _layers(rows).items()}
 
 
 async def list_preferences_of_people(
     db: Connection, environment_id: EnvironmentId, subscriber_ids: list[SubscriberId], workflow_ids: list[WorkflowId]
-) -> Layers:
-    """What several people set for the given workflows, and globally."""
+) -> SubscriberLayers:
+    """Return the layers of several subscribers for the given workflows and GLOBAL."""
     rows = await db.fetch(
         LIST_PREFERENCES_OF_PEOPLE,
         environment_id=environment_id,
@@ -61,7 +61,7 @@ async def update_preferences(
     channels: Mapping[Channel, bool],
     now: Millis,
 ) -> None:
-    """Set the given channels and leave the others; each is a row, so that concurrent changes do not meet."""
+    """Set the given channels and leave the others; each channel is a row, so concurrent changes do not conflict."""
     rows: list[dict[str, Any]] = [
         {
             "environment_id": environment_id,
@@ -77,7 +77,7 @@ async def update_preferences(
         await db.execute_many(UPSERT_PREFERENCE, rows)
 
 
-def _layers(rows: Sequence[Row]) -> Layers:
+def _layers(rows: Sequence[Row]) -> SubscriberLayers:
     switches: dict[tuple[SubscriberId, WorkflowId], dict[Channel, Switch]] = {}
     for row in rows:
         scope = (SubscriberId(row["subscriber_id"]), WorkflowId(row["workflow_id"]))

@@ -57,7 +57,7 @@ class WeeklySchedule(Wire):
 
 
 class Schedule(Wire):
-    """When a person wants to hear from us, in their own time zone."""
+    """The hours in which a subscriber wants to receive messages, in their time zone."""
 
     is_enabled: bool
     weekly_schedule: WeeklySchedule | UnsetType = UNSET
@@ -68,7 +68,7 @@ class PreferencesQuery(Wire):
 
 
 class PreferencesPatch(Wire):
-    """With `workflowId` for that workflow, else for all of them."""
+    """Preferences for the workflow of `workflowId`, or for all workflows without it."""
 
     channels: PreferenceChannels | UnsetType = UNSET
     workflow_id: Annotated[str, Meta(min_length=1, max_length=512)] | UnsetType = UNSET
@@ -165,12 +165,12 @@ class ChangedPreferenceOut(Wire):
 
 
 def channels_out(decision: PreferenceDecision) -> PreferenceChannels:
-    return PreferenceChannels(**{channel.value: verdict.enabled for channel, verdict in decision.channels.items()})
+    return PreferenceChannels(**{channel.value: one.enabled for channel, one in decision.channels.items()})
 
 
 def overrides_out(decision: PreferenceDecision) -> list[OverrideOut]:
     return [
-        OverrideOut(channel=channel, source=SOURCES[verdict.layer])
-        for channel, verdict in decision.channels.items()
-        if verdict.layer is not None
+        OverrideOut(channel=channel, source=SOURCES[one.layer])
+        for channel, one in decision.channels.items()
+        if one.layer is not None
     ]

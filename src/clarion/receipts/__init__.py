@@ -1,1 +1,1 @@
-"""Receipts: what providers report of messages after they took them."""
+"""Receipts: providers' reports about messages that they accepted, such as deliveries and bounces."""

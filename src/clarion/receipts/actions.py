@@ -1,9 +1,10 @@
-"""What happens when a provider reports: each event counts once, for the message that it is about."""
+"""Records reports of providers: each one once, with its effects on the message."""
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec import Struct
 
 from clarion.clock import DAY, Millis
 from clarion.db.planner import prefer_index_scans
@@ -16,14 +17,14 @@ from clarion.jsontext import json_text
 from clarion.providers.receipts import ReceiptKind
 from clarion.receipts import store
 from clarion.receipts.model import (
-    Addressee,
+    MessageState,
     Report,
-    Standing,
-    dead_token,
-    is_of_message,
-    may_be_early,
-    settle,
-    suppressed_address,
+    ReportedMessage,
+    apply_report,
+    can_be_early,
+    find_dead_token,
+    find_suppressed_address,
+    is_about_message,
 )
 from clarion.subscribers.tokens import remove_device_tokens
 from clarion.suppressions.model import Suppression
@@ -32,11 +33,11 @@ from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 
 RETENTION = Millis(7 * DAY)
-"""For how long an event is known again; providers give up on repeating themselves much earlier."""
-_RECORDED_TOGETHER = 1_000
-_DELETED_TOGETHER = 500
+"""How long digests of reports are stored to recognize repeats; providers stop repeating much earlier."""
+_RECORD_BATCH = 1_000
+_DELETE_BATCH = 500
 _MAX_DETAILS_LENGTH = 100_000
-_TOLD: Mapping[ReceiptKind, EventType] = {
+_EVENTS: Mapping[ReceiptKind, EventType] = {
     ReceiptKind.DELIVERED: EventType.MESSAGE_DELIVERED,
     ReceiptKind.BOUNCED: EventType.MESSAGE_BOUNCED,
     ReceiptKind.FAILED: EventType.MESSAGE_BOUNCED,
@@ -44,20 +45,20 @@ _TOLD: Mapping[ReceiptKind, EventType] = {
     ReceiptKind.OPENED: EventType.MESSAGE_OPENED,
     ReceiptKind.CLICKED: EventType.MESSAGE_CLICKED,
 }
-"""Who listens to webhooks is told of these."""
+"""The webhook events of reports; other kinds have none."""
 
 log = logging.getLogger(__name__)
 
 
 async def record_reports(database: Database, integration: Integration, reports: Sequence[Report], now: Millis) -> None:
-    """Write down what is new, in few units of work; when one fails, the provider repeats all, and the rest is known."""
+    """Record new reports in batches; if a batch fails, the provider repeats all, and the stored ones are skipped."""
     once = list({report.digest: report for report in reports}.values())
     new = unknown = 0
-    for start in range(0, len(once), _RECORDED_TOGETHER):
-        batch = once[start : start + _RECORDED_TOGETHER]
-        work = partial(record_batch, integration=integration, batch=batch, now=now, keeps_early=True)
-        written, strange = await database.transaction(work)
-        new, unknown = new + written, unknown + len(strange)
+    for start in range(0, len(once), _RECORD_BATCH):
+        batch = once[start : start + _RECORD_BATCH]
+        work = partial(record_batch, integration=integration, batch=batch, now=now, should_keep_early=True)
+        written, unmatched = await database.transaction(work)
+        new, unknown = new + written, unknown + len(unmatched)
     log.info(
         "Receipts",
         extra={
@@ -72,84 +73,87 @@ async def record_reports(database: Database, integration: Integration, reports: 
 
 
 async def delete_old_receipts(database: Database, now: Millis) -> None:
-    """Forget events that nobody repeats any more, in batches that never hold up writers."""
+    """Delete digests that providers no longer repeat, in small batches that do not block writers."""
     before = Millis(now - RETENTION)
     while True:
         removed = await database.transaction(
-            lambda db: store.delete_old_receipts(db, before=before, limit=_DELETED_TOGETHER)
+            lambda db: store.delete_old_receipts(db, before=before, limit=_DELETE_BATCH)
         )
-        if removed < _DELETED_TOGETHER:
+        if removed < _DELETE_BATCH:
             return
 
 
-@dataclass(slots=True)
-class _Effects:
-    """What the reports of one unit of work come to."""
+class _Effects(Struct):
+    """The changes that the reports of one batch make."""
 
-    digests: list[bytes] = field(default_factory=list)
-    standings: dict[MessageId, Standing] = field(default_factory=dict)
-    details: dict[JobId, list[str]] = field(default_factory=dict)
-    suppressions: list[Suppression] = field(default_factory=list)
-    dead_tokens: dict[SubscriberId, set[str]] = field(default_factory=dict)
-    events: dict[tuple[EventType, MessageId], None] = field(default_factory=dict)
+    digests: list[bytes] = []
+    states: dict[MessageId, MessageState] = {}
+    details: dict[JobId, list[str]] = {}
+    suppressions: list[Suppression] = []
+    dead_tokens: dict[SubscriberId, set[str]] = {}
+    events: dict[tuple[EventType, MessageId], None] = {}
 
 
 async def record_batch(
-    db: Connection, integration: Integration, batch: Sequence[Report], now: Millis, *, keeps_early: bool = False
+    db: Connection, integration: Integration, batch: Sequence[Report], now: Millis, *, should_keep_early: bool = False
 ) -> tuple[int, list[Report]]:
-    """Tells how many reports were new, and which are about messages that are not there."""
+    """Record a batch of reports; returns how many were new, and those whose message is not found."""
     await prefer_index_scans(db)
-    about = await _find_messages(db, integration, batch)
-    strange = [one for one in batch if one.digest not in about]
-    early = [one for one in strange if may_be_early(one)] if keeps_early else []
+    targets = await _find_messages(db, integration, batch)
+    unmatched = [one for one in batch if one.digest not in targets]
+    early = [one for one in unmatched if can_be_early(one)] if should_keep_early else []
     if early:
-        # Before jobs are held, as where kept reports are looked at again.
+        # Before jobs are locked, in the same order as the retry of early reports, so that they cannot deadlock.
         await store.insert_early_reports(db, integration, early, now)
-    if not about:
-        return 0, strange
+    if not targets:
+        return 0, unmatched
     environment_id = integration.environment_id
-    sizes = await jobs.lock_jobs(db, environment_id, {job_id for _, job_id in about.values()})
-    messages = await store.list_addressees(db, environment_id, {message_id for message_id, _ in about.values()})
-    found = {digest: messages[message_id] for digest, (message_id, _) in about.items() if message_id in messages}
-    ours = [(one, found[one.digest]) for one in batch if one.digest in found]
-    known = await store.list_known(db, environment_id, [one.digest for one, _ in ours])
+    sizes = await jobs.lock_jobs(db, environment_id, {job_id for _, job_id in targets.values()})
+    messages = await store.list_reported_messages(
+        db, environment_id, {message_id for message_id, _ in targets.values()}
+    )
+    found = {digest: messages[message_id] for digest, (message_id, _) in targets.items() if message_id in messages}
+    matched = [(one, found[one.digest]) for one in batch if one.digest in found]
+    stored = await store.list_stored_digests(db, environment_id, [one.digest for one, _ in matched])
     effects = _Effects()
-    for report, message in ours:
-        if report.digest not in known:
-            _add(effects, integration, report, message, now)
-    await _write(db, integration, effects, sizes, now)
-    return len(effects.digests), strange
+    for report, message in matched:
+        if report.digest not in stored:
+            _add_effects(effects, integration, report, message, now)
+    await _write_effects(db, integration, effects, sizes, now)
+    return len(effects.digests), unmatched
 
 
 async def _find_messages(
     db: Connection, integration: Integration, batch: Sequence[Report]
 ) -> dict[bytes, tuple[MessageId, JobId]]:
-    """The message and the job of each report, by its digest; our own id goes before the provider's."""
+    """Find the message and the job of each report, by digest; our own message id takes precedence."""
     own_ids = {one.message_id for one in batch if one.message_id is not None}
     provider_ids = {one.provider_message_id for one in batch if one.provider_message_id}
     by_own_id = await store.list_by_own_id(db, integration, sorted(own_ids)) if own_ids else {}
     by_provider_id = await store.list_by_provider_id(db, integration, sorted(provider_ids)) if provider_ids else {}
     found: dict[bytes, tuple[MessageId, JobId]] = {}
     for one in batch:
-        place = by_own_id.get(one.message_id) if one.message_id else None
-        place = place or (by_provider_id.get(one.provider_message_id) if one.provider_message_id else None)
-        if place is not None:
-            found[one.digest] = place
+        target = by_own_id.get(one.message_id) if one.message_id else None
+        target = target or (by_provider_id.get(one.provider_message_id) if one.provider_message_id else None)
+        if target is not None:
+            found[one.digest] = target
     return found
 
 
-def _add(effects: _Effects, integration: Integration, report: Report, message: Addressee, now: Millis) -> None:
+def _add_effects(
+    effects: _Effects, integration: Integration, report: Report, message: ReportedMessage, now: Millis
+) -> None:
     effects.digests.append(report.digest)
     effects.details.setdefault(message.job_id, []).append(report.detail)
-    if is_of_message(message, report, integration):
-        effects.standings[message.id] = settle(effects.standings.get(message.id, message.standing), report)
-        if report.kind in _TOLD:
-            effects.events[_TOLD[report.kind], message.id] = None
-    token = dead_token(message, report)
+    if is_about_message(message, report, integration):
+        effects.states[message.id] = apply_report(effects.states.get(message.id, message.state), report)
+        if report.kind in _EVENTS:
+            effects.events[_EVENTS[report.kind], message.id] = None
+    token = find_dead_token(message, report)
     if token is not None:
         effects.dead_tokens.setdefault(message.subscriber_id, set()).add(token)
-        effects.details[message.job_id].append(_removal(integration, now))
-    suppressed = suppressed_address(message, report)
+        effects.details[message.job_id].append(_removal_detail(integration, now))
+    suppressed = find_suppressed_address(message, report)
     if suppressed is not None:
         address, reason = suppressed
         effects.suppressions.append(
@@ -166,7 +170,7 @@ def _add(effects: _Effects, integration: Integration, report: Report, message: A
         )
 
 
-def _removal(integration: Integration, now: Millis) -> str:
+def _removal_detail(integration: Integration, now: Millis) -> str:
     return json_text(
         ExecutionDetail(
             at=now,
@@ -178,16 +182,16 @@ def _removal(integration: Integration, now: Millis) -> str:
     )
 
 
-async def _write(
+async def _write_effects(
     db: Connection, integration: Integration, effects: _Effects, sizes: dict[JobId, int], now: Millis
 ) -> None:
     environment_id = integration.environment_id
     if not effects.digests:
         return
     await store.insert_receipts(db, environment_id, effects.digests, now)
-    if effects.standings:
-        await store.update_standings(db, environment_id, effects.standings, now)
-    # A message that is opened for ever does not make its job grow for ever.
+    if effects.states:
+        await store.update_message_states(db, environment_id, effects.states, now)
+    # A limit, because a message can be opened any number of times.
     short = {job_id: texts for job_id, texts in effects.details.items() if sizes.get(job_id, 0) < _MAX_DETAILS_LENGTH}
     if short:
         await jobs.append_details(db, environment_id, short)

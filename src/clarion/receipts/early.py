@@ -1,7 +1,7 @@
-"""Reports that come before the send is recorded: kept for a minute, and looked at again until their message is there.
+"""Early reports: they arrive before the send is recorded, and are stored and retried for a minute.
 
-Where a report names the provider's id alone, nothing tells one that is early from one of a message that somebody else
-sent through the same account. Both are kept, and those that are nobody's go.
+A report with only the provider's message id may be early, or about a message that another application sent through
+the same account. Both are stored; those that match no message in time are deleted.
 """
 
 import logging
@@ -17,8 +17,8 @@ from clarion.receipts.actions import record_batch
 from clarion.vault import Vault
 
 RETENTION = Millis(MINUTE)
-"""For how long a report waits: longer than a provider may take to answer, and its answer to be written down."""
-TRIED_TOGETHER = 500
+"""How long a report is retried: longer than a send and recording it can take."""
+RETRY_BATCH = 500
 
 log = logging.getLogger(__name__)
 
@@ -26,28 +26,28 @@ log = logging.getLogger(__name__)
 Ids = tuple[EnvironmentId, IntegrationId]
 
 
-class Tried(NamedTuple):
-    """What became of some reports."""
+class RetryResult(NamedTuple):
+    """The result of retrying one batch of reports."""
 
     recorded: int
     last: bytes | None
-    """The digest that the next ones come after; None when there are none."""
+    """The digest after which the next batch starts; None after the last batch."""
 
 
-async def record_early_reports(database: Database, vault: Vault, now: Millis, *, limit: int = TRIED_TOGETHER) -> None:
-    """Write down reports whose messages are there by now, and forget those that waited long enough."""
-    # Also one that nobody can write down, for whatever reason, goes in the end.
+async def record_early_reports(database: Database, vault: Vault, now: Millis, *, limit: int = RETRY_BATCH) -> None:
+    """Record early reports whose messages exist now, and delete those that waited too long."""
+    # Deletes also reports that cannot be recorded for any other reason.
     await database.transaction(partial(store.delete_old_early_reports, before=Millis(now - 2 * RETENTION)))
     for ids in await database.read(store.list_early_integrations):
         integration = await database.read(partial(_find_integration, ids=ids, vault=vault))
         recorded, last = 0, b""
         while True:
-            work = partial(_try_again, ids=ids, integration=integration, after=last, limit=limit, now=now)
-            tried = await database.transaction(work)
-            recorded += tried.recorded
-            if tried.last is None:
+            work = partial(_retry_batch, ids=ids, integration=integration, after=last, limit=limit, now=now)
+            result = await database.transaction(work)
+            recorded += result.recorded
+            if result.last is None:
                 break
-            last = tried.last
+            last = result.last
         if recorded:
             fields = {"environment_id": id_text(ids[0]), "integration_id": id_text(ids[1]), "recorded": recorded}
             log.info("Early receipts", extra=fields)
@@ -57,14 +57,14 @@ async def _find_integration(db: Connection, *, ids: Ids, vault: Vault) -> Integr
     return await store.find_integration(db, *ids, vault)
 
 
-async def _try_again(
+async def _retry_batch(
     db: Connection, *, ids: Ids, integration: Integration | None, after: bytes, limit: int, now: Millis
-) -> Tried:
+) -> RetryResult:
     found = await store.lock_early_reports(db, *ids, after=after, limit=limit)
     reports = [report for report, _ in found]
-    recorded, strange = await record_batch(db, integration, reports, now) if integration and reports else (0, [])
-    waiting = {one.digest for one in strange}
-    over = [one.digest for one, at in found if one.digest not in waiting or at <= now - RETENTION]
-    if over:
-        await store.delete_early_reports(db, *ids, over)
-    return Tried(recorded, reports[-1].digest if len(found) == limit else None)
+    recorded, unmatched = await record_batch(db, integration, reports, now) if integration and reports else (0, [])
+    waiting = {one.digest for one in unmatched}
+    finished = [one.digest for one, at in found if one.digest not in waiting or at <= now - RETENTION]
+    if finished:
+        await store.delete_early_reports(db, *ids, finished)
+    return RetryResult(recorded, reports[-1].digest if len(found) == limit else None)

@@ -1,9 +1,10 @@
-"""Reports as records, and what they make of a message in whatever order they come."""
+"""Reports as records, and their effects on a message, which do not depend on the order of arrival."""
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from clarion.clock import DAY, Millis
 from clarion.ids import IntegrationId, JobId, MessageId, SubscriberId, find_id
@@ -15,15 +16,15 @@ from clarion.suppressions.model import SuppressionReason, fold_address, is_addre
 from clarion.vocabulary import Channel, MessageStatus
 
 MAX_DELIVERIES = 50
-"""How many moments of delivery a message keeps, the latest ones."""
+"""How many of the latest moments of delivery a message stores."""
 _MAX_TEXT = 400
 _MAX_RAW = 4_000
 
 _FAILURES = (ReceiptKind.BOUNCED, ReceiptKind.FAILED)
-# Who opens a message has it, whether its delivery was told of or not.
+# An opened message has arrived, even if no delivery was reported.
 _ARRIVALS = (ReceiptKind.DELIVERED, ReceiptKind.OPENED, ReceiptKind.CLICKED)
 
-_WORDS: Mapping[ReceiptKind, tuple[DetailStatus, str]] = {
+_DETAILS: Mapping[ReceiptKind, tuple[DetailStatus, str]] = {
     ReceiptKind.SENT: (DetailStatus.PENDING, "Message sent by the provider"),
     ReceiptKind.DELIVERED: (DetailStatus.SUCCESS, "Message delivered"),
     ReceiptKind.DEFERRED: (DetailStatus.WARNING, "Message deferred"),
@@ -36,13 +37,12 @@ _WORDS: Mapping[ReceiptKind, tuple[DetailStatus, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """One receipt, ready to be written: checked, cut to size and without a secret."""
+class Report(Struct, frozen=True, kw_only=True):
+    """One receipt, ready to be stored: validated, truncated and without secrets."""
 
     kind: ReceiptKind
     digest: bytes
-    """The same for the same event of the same integration, however often it is told."""
+    """Identifies the event within the integration, so that repeats are recognized."""
     message_id: MessageId | None
     provider_message_id: str | None
     recipient: str | None
@@ -52,12 +52,11 @@ class Report:
     detail: str
     """JSON of an execution detail."""
     is_partial: bool = False
-    """Whether it tells of one of several devices, so that nothing follows for the message as a whole."""
+    """Whether it is about one of several devices, and so does not change the state of the message."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """How far a message got, as far as anybody told."""
+class MessageState(Struct, frozen=True, kw_only=True):
+    """The status of a message, as far as it is known from the send and from reports."""
 
     status: MessageStatus
     error_id: str | None = None
@@ -67,32 +66,31 @@ class Standing:
     delivered_at: tuple[Millis, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Addressee:
-    """A message that is reported on: whose it is, where it went, how it stands."""
+class ReportedMessage(Struct, frozen=True, kw_only=True):
+    """The fields of a message that reports about it need."""
 
     id: MessageId
     job_id: JobId
     subscriber_id: SubscriberId
     integration_id: IntegrationId | None
-    """Which it was handed to; none before that is recorded."""
+    """The integration that sent it; None until the send is recorded."""
     channel: Channel
     email: str | None
     phone: str | None
-    standing: Standing
+    state: MessageState
 
 
 def read_report(receipt: Receipt, integration: Integration, redact: Callable[[Any], Any], now: Millis) -> Report:
-    """A receipt as it is written down; moments that cannot be are now."""
+    """Make a report of a receipt; an impossible moment is replaced by now."""
     at = now if receipt.at is None or not 0 < receipt.at <= now + DAY else receipt.at
-    status, words = _WORDS[receipt.kind]
+    status, text = _DETAILS[receipt.kind]
     detail = ExecutionDetail(
         at=at,
         status=status,
-        detail=words,
+        detail=text,
         source=DetailSource.WEBHOOK,
         provider_id=integration.provider_id,
-        raw=_shown(receipt.raw, redact),
+        raw=_redacted_raw(receipt.raw, redact),
     )
     own_id = find_id(receipt.message_id or "")
     return Report(
@@ -108,27 +106,27 @@ def read_report(receipt: Receipt, integration: Integration, redact: Callable[[An
     )
 
 
-def may_be_early(report: Report) -> bool:
-    """Whether its message may be found in a moment: ours have their own id before they are sent."""
+def can_be_early(report: Report) -> bool:
+    """Return whether the message may be found later: one that is named by our own id exists before it is sent."""
     return report.message_id is None and report.provider_message_id is not None
 
 
-def settle(standing: Standing, report: Report) -> Standing:
-    """A message after one more report: the later of a failure and an arrival counts, and of one moment the failure.
+def apply_report(state: MessageState, report: Report) -> MessageState:
+    """Return the state after one more report: the later of failure and arrival wins, on a tie the failure.
 
-    Reports come late and in any order; the same ones make the same of a message in each.
+    Reports come late and in any order; the same reports lead to the same state in every order.
     """
-    before = _last_failure(standing.delivery)
-    delivery = {**standing.delivery, report.kind: max(report.at, standing.delivery.get(report.kind, report.at))}
+    before = _last_failure(state.delivery)
+    delivery = {**state.delivery, report.kind: max(report.at, state.delivery.get(report.kind, report.at))}
     failure = _last_failure(delivery)
     arrived_at = max((delivery[kind] for kind in _ARRIVALS if kind in delivery), default=None)
-    moments = {*standing.delivered_at, report.at} if report.kind is ReceiptKind.DELIVERED else standing.delivered_at
-    status, error_id, error_text = standing.status, standing.error_id, standing.error_text
+    moments = {*state.delivered_at, report.at} if report.kind is ReceiptKind.DELIVERED else state.delivered_at
+    status, error_id, error_text = state.status, state.error_id, state.error_text
     if failure is not None and (arrived_at is None or failure[0] >= arrived_at):
-        status, error_id, error_text = MessageStatus.ERROR, failure[1], _failure_text(standing, report, before)
+        status, error_id, error_text = MessageStatus.ERROR, failure[1], _failure_text(state, report, before)
     elif arrived_at is not None:
         status, error_id, error_text = MessageStatus.SENT, None, None
-    return Standing(
+    return MessageState(
         status=status,
         error_id=error_id,
         error_text=error_text,
@@ -137,34 +135,37 @@ def settle(standing: Standing, report: Report) -> Standing:
     )
 
 
-def is_of_message(message: Addressee, report: Report, integration: Integration) -> bool:
-    """Does the report tell of the message itself, not of a part or a copy, nor of a try given up for another's?"""
-    is_its_own = message.integration_id is None or message.integration_id == integration.id
-    return is_its_own and not report.is_partial and not is_about_copy(message, report)
+def is_about_message(message: ReportedMessage, report: Report, integration: Integration) -> bool:
+    """Return whether the report is about the message itself.
+
+    It may be about one of several devices, a copy, or an attempt that another integration has replaced.
+    """
+    is_of_integration = message.integration_id is None or message.integration_id == integration.id
+    return is_of_integration and not report.is_partial and not is_about_copy(message, report)
 
 
-def is_about_copy(message: Addressee, report: Report) -> bool:
-    """Is it somebody else that the report is about, who was sent a copy of the e-mail?"""
+def is_about_copy(message: ReportedMessage, report: Report) -> bool:
+    """Return whether the report is about another person, who got a copy of the e-mail."""
     if message.channel is not Channel.EMAIL:
         return False
-    whom = fold_address(Channel.EMAIL, report.recipient or "")
-    return is_address(Channel.EMAIL, whom) and whom != fold_address(Channel.EMAIL, message.email or "")
+    recipient = fold_address(Channel.EMAIL, report.recipient or "")
+    return is_address(Channel.EMAIL, recipient) and recipient != fold_address(Channel.EMAIL, message.email or "")
 
 
-def suppressed_address(message: Addressee, report: Report) -> tuple[str, SuppressionReason] | None:
-    """The address that nobody should write to after this, folded, and why."""
+def find_suppressed_address(message: ReportedMessage, report: Report) -> tuple[str, SuppressionReason] | None:
+    """Return the normalized address that the report suppresses and why, or None."""
     reason = _suppression_reason(report)
     if reason is None or message.channel not in (Channel.EMAIL, Channel.SMS):
         return None
-    # Providers spell phone numbers as they like; the one of the message is what it will be compared with.
-    given = message.phone if message.channel is Channel.SMS else message.email
-    whom = report.recipient if is_about_copy(message, report) else given
-    address = fold_address(message.channel, whom or "")
+    # The message's own address, because providers spell phone numbers in many ways.
+    own = message.phone if message.channel is Channel.SMS else message.email
+    recipient = report.recipient if is_about_copy(message, report) else own
+    address = fold_address(message.channel, recipient or "")
     return (address, reason) if is_address(message.channel, address) else None
 
 
-def dead_token(message: Addressee, report: Report) -> str | None:
-    """The device token that the report says will never work again."""
+def find_dead_token(message: ReportedMessage, report: Report) -> str | None:
+    """Return the device token that the report declares invalid, or None."""
     is_dead = message.channel is Channel.PUSH and report.kind is ReceiptKind.BOUNCED and report.is_hard
     return report.recipient if is_dead else None
 
@@ -185,30 +186,30 @@ def _last_failure(delivery: Mapping[str, Millis]) -> tuple[Millis, str] | None:
     return max(((delivery[kind], str(kind)) for kind in _FAILURES if kind in delivery), default=None)
 
 
-def _failure_text(standing: Standing, report: Report, before: tuple[Millis, str] | None) -> str | None:
-    """The words of the last failure; of two at the same moment, always the same one's."""
+def _failure_text(state: MessageState, report: Report, before: tuple[Millis, str] | None) -> str | None:
+    """Return the text of the last failure; of two at the same moment, the greater text in any order of arrival."""
     if report.kind not in _FAILURES:
-        return standing.error_text
-    shown = report.reason or f"The provider reported that the message {report.kind}"
+        return state.error_text
+    reason = report.reason or f"The provider reported that the message {report.kind}"
     this = (report.at, str(report.kind))
     if before is None or this > before:
-        return shown
-    return max(shown, standing.error_text or "") if this == before else standing.error_text
+        return reason
+    return max(reason, state.error_text or "") if this == before else state.error_text
 
 
 def _digest(receipt: Receipt, integration: Integration) -> bytes:
-    """Of the event's own id where it has one, else of all that it says; the people of one e-mail may share an id."""
+    """Hash the provider's event id, or else the whole event; with the recipient, because recipients may share an id."""
     event = receipt.event_id or receipt.raw
-    whole = [event, receipt.kind, receipt.message_id, receipt.provider_message_id, receipt.recipient]
-    return hashlib.blake2b(integration.id + json_text(whole).encode(), digest_size=16).digest()
+    identity = [event, receipt.kind, receipt.message_id, receipt.provider_message_id, receipt.recipient]
+    return hashlib.blake2b(integration.id + json_text(identity).encode(), digest_size=16).digest()
 
 
-def _shown(raw: Any, redact: Callable[[Any], Any]) -> Any:
-    shown = redact(raw)
-    text = json_text(shown)
-    return shown if len(text) <= _MAX_RAW else text[:_MAX_RAW] + "…"
+def _redacted_raw(raw: Any, redact: Callable[[Any], Any]) -> Any:
+    redacted = redact(raw)
+    text = json_text(redacted)
+    return redacted if len(text) <= _MAX_RAW else text[:_MAX_RAW] + "…"
 
 
 def _text(value: Any) -> str | None:
-    # No text of PostgreSQL holds this character.
+    # PostgreSQL cannot store NUL in a text.
     return None if value is None else str(value).replace("\0", "")[:_MAX_TEXT]

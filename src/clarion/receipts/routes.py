@@ -1,4 +1,4 @@
-"""Reports of providers: the address for them, and where they arrive."""
+"""Receipts: the URL that providers report to, and the operations that receive their reports."""
 
 from collections.abc import Callable
 from functools import partial
@@ -22,7 +22,7 @@ from clarion.receipts.wire import ReceiptsAddressOut
 from clarion.vocabulary import Scope
 
 _PATH = PATH + "/{environmentId}/{integrationId}"
-# With an empty body, for there are providers that take any words for a failure.
+# With an empty body, because some providers take any text for an error.
 _THANKS = RawResponse(200, b"text/plain", b"")
 _LATER = RawResponse(503, b"text/plain", b"The report cannot be checked now; send it again later")
 
@@ -34,9 +34,10 @@ _LATER = RawResponse(503, b"text/plain", b"The report cannot be checked now; sen
     transaction=Transaction.NONE,
 )
 async def get_receipts_address(call: DetachedCall, integration_id: IntegrationId) -> ReceiptsAddressOut:
-    """Retrieve the address that the provider of an integration is to report to.
+    """Retrieve the URL to which the provider of an integration sends its reports.
 
-    `signedWith` says what proves its reports. The token in the address proves them where that is empty: keep it secret.
+    `signedWith` names the secret that signs the reports. If it is empty, the token in the URL authenticates them: keep
+    it secret.
     """
     integration = await _get_integration(call, id_text(call.environment_id), id_text(integration_id))
     url = receipts_url(_origin(call), call.services.vault, integration.environment_id, integration.id)
@@ -45,19 +46,19 @@ async def get_receipts_address(call: DetachedCall, integration_id: IntegrationId
 
 @operation("POST", _PATH, scope=None, transaction=Transaction.NONE)
 async def receive_receipts(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
-    """Take what a provider reports of messages, when it is signed as the provider signs."""
+    """Receive a provider's reports about messages; their signature is verified."""
     return await _receive(call, environment_id, integration_id)
 
 
 @operation("GET", _PATH, scope=None, transaction=Transaction.NONE)
 async def receive_receipt(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
-    """Take a report that is written into the query, or answer the challenge of a provider."""
+    """Receive a report in the query string, or answer a provider's challenge."""
     return await _receive(call, environment_id, integration_id)
 
 
 @operation("HEAD", _PATH, scope=None, transaction=Transaction.NONE)
 async def answer_receipts_probe(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
-    """Tell a provider that somebody is there."""
+    """Answer a provider's check that the URL exists."""
     return await _receive(call, environment_id, integration_id)
 
 
@@ -88,9 +89,9 @@ async def _receive(call: DetachedCall, environment_id: str, integration_id: str)
 
 
 def _find_source(integration: Integration, callback: Callback) -> str | None:
-    """Which of the provider's customers speaks, where the signature is the same for all of them.
+    """Return the provider's customer that reports, if the provider signs alike for all of its customers.
 
-    Such a provider has to be told the token, and only the customer who reported first is heard.
+    Reports of such a provider need the token too, and only the customer that reported first is accepted.
     """
     provider = find_provider(integration.provider_id)
     receipts = provider.receipts if isinstance(provider, WebProvider) else None
@@ -125,7 +126,7 @@ async def _read(call: DetachedCall, integration: Integration, callback: Callback
 
 
 async def _get_integration(call: DetachedCall, environment_text: str, integration_text: str) -> Integration:
-    """The integration, if it is there and its provider reports; which of both is not the case is not told."""
+    """Return the integration; NotFound does not reveal whether it is missing or its provider sends no reports."""
     environment_id, integration_id = find_id(environment_text), find_id(integration_text)
     integration = None
     if environment_id is not None and integration_id is not None:
@@ -137,7 +138,7 @@ async def _get_integration(call: DetachedCall, environment_text: str, integratio
 
 
 def _signed_with(integration: Integration) -> str | None:
-    """What proves the reports of its provider; None where it reports nothing."""
+    """Return what signs the provider's reports; None if the provider sends none."""
     provider = find_provider(integration.provider_id)
     return provider.receipts.signed_with if isinstance(provider, WebProvider) and provider.receipts else None
 
@@ -145,7 +146,7 @@ def _signed_with(integration: Integration) -> str | None:
 def _callback(call: DetachedCall, integration: Integration) -> Callback:
     request = call.request
     pairs = parse_qsl(request.query.decode("utf-8", errors="replace"), keep_blank_values=True)
-    # The first of a name, which is ours: providers add theirs behind it.
+    # The first value of a name is ours: providers append theirs.
     query = dict(reversed(pairs))
     target = request.path + (b"?" + request.query if request.query else b"")
     return Callback(
@@ -160,13 +161,13 @@ def _callback(call: DetachedCall, integration: Integration) -> Callback:
 
 
 def _token(call: DetachedCall, integration: Integration, given: str) -> Secret:
-    """The token that the address must hold: of those that are right, the one that it does hold."""
+    """Return the valid token that the URL has, or the current one to compare with."""
     tokens = receipts_tokens(call.services.vault, integration.environment_id, integration.id)
     return Secret(next((one for one in tokens if is_same(given, one)), tokens[0]))
 
 
 def _origin(call: DetachedCall) -> str:
-    """Where we were called, as the caller knows it: providers sign the whole address."""
+    """Return the scheme and host as the caller sees them: providers sign the whole URL."""
     if call.services.settings.public_url is not None:
         return call.services.settings.public_url.rstrip("/")
     headers = call.request.headers
@@ -176,7 +177,7 @@ def _origin(call: DetachedCall) -> str:
 
 
 def _redaction(integration: Integration, callback: Callback) -> Callable[[Any], Any]:
-    """Reports may repeat what is secret: credentials, and the token of a report that is a query."""
+    """Return the redaction of credentials and of the URL's token, which reports may contain."""
     token = callback.query.get("token", "")
     url = f"https://token/?token={token}"
     return redaction_of_account(integration.channel, integration.credentials, receipts_url=url)

@@ -1,4 +1,4 @@
-"""SQL of receipts: whom they are about, which are known, what they change."""
+"""SQL of receipts: the messages they are about, stored digests, early reports, and their effects."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -11,7 +11,7 @@ from clarion.ids import EnvironmentId, IntegrationId, JobId, MessageId
 from clarion.integrations.model import Integration
 from clarion.integrations.store import integration_of
 from clarion.jsontext import json_text, json_value
-from clarion.receipts.model import Addressee, Report, Standing
+from clarion.receipts.model import MessageState, Report, ReportedMessage
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, MessageStatus
 
@@ -26,20 +26,20 @@ SET_SOURCE = sql("""
 LIST_BY_OWN_ID = sql("""
     SELECT id, job_id FROM messages WHERE environment_id = :environment_id AND id {any:ids} AND channel = :channel
 """)
-# Not ordered: PostgreSQL would rather walk all messages than sort these few.
+# Without ORDER BY: PostgreSQL would scan all messages instead of sorting these few.
 LIST_BY_PROVIDER_ID = sql("""
     SELECT id, job_id, provider_message_id FROM messages
     WHERE environment_id = :environment_id AND provider_message_id {any:ids}
     AND integration_id = :integration_id
 """)
-LIST_ADDRESSEES = sql("""
+LIST_REPORTED_MESSAGES = sql("""
     SELECT id, job_id, subscriber_id, integration_id, channel, email, phone,
         status, error_id, error_text, delivery, delivered_at
     FROM messages WHERE environment_id = :environment_id AND id {any:ids}
 """)
-LIST_KNOWN = sql("SELECT digest FROM receipts WHERE environment_id = :environment_id AND digest {any:digests}")
+LIST_STORED_DIGESTS = sql("SELECT digest FROM receipts WHERE environment_id = :environment_id AND digest {any:digests}")
 INSERT_RECEIPTS = Insert("receipts", "environment_id", "digest", "received_at")
-UPDATE_STANDING = sql("""
+UPDATE_MESSAGE_STATE = sql("""
     UPDATE messages
     SET status = :status, error_id = :error_id, error_text = :error_text, delivery = :delivery,
         delivered_at = :delivered_at, updated_at = :now
@@ -80,7 +80,7 @@ async def find_integration(
 
 
 async def set_source(db: Connection, integration: Integration, source: str) -> str | None:
-    """Let only this customer of the provider report from now on, unless there is one; tells which it is."""
+    """Store the customer of the provider whose reports are accepted, unless one is stored; returns the stored one."""
     ids = {"environment_id": integration.environment_id, "id": integration.id}
     row = await db.fetch_one(SET_SOURCE, **ids, source=source)
     return None if row is None else row["reports_from"]
@@ -89,7 +89,7 @@ async def set_source(db: Connection, integration: Integration, source: str) -> s
 async def list_by_own_id(
     db: Connection, integration: Integration, ids: Sequence[MessageId]
 ) -> dict[MessageId, tuple[MessageId, JobId]]:
-    """Messages of the integration's channel, each with its job; who was told our id has been handed the message."""
+    """Find messages of the integration's channel by our id, which the provider knows only from the message itself."""
     rows = await db.fetch(
         LIST_BY_OWN_ID,
         environment_id=integration.environment_id,
@@ -102,7 +102,7 @@ async def list_by_own_id(
 async def list_by_provider_id(
     db: Connection, integration: Integration, ids: Sequence[str]
 ) -> dict[str, tuple[MessageId, JobId]]:
-    """Messages that the integration was handed, by the provider's names for them; of two the newer."""
+    """Find messages that the integration sent by the provider's id; of two with one id, the newer."""
     rows = await db.fetch(
         LIST_BY_PROVIDER_ID,
         environment_id=integration.environment_id,
@@ -113,16 +113,16 @@ async def list_by_provider_id(
     return {row["provider_message_id"]: (row["id"], row["job_id"]) for row in oldest_first}
 
 
-async def list_addressees(
+async def list_reported_messages(
     db: Connection, environment_id: EnvironmentId, ids: Iterable[MessageId]
-) -> dict[MessageId, Addressee]:
-    rows = await db.fetch(LIST_ADDRESSEES, environment_id=environment_id, ids=list(ids))
-    return {row["id"]: _addressee(row) for row in rows}
+) -> dict[MessageId, ReportedMessage]:
+    rows = await db.fetch(LIST_REPORTED_MESSAGES, environment_id=environment_id, ids=list(ids))
+    return {row["id"]: _reported_message(row) for row in rows}
 
 
-async def list_known(db: Connection, environment_id: EnvironmentId, digests: Sequence[bytes]) -> set[bytes]:
-    """Those of the events that were counted before."""
-    rows = await db.fetch(LIST_KNOWN, environment_id=environment_id, digests=list(digests))
+async def list_stored_digests(db: Connection, environment_id: EnvironmentId, digests: Sequence[bytes]) -> set[bytes]:
+    """Return the digests that are stored already."""
+    rows = await db.fetch(LIST_STORED_DIGESTS, environment_id=environment_id, digests=list(digests))
     return {bytes(row["digest"]) for row in rows}
 
 
@@ -133,7 +133,7 @@ async def insert_receipts(db: Connection, environment_id: EnvironmentId, digests
 async def insert_early_reports(
     db: Connection, integration: Integration, reports: Iterable[Report], now: Millis
 ) -> None:
-    """Keep reports whose messages may be there in a moment."""
+    """Store reports whose messages may be recorded soon."""
     ids = integration.environment_id, integration.id
     await db.insert_many(INSERT_EARLY, [(*ids, one.digest, json_text(one), now) for one in reports])
 
@@ -146,7 +146,7 @@ async def list_early_integrations(db: Connection) -> list[tuple[EnvironmentId, I
 async def lock_early_reports(
     db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, *, after: bytes, limit: int
 ) -> list[tuple[Report, Millis]]:
-    """Kept reports with the moments they came, by digest; those that another process holds are left to it."""
+    """Lock early reports in the order of their digests, with their moments of arrival; skips locked ones."""
     ids = {"environment_id": environment_id, "integration_id": integration_id}
     rows = await db.fetch(LOCK_EARLY, **ids, after=after, limit=limit)
     return [(msgspec.json.decode(row["report"], type=Report), row["received_at"]) for row in rows]
@@ -163,8 +163,8 @@ async def delete_old_early_reports(db: Connection, *, before: Millis) -> int:
     return await db.execute(DELETE_OLD_EARLY, before=before)
 
 
-async def update_standings(
-    db: Connection, environment_id: EnvironmentId, standings: Mapping[MessageId, Standing], now: Millis
+async def update_message_states(
+    db: Connection, environment_id: EnvironmentId, states: Mapping[MessageId, MessageState], now: Millis
 ) -> None:
     rows = [
         {
@@ -177,17 +177,17 @@ async def update_standings(
             "delivered_at": json_text(one.delivered_at) if one.delivered_at else None,
             "now": now,
         }
-        for message_id, one in standings.items()
+        for message_id, one in states.items()
     ]
-    await db.execute_many(UPDATE_STANDING, rows)
+    await db.execute_many(UPDATE_MESSAGE_STATE, rows)
 
 
 async def delete_old_receipts(db: Connection, *, before: Millis, limit: int) -> int:
     return await db.execute(DELETE_OLD_RECEIPTS, before=before, limit=limit)
 
 
-def _addressee(row: Row) -> Addressee:
-    return Addressee(
+def _reported_message(row: Row) -> ReportedMessage:
+    return ReportedMessage(
         id=row["id"],
         job_id=row["job_id"],
         subscriber_id=row["subscriber_id"],
@@ -195,7 +195,7 @@ def _addressee(row: Row) -> Addressee:
         channel=Channel(row["channel"]),
         email=row["email"],
         phone=row["phone"],
-        standing=Standing(
+        state=MessageState(
             status=MessageStatus(row["status"]),
             error_id=row["error_id"],
             error_text=row["error_text"],

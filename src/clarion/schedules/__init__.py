@@ -1,4 +1,4 @@
-"""Schedules: when something ends, comes again or is welcome, in a person's time zone."""
+"""Schedules: ends of time spans, recurrences and quiet hours, in a subscriber's time zone."""
 
 from clarion.schedules.cron import check_cron, next_cron
 from clarion.schedules.spans import MAX_AHEAD, Unit, end_of

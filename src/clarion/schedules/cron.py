@@ -1,4 +1,4 @@
-"""Cron expressions, on the wall clock of a zone."""
+"""Cron expressions, evaluated in a time zone."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -21,12 +21,12 @@ _NAMES: Final = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
 }
-# From here the next leap day is more than eight years away at most: what does not come by then never does.
+# An expression that has no occurrence within MAX_AHEAD of this date, not even on a leap day, has none.
 _PROBE: Final = datetime(2024, 3, 1, tzinfo=UTC)
 
 
 def check_cron(expression: str) -> str | None:
-    """What is wrong with a cron expression of five fields, or None."""
+    """Return what is wrong with a cron expression of five fields, or None."""
     fields = _fields(expression)
     if len(expression) > MAX_EXPRESSION or len(fields) != 5:
         return "must be a cron expression of five fields: minute, hour, day, month, weekday"
@@ -40,16 +40,16 @@ def check_cron(expression: str) -> str | None:
 
 
 def next_cron(expression: str, after: Millis, zone: str | None) -> Millis:
-    """The next moment strictly after, of an expression that `check_cron` accepted.
+    """Return the next moment strictly after `after`, of an expression that `check_cron` accepted.
 
-    A fixed time of day comes once a day: where the clock leaps over it, it moves forward; where the clock shows it
-    twice, it is the first. Intervals such as `*/15 * * * *` follow the time that passes.
+    A fixed time of day occurs once a day: a time that daylight saving skips moves forward, and of a time that occurs
+    twice the first counts. Intervals such as `*/15 * * * *` follow elapsed time.
     """
-    fields, where = _fields(expression), zone_of(zone)
+    fields, zone_info = _fields(expression), zone_of(zone)
     last = Millis(after + MAX_AHEAD)
-    find = _next_passing if fields[0].startswith("*") or fields[1].startswith("*") else _next_fixed
+    find = _next_interval if fields[0].startswith("*") or fields[1].startswith("*") else _next_fixed
     try:
-        return min(find(" ".join(fields), after, where), last)
+        return min(find(" ".join(fields), after, zone_info), last)
     except (StopIteration, OverflowError):
         return last
 
@@ -59,7 +59,7 @@ def _fields(expression: str) -> list[str]:
 
 
 def _next_fixed(expression: str, after: Millis, zone: ZoneInfo) -> Millis:
-    # Without a zone the library sees the wall clock alone; a day back finds what moved past `after`.
+    # Without a zone the library computes local times; starting a day earlier finds times that moved past `after`.
     times = CronSim(expression, local_time(after, zone) - timedelta(days=1))
     while True:
         local = next(times)
@@ -68,7 +68,7 @@ def _next_fixed(expression: str, after: Millis, zone: ZoneInfo) -> Millis:
             return moment
 
 
-def _next_passing(expression: str, after: Millis, zone: ZoneInfo) -> Millis:
+def _next_interval(expression: str, after: Millis, zone: ZoneInfo) -> Millis:
     times = CronSim(expression, datetime.fromtimestamp(after // 1000, UTC).astimezone(zone))
     while True:
         moment = Millis(int(next(times).timestamp()) * 1000)

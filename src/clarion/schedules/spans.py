@@ -1,4 +1,4 @@
-"""Spans of time: exact ones up to hours, steps of the calendar from days on."""
+"""Spans of time: seconds to hours are exact, days and longer follow the calendar."""
 
 import calendar
 import math
@@ -10,7 +10,7 @@ from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis
 from clarion.schedules.zones import local_time, moment_of, zone_of
 
 MAX_AHEAD: Final = Millis(3660 * DAY)
-"""Ten years: no schedule reaches further."""
+"""Ten years: the limit of all schedules."""
 
 
 class Unit(StrEnum):
@@ -27,9 +27,9 @@ _LENGTH: Final = {Unit.DAYS: DAY, Unit.WEEKS: 7 * DAY, Unit.MONTHS: 30 * DAY}
 
 
 def end_of(start: Millis, amount: float, unit: Unit, zone: str | None) -> Millis:
-    """When a span ends: days, weeks and months at the same time of day in the zone, a month at most at its last day.
+    """Return when a span ends; days, weeks and months end at the same time of day in the zone.
 
-    A fraction of a day, week or month is counted in hours behind the whole ones.
+    A month ends on its last day if it lacks the day of the start. A fraction of a day, week or month is added in hours.
     """
     last = Millis(start + MAX_AHEAD)
     if not math.isfinite(amount):
@@ -38,12 +38,12 @@ def end_of(start: Millis, amount: float, unit: Unit, zone: str | None) -> Millis
         return min(Millis(int(start + amount * _EXACT[unit])), last)
     if amount * (DAY if unit is Unit.DAYS else 7 * DAY) > MAX_AHEAD:
         return last
-    where = zone_of(zone)
-    whole = moment_of(_step(local_time(start, where), int(amount), unit), where)
+    zone_info = zone_of(zone)
+    whole = moment_of(_add(local_time(start, zone_info), int(amount), unit), zone_info)
     return min(Millis(int(whole + amount % 1 * _LENGTH[unit])), last)
 
 
-def _step(local: datetime, amount: int, unit: Unit) -> datetime:
+def _add(local: datetime, amount: int, unit: Unit) -> datetime:
     if unit is not Unit.MONTHS:
         return local + timedelta(days=amount * (7 if unit is Unit.WEEKS else 1))
     year, month = divmod(local.year * 12 + local.month - 1 + amount, 12)

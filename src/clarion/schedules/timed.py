@@ -1,4 +1,4 @@
-"""Digests at fixed times: every so many days, weeks or months, at a time of day."""
+"""Digests at fixed times: every given number of days, weeks or months, at a time of day."""
 
 import calendar
 import re
@@ -16,18 +16,18 @@ _TIME: Final = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 
 
 def next_timed(timed: Mapping[str, Any], amount: int, unit: Unit, after: Millis, zone: str | None) -> Millis:
-    """The next time strictly after, counted in days, weeks from Monday or months from that of `after`.
+    """Return the next time strictly after `after`, whose day, week (from Monday) or month counts as the first.
 
     Without `atTime` it is the time of day of `after`; without days it is the weekday or day of the month of `after`.
     """
     if unit in (Unit.SECONDS, Unit.MINUTES, Unit.HOURS):
         return end_of(after, max(amount, 1), unit, zone)
-    where = zone_of(zone)
-    start = local_time(after, where)
+    zone_info = zone_of(zone)
+    start = local_time(after, zone_info)
     at_time = _time(timed.get("atTime")) or start.time()
     for day in _days(timed, max(amount, 1), unit, start.date()):
-        moment = moment_of(datetime.combine(day, at_time), where)
-        if moment > after and has_day(day, where):
+        moment = moment_of(datetime.combine(day, at_time), zone_info)
+        if moment > after and has_day(day, zone_info):
             return moment
     return Millis(after + MAX_AHEAD)
 
@@ -57,14 +57,14 @@ def _is_monthly(timed: Mapping[str, Any], day: date, start: date) -> bool:
 
 
 def _ordinal_day(timed: Mapping[str, Any], day: date, length: int) -> int | None:
-    """The day of the month that "the second weekday" or "the last friday" is; some months have no fifth."""
+    """Return the day of the month of "the second weekday" or "the last friday"; None if the month has no fifth."""
     name, ordinal = str(timed.get("ordinalValue") or "day"), str(timed.get("ordinal") or "1")
     kinds = [WEEKDAYS.index(name)] if name in WEEKDAYS else _KINDS.get(name, range(7))
-    fitting = [one for one in range(1, length + 1) if day.replace(day=one).weekday() in kinds]
+    matching = [one for one in range(1, length + 1) if day.replace(day=one).weekday() in kinds]
     if ordinal == "last":
-        return fitting[-1]
-    place = int(ordinal) if ordinal.isdecimal() and len(ordinal) == 1 else 1
-    return fitting[place - 1] if 1 <= place <= len(fitting) else None
+        return matching[-1]
+    number = int(ordinal) if ordinal.isdecimal() and len(ordinal) == 1 else 1
+    return matching[number - 1] if 1 <= number <= len(matching) else None
 
 
 def _time(text: Any) -> time | None:

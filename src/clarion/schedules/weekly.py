@@ -1,4 +1,4 @@
-"""The hours of the week in which a person wants to hear from us."""
+"""Weekly schedules: the hours in which a subscriber wants to receive messages."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,9 +14,9 @@ _DAY_MINUTES: Final = 24 * 60
 
 
 def is_within(schedule: Mapping[str, Any] | None, moment: Millis, zone: str | None) -> bool:
-    """Whether a person wants to hear from us now; without an enabled schedule, always.
+    """Return whether the moment is within the schedule; without an enabled schedule it always is.
 
-    A range that ends before it starts goes on into the next day, whatever that day says itself.
+    A range that ends before it starts continues into the next day, even if that day is disabled.
     """
     week = _week(schedule)
     if week is None:
@@ -29,7 +29,7 @@ def is_within(schedule: Mapping[str, Any] | None, moment: Millis, zone: str | No
 
 
 def next_within(schedule: Mapping[str, Any] | None, moment: Millis, zone: str | None) -> Millis | None:
-    """The first moment from now on at which a person wants to hear from us; None where there is none in the week."""
+    """Return the first moment from the given one on that is within the schedule; None if the week has no hours."""
     if is_within(schedule, moment, zone):
         return moment
     found = (start for start in _starts(_week(schedule) or {}, moment, zone) if start > moment)
@@ -42,22 +42,22 @@ def _week(schedule: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 
 def _starts(week: Mapping[str, Any], moment: Millis, zone: str | None) -> Iterator[Millis]:
-    """Where a range can begin in the days ahead: at its start, or where the clock leaps into its midst."""
-    where = zone_of(zone)
-    today = local_time(moment, where).date()
+    """Yield the moments at which a range can begin: at its start, or where a clock change jumps into it."""
+    zone_info = zone_of(zone)
+    today = local_time(moment, zone_info).date()
     for ahead in range(9):
         day = today + timedelta(days=ahead)
         for start, _ in _ranges(week, day.weekday()):
             local = datetime.combine(day, time(start // 60, start % 60))
-            yield moment_of(local, where)
-            yield moment_of(local, where, again=True)
-        shift = find_shift(Millis(moment + ahead * DAY), Millis(moment + (ahead + 1) * DAY), where)
+            yield moment_of(local, zone_info)
+            yield moment_of(local, zone_info, again=True)
+        shift = find_shift(Millis(moment + ahead * DAY), Millis(moment + (ahead + 1) * DAY), zone_info)
         if shift is not None:
             yield shift
 
 
 def _ranges(week: Mapping[str, Any], weekday: int) -> list[tuple[int, int]]:
-    """The ranges that start on a weekday, in minutes since its midnight; an end beyond it is on the next day."""
+    """Return the ranges that start on a weekday, in minutes since midnight; an end after 24:00 is on the next day."""
     day = week.get(WEEKDAYS[weekday])
     if not isinstance(day, Mapping) or not day.get("isEnabled"):
         return []
@@ -65,11 +65,11 @@ def _ranges(week: Mapping[str, Any], weekday: int) -> list[tuple[int, int]]:
     if not isinstance(hours, list) or not hours:
         return [(0, _DAY_MINUTES)]
     found = [(_minute(hour.get("start")), _minute(hour.get("end"))) for hour in hours if isinstance(hour, Mapping)]
-    return [(start, _after(start, end)) for start, end in found if start is not None and end is not None]
+    return [(start, _end_minute(start, end)) for start, end in found if start is not None and end is not None]
 
 
-def _after(start: int, end: int) -> int:
-    # The last minute that can be written stands for the end of the day.
+def _end_minute(start: int, end: int) -> int:
+    # 11:59 PM, the last minute that can be written, means the end of the day.
     if end == _DAY_MINUTES - 1:
         return _DAY_MINUTES
     return end if end > start else end + _DAY_MINUTES

@@ -1,4 +1,4 @@
-"""Moments and the wall clocks of time zones."""
+"""Converts between moments and local times of a time zone."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
@@ -11,7 +11,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @lru_cache(maxsize=1024)
 def zone_of(name: str | None) -> ZoneInfo:
-    """The zone of that name; UTC where there is none."""
+    """Return the zone of that name, or UTC if there is none."""
     try:
         return ZoneInfo(name or "UTC")
     except (KeyError, ValueError, OSError):
@@ -19,26 +19,26 @@ def zone_of(name: str | None) -> ZoneInfo:
 
 
 def local_time(moment: Millis, zone: ZoneInfo) -> datetime:
-    """What the wall clock shows, without a zone."""
+    """Return the local time of a moment, as a datetime without a zone."""
     return (_EPOCH + timedelta(milliseconds=moment)).astimezone(zone).replace(tzinfo=None, fold=0)
 
 
 def moment_of(local: datetime, zone: ZoneInfo, *, again: bool = False) -> Millis:
-    """When the wall clock shows a time: the first time that it does, or the second with `again`.
+    """Return the moment of a local time; of two, the first, or the second with `again`.
 
-    A time that the clock leaps over moves forward by the length of the leap.
+    A time that a clock change skips moves forward by the length of the gap.
     """
     return Millis((local.replace(tzinfo=zone, fold=int(again)) - _EPOCH) // timedelta(milliseconds=1))
 
 
 def has_day(day: date, zone: ZoneInfo) -> bool:
-    """Whether a zone has a day: those that moved across the date line lack one."""
+    """Return whether a zone has a day: zones that moved across the date line lack one."""
     noon = datetime.combine(day, time(12))
     return local_time(moment_of(noon, zone), zone).date() == day
 
 
 def find_shift(start: Millis, end: Millis, zone: ZoneInfo) -> Millis | None:
-    """The first minute at which the wall clock runs otherwise than at the start, if it does so at the end."""
+    """Return the first minute with another UTC offset than at the start; None if the end has the same offset."""
     before = _offset(start, zone)
     if _offset(end, zone) == before:
         return None

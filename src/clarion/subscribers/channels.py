@@ -1,8 +1,9 @@
-"""SQL of channel credentials: what a person has at each integration."""
+"""SQL of channel credentials: a subscriber's device tokens and webhook addresses, by integration."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
@@ -14,7 +15,7 @@ from clarion.subscribers.model import MAX_DEVICE_TOKENS, ChannelEntry, Subscribe
 
 Merge = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 
-# Entries of a deleted integration are not shown and not used.
+# Leaves out the entries of deleted integrations.
 LIST_CHANNELS = sql("""
     SELECT c.subscriber_id, c.provider_id, c.integration_id, c.credentials, i.identifier AS integration_identifier
     FROM subscriber_channels AS c
@@ -55,28 +56,33 @@ MARK_SUBSCRIBER_CHANGED = sql("""
 async def list_channels(
     db: Connection, environment_id: EnvironmentId, subscriber_ids: Sequence[SubscriberId]
 ) -> dict[SubscriberId, list[ChannelEntry]]:
-    """The channel entries of several people at once."""
-    found: dict[SubscriberId, list[ChannelEntry]] = {}
+    """Return the channel entries of several subscribers, by subscriber."""
+    entries: dict[SubscriberId, list[ChannelEntry]] = {}
     if subscriber_ids:
         rows = await db.fetch(LIST_CHANNELS, environment_id=environment_id, subscriber_ids=list(subscriber_ids))
         for row in rows:
-            found.setdefault(SubscriberId(row["subscriber_id"]), []).append(_channel(row))
-    return found
+            entries.setdefault(SubscriberId(row["subscriber_id"]), []).append(_channel_entry(row))
+    return entries
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """Where credentials are valid: an integration of a provider, the newest active one when none is named."""
+class IntegrationReference(Struct, frozen=True, kw_only=True):
+    """Names an integration of a provider; without an identifier it is the newest active one."""
 
     provider_id: str
     integration_identifier: str | None
 
 
 async def merge_credentials(
-    db: Connection, subscriber: Subscriber, account: Account, supplied: Mapping[str, Any], *, merge: Merge, now: Millis
+    db: Connection,
+    subscriber: Subscriber,
+    reference: IntegrationReference,
+    supplied: Mapping[str, Any],
+    *,
+    merge: Merge,
+    now: Millis,
 ) -> None:
-    """Merge credentials into the entry of one integration; the caller holds the subscriber's row."""
-    integration_id = await _choose_integration(db, subscriber, account)
+    """Merge credentials into the entry of one integration; the caller has locked the subscriber's row."""
+    integration_id = await _choose_integration(db, subscriber, reference)
     scope = {
         "environment_id": subscriber.environment_id,
         "subscriber_id": subscriber.id,
@@ -92,13 +98,13 @@ async def merge_credentials(
         )
     if row is None or merged != stored:
         await db.execute(
-            UPSERT_CREDENTIALS, **scope, provider_id=account.provider_id, credentials=json_text(merged), now=now
+            UPSERT_CREDENTIALS, **scope, provider_id=reference.provider_id, credentials=json_text(merged), now=now
         )
         await _mark_changed(db, subscriber, now)
 
 
 async def delete_credentials(db: Connection, subscriber: Subscriber, provider_id: str, now: Millis) -> None:
-    """Remove every entry of the provider; none is fine."""
+    """Remove the subscriber's entries of the provider, if there are any."""
     removed = await db.execute(
         DELETE_CREDENTIALS,
         environment_id=subscriber.environment_id,
@@ -109,8 +115,8 @@ async def delete_credentials(db: Connection, subscriber: Subscriber, provider_id
         await _mark_changed(db, subscriber, now)
 
 
-async def _choose_integration(db: Connection, subscriber: Subscriber, account: Account) -> IntegrationId:
-    provider_id, identifier = account.provider_id, account.integration_identifier
+async def _choose_integration(db: Connection, subscriber: Subscriber, reference: IntegrationReference) -> IntegrationId:
+    provider_id, identifier = reference.provider_id, reference.integration_identifier
     scope = {"environment_id": subscriber.environment_id, "provider_id": provider_id}
     if identifier is None:
         row = await db.fetch_one(FIND_NEWEST_INTEGRATION, **scope)
@@ -137,7 +143,7 @@ async def _mark_changed(db: Connection, subscriber: Subscriber, now: Millis) -> 
     )
 
 
-def _channel(row: Row) -> ChannelEntry:
+def _channel_entry(row: Row) -> ChannelEntry:
     return ChannelEntry(
         provider_id=row["provider_id"],
         integration_id=row["integration_id"],

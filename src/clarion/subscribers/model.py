@@ -34,7 +34,7 @@ class Subscriber(Struct, frozen=True, kw_only=True):
 
 
 class ChannelEntry(Struct, frozen=True, kw_only=True):
-    """What one person has at one integration: device tokens, a webhook address."""
+    """A subscriber's credentials for one integration: device tokens, a webhook address."""
 
     provider_id: str
     integration_id: IntegrationId
@@ -43,7 +43,7 @@ class ChannelEntry(Struct, frozen=True, kw_only=True):
 
 
 def append_credentials(stored: Mapping[str, Any], supplied: Mapping[str, Any]) -> dict[str, Any]:
-    """Tokens are united in order, other members overlaid, omitted members kept."""
+    """Append new device tokens to the stored ones, overwrite other supplied members and keep the rest."""
     merged = {**stored, **supplied}
     if "deviceTokens" in supplied:
         tokens = [*stored.get("deviceTokens", ()), *supplied["deviceTokens"]]
@@ -52,7 +52,7 @@ def append_credentials(stored: Mapping[str, Any], supplied: Mapping[str, Any]) -
 
 
 def replace_credentials(_stored: Mapping[str, Any], supplied: Mapping[str, Any]) -> dict[str, Any]:
-    """What was supplied and nothing else, each token once."""
+    """Return the supplied credentials alone, with duplicate device tokens removed."""
     replaced = dict(supplied)
     if "deviceTokens" in supplied:
         replaced["deviceTokens"] = list(dict.fromkeys(supplied["deviceTokens"]))
@@ -60,5 +60,5 @@ def replace_credentials(_stored: Mapping[str, Any], supplied: Mapping[str, Any])
 
 
 def changed_fields(subscriber: Subscriber, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the wanted values that differ from what is stored."""
+    """Return the wanted values that differ from the stored ones."""
     return {name: value for name, value in wanted.items() if getattr(subscriber, name) != value}

@@ -46,7 +46,7 @@ async def create_subscriber(call: Call, query: CreateSubscriberQuery, body: Subs
 async def create_subscribers(call: Call, body: SubscribersIn) -> BulkOut:
     """Create or change up to 500 subscribers: all of them, or none when one is not valid."""
     was_created: dict[str, bool] = {}
-    # In the order of their keys, so that two bulk calls cannot wait for each other's rows.
+    # Sorted by key, so that two bulk calls lock rows in the same order and cannot deadlock.
     for item in sorted(body.subscribers, key=lambda one: one.subscriber_id):
         _, created = await store.upsert_subscriber(
             call.db, call.environment_id, SubscriberKey(item.subscriber_id), changes_of(item, *CONTACT_FIELDS), call.now
@@ -84,7 +84,7 @@ async def update_subscriber(call: Call, subscriber_key: SubscriberKey, body: Sub
 
 @operation("PATCH", "/v1/subscribers/{subscriberId}/online-status", scope=Scope.SUBSCRIBERS_WRITE, body=OnlineStatusIn)
 async def update_online_status(call: Call, subscriber_key: SubscriberKey, body: OnlineStatusIn) -> SubscriberV1Out:
-    """Tell that a subscriber came online or went away; going away sets lastOnlineAt."""
+    """Set whether a subscriber is online; going offline sets lastOnlineAt."""
     found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
     wanted = {"is_online": body.is_online, "last_online_at": found.last_online_at if body.is_online else call.now}
     return await _v1_out(call, await store.update_subscriber(call.db, found, wanted, call.now))
@@ -118,12 +118,12 @@ async def delete_subscriber_credentials(call: Call, subscriber_key: SubscriberKe
 async def _merge_credentials(
     call: Call, subscriber_key: SubscriberKey, body: CredentialsIn, merge: channels.Merge
 ) -> SubscriberV1Out:
-    # The lock on the subscriber's row makes concurrent merges follow one another: no token is lost.
+    # The lock on the subscriber's row serializes concurrent merges, so that no token is lost.
     found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
     await channels.merge_credentials(
         call.db,
         found,
-        channels.Account(body.provider_id, body.integration_identifier),
+        channels.IntegrationReference(provider_id=body.provider_id, integration_identifier=body.integration_identifier),
         plain_value(body.credentials),
         merge=merge,
         now=call.now,

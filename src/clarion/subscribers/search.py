@@ -1,4 +1,4 @@
-"""Search in subscribers: texts are found by their rarest trigrams, in SQLite's full-text index or PostgreSQL's GIN."""
+"""Substring search in subscribers, by rare trigrams in SQLite's full-text index or PostgreSQL's GIN index."""
 
 from collections.abc import Mapping, Sequence
 from math import log
@@ -12,48 +12,52 @@ from clarion.subscribers.store import COLUMNS
 from clarion.subscribers.wire import SubscriberQuery
 
 _TEXT_COLUMNS = {"email": "email", "phone": "phone", "name": "full_name"}
-_GRAM = 3
-_ASKED_GRAMS = 3
-_NEWS = (6, 5, 3, 1)  # what a trigram tells that shares no, one, two or all characters with those asked for already
-_SAMPLE = 100  # from either end of the list
-_COMMON = 4  # of the sample
-_MAX_PEOPLE = 1_000
+_GRAM_LENGTH = 3
+_MAX_GRAMS = 3
+_NOVELTY = (6, 5, 3, 1)  # weight of a trigram by how many of its characters the chosen ones cover already
+_SAMPLE = 100  # subscribers from either end of the list
+_COMMON = 4  # a text that this many subscribers of the sample contain is common
+_MAX_MATCHES = 1_000
 
 _SAMPLED = "SELECT t.email, t.phone, t.full_name FROM subscribers AS t WHERE t.environment_id = :environment_id"
 LIST_OLDEST = sql(f"{_SAMPLED} ORDER BY t.id LIMIT :limit")
 LIST_NEWEST = sql(f"{_SAMPLED} ORDER BY t.id DESC LIMIT :limit")
 
-# Ids from the index first, of those who hold the text indeed, then their rows: left to themselves both databases may
-# walk the environment instead.
+# A subquery takes the ids from the index and checks the texts before the rows are read: without it both databases may
+# scan the whole environment instead.
 _AMONG_MATCHES = {
     Dialect.SQLITE: """
         t.id IN (
             SELECT s.id FROM subscriber_search AS found CROSS JOIN subscribers AS s ON s.search_row = found.rowid
-            WHERE found.subscriber_search MATCH :grams AND s.environment_id = :environment_id AND {holds}
+            WHERE found.subscriber_search MATCH :grams AND s.environment_id = :environment_id AND {contains}
         )
     """,
     Dialect.POSTGRES: """
         t.id = ANY (ARRAY(
-            SELECT s.id FROM subscribers AS s WHERE s.environment_id = :environment_id AND {matches} AND {holds}
+            SELECT s.id FROM subscribers AS s WHERE s.environment_id = :environment_id AND {matches} AND {contains}
         ))
     """,
 }
-# In both databases only the letters of ASCII have another case.
-FOLDED_EMAIL = {Dialect.SQLITE: "lower(s.email)", Dialect.POSTGRES: 'lower(s.email COLLATE "C")'}
-_HOLDS_FOLDED = {dialect: f"{{position}}({folded}, :folded) > 0" for dialect, folded in FOLDED_EMAIL.items()}
-# What PostgreSQL has indexes of.
+
+Texts = Mapping[str, str]
+"""The searched texts, by the name of the filter."""
+
+
+def folded_email(dialect: Dialect, table: str) -> str:
+    """SQL for a lower-cased e-mail address; in both databases it lower-cases ASCII letters only."""
+    return f"lower({table}.email)" if dialect is Dialect.SQLITE else f'lower({table}.email COLLATE "C")'
+
+
+# The expressions that PostgreSQL has indexes on.
 _GRAMS_OF = {
-    "email": f"clarion_grams({FOLDED_EMAIL[Dialect.POSTGRES]})",
+    "email": f"clarion_grams({folded_email(Dialect.POSTGRES, 's')})",
     "phone": "clarion_grams(s.phone)",
     "name": "clarion_grams(s.full_name)",
 }
 
-Texts = Mapping[str, str]
-"""What is searched, by the name of the filter."""
-
 
 async def search_subscribers(db: Connection, environment_id: EnvironmentId, query: SubscriberQuery) -> Listing:
-    """The subscribers that hold every given text, case and all."""
+    """List the subscribers that contain every given text, case-sensitively."""
     conditions = ["t.environment_id = :environment_id"]
     parameters: dict[str, Any] = {"environment_id": environment_id}
     if query.subscriber_id:
@@ -63,7 +67,7 @@ async def search_subscribers(db: Connection, environment_id: EnvironmentId, quer
     parameters |= texts
     grams = await _choose_grams(db, environment_id, texts)
     if grams:
-        condition, bound = _among_matches(db.dialect, grams, holds=_holding("s", texts))
+        condition, bound = _among_matches(db.dialect, grams, contains=_contains_texts("s", texts))
         conditions.append(condition)
         parameters |= bound
     return Listing(
@@ -71,71 +75,71 @@ async def search_subscribers(db: Connection, environment_id: EnvironmentId, quer
         source="subscribers AS t",
         where=" AND ".join(conditions),
         parameters=parameters,
-        unindexed=None if grams else _holding("t", texts) or None,
+        unindexed=None if grams else _contains_texts("t", texts) or None,
         is_selective=bool(grams),
     )
 
 
 async def search_people(db: Connection, environment_id: EnvironmentId, text: str) -> list[SubscriberId] | None:
-    """Whoever has the text as their key, or in their address whatever its case; None where that is very many."""
+    """Find subscribers whose key is the text or whose e-mail contains it in any case; None if they are too many."""
     folded = fold_email(text)
-    condition = _HOLDS_FOLDED[db.dialect].replace("s.", "t.")
+    condition = _contains_folded(db.dialect, "t")
     bound: dict[str, Any] = {}
     sample = await _list_sample(db, environment_id)
     if len(sample) == 2 * _SAMPLE:
-        if len(text) < _GRAM or sum(folded in fold_email(row["email"] or "") for row in sample) >= _COMMON:
+        if len(text) < _GRAM_LENGTH or sum(folded in fold_email(row["email"] or "") for row in sample) >= _COMMON:
             return None
         grams = {"email": _grams_of("email", text, sample)}
-        condition, bound = _among_matches(db.dialect, grams, holds=_HOLDS_FOLDED[db.dialect])
+        condition, bound = _among_matches(db.dialect, grams, contains=_contains_folded(db.dialect, "s"))
     query = sql(f"""
         SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :text
         UNION ALL SELECT t.id FROM subscribers AS t WHERE t.environment_id = :environment_id AND {condition}
-        LIMIT {_MAX_PEOPLE + 2}
+        LIMIT {_MAX_MATCHES + 2}
     """)
     rows = await db.fetch(query, environment_id=environment_id, text=text, folded=folded, **bound)
-    # Whose key and address both hold the text is found twice.
+    # A subscriber that matches by key and by e-mail is found twice.
     found = list(dict.fromkeys(row["id"] for row in rows))
-    return None if len(found) > _MAX_PEOPLE else found
+    return None if len(found) > _MAX_MATCHES else found
 
 
 def fold_email(text: str) -> str:
     return text.encode().lower().decode()
 
 
-def rarest_grams(text: str, others: Sequence[str]) -> list[str]:
-    """A few trigrams of a text that together are rarest: each is one that few of the others have, and tells anew.
+def choose_trigrams(text: str, sample: Sequence[str]) -> list[str]:
+    """Choose the few trigrams of a text that narrow a search most: rare in the sample, and with little overlap.
 
-    Trigrams that overlap stand together in most texts: two that share two characters hardly narrow more than one.
+    Trigrams that overlap occur together in most texts: two that share two characters hardly narrow more than one.
     """
-    places: dict[str, int] = {}
-    for start in range(len(text) - _GRAM + 1):
-        places.setdefault(text[start : start + _GRAM], start)
-    rarity = {gram: log((len(others) + 1) / (sum(gram in other for other in others) + 0.5)) for gram in places}
+    positions: dict[str, int] = {}
+    for start in range(len(text) - _GRAM_LENGTH + 1):
+        positions.setdefault(text[start : start + _GRAM_LENGTH], start)
+    rarity = {gram: log((len(sample) + 1) / (sum(gram in other for other in sample) + 0.5)) for gram in positions}
     chosen: list[str] = []
-    shown: set[int] = set()
-    while places and len(chosen) < _ASKED_GRAMS:
-        gram = max(places, key=lambda one: rarity[one] * _NEWS[len(_span(places[one]) & shown)])
-        shown |= _span(places.pop(gram))
+    covered: set[int] = set()
+    while positions and len(chosen) < _MAX_GRAMS:
+        gram = max(positions, key=lambda one: rarity[one] * _NOVELTY[len(_span(positions[one]) & covered)])
+        covered |= _span(positions.pop(gram))
         chosen.append(gram)
     return chosen
 
 
 def _span(start: int) -> set[int]:
-    return set(range(start, start + _GRAM))
+    return set(range(start, start + _GRAM_LENGTH))
 
 
 async def _choose_grams(db: Connection, environment_id: EnvironmentId, texts: Texts) -> dict[str, list[str]]:
-    """The trigrams to ask the index for; none where walking the list finds a page sooner.
+    """Choose the trigrams to look up in the index; none where scanning the list finds a page sooner.
 
-    That is so for texts that many have, and in lists that are short. A look at some people tells: the lists of
-    common trigrams are long in the index, and going through them would take longer the more people there are.
+    A scan is faster in short lists and for common texts, as a sample of subscribers shows: the index has long
+    entries for common trigrams, and the time to read them grows with the number of subscribers.
     """
-    if all(len(text) < _GRAM for text in texts.values()):
+    if all(len(text) < _GRAM_LENGTH for text in texts.values()):
         return {}
     sample = await _list_sample(db, environment_id)
-    if len(sample) < 2 * _SAMPLE or sum(_holds(row, texts) for row in sample) >= _COMMON:
+    if len(sample) < 2 * _SAMPLE or sum(_has_texts(row, texts) for row in sample) >= _COMMON:
         return {}
-    return {name: _grams_of(name, text, sample) for name, text in texts.items() if len(text) >= _GRAM}
+    return {name: _grams_of(name, text, sample) for name, text in texts.items() if len(text) >= _GRAM_LENGTH}
 
 
 async def _list_sample(db: Connection, environment_id: EnvironmentId) -> list[Row]:
@@ -145,15 +149,21 @@ async def _list_sample(db: Connection, environment_id: EnvironmentId) -> list[Ro
 
 
 def _grams_of(name: str, text: str, sample: Sequence[Row]) -> list[str]:
-    return rarest_grams(_folded(name, text), [_folded(name, row[_TEXT_COLUMNS[name]] or "") for row in sample])
+    return choose_trigrams(_folded(name, text), [_folded(name, row[_TEXT_COLUMNS[name]] or "") for row in sample])
 
 
-def _holding(table: str, texts: Texts) -> str:
+def _contains_texts(table: str, texts: Texts) -> str:
     return " AND ".join(f"{{position}}({table}.{_TEXT_COLUMNS[name]}, :{name}) > 0" for name in texts)
 
 
-def _among_matches(dialect: Dialect, grams: Mapping[str, Sequence[str]], *, holds: str) -> tuple[str, dict[str, Any]]:
-    condition = _AMONG_MATCHES[dialect].replace("{holds}", holds)
+def _contains_folded(dialect: Dialect, table: str) -> str:
+    return f"{{position}}({folded_email(dialect, table)}, :folded) > 0"
+
+
+def _among_matches(
+    dialect: Dialect, grams: Mapping[str, Sequence[str]], *, contains: str
+) -> tuple[str, dict[str, Any]]:
+    condition = _AMONG_MATCHES[dialect].replace("{contains}", contains)
     if dialect is Dialect.POSTGRES:
         matches = " AND ".join(f"{_GRAMS_OF[name]} @> CAST(:{name}_grams AS text[])" for name in grams)
         return condition.replace("{matches}", matches), {f"{name}_grams": list(found) for name, found in grams.items()}
@@ -166,7 +176,7 @@ def _wanted(query: SubscriberQuery, name: str) -> str:
     return text.strip() if name == "name" else text
 
 
-def _holds(row: Row, texts: Texts) -> bool:
+def _has_texts(row: Row, texts: Texts) -> bool:
     return all(text in (row[_TEXT_COLUMNS[name]] or "") for name, text in texts.items())
 
 

@@ -49,7 +49,7 @@ _WINDOWS_OF_SUBSCRIBER = """
     SELECT id FROM digest_windows WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
 """
 
-# Everything of a person, children before parents.
+# Everything that belongs to a subscriber, children before parents.
 DELETE_OF_SUBSCRIBER = tuple(
     sql(f"DELETE FROM {table} WHERE environment_id = :environment_id AND {condition}")
     for table, condition in (
@@ -87,7 +87,7 @@ async def get_subscriber(
 async def list_subscribers_by_id(
     db: Connection, environment_id: EnvironmentId, ids: Iterable[SubscriberId]
 ) -> dict[SubscriberId, Subscriber]:
-    """Those of the given people who exist."""
+    """Return the given subscribers that exist, by id."""
     rows = await db.fetch(LIST_SUBSCRIBERS_BY_ID, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
     return {row["id"]: subscriber_of(row) for row in rows}
 
@@ -95,7 +95,7 @@ async def list_subscribers_by_id(
 async def ensure_subscribers(
     db: Connection, environment_id: EnvironmentId, keys: Iterable[SubscriberKey], now: Millis
 ) -> dict[SubscriberKey, Subscriber]:
-    """Subscribers by key, made where they do not exist; in key order, so that no two callers wait for each other."""
+    """Return subscribers by key, creating the missing ones; in key order, so that two callers cannot deadlock."""
     wanted = sorted(set(keys))
     if not wanted:
         return {}
@@ -103,8 +103,8 @@ async def ensure_subscribers(
     missing = [key for key in wanted if key not in found]
     if not missing:
         return found
-    nothing = dict.fromkeys(CONTACT_FIELDS)
-    rows = [{"environment_id": environment_id, "id": new_id(now), "key": key, "now": now, **nothing} for key in missing]
+    empty = dict.fromkeys(CONTACT_FIELDS)
+    rows = [{"environment_id": environment_id, "id": new_id(now), "key": key, "now": now, **empty} for key in missing]
     await db.execute_many(INSERT_SUBSCRIBER, rows)
     return found | await _list_by_key(db, environment_id, missing)
 
@@ -112,9 +112,9 @@ async def ensure_subscribers(
 async def upsert_subscriber(
     db: Connection, environment_id: EnvironmentId, key: SubscriberKey, fields: Mapping[str, Any], now: Millis
 ) -> tuple[Subscriber, bool]:
-    """Create the subscriber or change the given fields; tells whether it was created.
+    """Create the subscriber or change the given fields; returns it and whether it was created.
 
-    Concurrent creations of one key meet at the unique index: one inserts, the others find its row.
+    The unique index decides between concurrent creations of one key: one inserts, the others update its row.
     """
     for _ in range(3):
         if await _insert_subscriber(db, environment_id, key, fields, now):
@@ -128,7 +128,7 @@ async def upsert_subscriber(
 async def update_subscriber(
     db: Connection, subscriber: Subscriber, fields: Mapping[str, Any], now: Millis
 ) -> Subscriber:
-    """Write those fields that differ; without one, nothing moves."""
+    """Write the fields that differ; without any, version and `updated_at` stay as they are."""
     changed = changed_fields(subscriber, fields)
     if not changed:
         return subscriber
@@ -147,7 +147,7 @@ async def update_subscriber(
 
 
 async def delete_subscriber(db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> None:
-    """Remove everything of the person."""
+    """Delete the subscriber and everything that belongs to them."""
     for query in DELETE_OF_SUBSCRIBER:
         await db.execute(query, environment_id=environment_id, subscriber_id=subscriber_id)
 

@@ -1,4 +1,4 @@
-"""Device tokens that stopped working: taken from those who have them."""
+"""Removes device tokens that stopped working."""
 
 from collections.abc import Collection, Mapping
 
@@ -29,16 +29,16 @@ async def remove_device_tokens(
     tokens: Mapping[str, Collection[str]],
     now: Millis,
 ) -> None:
-    """Remove the tokens, given by provider, from every entry of the person that has them."""
+    """Remove the tokens, given by provider, from the subscriber's channel entries."""
     scope = {"environment_id": environment_id, "subscriber_id": subscriber_id}
     await db.fetch_one(LOCK_SUBSCRIBER, **scope)
     has_changed = False
     for row in await db.fetch(LIST_ENTRIES, **scope):
         credentials = json_value(row["credentials"])
-        had = credentials.get("deviceTokens") or []
-        left = [one for one in had if one not in tokens.get(row["provider_id"], ())]
-        if len(left) < len(had):
-            changed = json_text({**credentials, "deviceTokens": left})
+        stored = credentials.get("deviceTokens") or []
+        remaining = [one for one in stored if one not in tokens.get(row["provider_id"], ())]
+        if len(remaining) < len(stored):
+            changed = json_text({**credentials, "deviceTokens": remaining})
             await db.execute(UPDATE_CREDENTIALS, **scope, integration_id=row["integration_id"], credentials=changed)
             has_changed = True
     if has_changed:

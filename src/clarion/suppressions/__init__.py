@@ -1,1 +1,1 @@
-"""Suppressions: addresses that nothing is sent to any more."""
+"""Suppressions: addresses that nothing is sent to."""

@@ -1,10 +1,11 @@
-"""Suppressed addresses as records, and when two spellings are one address."""
+"""Suppressed addresses as records, and the normalization of addresses."""
 
 import contextlib
 import re
 import unicodedata
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, MessageId
@@ -12,7 +13,7 @@ from clarion.vocabulary import Channel
 
 MAX_ADDRESS = 320
 SUPPRESSED_CHANNELS = (Channel.EMAIL, Channel.SMS)
-"""Those whose messages go to an address that is the same for every integration."""
+"""The channels whose addresses are the same for every integration."""
 
 _NAMED = re.compile(r".*<([^<>]*)>\s*", re.DOTALL)
 _NOT_DIGITS = re.compile(r"[^0-9]")
@@ -26,14 +27,13 @@ class SuppressionReason(StrEnum):
     MANUAL = "manual"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suppression:
-    """An address that is not written to, and why."""
+class Suppression(Struct, frozen=True, kw_only=True):
+    """An address that nothing is sent to, and why."""
 
     environment_id: EnvironmentId
     channel: Channel
     address: str
-    """Folded."""
+    """Normalized by `fold_address`."""
     reason: SuppressionReason
     provider_id: str | None = None
     message_id: MessageId | None = None
@@ -42,10 +42,10 @@ class Suppression:
 
 
 def fold_address(channel: Channel, text: str) -> str:
-    """The one spelling of an address by which it is compared; empty where the text is none.
+    """Normalize an address for comparison; the result is empty if the text is no address.
 
-    E-mail addresses differ in case by the letter of their standard, and nowhere else. Phone numbers are their
-    digits, whether they are written with a plus or with two zeros.
+    E-mail addresses are lower-cased: the standard distinguishes case, but no mail server does. Phone numbers are
+    reduced to their digits, whether they are written with a plus or with two zeros.
     """
     text = unicodedata.normalize("NFKC", text).replace("\0", "")
     if channel is Channel.EMAIL:
@@ -54,7 +54,7 @@ def fold_address(channel: Channel, text: str) -> str:
 
 
 def is_address(channel: Channel, folded: str) -> bool:
-    """Can a folded text be written to at all?"""
+    """Return whether a normalized text can be an address of the channel."""
     if not 0 < len(folded) <= MAX_ADDRESS:
         return False
     local, at, domain = folded.rpartition("@")
@@ -65,7 +65,7 @@ def _fold_email(text: str) -> str:
     named = _NAMED.fullmatch(text)
     local, at, domain = (named[1] if named else text).strip().lower().rpartition("@")
     if not domain.isascii():
-        # One that is no name that could be looked up is compared as it stands.
+        # A domain that is no valid name is compared as it is.
         with contextlib.suppress(UnicodeError):
             domain = domain.encode("idna").decode()
     return f"{local}{at}{domain}"

@@ -17,7 +17,7 @@ from clarion.vocabulary import Channel, Scope
 
 @operation("GET", "/v1/suppressions", scope=Scope.MESSAGES_READ, query=SuppressionQuery, transaction=Transaction.SCAN)
 async def list_suppressions(call: Call, query: SuppressionQuery) -> OffsetPage[SuppressionOut]:
-    """List the addresses that nothing is sent to, newest first; an address is found in each of its spellings."""
+    """List the addresses that nothing is sent to, newest first; every spelling of an address finds it."""
     if query.page * query.limit > MAX_OFFSET:
         raise Invalid.field(
             "page", f"lies beyond the first {MAX_OFFSET} items; narrow the list by its filters", query.page
@@ -33,7 +33,7 @@ async def list_suppressions(call: Call, query: SuppressionQuery) -> OffsetPage[S
 
 @operation("POST", "/v1/suppressions", scope=Scope.MESSAGES_WRITE, status=201, body=SuppressionIn)
 async def create_suppression(call: Call, body: SuppressionIn) -> SuppressionOut:
-    """Send nothing to an address any more; one that is suppressed already stays as it is."""
+    """Stop sending to an address; an existing suppression stays as it is."""
     if body.channel not in SUPPRESSED_CHANNELS:
         raise Invalid.field("channel", f"must be one of {', '.join(SUPPRESSED_CHANNELS)}", body.channel)
     address = fold_address(body.channel, body.address)
@@ -48,16 +48,16 @@ async def create_suppression(call: Call, body: SuppressionIn) -> SuppressionOut:
         created_at=call.now,
     )
     await store.insert_suppressions(call.db, [made])
-    kept = await store.find_suppression(call.db, call.environment_id, body.channel, address)
-    return SuppressionOut.of(kept or made, call.services.names)
+    stored = await store.find_suppression(call.db, call.environment_id, body.channel, address)
+    return SuppressionOut.of(stored or made, call.services.names)
 
 
 @operation("DELETE", "/v1/suppressions/{channel}/{address}", scope=Scope.MESSAGES_WRITE, status=204)
 async def delete_suppression(call: Call, channel: str, address: str) -> None:
     """Send to an address again."""
-    known = channel in SUPPRESSED_CHANNELS
-    folded = fold_address(Channel(channel), address) if known else ""
-    if not known or not await store.delete_suppression(call.db, call.environment_id, Channel(channel), folded):
+    is_valid = channel in SUPPRESSED_CHANNELS
+    folded = fold_address(Channel(channel), address) if is_valid else ""
+    if not is_valid or not await store.delete_suppression(call.db, call.environment_id, Channel(channel), folded):
         raise NotFound("Suppression", f"{channel} {address}")
 
 

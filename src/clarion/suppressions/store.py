@@ -14,7 +14,7 @@ LIST_SUPPRESSED = sql("""
     SELECT channel, address, reason FROM suppressions
     WHERE environment_id = :environment_id AND channel {any:channels} AND address {any:addresses}
 """)
-# Whoever is suppressed already stays so for the first reason, which is the one that people look for.
+# An existing suppression keeps its first reason, which is the one that people look for.
 INSERT_SUPPRESSIONS = Insert(
     "suppressions",
     *_COLUMNS.split(", "),
@@ -32,7 +32,7 @@ DELETE_SUPPRESSION = sql("""
 async def list_suppressed(
     db: Connection, environment_id: EnvironmentId, addresses: Collection[tuple[Channel, str]]
 ) -> dict[tuple[Channel, str], str]:
-    """Which of the addresses, as they are spelled here, are not written to, and why."""
+    """Return the suppressed ones of the given addresses, as spelled by the caller, with the reason."""
     folded = {given: (given[0], fold_address(*given)) for given in addresses}
     if not folded:
         return {}
@@ -47,9 +47,9 @@ async def list_suppressed(
 
 
 async def insert_suppressions(db: Connection, suppressions: Iterable[Suppression]) -> None:
-    """Add those that are not there."""
+    """Insert the suppressions that do not exist yet."""
     once = {(one.environment_id, one.channel, one.address): one for one in reversed(list(suppressions))}
-    # In one order everywhere, so that two who add the same addresses do not wait for each other.
+    # Sorted, so that two transactions that insert the same addresses cannot deadlock.
     rows = [_stored(once[key]) for key in sorted(once)]
     if rows:
         await db.insert_many(INSERT_SUPPRESSIONS, rows)
@@ -65,7 +65,7 @@ async def find_suppression(
 async def list_suppressions(
     db: Connection, environment_id: EnvironmentId, filters: dict[str, str], *, page: int, limit: int
 ) -> tuple[list[Suppression], bool]:
-    """One page, newest first, and whether there are more; `filters` are columns with what they must hold."""
+    """Return one page, newest first, and whether there are more; `filters` are values by column."""
     conditions = "".join(f" AND {name} = :{name}" for name in filters)
     rows: Sequence[Row] = await db.fetch(
         sql(f"""
@@ -81,7 +81,7 @@ async def list_suppressions(
 
 
 async def delete_suppression(db: Connection, environment_id: EnvironmentId, channel: Channel, address: str) -> bool:
-    """Write to the address again; tells whether it was suppressed."""
+    """Delete a suppression; returns whether the address was suppressed."""
     removed = await db.execute(DELETE_SUPPRESSION, environment_id=environment_id, channel=channel, address=address)
     return removed > 0
 

@@ -1,4 +1,4 @@
-"""The filters that existing dashboards write, beyond those of the language itself."""
+"""The filters that existing dashboards use beyond those of Liquid."""
 
 import json
 import math
@@ -11,8 +11,8 @@ from liquid.undefined import Undefined
 
 from clarion.paths import MISSING, find_value
 
-_SHOWN = 2
-"""How many names a sentence shows before it counts the others."""
+_DEFAULT_LIMIT = 2
+"""How many names a sentence lists before it counts the others."""
 
 
 def to_json(value: Any, indent: Any = None) -> str:
@@ -23,43 +23,43 @@ def to_json(value: Any, indent: Any = None) -> str:
 
 
 def pluralize(value: Any, singular: Any = "", plural: Any = "") -> str:
-    """`pluralize: "event", "events"`: "1 event", "3 events"; nothing for none or no number; a list counts its items."""
+    """`pluralize: "event", "events"`: "1 event", "3 events"; empty without a positive number; counts list items."""
     count = _count(value)
     if count <= 0:
         return ""
     word = _word(singular) if count == 1 else _word(plural) or _plural(_word(singular))
-    shown = int(count) if count == int(count) else count
-    return f"{shown} {word}".rstrip()
+    number = int(count) if count == int(count) else count
+    return f"{number} {word}".rstrip()
 
 
 def to_sentence(  # noqa: PLR0913, PLR0917 - the order of arguments is that of existing templates
     value: Any,
     path: Any = "",
-    limit: Any = _SHOWN,
+    limit: Any = _DEFAULT_LIMIT,
     others: Any = "other",
     comma: Any = ", ",
     both: Any = " and ",
     last: Any = ", and ",
 ) -> str:
     """`toSentence: "name", 2, "other"`: "Ada", "Ada and Bob", "Ada, Bob, and 3 others"."""
-    words, shown = _words(value, path), _limit(limit)
+    words, listed = _words(value, path), _limit(limit)
     if len(words) <= 1:
         return "".join(words)
     if len(words) == 2:
         return str(both).join(words)
-    if shown >= len(words):
+    if listed >= len(words):
         return str(comma).join(words[:-1]) + str(last) + words[-1]
-    rest = f"{len(words) - shown} {_word(others) if len(words) - shown == 1 else _plural(_word(others))}"
-    return str(comma).join(words[:shown]) + (str(both) if shown == 1 else str(last)) + rest
+    rest = f"{len(words) - listed} {_word(others) if len(words) - listed == 1 else _plural(_word(others))}"
+    return str(comma).join(words[:listed]) + (str(both) if listed == 1 else str(last)) + rest
 
 
-def digest(value: Any, limit: Any = _SHOWN, path: Any = "", comma: Any = ", ") -> str:
+def digest(value: Any, limit: Any = _DEFAULT_LIMIT, path: Any = "", comma: Any = ", ") -> str:
     """`digest: 2, "name"`: as toSentence, without a comma before "and": "Ada, Bob and 3 others"."""
     return to_sentence(value, path, limit, "other", comma, " and ", " and ")
 
 
 def as_text(value: Any) -> str:
-    """A value as a template shows it: objects as JSON, lists as their items in a row."""
+    """Convert a value to the text that a template writes: objects as JSON, lists as their concatenated items."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -128,7 +128,7 @@ def _word(value: Any) -> str:
 
 
 def _plural(word: str) -> str:
-    """The English plural by its regular rules."""
+    """Return the regular English plural."""
     lower = word.lower()
     if not word or lower.endswith("others"):
         return word

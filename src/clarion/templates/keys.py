@@ -7,7 +7,7 @@ from liquid import Undefined
 from liquid.builtin.output import OutputNode
 
 from clarion.paths import MISSING, Missing, find_value, follow, is_path, split_path
-from clarion.templates.dialect import Context
+from clarion.templates.liquid_environment import LimitedContext
 from clarion.templates.rendering import (
     FAULTS,
     TemplateProblem,
@@ -20,7 +20,7 @@ from clarion.templates.rendering import (
 
 
 def check_key(expression: str) -> str | None:
-    """What is wrong with a key, or None."""
+    """Return what is wrong with a key, or None."""
     if has_markup(expression):
         return check_template(expression)
     if is_path(expression.strip()):
@@ -29,22 +29,22 @@ def check_key(expression: str) -> str | None:
 
 
 def evaluate_key(expression: str, variables: Mapping[str, Any]) -> Any:
-    """The value that a key names, not its text; None where there is none. Raises TemplateProblem."""
+    """Return the value that a key names, not its text, or None if it is absent; raises TemplateProblem."""
     if not has_markup(expression):
         found = find_path(variables, expression.strip())
         return None if found is MISSING else found
     template = parse(expression.strip())
     match template.nodes:
         case [OutputNode() as node]:
-            return _evaluate(node, Context(template, variables))
+            return _evaluate(node, LimitedContext(template, variables))
         case _:
             return render_text(expression.strip(), variables)
 
 
 def find_path(variables: Mapping[str, Any], path: str) -> Any | Literal[Missing.MISSING]:
-    """What stands at a path, with or without the leading `payload.`, or MISSING.
+    """Return the value at a path, with or without the leading `payload.`, or MISSING.
 
-    A single name means the payload's member first: `subscriber` in a payload is not the person.
+    A single name is looked up in the payload first: its member `subscriber` hides the variable of that name.
     """
     parts = split_path(path)
     if len(parts) > 1 and (found := follow(variables, parts)) is not MISSING:
@@ -53,7 +53,7 @@ def find_path(variables: Mapping[str, Any], path: str) -> Any | Literal[Missing.
     return follow(variables, parts) if inside is MISSING else inside
 
 
-def _evaluate(node: OutputNode, context: Context) -> Any:
+def _evaluate(node: OutputNode, context: LimitedContext) -> Any:
     try:
         value = node.expression.evaluate(context)
     except FAULTS as fault:

@@ -1,4 +1,4 @@
-"""Checking templates and making texts of them."""
+"""Validates and renders templates."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -8,14 +8,15 @@ from liquid.exceptions import LiquidError, LiquidInterrupt
 
 from clarion.cache import BoundedCache
 from clarion.errors import ClarionError
-from clarion.templates.dialect import MAX_OUTPUT, Context, Dialect, Text
-from clarion.templates.plain import Piece, find_pieces, join_pieces
+from clarion.templates.fast_path import Segment, find_segments, render_segments
+from clarion.templates.liquid_environment import MAX_OUTPUT, LimitedContext, LimitedOutput, LiquidEnvironment
 
 MAX_CACHED: Final = 4096
-"""Parsed templates that are kept, and below the characters that they may have together."""
+"""Parsed templates in the cache."""
 MAX_CACHED_CHARACTERS: Final = 4 << 20
+"""Characters of all templates in the cache."""
 
-# What filters raise for values that they cannot work with, besides the library's own errors.
+# The library's own errors, and those that filters raise for values of the wrong type.
 FAULTS = (
     LiquidError,
     LiquidInterrupt,
@@ -29,11 +30,11 @@ FAULTS = (
 
 
 class TemplateProblem(ClarionError):
-    """A text could not be made of a template; the message says why."""
+    """A template cannot be rendered; the message says why."""
 
 
 def check_template(text: str) -> str | None:
-    """What is wrong with a template, or None: its grammar, its tags and its filters."""
+    """Return what is wrong with the syntax, tags or filters of a template, or None."""
     if not has_markup(text):
         return None
     try:
@@ -47,16 +48,16 @@ def check_template(text: str) -> str | None:
 
 
 def render_text(text: str, variables: Mapping[str, Any], *, html: bool = False) -> str:
-    """The text of a template; unknown variables are empty, and with `html` values are escaped."""
+    """Render a template; unknown variables are empty, and with `html` values are escaped."""
     if not has_markup(text):
         return text
     parsed = _parsed(text, html=html)
-    plain = None if parsed.pieces is None else join_pieces(parsed.pieces, variables, html=html)
-    return _render(parsed.template, variables) if plain is None else plain
+    simple = None if parsed.segments is None else render_segments(parsed.segments, variables, html=html)
+    return _render(parsed.template, variables) if simple is None else simple
 
 
 def _render(template: BoundTemplate, variables: Mapping[str, Any]) -> str:
-    context, output = Context(template, variables), Text()
+    context, output = LimitedContext(template, variables), LimitedOutput()
     try:
         for node in template.nodes:
             node.render(context, output)
@@ -66,7 +67,7 @@ def _render(template: BoundTemplate, variables: Mapping[str, Any]) -> str:
 
 
 def render_value(value: Any, variables: Mapping[str, Any], *, html: bool = False) -> Any:
-    """A JSON value with every text inside it rendered; names of members stay as they are."""
+    """Render every text in a JSON value; names of members stay as they are."""
     if isinstance(value, str):
         return render_text(value, variables, html=html) if has_markup(value) else value
     if isinstance(value, dict):
@@ -77,31 +78,31 @@ def render_value(value: Any, variables: Mapping[str, Any], *, html: bool = False
 
 
 def parse(text: str, *, html: bool = False) -> BoundTemplate:
-    """A template, parsed once while it is in use; raises TemplateProblem."""
+    """Parse a template, or take it from the cache; raises TemplateProblem."""
     return _parsed(text, html=html).template
 
 
-class _Parsed(NamedTuple):
+class _ParsedTemplate(NamedTuple):
     template: BoundTemplate
-    pieces: list[Piece] | None
+    segments: list[Segment] | None
 
 
-def _parsed(text: str, *, html: bool) -> _Parsed:
+def _parsed(text: str, *, html: bool) -> _ParsedTemplate:
     found = _cache.get((text, html))
     if found is None:
         if len(text) > MAX_OUTPUT:
             raise TemplateProblem(f"it is longer than {MAX_OUTPUT} characters")
         try:
-            template = _DIALECTS[html].from_string(text)
+            template = _ENVIRONMENTS[html].from_string(text)
         except FAULTS as fault:
             raise TemplateProblem(explain_fault(fault)) from None
-        found = _Parsed(template, find_pieces(template))
+        found = _ParsedTemplate(template, find_segments(template))
         _cache.put((text, html), found)
     return found
 
 
 def explain_fault(fault: Exception) -> str:
-    """One line about a fault, with the line of the template where it is known."""
+    """Describe a fault in one line, with the line of the template if it is known."""
     if isinstance(fault, LiquidInterrupt):
         return f"'{fault}' stands outside of a loop"
     if isinstance(fault, RecursionError) or isinstance(fault.__cause__, RecursionError):
@@ -116,7 +117,7 @@ def has_markup(text: str) -> bool:
     return "{{" in text or "{%" in text
 
 
-_DIALECTS = {html: Dialect(html=html) for html in (False, True)}
-_cache: BoundedCache[tuple[str, bool], _Parsed] = BoundedCache(
+_ENVIRONMENTS = {html: LiquidEnvironment(html=html) for html in (False, True)}
+_cache: BoundedCache[tuple[str, bool], _ParsedTemplate] = BoundedCache(
     limit=MAX_CACHED, weight_limit=MAX_CACHED_CHARACTERS, weigh=lambda key: len(key[0])
 )

@@ -1,4 +1,4 @@
-"""Subscribing people to a topic and unsubscribing them, many at a time."""
+"""Subscribe and unsubscribe many people at once."""
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
@@ -8,10 +8,7 @@ from clarion.topics.model import SubscribeOutcome, Subscription, Topic
 
 
 async def subscribe(db: Connection, topic: Topic, keys: list[SubscriberKey], now: Millis) -> SubscribeOutcome:
-    """Subscribe those who exist; who is in the topic already keeps their subscription.
-
-    The caller holds the topic's row.
-    """
+    """Subscribe those who exist; existing subscriptions are kept. The caller has locked the topic's row."""
     known = await subscriptions.lock_subscribers(db, topic.environment_id, keys)
     await subscriptions.insert_subscriptions(db, topic, [known[key] for key in keys if key in known], now)
     ids = await subscriptions.list_subscription_ids(db, topic, known.values())
@@ -19,7 +16,7 @@ async def subscribe(db: Connection, topic: Topic, keys: list[SubscriberKey], now
 
 
 async def unsubscribe(db: Connection, topic: Topic, keys: list[SubscriberKey]) -> SubscribeOutcome:
-    """Take people out of the topic and tell what was removed; the caller holds the topic's row."""
+    """Unsubscribe people and return what was removed; the caller has locked the topic's row."""
     known = await subscriptions.lock_subscribers(db, topic.environment_id, keys)
     ids = await subscriptions.list_subscription_ids(db, topic, known.values())
     removed = await subscriptions.list_subscriptions_by_id(db, topic.environment_id, ids)

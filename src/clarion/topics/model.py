@@ -1,6 +1,6 @@
-"""Topics and who is subscribed to them, as records."""
+"""Topics and subscriptions as records."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey
@@ -8,8 +8,7 @@ from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, Subscription
 MAX_SUBSCRIPTIONS_PER_CALL = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Topic:
+class Topic(Struct, frozen=True, kw_only=True):
     environment_id: EnvironmentId
     id: TopicId
     key: TopicKey
@@ -18,9 +17,8 @@ class Topic:
     updated_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    """What a subscription tells of the person behind it."""
+class Member(Struct, frozen=True, kw_only=True):
+    """The subscriber's fields that a subscription shows."""
 
     id: SubscriberId
     key: SubscriberKey
@@ -30,8 +28,7 @@ class Member:
     avatar: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
+class Subscription(Struct, frozen=True, kw_only=True):
     """One person in one topic; it never changes."""
 
     id: SubscriptionId
@@ -44,9 +41,8 @@ class Subscription:
         return subscription_identifier(self.topic.key, self.member.key)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubscribeOutcome:
-    """What became of a call for several people, both parts in the order of the call."""
+class SubscribeOutcome(Struct, frozen=True, kw_only=True):
+    """The result of a call for several people; both lists are in the order of the call."""
 
     done: list[Subscription]
     missing: list[SubscriberKey]

@@ -123,7 +123,7 @@ async def list_subscriber_subscriptions(
 
 @operation("GET", "/v1/topics/{topicKey}/subscribers/{externalSubscriberId}", scope=Scope.TOPICS_READ)
 async def get_topic_member(call: Call, topic_key: TopicKey, subscriber_key: SubscriberKey) -> TopicMemberOut:
-    """Tell whether a subscriber is in a topic: 404 if not."""
+    """Check whether a subscriber is in a topic: 404 if not."""
     topic = await store.get_topic(call.db, call.environment_id, topic_key)
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     if not await subscriptions.list_subscription_ids(call.db, topic, [subscriber.id]):
@@ -159,7 +159,7 @@ def _not_subscribed(key: SubscriberKey, topic_key: TopicKey) -> SubscriptionErro
 
 
 async def _subscriptions_page(call: Call, listing: Listing, query: CursorQuery) -> CursorPage[SubscriptionOut]:
-    # A subscription never changes: the order of its last update is the order of creation.
+    # A subscription never changes, so ordering by last update is ordering by creation.
     by_creation = msgspec.structs.replace(query, order_by=OrderBy.ID)
     page = await list_cursor_page(call.db, listing, by_creation, lambda row: row["id"])
     found = await subscriptions.list_subscriptions_by_id(call.db, call.environment_id, page.data)

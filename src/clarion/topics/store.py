@@ -1,8 +1,9 @@
 """SQL of topics."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.listing import Listing
@@ -56,7 +57,7 @@ async def get_topic(db: Connection, environment_id: EnvironmentId, key: TopicKey
 async def list_topics_by_key(
     db: Connection, environment_id: EnvironmentId, keys: list[TopicKey]
 ) -> dict[TopicKey, Topic]:
-    """Those of the keys that name a topic."""
+    """Return the topics that exist, by key."""
     rows = await db.fetch(LIST_TOPICS_BY_KEY, environment_id=environment_id, keys=keys)
     return {row["key"]: topic_of(row) for row in rows}
 
@@ -64,7 +65,7 @@ async def list_topics_by_key(
 async def upsert_topic(
     db: Connection, environment_id: EnvironmentId, key: TopicKey, fields: Mapping[str, Any], now: Millis
 ) -> tuple[Topic, bool]:
-    """Create the topic or change its name where one is given; tells whether it was created.
+    """Create the topic, or change its name if one is given; returns it and whether it was created.
 
     Its row stays locked, so that it cannot be deleted while people are being subscribed.
     """
@@ -81,7 +82,7 @@ async def upsert_topic(
 
 
 async def update_topic(db: Connection, topic: Topic, fields: Mapping[str, Any], now: Millis) -> Topic:
-    """Write the name if it differs; otherwise nothing moves."""
+    """Write the name if it differs; otherwise `updated_at` stays as it is."""
     name = fields.get("name", topic.name)
     if name == topic.name:
         return topic
@@ -90,13 +91,13 @@ async def update_topic(db: Connection, topic: Topic, fields: Mapping[str, Any], 
 
 
 async def delete_topic(db: Connection, environment_id: EnvironmentId, topic_id: TopicId) -> None:
-    """Remove a topic with its subscriptions."""
+    """Delete a topic and its subscriptions."""
     for query in (DELETE_SUBSCRIPTIONS_OF_TOPIC, DELETE_TOPIC):
         await db.execute(query, environment_id=environment_id, topic_id=topic_id)
 
 
 def topics_listing(environment_id: EnvironmentId, *, key: str | None, name: str | None) -> Listing:
-    """The topics with this key whose name holds this text, case and all."""
+    """List the topics with this key whose name contains this text, case-sensitively."""
     conditions = ["t.environment_id = :environment_id"]
     parameters: dict[str, Any] = {"environment_id": environment_id}
     if key:

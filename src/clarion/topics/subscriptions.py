@@ -1,4 +1,4 @@
-"""SQL of subscriptions: who is in which topic."""
+"""SQL of subscriptions to topics."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -25,7 +25,7 @@ LIST_SUBSCRIPTION_IDS = sql("""
     SELECT id FROM topic_subscriptions
     WHERE environment_id = :environment_id AND topic_id = :topic_id AND subscriber_id {any:subscriber_ids}
 """)
-# In the order of their keys, so that two calls cannot wait for each other's rows.
+# Ordered by key, so that two calls lock rows in the same order and cannot deadlock.
 LOCK_SUBSCRIBERS = sql("""
     SELECT id, key FROM subscribers WHERE environment_id = :environment_id AND key {any:keys}
     ORDER BY key {for_update}
@@ -37,7 +37,7 @@ INSERT_SUBSCRIPTION = sql("""
 """)
 DELETE_SUBSCRIPTIONS = sql("DELETE FROM topic_subscriptions WHERE environment_id = :environment_id AND id {any:ids}")
 
-# Pages are taken of bare ids, which an index holds with page and total; topic and person are read for one page only.
+# Pages list ids alone, so that an index answers page and total; topic and subscriber are read for one page only.
 _ID_OF_SUBSCRIBER = "SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :key"
 _ID_OF_TOPIC = "SELECT id FROM topics WHERE environment_id = :environment_id AND key = :key"
 
@@ -45,7 +45,7 @@ _ID_OF_TOPIC = "SELECT id FROM topics WHERE environment_id = :environment_id AND
 async def lock_subscribers(
     db: Connection, environment_id: EnvironmentId, keys: list[SubscriberKey]
 ) -> dict[SubscriberKey, SubscriberId]:
-    """Those of the keys that exist; nobody can delete them before the end of this unit of work."""
+    """Lock the subscribers that exist until the end of this transaction, so that nobody deletes them."""
     rows = await db.fetch(LOCK_SUBSCRIBERS, environment_id=environment_id, keys=keys)
     return {row["key"]: row["id"] for row in rows}
 
@@ -53,7 +53,7 @@ async def lock_subscribers(
 async def insert_subscriptions(
     db: Connection, topic: Topic, subscriber_ids: Iterable[SubscriberId], now: Millis
 ) -> None:
-    """Subscribe people; those who are in the topic already stay as they are."""
+    """Subscribe people; existing subscriptions stay as they are."""
     common = {"environment_id": topic.environment_id, "topic_id": topic.id, "now": now}
     rows = [{**common, "id": new_id(now), "subscriber_id": subscriber_id} for subscriber_id in subscriber_ids]
     await db.execute_many(INSERT_SUBSCRIPTION, rows)
@@ -66,7 +66,7 @@ async def delete_subscriptions(db: Connection, environment_id: EnvironmentId, id
 async def list_subscriptions_by_id(
     db: Connection, environment_id: EnvironmentId, ids: list[SubscriptionId]
 ) -> list[Subscription]:
-    """The given subscriptions with topic and person, in the order of `ids`."""
+    """Return the given subscriptions with topic and subscriber, in the order of `ids`."""
     rows = await db.fetch(LIST_SUBSCRIPTIONS_BY_ID, environment_id=environment_id, ids=ids) if ids else ()
     found = {row["id"]: subscription_of(row) for row in rows}
     return [found[one] for one in ids if one in found]
@@ -75,7 +75,7 @@ async def list_subscriptions_by_id(
 async def list_subscription_ids(
     db: Connection, topic: Topic, subscriber_ids: Iterable[SubscriberId]
 ) -> list[SubscriptionId]:
-    """The subscriptions of those of the given people who are in the topic."""
+    """Return the subscriptions that the given people have to the topic."""
     rows = await db.fetch(
         LIST_SUBSCRIPTION_IDS,
         environment_id=topic.environment_id,
@@ -86,7 +86,7 @@ async def list_subscription_ids(
 
 
 def members_listing(environment_id: EnvironmentId, topic_id: TopicId, *, subscriber_key: str | None) -> Listing:
-    """The subscriptions of a topic, or the one of a given person."""
+    """List the subscriptions of a topic, or the one of a given subscriber."""
     where = "t.environment_id = :environment_id AND t.topic_id = :topic_id"
     parameters: dict[str, Any] = {"environment_id": environment_id, "topic_id": topic_id}
     if subscriber_key:
@@ -98,7 +98,7 @@ def members_listing(environment_id: EnvironmentId, topic_id: TopicId, *, subscri
 def memberships_listing(
     environment_id: EnvironmentId, subscriber_id: SubscriberId, *, topic_key: str | None
 ) -> Listing:
-    """The subscriptions of a person, or the one to a given topic."""
+    """List the subscriptions of a subscriber, or the one to a given topic."""
     where = "t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id"
     parameters: dict[str, Any] = {"environment_id": environment_id, "subscriber_id": subscriber_id}
     if topic_key:

@@ -46,7 +46,7 @@ class MemberIn(Wire):
 
 
 class MembersIn(Wire):
-    """The people meant, in either list; together they are 1 to 100."""
+    """Up to 100 people, in either list or both."""
 
     subscriber_ids: Annotated[list[str], Meta(min_length=1, max_length=MAX_SUBSCRIPTIONS_PER_CALL)] | None = None
     subscriptions: Annotated[list[str | MemberIn], Meta(min_length=1, max_length=MAX_SUBSCRIPTIONS_PER_CALL)] | None = (
@@ -55,13 +55,13 @@ class MembersIn(Wire):
 
     @property
     def keys(self) -> list[SubscriberKey]:
-        """Every person once, in the order of the call."""
+        """The subscriber keys without duplicates, in the order of the call."""
         listed = (one.subscriber_id if isinstance(one, MemberIn) else one for one in self.subscriptions or ())
         return [SubscriberKey(key) for key in dict.fromkeys([*(self.subscriber_ids or ()), *listed])]
 
 
 class SubscriptionsIn(MembersIn):
-    """Also the name that the topic gets, where one is given."""
+    """People to subscribe; `name` names the topic."""
 
     name: TopicName | UnsetType | None = UNSET
 
@@ -137,7 +137,7 @@ class SubscriptionsMeta(Wire):
 
 
 class SubscriptionsOut(Wire):
-    """What became of each person of a call; `errors` is absent when there is none."""
+    """The result for each person of a call; `errors` is absent when there is none."""
 
     data: list[SubscriptionOut]
     meta: SubscriptionsMeta
@@ -154,7 +154,7 @@ class SubscriptionsOut(Wire):
 
 
 class TopicMemberOut(Wire):
-    """That a person is in a topic, as v1 tells it."""
+    """A subscription as v1 sends it."""
 
     organization_id: str = field(name="_organizationId")
     environment_id: str = field(name="_environmentId")

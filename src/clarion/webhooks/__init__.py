@@ -1,1 +1,1 @@
-"""Webhooks: what happens in an environment, told to the endpoints that it names."""
+"""Webhooks: events of an environment, posted to the endpoints that it registers."""

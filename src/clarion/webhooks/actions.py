@@ -1,4 +1,4 @@
-"""What happens to endpoints: made, changed, tried out, their deliveries sent again."""
+"""Create, change and test endpoints, and replay their deliveries."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,16 +15,16 @@ from clarion.webhooks.model import Attempt, Delivery, DeliveryStatus, Endpoint, 
 from clarion.webhooks.model import rotate_secrets as next_secrets
 
 MAX_ENDPOINTS = 50
-"""Each event is written once for every endpoint that wants it, so there are not very many."""
+"""Per environment: each event is written once for every endpoint that listens to it."""
 MAX_REPLAYED = 1_000
 
-_RESEALED_TOGETHER = 100
+_RESEAL_BATCH = 100
 
 
 async def create_endpoint(
     db: Connection, environment_id: EnvironmentId, fields: Mapping[str, Any], *, vault: Vault, now: Millis
 ) -> Endpoint:
-    """An endpoint with a secret of its own."""
+    """Create an endpoint with a new secret."""
     await lock_environment(db, environment_id)
     if len(await store.list_endpoints(db, environment_id, vault)) >= MAX_ENDPOINTS:
         raise Invalid.field("url", f"is one too many: an environment has at most {MAX_ENDPOINTS} endpoints")
@@ -52,8 +52,8 @@ async def update_endpoint(
     vault: Vault,
     now: Millis,
 ) -> Endpoint:
-    """Change the given fields; one that is switched on starts anew, and what waited for it goes out."""
-    endpoint = await store.get_endpoint(db, environment_id, endpoint_id, vault, hold=True)
+    """Change the given fields; enabling an endpoint resets its failures and sends its queued deliveries."""
+    endpoint = await store.get_endpoint(db, environment_id, endpoint_id, vault, for_update=True)
     changed = replace(endpoint, **fields)
     if fields.get("active") and not endpoint.active:
         changed = enable(changed)
@@ -67,8 +67,8 @@ async def update_endpoint(
 async def rotate_secret(
     db: Connection, environment_id: EnvironmentId, endpoint_id: WebhookEndpointId, *, vault: Vault, now: Millis
 ) -> Endpoint:
-    """Give the endpoint a new secret; the one before signs along for a day."""
-    endpoint = await store.get_endpoint(db, environment_id, endpoint_id, vault, hold=True)
+    """Give the endpoint a new secret; the previous one signs as well for a day."""
+    endpoint = await store.get_endpoint(db, environment_id, endpoint_id, vault, for_update=True)
     changed = replace(endpoint, secrets=next_secrets(endpoint.secrets, now), updated_at=now)
     await store.update_endpoint(db, changed, vault)
     return changed
@@ -77,17 +77,17 @@ async def rotate_secret(
 async def replay_since(
     db: Connection, endpoint: Endpoint, *, after: bytes, status: DeliveryStatus | None, now: Millis
 ) -> tuple[list[WebhookDeliveryId], bool]:
-    """Send deliveries again that have ended, the oldest first; tells also whether there may be more of them."""
+    """Queue finished deliveries again, the oldest first; returns them and whether there may be more."""
     wanted = (DeliveryStatus.DELIVERED, DeliveryStatus.FAILED) if status is None else (status,)
     statuses = [one for one in wanted if one is not DeliveryStatus.QUEUED]
     found = await store.replay_deliveries(db, endpoint, after=after, statuses=statuses, limit=MAX_REPLAYED, now=now)
     return found, len(found) == MAX_REPLAYED
 
 
-async def append_test(
+async def insert_test_delivery(
     db: Connection, endpoint: Endpoint, event_id: WebhookEventId, payload: str, attempt: Attempt, now: Millis
 ) -> Delivery:
-    """Write down a test event that was tried once and is not tried again."""
+    """Store a test event with the result of its only attempt."""
     status = DeliveryStatus.DELIVERED if attempt.is_success else DeliveryStatus.FAILED
     delivery = Delivery(
         environment_id=endpoint.environment_id,
@@ -110,8 +110,8 @@ async def append_test(
 
 
 async def reencrypt_secrets(database: Database, vault: Vault) -> int:
-    """Seal with the vault's writing key what is sealed with another; tells how many secrets there were."""
+    """Encrypt with the vault's current key all secrets that use another; returns how many there were."""
     resealed = 0
-    while batch := await database.transaction(lambda db: store.reseal_secrets(db, vault, limit=_RESEALED_TOGETHER)):
+    while batch := await database.transaction(lambda db: store.reseal_secrets(db, vault, limit=_RESEAL_BATCH)):
         resealed += batch
     return resealed

@@ -1,13 +1,14 @@
-"""Deliveries on their way: claimed under a lease, posted outside any transaction, and recorded.
+"""Claims due deliveries under a lease and records their results; they are posted outside any transaction.
 
-A claim raises the `attempt` and moves `due_at` behind the lease, so that a worker that dies gives its deliveries back
-by itself. One that comes too late finds another attempt number and records nothing.
+A claim increments `attempt` and moves `due_at` to the end of the lease, so that the deliveries of a dead worker become
+due again. A worker that records too late finds another attempt number and records nothing.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from msgspec import Struct
 
 from clarion.clock import SECOND, Millis
 from clarion.db.planner import prefer_index_scans
@@ -15,19 +16,18 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
 from clarion.vault import Vault
-from clarion.webhooks.model import MAX_FAILURE, Attempt, DeliveryStatus, Endpoint, next_attempt_at
+from clarion.webhooks.model import DISABLE_AFTER, Attempt, DeliveryStatus, Endpoint, next_attempt_at
 from clarion.webhooks.store import endpoint_of
 
 LEASE = Millis(60 * SECOND)
-"""Longer than a receiver may take, by enough for the result to be written."""
+"""Longer than the timeout of a receiver, with enough time to write the result."""
 
 GONE = "The receiver answered 410 Gone: it wants no more events"
 FAILED_FOR_DAYS = "The receiver took no event for five days"
-_LOST = "The event is older than events are kept"
+_EXPIRED = "The event is older than events are kept"
 
-# The first in the order of an index: asked for any that is due, PostgreSQL would rather read the table until it meets
-# one.
-LIST_WAITING = sql("""
+# Takes the first delivery in index order: with EXISTS, PostgreSQL would read the table until it finds a due one.
+LIST_DUE_ENDPOINTS = sql("""
     SELECT e.environment_id, e.id FROM webhook_endpoints AS e
     WHERE e.active AND (
         SELECT d.due_at FROM webhook_deliveries AS d
@@ -73,9 +73,8 @@ DISABLE = sql("""
 """)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ClaimedDelivery:
-    """A delivery that this worker has claimed."""
+class ClaimedDelivery(Struct, frozen=True, kw_only=True, eq=False):
+    """A delivery that this worker has claimed; compared by identity."""
 
     endpoint: Endpoint
     id: WebhookDeliveryId
@@ -83,18 +82,18 @@ class ClaimedDelivery:
     number: int
     """Of the attempt."""
     payload: str | None
-    """None where the event is no longer kept."""
+    """None if the event is no longer stored."""
 
 
-async def list_waiting(db: Connection, now: Millis) -> list[tuple[EnvironmentId, WebhookEndpointId]]:
-    """The endpoints of all environments that have deliveries due."""
-    return [(row["environment_id"], row["id"]) for row in await db.fetch(LIST_WAITING, now=now)]
+async def list_due_endpoints(db: Connection, now: Millis) -> list[tuple[EnvironmentId, WebhookEndpointId]]:
+    """List the endpoints of all environments that have due deliveries."""
+    return [(row["environment_id"], row["id"]) for row in await db.fetch(LIST_DUE_ENDPOINTS, now=now)]
 
 
 async def claim_deliveries(
     db: Connection, place: tuple[EnvironmentId, WebhookEndpointId], vault: Vault, *, limit: int, now: Millis
 ) -> list[ClaimedDelivery]:
-    """Take up to `most` deliveries of an endpoint for this worker alone."""
+    """Claim up to `limit` due deliveries of an endpoint for this worker."""
     environment_id, endpoint_id = place
     found = await db.fetch_one(FIND_ACTIVE_ENDPOINT, environment_id=environment_id, id=endpoint_id)
     if found is None:
@@ -127,7 +126,7 @@ async def claim_deliveries(
 async def record_attempts(
     db: Connection, environment_id: EnvironmentId, attempts: Mapping[ClaimedDelivery, Attempt], now: Millis
 ) -> None:
-    """Write down what receivers did, and what that means for their endpoints."""
+    """Record the results of attempts, and update their endpoints."""
     ids = sorted(one.id for one in attempts)
     rows = await db.fetch(LIST_ATTEMPTS, environment_id=environment_id, ids=ids)
     numbers = {row["id"]: row["attempt"] for row in rows}
@@ -140,30 +139,29 @@ async def record_attempts(
         if delivery.payload is not None:
             by_endpoint[delivery.endpoint.id].append(attempt)
     for endpoint_id in sorted(by_endpoint):
-        await _judge(db, environment_id, endpoint_id, by_endpoint[endpoint_id], now)
+        await _update_endpoint(db, environment_id, endpoint_id, by_endpoint[endpoint_id], now)
 
 
-def lost() -> Attempt:
-    """What becomes of a delivery whose event is gone: nothing can be sent, now or later."""
-    return Attempt(error=_LOST)
+def make_expired_attempt() -> Attempt:
+    """Return the failed attempt of a delivery whose event is no longer stored."""
+    return Attempt(error=_EXPIRED)
 
 
-async def _judge(
+async def _update_endpoint(
     db: Connection,
     environment_id: EnvironmentId,
     endpoint_id: WebhookEndpointId,
-    attempts: Iterable[Attempt],
+    attempts: Sequence[Attempt],
     now: Millis,
 ) -> None:
+    """Record that the endpoint works or fails, and disable it if it is gone or fails for too long."""
     bound: dict[str, Any] = {"environment_id": environment_id, "id": endpoint_id}
-    tried = list(attempts)
-    if any(one.is_success for one in tried):
+    if any(one.is_success for one in attempts):
         await db.execute(MARK_WORKING, **bound)
     else:
         await db.execute(MARK_FAILING, **bound, now=now)
-        long_ago = Millis(now - MAX_FAILURE)
-        await db.execute(DISABLE, **bound, reason=FAILED_FOR_DAYS, failing_since=long_ago, now=now)
-    if any(one.is_gone for one in tried):
+        await db.execute(DISABLE, **bound, reason=FAILED_FOR_DAYS, failing_since=now - DISABLE_AFTER, now=now)
+    if any(one.is_gone for one in attempts):
         await db.execute(MARK_FAILING, **bound, now=now)
         await db.execute(DISABLE, **bound, reason=GONE, failing_since=now, now=now)
 
@@ -188,7 +186,7 @@ def _row(delivery: ClaimedDelivery, attempt: Attempt, now: Millis) -> dict[str, 
 def group_by_environment(
     attempts: Sequence[tuple[ClaimedDelivery, Attempt]],
 ) -> dict[EnvironmentId, dict[ClaimedDelivery, Attempt]]:
-    """Results as they are recorded: each environment in a unit of work of its own."""
+    """Group results by environment: each group is recorded in a transaction of its own."""
     groups: defaultdict[EnvironmentId, dict[ClaimedDelivery, Attempt]] = defaultdict(dict)
     for delivery, attempt in attempts:
         groups[delivery.endpoint.environment_id][delivery] = attempt

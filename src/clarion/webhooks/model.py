@@ -1,4 +1,4 @@
-"""Endpoints, events and deliveries as records, and what becomes of a delivery after an attempt."""
+"""Endpoints, events and deliveries as records, the rotation of secrets, and the retry schedule."""
 
 import base64
 import random
@@ -13,26 +13,26 @@ from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, Web
 from clarion.providers.secret import Secret
 from clarion.randomness import random_bytes
 
-PAUSES = (
+RETRY_DELAYS = (
     *(5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR),
     *(10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR),
 )
-"""Between one attempt and the next: the schedule that the Standard Webhooks scheme proposes."""
+"""The delays between attempts: the schedule that the Standard Webhooks scheme proposes."""
 
-MAX_ATTEMPTS = len(PAUSES) + 1
-MAX_FAILURE = Millis(5 * DAY)
-"""An endpoint that took nothing for this long is disabled."""
+MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
+DISABLE_AFTER = Millis(5 * DAY)
+"""An endpoint that fails for this long is disabled."""
 ROTATION_OVERLAP = DAY
-"""How long the secret before still signs, beside the new one."""
+"""How long the previous secret signs beside the new one."""
 RETENTION = Millis(30 * DAY)
-"""How long events and their deliveries can be looked up and replayed."""
+"""How long events and their deliveries are stored."""
 
 _GONE = 410
 _SECRET_BYTES = 32
 
 
 class EventType(StrEnum):
-    """What endpoints can be told of."""
+    """The events that endpoints can listen to."""
 
     MESSAGE_SENT = "message.sent"
     MESSAGE_FAILED = "message.failed"
@@ -52,7 +52,7 @@ class EventType(StrEnum):
     ENDPOINT_TEST = "endpoint.test"
 
 
-ABOUT = {
+EVENT_DESCRIPTIONS = {
     EventType.MESSAGE_SENT: "A message is in the inbox, or its provider has taken it.",
     EventType.MESSAGE_FAILED: "A message was given up: nobody took it, or there was no address to send it to.",
     EventType.MESSAGE_DELIVERED: "The provider reports that a message arrived.",
@@ -79,7 +79,7 @@ class DeliveryStatus(StrEnum):
 
 
 class SigningSecret(Struct, frozen=True):
-    """A secret of an endpoint, and until when it signs; the current one has no end."""
+    """A secret of an endpoint; `until` is when it expires, None for the current one."""
 
     text: str
     until: Millis | None = None
@@ -99,7 +99,7 @@ class Endpoint:
     url: str = field(repr=False)
     description: str | None
     events: frozenset[EventType]
-    """None at all means every one."""
+    """An empty set means all events."""
     secrets: tuple[SigningSecret, ...]
     """The current one first."""
     active: bool
@@ -107,9 +107,6 @@ class Endpoint:
     failing_since: Millis | None = None
     created_at: Millis
     updated_at: Millis
-
-    def wants(self, kind: EventType) -> bool:
-        return not self.events or kind in self.events
 
     @property
     def secret(self) -> Secret:
@@ -119,9 +116,8 @@ class Endpoint:
         return [one.key for one in self.secrets if one.until is None or one.until > now]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """An event on its way to one endpoint, with the answer to its last attempt."""
+class Delivery(Struct, frozen=True, kw_only=True):
+    """The delivery of an event to one endpoint, with the response to its last attempt."""
 
     environment_id: EnvironmentId
     id: WebhookDeliveryId
@@ -138,9 +134,8 @@ class Delivery:
     updated_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """What the receiver did with an event; no error means that it took it."""
+class Attempt(Struct, frozen=True, kw_only=True):
+    """The result of posting an event; no error means that the receiver accepted it."""
 
     error: str | None = None
     status: int | None = None
@@ -160,22 +155,22 @@ def new_secret() -> SigningSecret:
 
 
 def rotate_secrets(secrets: Sequence[SigningSecret], now: Millis) -> tuple[SigningSecret, ...]:
-    """A new secret in front; the one before signs a while longer, and older ones no more."""
+    """Return a new secret and the previous one, which still signs for a while; older ones are dropped."""
     return new_secret(), SigningSecret(secrets[0].text, Millis(now + ROTATION_OVERLAP))
 
 
 def enable(endpoint: Endpoint) -> Endpoint:
-    """The endpoint as it starts anew: its failures are forgotten."""
+    """Return the endpoint active and without its failures."""
     return replace(endpoint, active=True, disabled_reason=None, failing_since=None)
 
 
 def next_attempt_at(number: int, attempt: Attempt, now: Millis) -> Millis | None:
-    """The moment to try again after the given attempt failed, or None when that was the last.
+    """Return when to retry after a failed attempt, or None if it was the last.
 
-    A receiver that asks for more patience is given it; one that asks for less is not.
+    The receiver's Retry-After can make the delay longer, never shorter.
     """
     if number >= MAX_ATTEMPTS or attempt.is_gone:
         return None
-    # Jitter keeps the retries of one outage from arriving together.
-    pause = PAUSES[number - 1] * random.uniform(1, 1.2)  # noqa: S311 - not a secret
-    return Millis(now + max(int(pause), (attempt.retry_after_seconds or 0) * SECOND))
+    # Jitter keeps the retries after one outage from arriving together.
+    delay = RETRY_DELAYS[number - 1] * random.uniform(1, 1.2)  # noqa: S311 - not a secret
+    return Millis(now + max(int(delay), (attempt.retry_after_seconds or 0) * SECOND))

@@ -1,4 +1,4 @@
-"""Posting an event to its receiver, signed by the Standard Webhooks scheme."""
+"""Posts events to their receivers, signed by the Standard Webhooks scheme."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ _MAX_QUOTE = 500
 async def post_event(
     gateway: ProviderGateway, endpoint: Endpoint, event_id: WebhookEventId, payload: str, now: Millis
 ) -> Attempt:
-    """Hand an event to the receiver, once; whatever comes of it is told and not raised."""
+    """Post an event to the receiver once; failures are returned, not raised."""
     content = payload.encode()
     named = {"webhook-id": id_text(event_id), "webhook-timestamp": str(now // SECOND)}
     request = ProviderRequest(
@@ -30,27 +30,27 @@ async def post_event(
     try:
         answer = await gateway.call(request)
     except SendFailure as failure:
-        return Attempt(error=_plain(failure.message), status=_status_of(failure))
+        return Attempt(error=_without_nul(failure.message), status=_status_of(failure))
     if answer.is_success:
         return Attempt(status=answer.status)
     return Attempt(error=_refusal(answer), status=answer.status, retry_after_seconds=answer.retry_after)
 
 
 def sign(named: Mapping[str, str], content: bytes, keys: Sequence[bytes]) -> str:
-    """One signature for each key; a receiver accepts the event when it knows one of them."""
+    """Return one signature for each key; a receiver accepts the event if one of them is valid."""
     signed = f"{named['webhook-id']}.{named['webhook-timestamp']}.".encode() + content
     return " ".join(f"v1,{hmac_base64(key, signed)}" for key in keys)
 
 
 def _refusal(answer: ProviderAnswer) -> str:
-    said = " ".join(_plain(answer.text).split())[:_MAX_QUOTE]
-    return f"The receiver answered {answer.status}{': ' if said else ''}{said}"
+    text = " ".join(_without_nul(answer.text).split())[:_MAX_QUOTE]
+    return f"The receiver answered {answer.status}{': ' if text else ''}{text}"
 
 
 def _status_of(failure: SendFailure) -> int | None:
     return failure.raw.get("status") if isinstance(failure.raw, dict) else None
 
 
-def _plain(text: str) -> str:
-    # Receivers may answer anything, and no text of PostgreSQL holds this character.
+def _without_nul(text: str) -> str:
+    # A receiver's response may contain NUL, which PostgreSQL cannot store in a text.
     return text.replace("\0", "")

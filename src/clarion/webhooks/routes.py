@@ -1,4 +1,4 @@
-"""Webhooks: endpoints, what was delivered to them, and sending it again."""
+"""Webhooks: endpoints, their deliveries, and replays."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from clarion.ids import WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id
 from clarion.providers.base import SendFailure
 from clarion.vocabulary import Scope
 from clarion.webhooks import actions, store
-from clarion.webhooks.events import forget_listeners, make_payload
-from clarion.webhooks.model import ABOUT, Delivery, Endpoint, EventType
+from clarion.webhooks.events import invalidate_listeners, make_payload
+from clarion.webhooks.model import EVENT_DESCRIPTIONS, Delivery, Endpoint, EventType
 from clarion.webhooks.posting import post_event
 from clarion.webhooks.wire import (
     DeliveriesQuery,
@@ -34,8 +34,8 @@ from clarion.webhooks.wire import (
 
 @operation("GET", "/v1/webhooks/event-types", scope=Scope.WEBHOOKS_READ)
 async def list_event_types(_: Call) -> list[EventTypeOut]:
-    """List the events that endpoints can be told of."""
-    return [EventTypeOut(type=one, description=ABOUT[one]) for one in EventType]
+    """List the events that endpoints can listen to."""
+    return [EventTypeOut(type=one, description=EVENT_DESCRIPTIONS[one]) for one in EventType]
 
 
 async def _check_new_url(call: DetachedCall, body: EndpointIn) -> None:
@@ -54,7 +54,7 @@ async def create_webhook_endpoint(call: Call, body: EndpointIn) -> NewEndpointOu
         "active": body.active,
     }
     made = await actions.create_endpoint(call.db, call.environment_id, fields, vault=call.services.vault, now=call.now)
-    _announce(call)
+    _invalidate_listeners(call)
     return NewEndpointOut.of(made)
 
 
@@ -84,7 +84,7 @@ async def _check_changed_url(call: DetachedCall, _: WebhookEndpointId, body: End
     precheck=_check_changed_url,
 )
 async def update_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId, body: EndpointPatch) -> EndpointOut:
-    """Change the supplied fields; an endpoint that is made active again is sent what waited for it."""
+    """Change the supplied fields; an endpoint that is made active again gets its queued deliveries."""
     fields: dict[str, Any] = changes_of(body, "active")
     fields |= {name: _text(value) for name, value in changes_of(body, "url", "description").items()}
     if not isinstance(body.event_types, UnsetType):
@@ -92,20 +92,20 @@ async def update_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId, bo
     changed = await actions.update_endpoint(
         call.db, call.environment_id, endpoint_id, fields, vault=call.services.vault, now=call.now
     )
-    _announce(call)
+    _invalidate_listeners(call)
     return EndpointOut.of(changed)
 
 
 @operation("DELETE", "/v1/webhooks/endpoints/{endpointId}", scope=Scope.WEBHOOKS_WRITE, status=204)
 async def delete_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> None:
-    """Delete an endpoint; what was not delivered to it yet is not delivered any more."""
+    """Delete an endpoint; its queued deliveries are not sent."""
     await store.delete_endpoint(call.db, call.environment_id, endpoint_id)
-    _announce(call)
+    _invalidate_listeners(call)
 
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/rotate-secret", scope=Scope.WEBHOOKS_WRITE)
 async def rotate_webhook_secret(call: Call, endpoint_id: WebhookEndpointId) -> SecretOut:
-    """Give an endpoint a new secret, shown this once; for 24 hours the one before signs along with it."""
+    """Give an endpoint a new secret, shown only here; for 24 hours the previous one signs as well."""
     changed = await actions.rotate_secret(
         call.db, call.environment_id, endpoint_id, vault=call.services.vault, now=call.now
     )
@@ -115,7 +115,7 @@ async def rotate_webhook_secret(call: Call, endpoint_id: WebhookEndpointId) -> S
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/test", scope=Scope.WEBHOOKS_WRITE, transaction=Transaction.NONE)
 async def try_webhook_endpoint(call: DetachedCall, endpoint_id: WebhookEndpointId) -> DeliveryOut:
-    """Send a test event to an endpoint at once, active or not, and tell what the receiver answered."""
+    """Send a test event to an endpoint at once, active or not, and return the receiver's response."""
 
     async def find(db: Connection) -> Endpoint:
         return await store.get_endpoint(db, call.environment_id, endpoint_id, call.services.vault)
@@ -127,7 +127,7 @@ async def try_webhook_endpoint(call: DetachedCall, endpoint_id: WebhookEndpointI
     attempt = await post_event(call.services.gateway, endpoint, event_id, payload, now)
 
     async def record(db: Connection) -> Delivery:
-        return await actions.append_test(db, endpoint, event_id, payload, attempt, now)
+        return await actions.insert_test_delivery(db, endpoint, event_id, payload, attempt, now)
 
     return DeliveryOut.of(await call.database.transaction(record))
 
@@ -142,7 +142,7 @@ async def try_webhook_endpoint(call: DetachedCall, endpoint_id: WebhookEndpointI
 async def list_webhook_deliveries(
     call: Call, endpoint_id: WebhookEndpointId, query: DeliveriesQuery
 ) -> CursorPage[DeliveryOut]:
-    """List what was or is to be delivered to an endpoint, with its attempts and the last answer of the receiver."""
+    """List the deliveries of an endpoint, with their attempts and the receiver's last response."""
     await _get_endpoint(call, endpoint_id)
     listing = store.filter_deliveries(call.environment_id, endpoint_id, query.status)
     return await list_cursor_page(call.db, listing, query, lambda row: DeliveryOut.of(store.delivery_of(row)))
@@ -152,7 +152,7 @@ async def list_webhook_deliveries(
 async def replay_webhook_delivery(
     call: Call, endpoint_id: WebhookEndpointId, delivery_id: WebhookDeliveryId
 ) -> DeliveryOut:
-    """Deliver an event again under the same `webhook-id`; one that is queued goes on as it is."""
+    """Deliver an event again under the same `webhook-id`; a queued delivery stays as it is."""
     await _get_endpoint(call, endpoint_id)
     found = await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id)
     await store.replay_delivery(call.db, found, call.now)
@@ -161,7 +161,7 @@ async def replay_webhook_delivery(
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/replay", scope=Scope.WEBHOOKS_WRITE, body=ReplayIn)
 async def replay_webhook_deliveries(call: Call, endpoint_id: WebhookEndpointId, body: ReplayIn) -> ReplayOut:
-    """Deliver everything since a moment again, a thousand at a time, the oldest first."""
+    """Deliver all events since a moment again, a thousand per call, the oldest first."""
     endpoint = await _get_endpoint(call, endpoint_id)
     start = store.first_delivery(body.since.moment)
     start = start if body.after is None else max(start, body.after.id)
@@ -182,8 +182,8 @@ async def _get_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> Endpoint:
     return await store.get_endpoint(call.db, call.environment_id, endpoint_id, call.services.vault)
 
 
-def _announce(call: Call) -> None:
-    call.after_commit.append(lambda: forget_listeners(call.environment_id))
+def _invalidate_listeners(call: Call) -> None:
+    call.after_commit.append(lambda: invalidate_listeners(call.environment_id))
 
 
 def _text(value: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""SQL of endpoints, events and deliveries; secrets are sealed on the way in and opened on the way out."""
+"""SQL of endpoints, events and deliveries; secrets are encrypted on writing and decrypted on reading."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,7 +43,7 @@ UPDATE_ENDPOINT = sql("""
     WHERE environment_id = :environment_id AND id = :id
 """)
 FIND_ENDPOINT = sql("SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id")
-FIND_ENDPOINT_TO_CHANGE = sql("""
+FIND_ENDPOINT_FOR_UPDATE = sql("""
     SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id {for_update}
 """)
 LIST_ENDPOINTS = sql("SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id ORDER BY id")
@@ -89,7 +89,7 @@ FIND_DELIVERY = sql(f"""
     SELECT {_COLUMNS} FROM {_SOURCE}
     WHERE t.environment_id = :environment_id AND t.endpoint_id = :endpoint_id AND t.id = :id
 """)
-# One that is queued is under way already; it would be sent twice at the same time.
+# Skips queued deliveries, which may be claimed: they would be sent twice at the same time.
 REPLAY_DELIVERY = sql("""
     UPDATE webhook_deliveries SET status = 'queued', attempt = 0, due_at = :now, updated_at = :now
     WHERE environment_id = :environment_id AND endpoint_id = :endpoint_id AND id = :id AND status <> 'queued'
@@ -127,10 +127,15 @@ async def update_endpoint(db: Connection, endpoint: Endpoint, vault: Vault) -> N
 
 
 async def get_endpoint(
-    db: Connection, environment_id: EnvironmentId, endpoint_id: WebhookEndpointId, vault: Vault, *, hold: bool = False
+    db: Connection,
+    environment_id: EnvironmentId,
+    endpoint_id: WebhookEndpointId,
+    vault: Vault,
+    *,
+    for_update: bool = False,
 ) -> Endpoint:
-    """The endpoint; `hold` keeps others from changing it in the meantime."""
-    query = FIND_ENDPOINT_TO_CHANGE if hold else FIND_ENDPOINT
+    """Return the endpoint; `for_update` locks its row."""
+    query = FIND_ENDPOINT_FOR_UPDATE if for_update else FIND_ENDPOINT
     row = await db.fetch_one(query, environment_id=environment_id, id=endpoint_id)
     if row is None:
         raise NotFound("WebhookEndpoint", id_text(endpoint_id))
@@ -138,31 +143,31 @@ async def get_endpoint(
 
 
 async def list_endpoints(db: Connection, environment_id: EnvironmentId, vault: Vault) -> list[Endpoint]:
-    """The endpoints of the environment, oldest first."""
+    """List the endpoints of the environment, oldest first."""
     return [endpoint_of(row, vault) for row in await db.fetch(LIST_ENDPOINTS, environment_id=environment_id)]
 
 
 async def list_listeners(
     db: Connection, environment_id: EnvironmentId
 ) -> dict[WebhookEndpointId, frozenset[EventType]]:
-    """What the active endpoints of the environment want."""
+    """Return the event types of each active endpoint of the environment."""
     rows = await db.fetch(LIST_LISTENERS, environment_id=environment_id)
     return {row["id"]: _events_of(row["events"]) for row in rows}
 
 
 async def delete_endpoint(db: Connection, environment_id: EnvironmentId, endpoint_id: WebhookEndpointId) -> None:
-    """Remove it; its deliveries, which may be many, go like all others when they are old."""
+    """Delete the endpoint; its deliveries, which may be many, are deleted when they expire."""
     if not await db.execute(DELETE_ENDPOINT, environment_id=environment_id, id=endpoint_id):
         raise NotFound("WebhookEndpoint", id_text(endpoint_id))
 
 
 async def list_sealing_keys(db: Connection) -> frozenset[str]:
-    """The ids of all keys that the secrets of endpoints are sealed with."""
+    """Return the ids of all keys that the secrets of endpoints are encrypted with."""
     return frozenset(sealing_key_id(row["secret"]) for row in await db.fetch(LIST_ENVELOPES))
 
 
 async def reseal_secrets(db: Connection, vault: Vault, *, limit: int) -> int:
-    """Seal up to `most` envelopes of other keys with the vault's writing key; tells how many there were."""
+    """Encrypt up to `limit` secrets of other keys with the vault's current key; returns how many there were."""
     prefix = f"v1.{vault.writing_key_id}."
     rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), limit=limit)
     for row in rows:
@@ -175,7 +180,7 @@ async def reseal_secrets(db: Connection, vault: Vault, *, limit: int) -> int:
 async def list_message_rows(
     db: Connection, environment_id: EnvironmentId, ids: Sequence[MessageId]
 ) -> dict[MessageId, Row]:
-    """What is told of messages, by their ids."""
+    """Return the data of message events, by message id."""
     rows = await db.fetch(LIST_MESSAGES, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
     return {MessageId(row["id"]): row for row in rows}
 
@@ -189,7 +194,7 @@ def event_row(
 def queued_row(
     environment_id: EnvironmentId, endpoint_id: WebhookEndpointId, event_id: WebhookEventId, now: Millis
 ) -> tuple[Any, ...]:
-    """A delivery that is due at once."""
+    """Return the row of a delivery that is due at once."""
     delivery_id = new_id(now)
     return environment_id, delivery_id, endpoint_id, event_id, DeliveryStatus.QUEUED, 0, now, None, None, now, now
 
@@ -213,7 +218,7 @@ async def insert_events(
 def filter_deliveries(
     environment_id: EnvironmentId, endpoint_id: WebhookEndpointId, status: DeliveryStatus | None
 ) -> Listing:
-    """The deliveries of an endpoint, all or those of one status."""
+    """List the deliveries of an endpoint, all or those of one status."""
     parameters: dict[str, Any] = {"environment_id": environment_id, "endpoint_id": endpoint_id}
     where = "t.environment_id = :environment_id AND t.endpoint_id = :endpoint_id"
     if status is not None:
@@ -232,7 +237,7 @@ async def get_delivery(
 
 
 async def replay_delivery(db: Connection, delivery: Delivery, now: Millis) -> None:
-    """Let a delivery that has ended begin again; one that is queued goes on as it is."""
+    """Queue a finished delivery again; a queued one stays as it is."""
     await db.execute(
         REPLAY_DELIVERY,
         environment_id=delivery.environment_id,
@@ -245,7 +250,7 @@ async def replay_delivery(db: Connection, delivery: Delivery, now: Millis) -> No
 async def replay_deliveries(
     db: Connection, endpoint: Endpoint, *, after: bytes, statuses: Sequence[DeliveryStatus], limit: int, now: Millis
 ) -> list[WebhookDeliveryId]:
-    """Let up to `most` deliveries with ids above `after` begin again, the oldest first; returns them in order."""
+    """Queue up to `limit` finished deliveries with ids above `after` again, the oldest first; returns them in order."""
     rows = await db.fetch(
         REPLAY_DELIVERIES,
         environment_id=endpoint.environment_id,
@@ -259,7 +264,7 @@ async def replay_deliveries(
 
 
 async def delete_old(db: Connection, environment_id: EnvironmentId, *, before: Millis, limit: int) -> int:
-    """Remove up to `most` events and as many deliveries from before the moment; tells how many."""
+    """Delete up to `limit` events and as many deliveries from before the moment; returns how many."""
     if before <= 0:
         return 0
     bound = {"environment_id": environment_id, "oldest": last_id(Millis(before - 1)), "limit": limit}
@@ -267,7 +272,7 @@ async def delete_old(db: Connection, environment_id: EnvironmentId, *, before: M
 
 
 def first_delivery(since: Millis) -> bytes:
-    """What comes just ahead of every delivery from the moment on."""
+    """Return an id just below those of all deliveries since the moment."""
     return last_id(Millis(since - 1)) if since > 0 else first_id(Millis(0))
 
 
@@ -288,13 +293,13 @@ def delivery_of(row: Row) -> Delivery:
 
 
 def _events_of(text: str) -> frozenset[EventType]:
-    """Those that are still known: a name that a later version gave up is never told of."""
+    """Decode event types, ignoring names that this version does not know."""
     known = EventType._value2member_map_
     return frozenset(EventType(one) for one in json_value(text) if one in known)
 
 
 def _stored(endpoint: Endpoint, vault: Vault) -> Mapping[str, Any]:
-    # An envelope opens only where it was written: copied to another row it is worthless.
+    # The context binds an envelope to its row: copied to another row it cannot be decrypted.
     context = endpoint.environment_id + endpoint.id
     return {
         "environment_id": endpoint.environment_id,

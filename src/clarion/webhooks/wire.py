@@ -1,4 +1,4 @@
-"""Shapes of endpoints, deliveries and what is sent to receivers."""
+"""Shapes of endpoints, deliveries and events."""
 
 from typing import Annotated, Any, Self
 
@@ -47,7 +47,7 @@ class EndpointIn(Wire):
 
 
 class EndpointPatch(Wire):
-    """Omitted fields stay as they are; no event types at all mean every one."""
+    """Omitted fields stay as they are; an empty list of event types means all events."""
 
     url: EndpointUrl | UnsetType = UNSET
     description: Description | UnsetType | None = UNSET
@@ -83,7 +83,7 @@ class NewEndpointOut(EndpointOut):
 class SecretOut(Wire):
     secret: str
     previous_until: str
-    """Until when the secret before signs too."""
+    """When the previous secret stops signing."""
 
 
 class EventTypeOut(Wire):
@@ -99,7 +99,7 @@ class DeliveryOut(Wire):
     id: str = field(name="_id")
     endpoint_id: str = field(name="_endpointId")
     event_id: str
-    """The `webhook-id` that the receiver is shown."""
+    """The `webhook-id` that the receiver gets."""
     type: EventType
     payload: dict[str, Any]
     status: DeliveryStatus
@@ -131,7 +131,7 @@ class DeliveryOut(Wire):
 class ReplayIn(Wire):
     since: MomentText
     after: IdText | None = None
-    """Go on behind this delivery: the `last` of the answer before."""
+    """Continue after this delivery: the `last` of the previous response."""
     status: DeliveryStatus | None = None
     """Only those that failed, or only those that were delivered."""
 
@@ -143,7 +143,7 @@ class ReplayOut(Wire):
 
 
 class MessageEvent(Wire):
-    """A message as receivers are told of it: without its content and addresses, which the API has."""
+    """A message as events show it: without its content and addresses, which the API has."""
 
     id: str = field(name="_id")
     notification_id: str = field(name="_notificationId")
@@ -175,7 +175,7 @@ class MessageEvent(Wire):
             subscriber_id=row["subscriber_key"],
             transaction_id=row["transaction_key"],
             channel=Channel(row["channel"]),
-            # What is built in has no provider outside of Clarion to name.
+            # Built-in providers have no name outside of Clarion.
             provider_id=UNSET if provider_id is None or provider_id in BUILTIN else provider_id,
             status=MessageStatus(row["status"]),
             seen=bool(row["seen"]),

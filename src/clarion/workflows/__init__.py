@@ -1,1 +1,1 @@
-"""Workflows: what happens when an event is triggered."""
+"""Workflows: the steps that run when an event is triggered."""

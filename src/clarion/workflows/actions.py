@@ -1,4 +1,4 @@
-"""Creating, changing and copying workflows: runs keep versions, so content is only ever added."""
+"""Create, change and copy workflows; a change adds a version, because runs keep the one that they started with."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,30 +14,27 @@ from clarion.vocabulary import Severity
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
 from clarion.workflows import store
-from clarion.workflows.model import Step, Workflow, WorkflowVersion
+from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.steps import new_step_id
-
-Made = tuple[Workflow, WorkflowVersion]
-"""A workflow with its current version."""
 
 
 async def create_workflow(
     db: Connection, environment_id: EnvironmentId, fields: Mapping[str, Any], content: Mapping[str, Any], now: Millis
-) -> Made:
-    """A workflow with its first version; refuses an identifier that is taken."""
-    made = _new_workflow(environment_id, fields, content, now)
-    if not await store.insert_workflow(db, *made):
-        raise _taken(made[0].key)
-    await _tell(db, EventType.WORKFLOW_CREATED, made[0], now)
-    return made
+) -> VersionedWorkflow:
+    """Create a workflow with its first version; raises Invalid if the identifier is taken."""
+    workflow, version = _new_workflow(environment_id, fields, content, now)
+    if not await store.insert_workflow(db, workflow, version):
+        raise _identifier_taken(workflow.key)
+    await _append_event(db, EventType.WORKFLOW_CREATED, workflow, now)
+    return workflow, version
 
 
 async def change_workflow(
-    db: Connection, current: Made, fields: Mapping[str, Any], content: Mapping[str, Any], now: Millis
-) -> Made:
-    """Apply changes, with a new version where the content differs; the caller holds the workflow's row.
+    db: Connection, current: VersionedWorkflow, fields: Mapping[str, Any], content: Mapping[str, Any], now: Millis
+) -> VersionedWorkflow:
+    """Apply changes, with a new version if the content differs; the caller has locked the workflow's row.
 
-    Nothing moves where nothing differs.
+    If nothing differs, nothing is written.
     """
     workflow, version = current
     next_version = _next_version(version, content, now)
@@ -48,12 +45,14 @@ async def change_workflow(
         await store.insert_version(db, next_version)
     changed = msgspec.structs.replace(changed, updated_at=now)
     await store.update_workflow(db, changed)
-    await _tell(db, EventType.WORKFLOW_UPDATED, changed, now)
+    await _append_event(db, EventType.WORKFLOW_UPDATED, changed, now)
     return changed, next_version
 
 
-async def duplicate_workflow(db: Connection, workflow: Workflow, fields: Mapping[str, Any], now: Millis) -> Made:
-    """A copy under another identifier, which people see only after someone switches it on."""
+async def duplicate_workflow(
+    db: Connection, workflow: Workflow, fields: Mapping[str, Any], now: Millis
+) -> VersionedWorkflow:
+    """Copy a workflow under another identifier; the copy is inactive."""
     version = await store.get_version(db, workflow)
     copied = msgspec.structs.asdict(workflow) | {"name": f"{workflow.name} (Copy)"[:255], "active": False}
     content = {
@@ -63,21 +62,21 @@ async def duplicate_workflow(db: Connection, workflow: Workflow, fields: Mapping
     }
     keys = [fields["key"]] if "key" in fields else _copy_keys(workflow.key, now)
     for key in keys:
-        made = _new_workflow(workflow.environment_id, {**copied, **fields, "key": key}, content, now)
-        if await store.insert_workflow(db, *made):
-            await _tell(db, EventType.WORKFLOW_CREATED, made[0], now)
-            return made
-    raise _taken(keys[-1])
+        copy, first = _new_workflow(workflow.environment_id, {**copied, **fields, "key": key}, content, now)
+        if await store.insert_workflow(db, copy, first):
+            await _append_event(db, EventType.WORKFLOW_CREATED, copy, now)
+            return copy, first
+    raise _identifier_taken(keys[-1])
 
 
 async def delete_workflow(db: Connection, workflow: Workflow, now: Millis) -> None:
-    """Mark it deleted, which frees its identifier; the caller holds the workflow's row."""
+    """Mark the workflow deleted, which frees its identifier; the caller has locked its row."""
     await store.mark_workflow_deleted(db, workflow, now)
-    await _tell(db, EventType.WORKFLOW_DELETED, workflow, now)
+    await _append_event(db, EventType.WORKFLOW_DELETED, workflow, now)
 
 
-async def _tell(db: Connection, kind: EventType, workflow: Workflow, now: Millis) -> None:
-    shown = {
+async def _append_event(db: Connection, kind: EventType, workflow: Workflow, now: Millis) -> None:
+    data = {
         "_id": id_text(workflow.id),
         "workflowId": workflow.key,
         "name": workflow.name,
@@ -87,12 +86,12 @@ async def _tell(db: Connection, kind: EventType, workflow: Workflow, now: Millis
         "createdAt": iso_text(workflow.created_at),
         "updatedAt": iso_text(workflow.updated_at),
     }
-    await append_events(db, workflow.environment_id, [(kind, shown)], now)
+    await append_events(db, workflow.environment_id, [(kind, data)], now)
 
 
 def _new_workflow(
     environment_id: EnvironmentId, fields: Mapping[str, Any], content: Mapping[str, Any], now: Millis
-) -> Made:
+) -> VersionedWorkflow:
     version = WorkflowVersion(
         environment_id=environment_id,
         id=WorkflowVersionId(new_id(now)),
@@ -122,9 +121,9 @@ def _new_workflow(
 
 
 def _next_version(version: WorkflowVersion, content: Mapping[str, Any], now: Millis) -> WorkflowVersion:
-    """The version with the new content, or the same one where it says the same."""
+    """Return a version with the new content, or the given one if the content is the same."""
     changed = msgspec.structs.replace(version, **content)
-    # Compared as text, because 1, 1.0 and true are equal to Python and not to a reader of JSON.
+    # Compared as JSON text, because 1, 1.0 and true are equal in Python and differ in JSON.
     if json_text(changed) == json_text(version):
         return version
     return msgspec.structs.replace(
@@ -138,10 +137,10 @@ def _copied_step(step: Step, now: Millis) -> Step:
 
 
 def _copy_keys(key: WorkflowKey, now: Millis) -> list[WorkflowKey]:
-    """Identifiers for a copy: a plain one, and one that nobody has."""
+    """Return identifiers to try for a copy: a readable one, then a unique one."""
     base = f"{key[:230]}-copy"
     return [WorkflowKey(base), WorkflowKey(f"{base}-{id_base62(new_id(now))[-8:]}")]
 
 
-def _taken(key: WorkflowKey) -> Invalid:
+def _identifier_taken(key: WorkflowKey) -> Invalid:
     return Invalid.field("workflowId", "is the identifier of another workflow of this environment", key)

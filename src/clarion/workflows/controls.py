@@ -1,6 +1,6 @@
-"""The controls of each step type: what a step says, when it fires and whether it runs at all.
+"""The controls of each step type: content, timing, and the condition under which the step runs.
 
-They are stored exactly as callers send them; these shapes read them where they are used.
+Controls are stored exactly as callers send them and decoded into these shapes when they are used.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,8 @@ from clarion.templates import check_key, check_template
 from clarion.vocabulary import StepType
 
 Amount = Annotated[int, Meta(ge=1, le=1_000_000_000)]
-Found = tuple[str, str]
+PathAndText = tuple[str, str]
+"""A path in the controls, with the text or the problem there."""
 
 _MAX_DAYS = 3660
 _SECONDS_A_DAY = 86_400
@@ -36,7 +37,7 @@ _KEYS = ("digest_key", "throttle_key", "dynamic_key", "delay_path")
 
 
 class ControlsProblem(ClarionError):
-    """Controls that cannot be read; the message names each path and what is wrong there."""
+    """Controls do not fit their shape; the message names each path and what is wrong there."""
 
 
 class Target(StrEnum):
@@ -81,7 +82,7 @@ class Action(Wire):
     redirect: Redirect | None = None
 
 
-class Sender(Wire):
+class EmailSender(Wire):
     email: str | None = None
     name: str | None = None
 
@@ -92,7 +93,7 @@ class LookBackWindow(Wire):
 
 
 class Controls(Wire):
-    """What every step has: JSON-logic under which it runs."""
+    """What every step has: `skip` is the JSON-logic under which it runs."""
 
     skip: dict[str, Any] | None = None
 
@@ -112,7 +113,7 @@ class EmailControls(Controls):
     subject: str | None = None
     body: str | None = None
     editor_type: EditorType | None = None
-    sender: Sender | None = field(name="from", default=None)
+    sender: EmailSender | None = field(name="from", default=None)
     reply_to: str | None = None
     preheader: str | None = None
     layout_id: str | None = None
@@ -121,7 +122,7 @@ class EmailControls(Controls):
 
 
 class TextControls(Controls):
-    """SMS and chat."""
+    """Controls of SMS and chat steps."""
 
     body: str | None = None
 
@@ -133,7 +134,7 @@ class PushControls(Controls):
 
 
 class WaitControls(Controls):
-    """A length of time, as the steps that wait or count have it."""
+    """The length of time of steps that wait or count."""
 
     amount: Amount | None = None
     unit: Unit | None = None
@@ -190,34 +191,34 @@ ControlsT = TypeVar("ControlsT", bound=Controls)
 
 
 def read_controls(step_type: StepType, values: Mapping[str, Any]) -> Controls:
-    """Stored controls in the shape of their step type; raises ControlsProblem."""
+    """Decode stored controls into the shape of their step type; raises ControlsProblem."""
     return read_as(SHAPES[step_type], values)
 
 
 def read_as(shape: type[ControlsT], values: Mapping[str, Any]) -> ControlsT:
-    """Stored controls in a shape that the caller knows; raises ControlsProblem."""
-    readable = _readable(shape, values)
+    """Decode stored controls into a given shape; raises ControlsProblem."""
+    normalized = _normalize(shape, values)
     try:
-        return msgspec.convert(readable, shape)
+        return msgspec.convert(normalized, shape)
     except msgspec.ValidationError:
-        found = [f"{path} {problem.message}" for path, problem in find_problems(readable, shape, "")]
+        found = [f"{path} {problem.message}" for path, problem in find_problems(normalized, shape, "")]
         raise ControlsProblem("; ".join(found)) from None
 
 
-def check_controls(step_type: StepType, values: Mapping[str, Any]) -> list[Found]:
-    """Everything for which controls are refused when they are saved: paths and what is wrong there.
+def check_controls(step_type: StepType, values: Mapping[str, Any]) -> list[PathAndText]:
+    """List everything that keeps controls from being saved: paths and what is wrong there.
 
-    Content that is merely missing is no such thing, because drafts are saved too.
+    Missing content does not, because drafts are saved too.
     """
     shape = SHAPES[step_type]
-    found = [(path, problem.message) for path, problem in find_problems(_readable(shape, values), shape, "")]
+    found = [(path, problem.message) for path, problem in find_problems(_normalize(shape, values), shape, "")]
     if step_type is not StepType.CUSTOM:
         found += _template_problems(values)
     return found or list(_rule_problems(read_as(shape, values)))
 
 
-def _readable(shape: type[Controls], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with whole numbers where clients write 3.0 for 3."""
+def _normalize(shape: type[Controls], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn 3.0 into 3 in the controls of steps that wait: some clients send whole numbers as floats."""
     return _with_whole_numbers(values) if issubclass(shape, WaitControls) else dict(values)
 
 
@@ -231,7 +232,7 @@ def _whole(value: Any) -> Any:
     return _with_whole_numbers(value) if isinstance(value, dict) else value
 
 
-def _template_problems(values: Mapping[str, Any]) -> Iterator[Found]:
+def _template_problems(values: Mapping[str, Any]) -> Iterator[PathAndText]:
     for name, value in values.items():
         if name in _NOT_TEXT:
             continue
@@ -241,8 +242,8 @@ def _template_problems(values: Mapping[str, Any]) -> Iterator[Found]:
                 yield path, problem
 
 
-def texts_of(value: Any, path: str) -> Iterator[Found]:
-    """Every text in a JSON value with its path."""
+def texts_of(value: Any, path: str) -> Iterator[PathAndText]:
+    """Yield every text in a JSON value with its path."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
@@ -253,8 +254,8 @@ def texts_of(value: Any, path: str) -> Iterator[Found]:
             yield from texts_of(inner, f"{path}.{number}")
 
 
-def _rule_problems(controls: Controls) -> Iterator[Found]:
-    """What types alone cannot tell; an empty text is one that is missing."""
+def _rule_problems(controls: Controls) -> Iterator[PathAndText]:
+    """Yield the problems that types do not show; an empty text counts as missing."""
     if controls.skip and (problem := check_logic(controls.skip)):
         yield "skip", problem
     cron = getattr(controls, "cron", None)
@@ -268,7 +269,7 @@ def _rule_problems(controls: Controls) -> Iterator[Found]:
     yield from _length_problems(controls)
 
 
-def _length_problems(controls: Controls) -> Iterator[Found]:
+def _length_problems(controls: Controls) -> Iterator[PathAndText]:
     if not isinstance(controls, WaitControls):
         return
     if controls.amount and controls.unit and _is_too_long(controls.amount, controls.unit):

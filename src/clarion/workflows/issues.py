@@ -1,4 +1,4 @@
-"""What keeps a saved step from being complete: told in answers, never a refusal."""
+"""Issues: what a saved step still lacks. Responses show them; they never keep a step from being saved."""
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -47,7 +47,7 @@ class Issue(Struct, frozen=True):
 
 
 def find_issues(step: Step) -> list[Issue]:
-    """Everything that a step still lacks, its variants included."""
+    """List everything that a step and its variants still lack."""
     found = list(_issues_of(step.type, step.controls, ""))
     for number, variant in enumerate(step.variants):
         found += _issues_of(step.type, variant.controls, f"variants.{number}.")
@@ -55,7 +55,7 @@ def find_issues(step: Step) -> list[Issue]:
 
 
 def status_of(*, active: bool, steps: Sequence[Step]) -> WorkflowStatus:
-    """An active workflow with an incomplete active step is in error."""
+    """Return the status; an active workflow with an incomplete active step is in error."""
     if not active:
         return WorkflowStatus.INACTIVE
     is_incomplete = any(step.active and find_issues(step) for step in steps)
@@ -78,7 +78,7 @@ def _issues_of(step_type: StepType, values: dict[str, object], prefix: str) -> I
 
 
 def _missing(controls: Controls) -> list[str]:
-    """The members without which the step can do nothing, as the API names them."""
+    """List the required members that are missing, as the API names them."""
     needed: dict[str, object] = {}
     match controls:
         case InAppControls():

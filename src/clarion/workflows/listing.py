@@ -1,4 +1,4 @@
-"""Lists of workflows: an environment has few, so they are chosen and sorted here and not in SQL."""
+"""Lists of workflows: an environment has few, so they are filtered and sorted here instead of in SQL."""
 
 from collections.abc import Iterable
 
@@ -7,16 +7,14 @@ from clarion.ids import EnvironmentId, WorkflowVersionId
 from clarion.vocabulary import OrderDirection
 from clarion.workflows import store
 from clarion.workflows.issues import WorkflowStatus, status_of
-from clarion.workflows.model import Workflow, WorkflowVersion
+from clarion.workflows.model import VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.wire import WorkflowOrder, WorkflowsQuery
-
-Listed = tuple[Workflow, WorkflowVersion]
 
 
 async def list_workflow_page(
     db: Connection, environment_id: EnvironmentId, query: WorkflowsQuery
-) -> tuple[list[Listed], int]:
-    """One page with the current versions, and how many there are in all."""
+) -> tuple[list[VersionedWorkflow], int]:
+    """Return one page with the current versions, and the total."""
     found = [one for one in await store.list_workflows(db, environment_id) if _is_wanted(one, query)]
     found.sort(key=lambda one: _sort_key(one, query.order_by), reverse=query.order_direction is OrderDirection.DESC)
     if query.status:
@@ -45,7 +43,7 @@ def _sort_key(workflow: Workflow, order_by: WorkflowOrder) -> tuple[object, ...]
 async def _with_status(
     db: Connection, environment_id: EnvironmentId, found: list[Workflow], wanted: set[WorkflowStatus]
 ) -> list[Workflow]:
-    """Those with one of the statuses; only active ones need a look into their steps."""
+    """Keep the workflows with one of the statuses; only those of active workflows depend on their steps."""
     versions = await _versions(db, environment_id, (one for one in found if one.active))
 
     def status(workflow: Workflow) -> WorkflowStatus:

@@ -1,4 +1,4 @@
-"""Workflows as records: what is edited, the immutable versions that runs keep, and who may switch what off."""
+"""Workflows as records, their immutable versions, and the layers of preferences."""
 
 import re
 import unicodedata
@@ -22,8 +22,8 @@ _STEP_SLUG_MARK = "_st_"
 _CHANNELS = {StepType(channel.value): channel for channel in Channel}
 
 
-class Controlled(Struct, frozen=True, kw_only=True, rename="camel", dict=True):
-    """What has controls, and in them a rule that says when it runs."""
+class WithControls(Struct, frozen=True, kw_only=True, rename="camel", dict=True):
+    """Base of steps and variants: controls, with the JSON-logic in `skip` that says when they run."""
 
     controls: dict[str, Any] = {}
 
@@ -37,7 +37,7 @@ class Controlled(Struct, frozen=True, kw_only=True, rename="camel", dict=True):
         return has_markup(json_text(self.controls.get("skip")))
 
 
-class Variant(Controlled, frozen=True, kw_only=True, rename="camel"):
+class Variant(WithControls, frozen=True, kw_only=True, rename="camel"):
     """Other controls for a step, used instead of its own where the filters pass."""
 
     id: str
@@ -45,8 +45,8 @@ class Variant(Controlled, frozen=True, kw_only=True, rename="camel"):
     filters: list[dict[str, Any]] = []
 
 
-class Step(Controlled, frozen=True, kw_only=True, rename="camel"):
-    """One step of a version, as it is kept in the version's JSON."""
+class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
+    """One step of a version, as the version's JSON stores it."""
 
     id: str
     step_id: str
@@ -66,8 +66,8 @@ class Step(Controlled, frozen=True, kw_only=True, rename="camel"):
         plain = find_id(self.id)
         return f"{kebab(self.name)}{_STEP_SLUG_MARK}{self.id if plain is None else id_base62(plain)}"
 
-    def is_called(self, reference: str) -> bool:
-        """Whether the reference is this step's identifier, `_id` or slug, whatever the slug's name part says."""
+    def is_named_by(self, reference: str) -> bool:
+        """Return whether the reference is this step's identifier, `_id` or slug; the slug's name part is ignored."""
         return reference in (self.step_id, self.id) or reference.endswith(self.slug.removeprefix(kebab(self.name)))
 
 
@@ -83,7 +83,7 @@ class MainSwitch(Struct, frozen=True, rename="camel"):
 
 
 class PreferenceLayer(Struct, frozen=True):
-    """What one side set; whatever is absent is left to the layer below."""
+    """The switches that one side set; the layer below decides about absent ones."""
 
     all: MainSwitch = MainSwitch()
     channels: dict[Channel, Switch] = {}
@@ -128,7 +128,7 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
     def find_step(self, reference: str) -> Step | None:
         """A step by its identifier, `_id` or slug."""
         exact = (step for step in self.steps if step.step_id == reference)
-        return next(exact, None) or next((step for step in self.steps if step.is_called(reference)), None)
+        return next(exact, None) or next((step for step in self.steps if step.is_named_by(reference)), None)
 
     @cached_property
     def step_types(self) -> frozenset[StepType]:
@@ -141,8 +141,12 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
         return list(dict.fromkeys(channel for channel in found if channel is not None))
 
 
+VersionedWorkflow = tuple[Workflow, WorkflowVersion]
+"""A workflow with its current version."""
+
+
 def find_workflow_id(reference: str) -> WorkflowId | None:
-    """The id in an `_id` or a slug, or None where the reference can only be an identifier."""
+    """Return the id in an `_id` or a slug, or None if the reference can only be an identifier."""
     plain = find_id(reference)
     if plain is None:
         _, mark, encoded = reference.rpartition(_SLUG_MARK)
@@ -151,7 +155,7 @@ def find_workflow_id(reference: str) -> WorkflowId | None:
 
 
 def kebab(text: str) -> str:
-    """Lower-case words joined by hyphens."""
+    """Return the words of a text in lower case, joined by hyphens."""
     ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", ascii_text)
     return "-".join(re.findall(r"[a-z0-9]+", spaced.lower()))

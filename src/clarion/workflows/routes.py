@@ -11,7 +11,7 @@ from clarion.jsontext import plain_value
 from clarion.vocabulary import Scope
 from clarion.workflows import actions, store
 from clarion.workflows.listing import list_workflow_page
-from clarion.workflows.model import Step, Workflow, WorkflowVersion
+from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.preview import render_preview
 from clarion.workflows.step_wire import PreviewIn, PreviewOut, PreviewPayloadIn, PreviewResultOut, StepOut
 from clarion.workflows.steps import build_steps, check_definition
@@ -29,7 +29,7 @@ from clarion.workflows.wire import (
 
 @operation("POST", "/v2/workflows", scope=Scope.WORKFLOWS_WRITE, status=201, body=WorkflowIn, body_limit=LARGE_BODY)
 async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
-    """Create a workflow; what steps still lack is told in their issues and does not keep it from being saved."""
+    """Create a workflow; incomplete steps are saved too, and their issues list what they lack."""
     check_definition(body.steps, body.content().get("payload_schema"))
     fields = body.fields() | {"key": WorkflowKey(str(body.workflow_id))}
     content = body.content() | {"steps": build_steps(body.steps, (), call.now)}
@@ -56,7 +56,7 @@ async def get_workflow(call: Call, workflow_key: WorkflowKey) -> WorkflowOut:
 async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPut) -> WorkflowOut:
     """Replace the steps and change what else is sent; runs under way keep the version that they started with."""
     check_definition(body.steps, body.content().get("payload_schema"))
-    current = await _held_workflow(call, workflow_key)
+    current = await _lock_workflow(call, workflow_key)
     content = body.content() | {"steps": build_steps(body.steps, current[1].steps, call.now)}
     changed = await actions.change_workflow(call.db, current, body.fields(), content, call.now)
     return WorkflowOut.of(*changed, call.services.names.origin)
@@ -68,7 +68,7 @@ async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: Workflow
 async def update_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPatch) -> WorkflowOut:
     """Change the supplied fields and leave the others, and the steps, as they are."""
     check_definition((), body.content().get("payload_schema"))
-    current = await _held_workflow(call, workflow_key)
+    current = await _lock_workflow(call, workflow_key)
     changed = await actions.change_workflow(call.db, current, body.fields(), body.content(), call.now)
     return WorkflowOut.of(*changed, call.services.names.origin)
 
@@ -125,8 +125,8 @@ async def preview_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: 
     )
 
 
-async def _held_workflow(call: Call, workflow_key: WorkflowKey) -> actions.Made:
-    """A workflow to change, locked, with its current version."""
+async def _lock_workflow(call: Call, workflow_key: WorkflowKey) -> VersionedWorkflow:
+    """Lock a workflow and return it with its current version."""
     found = await store.get_workflow(call.db, call.environment_id, workflow_key, for_update=True)
     return found, await store.get_version(call.db, found)
 

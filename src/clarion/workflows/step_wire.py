@@ -48,7 +48,7 @@ class VariantIn(Wire):
 
 
 class StepIn(Wire):
-    """One step; an `_id` or `stepId` of the workflow as it is says that it is that step, changed."""
+    """One step; an existing `_id` or `stepId` of the workflow changes that step."""
 
     id: str | None = field(name="_id", default=None)
     step_id: IdentifierText | None = None
@@ -109,7 +109,7 @@ class StepOut(Wire):
 
     @classmethod
     def of(cls, step: Step, workflow: Workflow, origin: str) -> Self:
-        values = _shown_values(step)
+        values = _with_subject(step)
         return cls(
             id=step.id,
             step_id=step.step_id,
@@ -149,7 +149,7 @@ class PreviewPayloadIn(Wire):
 
 
 class PreviewIn(Wire):
-    """Controls to try instead of the saved ones, and the variables."""
+    """Controls to preview instead of the saved ones, and the variables."""
 
     control_values: dict[str, Any] | None = None
     preview_payload: PreviewPayloadIn | None = None
@@ -173,8 +173,8 @@ def _issues_out(step: Step) -> StepIssuesOut | UnsetType:
     return StepIssuesOut(controls=found) if found else UNSET
 
 
-def _shown_values(step: Step) -> dict[str, Any]:
-    """The controls as they were sent, with the subject that clients require of every e-mail step."""
+def _with_subject(step: Step) -> dict[str, Any]:
+    """Return the controls as they were sent, with the subject that clients require of every e-mail step."""
     if step.type is StepType.EMAIL and step.controls.get("subject") is None:
         return step.controls | {"subject": ""}
     return step.controls

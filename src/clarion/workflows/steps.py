@@ -1,4 +1,4 @@
-"""Steps from what a caller sends: what is wrong with them, and which step of before each of them is."""
+"""Builds steps from request bodies: validates them, and matches them with the steps of the previous version."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,11 +12,12 @@ from clarion.workflows.controls import check_controls
 from clarion.workflows.model import Step, Variant, kebab
 from clarion.workflows.step_wire import StepIn, VariantIn
 
-Found = tuple[str, str, Any]
+StepProblem = tuple[str, str, Any]
+"""A path in the body, what is wrong there, and the value."""
 
 
 def check_definition(steps: Sequence[StepIn], payload_schema: Any) -> None:
-    """Refuse a definition that could not run, with everything that is wrong with it."""
+    """Raise Invalid with everything that is wrong with a definition that could not run."""
     problems: dict[str, list[Problem]] = {}
     for path, message, value in _problems(steps, payload_schema):
         problems.setdefault(path, []).append(Problem(message, value))
@@ -25,14 +26,14 @@ def check_definition(steps: Sequence[StepIn], payload_schema: Any) -> None:
 
 
 def build_steps(inputs: Sequence[StepIn], previous: Sequence[Step], now: Millis) -> list[Step]:
-    """The steps of a new version; one that is known by `_id` or `stepId` stays the step it was."""
+    """Build the steps of a new version; a step with a known `_id` or `stepId` keeps its id."""
     by_id = {step.id: step for step in previous}
     by_step_id = {step.step_id: step for step in previous}
-    named = [_given_step_id(one, by_id) for one in inputs]
+    named = [_find_given_step_id(one, by_id) for one in inputs]
     taken = {name for name in named if name is not None}
     built: list[Step] = []
     for one, name in zip(inputs, named, strict=True):
-        step_id = name or _free_step_id(one, taken)
+        step_id = name or _make_step_id(one, taken)
         taken.add(step_id)
         known = by_id.get(one.id or "") or by_step_id.get(step_id)
         is_used = known is not None and any(step.id == known.id for step in built)
@@ -45,7 +46,7 @@ def new_step_id(now: Millis) -> str:
     return id_text(new_id(now))
 
 
-def _problems(steps: Sequence[StepIn], payload_schema: Any) -> Iterator[Found]:
+def _problems(steps: Sequence[StepIn], payload_schema: Any) -> Iterator[StepProblem]:
     for number, step in enumerate(steps):
         yield from _step_problems(step, f"steps.{number}")
     schema = None if payload_schema is None else check_schema(payload_schema)
@@ -53,13 +54,13 @@ def _problems(steps: Sequence[StepIn], payload_schema: Any) -> Iterator[Found]:
         yield "payloadSchema", schema, None
 
 
-def _step_problems(step: StepIn, path: str) -> Iterator[Found]:
+def _step_problems(step: StepIn, path: str) -> Iterator[StepProblem]:
     yield from _part_problems(step, step, path)
     for number, variant in enumerate(step.variants or ()):
         yield from _part_problems(step, variant, f"{path}.variants.{number}")
 
 
-def _part_problems(step: StepIn, part: StepIn | VariantIn, path: str) -> Iterator[Found]:
+def _part_problems(step: StepIn, part: StepIn | VariantIn, path: str) -> Iterator[StepProblem]:
     values = part.control_values or {}
     for where, message in check_controls(step.step_type, values):
         yield f"{path}.controlValues.{where}", message, None
@@ -67,14 +68,14 @@ def _part_problems(step: StepIn, part: StepIn | VariantIn, path: str) -> Iterato
         yield ".".join(filter(None, (f"{path}.filters", where))), message, None
 
 
-def _given_step_id(one: StepIn, by_id: dict[str, Step]) -> str | None:
+def _find_given_step_id(one: StepIn, by_id: dict[str, Step]) -> str | None:
     if one.step_id is not None:
         return str(one.step_id)
     known = by_id.get(one.id or "")
     return None if known is None else known.step_id
 
 
-def _free_step_id(one: StepIn, taken: set[str]) -> str:
+def _make_step_id(one: StepIn, taken: set[str]) -> str:
     base = kebab(one.name) or kebab(one.type)
     candidates = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
     return next(name for name in candidates if name not in taken)
@@ -95,13 +96,13 @@ def _step(one: StepIn, step_id: str, known: Step | None, now: Millis) -> Step:
 
 
 def _variants(inputs: Sequence[VariantIn], previous: Sequence[Variant], now: Millis) -> list[Variant]:
-    """The variants of a step; one that is known by its `_id`, or else by its name, keeps its id."""
-    left = list(previous)
+    """Build the variants of a step; a variant with a known `_id`, or else a known name, keeps its id."""
+    unmatched = list(previous)
     built: list[Variant] = []
     for one in inputs:
-        known = next((old for old in left if old.id == one.id), None)
-        known = known or next((old for old in left if one.id is None and old.name == one.name), None)
-        left = [old for old in left if old is not known]
+        known = next((old for old in unmatched if old.id == one.id), None)
+        known = known or next((old for old in unmatched if one.id is None and old.name == one.name), None)
+        unmatched = [old for old in unmatched if old is not known]
         built.append(
             Variant(
                 id=new_step_id(now) if known is None else known.id,

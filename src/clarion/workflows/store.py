@@ -70,7 +70,7 @@ LIST_VERSIONS_BY_ID = sql("SELECT * FROM workflow_versions WHERE environment_id 
 
 
 async def insert_workflow(db: Connection, workflow: Workflow, version: WorkflowVersion) -> bool:
-    """Insert a workflow with its first version, unless the identifier is taken."""
+    """Insert a workflow with its first version; returns False if the identifier is taken."""
     row = await db.fetch_one(INSERT_WORKFLOW, **_columns(workflow), key=workflow.key, created_at=workflow.created_at)
     if row is None:
         return False
@@ -95,7 +95,7 @@ async def insert_version(db: Connection, version: WorkflowVersion) -> None:
 async def find_workflow(
     db: Connection, environment_id: EnvironmentId, reference: str, *, for_update: bool = False
 ) -> Workflow | None:
-    """A workflow by its identifier, `_id` or slug."""
+    """Find a workflow by its identifier, `_id` or slug."""
     by_key, by_id = (
         (FIND_WORKFLOW_BY_KEY_FOR_UPDATE, FIND_WORKFLOW_BY_ID_FOR_UPDATE)
         if for_update
@@ -118,35 +118,35 @@ async def get_workflow(
 
 
 async def get_version(db: Connection, workflow: Workflow) -> WorkflowVersion:
-    """The version that new runs of the workflow take."""
+    """Return the current version, which new runs take."""
     found = await list_versions_by_id(db, workflow.environment_id, [workflow.version_id])
     return found[workflow.version_id]
 
 
 async def update_workflow(db: Connection, workflow: Workflow) -> None:
-    """Write everything of a workflow that can change; the caller holds its row."""
+    """Write every column of a workflow that can change; the caller has locked its row."""
     await db.execute(UPDATE_WORKFLOW, **_columns(workflow))
 
 
 async def mark_workflow_deleted(db: Connection, workflow: Workflow, now: Millis) -> None:
-    """Take a workflow away and free its identifier; its versions stay for the runs under way."""
+    """Mark a workflow deleted and free its identifier; its versions stay for the runs under way."""
     await db.execute(MARK_WORKFLOW_DELETED, environment_id=workflow.environment_id, id=workflow.id, now=now)
 
 
 async def list_workflows(db: Connection, environment_id: EnvironmentId) -> list[Workflow]:
-    """Every workflow, oldest first."""
+    """List the workflows that are not deleted, oldest first."""
     return [workflow_of(row) for row in await db.fetch(LIST_WORKFLOWS, environment_id=environment_id)]
 
 
 async def list_active_workflows(db: Connection, environment_id: EnvironmentId) -> list[Workflow]:
-    """Every workflow that can be triggered, oldest first."""
+    """List the workflows that can be triggered, oldest first."""
     return [workflow_of(row) for row in await db.fetch(LIST_ACTIVE_WORKFLOWS, environment_id=environment_id)]
 
 
 async def list_workflows_by_reference(
     db: Connection, environment_id: EnvironmentId, references: Iterable[str]
 ) -> dict[str, Workflow]:
-    """Those of the given workflows that exist, by what they were called: identifier, `_id` or slug."""
+    """Return the workflows that exist, by the given reference: identifier, `_id` or slug."""
     wanted = list(dict.fromkeys(references))
     rows = await db.fetch(LIST_WORKFLOWS_BY_KEY, environment_id=environment_id, keys=wanted)
     found: dict[str, Workflow] = {row["key"]: workflow_of(row) for row in rows}
@@ -160,7 +160,7 @@ async def list_workflows_by_reference(
 async def list_workflows_by_id(
     db: Connection, environment_id: EnvironmentId, ids: Iterable[WorkflowId]
 ) -> dict[WorkflowId, Workflow]:
-    """The given workflows, deleted ones included: their runs still tell their name."""
+    """Return the given workflows, including deleted ones, whose runs still show their name."""
     rows = await db.fetch(LIST_WORKFLOWS_BY_ID, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
     return {row["id"]: workflow_of(row) for row in rows}
 
@@ -205,7 +205,7 @@ def version_of(row: Row) -> WorkflowVersion:
 
 
 def _columns(workflow: Workflow) -> dict[str, Any]:
-    """The columns that both writing and rewriting a workflow take."""
+    """Return the columns that INSERT and UPDATE share."""
     return {
         "environment_id": workflow.environment_id,
         "id": workflow.id,

@@ -39,7 +39,7 @@ class LayerIn(Wire):
 
 
 class PreferencesIn(Wire):
-    """`workflow` is what the author of the workflow sets, `user` what the team overrides; null clears."""
+    """`workflow` holds the defaults of the workflow's author, `user` the overrides of the team; null clears."""
 
     user: LayerIn | UnsetType | None = UNSET
     workflow: LayerIn | UnsetType | None = UNSET
@@ -63,17 +63,17 @@ class WorkflowPatch(Wire):
     validate_payload: bool | UnsetType = UNSET
 
     def fields(self) -> dict[str, Any]:
-        """What changes of the workflow itself."""
+        """The changes of the workflow itself."""
         sent = changes_of(self, "name", "description", "tags", "active", "severity")
         return sent if isinstance(self.preferences, UnsetType) else sent | self.preferences.changes()
 
     def content(self) -> dict[str, Any]:
-        """What makes a new version."""
+        """The changes that make a new version."""
         return changes_of(self, "payload_schema", "validate_payload")
 
 
 class WorkflowPut(WorkflowPatch):
-    """The steps as they shall be; of the rest, omitted stays as it is and null clears."""
+    """Replaces the steps; other omitted fields stay as they are, and null clears."""
 
     name: Name
     steps: Annotated[list[StepIn], Meta(max_length=MAX_STEPS)]
@@ -207,19 +207,19 @@ class WorkflowsOut(Wire):
 
 
 def _layer_out(strongest_first: Sequence[PreferenceLayer]) -> LayerOut:
-    """A layer with every switch filled in: by itself, then by those below it, and on where none says anything."""
-    main = _first_said(layer.all.enabled for layer in strongest_first)
+    """Fill in every switch of the first layer: from itself, then from the layers below it; the default is on."""
+    main = _first_set(layer.all.enabled for layer in strongest_first)
     channels = {
-        channel: SwitchOut(enabled=_first_said(_said(layer, channel) for layer in strongest_first))
+        channel: SwitchOut(enabled=_first_set(_switch(layer, channel) for layer in strongest_first))
         for channel in Channel
     }
     return LayerOut(all=MainSwitchOut(enabled=main, read_only=strongest_first[0].all.read_only), channels=channels)
 
 
-def _said(layer: PreferenceLayer, channel: Channel) -> bool | None:
+def _switch(layer: PreferenceLayer, channel: Channel) -> bool | None:
     switch = layer.channels.get(channel)
     return layer.all.enabled if switch is None else switch.enabled
 
 
-def _first_said(values: Iterable[bool | None]) -> bool:
+def _first_set(values: Iterable[bool | None]) -> bool:
     return next((value for value in values if value is not None), True)

@@ -5,14 +5,16 @@ from collections import Counter
 from clarion.clock import Millis
 from clarion.engine.sending.choosing import order_integrations
 from clarion.ids import EnvironmentId, IntegrationId, MessageId, new_id
-from clarion.integrations.model import USUAL_WEIGHT, Integration
+from clarion.integrations.model import DEFAULT_WEIGHT, Integration
 from clarion.vocabulary import Channel
 
 NOW = Millis(1_767_225_600_000)
 MESSAGES = [MessageId(number.to_bytes(16)) for number in range(4_000)]
 
 
-def make_integration(name: str, *, weight: int = USUAL_WEIGHT, priority: int = 1, primary: bool = False) -> Integration:
+def make_integration(
+    name: str, *, weight: int = DEFAULT_WEIGHT, priority: int = 1, primary: bool = False
+) -> Integration:
     return Integration(
         environment_id=EnvironmentId(bytes(16)),
         id=IntegrationId(name.encode().ljust(16)),

@@ -9,7 +9,7 @@ from clarion.db.query import sql
 from clarion.engine.sending.circuit import FAILURES_TO_OPEN
 from clarion.engine.worker import Engine
 from clarion.ids import id_text
-from clarion.integrations.callbacks import find_receipts_url
+from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.providers.base import Outgoing, Sent
 from clarion.providers.egress import EgressGuard
 from clarion.providers.gateway import ProviderGateway
@@ -379,7 +379,7 @@ async def test_the_provider_is_told_where_to_report_and_its_id_of_the_message_is
             vault=vault,
             bus=application.services.bus,
             gateway=listening,
-            receipts_url=find_receipts_url("https://api.example.com", vault),
+            receipts_url=make_receipts_url_finder("https://api.example.com", vault),
         )
         made = await integrate(world, "svc-email", "email")
         await world.make_workflow(EMAIL)

@@ -9,7 +9,7 @@ from clarion.conditions import decide_filters
 from clarion.engine.records import variables_of
 from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.ids import MessageId
-from clarion.integrations.model import USUAL_WEIGHT, Integration, failover_key
+from clarion.integrations.model import DEFAULT_WEIGHT, Integration, failover_key
 
 
 def choose_integrations(send: ClaimedSend, message: OutgoingMessage) -> list[Integration]:
@@ -31,7 +31,7 @@ def order_integrations(integrations: Sequence[Integration], message_id: MessageI
     The same message has the same order every time, and one integration more or less moves only its own share.
     """
     ordered = sorted(integrations, key=failover_key)
-    if all(one.weight == USUAL_WEIGHT for one in ordered):
+    if all(one.weight == DEFAULT_WEIGHT for one in ordered):
         return ordered
     return sorted(ordered, key=lambda one: _draw(one, message_id))
 

@@ -18,8 +18,8 @@ from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.engine.sending.planning import plan_sends
 from clarion.engine.sending.webhook_context import add_contexts
 from clarion.ids import EnvironmentId, JobId, SubscriberId, TriggerId
+from clarion.integrations.cache import IntegrationCache
 from clarion.integrations.model import Integration
-from clarion.integrations.opened import OpenedIntegrations
 from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailStatus, ExecutionDetail, canceled_detail
@@ -57,7 +57,7 @@ class Claim(NamedTuple):
 
 
 async def claim_sends(
-    db: Connection, environment_id: EnvironmentId, integrations: OpenedIntegrations, *, limit: int, now: Millis
+    db: Connection, environment_id: EnvironmentId, integrations: IntegrationCache, *, limit: int, now: Millis
 ) -> Claim:
     """Take up to `most` jobs that are due; those that have to wait for an integration are put back."""
     await enter_claim(db, environment_id)

@@ -15,7 +15,7 @@ from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailStatus, ExecutionDetail
 from clarion.jobs.model import CANCELED_BY_FAILURE
 from clarion.jsontext import json_text
-from clarion.receipts.awaited import await_tickets, insert_awaited
+from clarion.receipts.tickets import insert_tickets, make_tickets
 from clarion.subscribers.tokens import remove_device_tokens
 from clarion.vocabulary import JobStatus
 from clarion.workflows.store import list_versions_by_id
@@ -103,15 +103,15 @@ async def _await_receipts(
     db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
 ) -> None:
     """Have providers asked for receipts that they do not report, where they gave tickets for them."""
-    awaited = [
+    tickets = [
         one
         for send in sends
         for message_id, outcome in send.outcomes.items()
         if outcome.tickets and outcome.integration_id is not None
-        for one in await_tickets((environment_id, outcome.integration_id), message_id, outcome.tickets, now)
+        for one in make_tickets((environment_id, outcome.integration_id), message_id, outcome.tickets, now)
     ]
-    if awaited:
-        await insert_awaited(db, awaited)
+    if tickets:
+        await insert_tickets(db, tickets)
 
 
 async def _forget_tokens(

@@ -23,7 +23,7 @@ from clarion.engine.sending.record import record_sends
 from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
-from clarion.integrations.opened import OpenedIntegrations
+from clarion.integrations.cache import IntegrationCache
 from clarion.providers.gateway import ProviderGateway
 
 MAX_IN_FLIGHT = 512
@@ -56,7 +56,7 @@ class Sender:
         *,
         clock: Clock,
         gateway: ProviderGateway,
-        integrations: OpenedIntegrations,
+        integrations: IntegrationCache,
         wake_lanes: Callable[[], None],
         receipts_url: ReceiptsUrl = nowhere,
     ) -> None:

@@ -11,7 +11,7 @@ from clarion.engine.records import Run
 from clarion.engine.throttles import ThrottlePasses
 from clarion.jobs.details import DetailSource, DetailStatus
 from clarion.jobs.model import Job
-from clarion.workflows.model import Controlled, Step
+from clarion.workflows.model import Step, WithControls
 
 
 class StepContext(Struct, frozen=True, kw_only=True):
@@ -21,7 +21,7 @@ class StepContext(Struct, frozen=True, kw_only=True):
     run: Run
     job: Job
     step: Step
-    chosen: Controlled
+    chosen: WithControls
     """The step itself, or one of its variants."""
     variables: dict[str, Any]
     digests: DigestWindows

@@ -1,4 +1,4 @@
-"""The short way gives the text that the template engine gives."""
+"""The fast path renders the same text as the template engine."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clarion.templates.plain import find_pieces, join_pieces
+from clarion.templates.fast_path import find_segments, render_segments
 from clarion.templates.rendering import _render, parse, render_text
 
 NAMES = st.sampled_from(["payload", "name", "a", "first", "size", "0"])
@@ -31,11 +31,11 @@ def test_both_ways_lead_to_the_same_text(template: str, variables: dict[str, Any
     "template", ["{{ a | upcase }}", "{% if a %}x{% endif %}", "{{ a[0] }}", "{{ 'a' }}", "{{ a.size }}", "{{ a[b] }}"]
 )
 def test_what_is_not_plain_goes_the_long_way(template: str) -> None:
-    assert find_pieces(parse(template)) is None
+    assert find_segments(parse(template)) is None
 
 
 def test_plain_templates_do_not_need_the_engine() -> None:
-    pieces = find_pieces(parse("Hello {{ payload.name }}, {{payload.count}} of {{ payload.none }}"))
+    segments = find_segments(parse("Hello {{ payload.name }}, {{payload.count}} of {{ payload.none }}"))
 
-    assert pieces is not None
-    assert join_pieces(pieces, {"payload": {"name": "Ada", "count": 3}}, html=False) == "Hello Ada, 3 of "
+    assert segments is not None
+    assert render_segments(segments, {"payload": {"name": "Ada", "count": 3}}, html=False) == "Hello Ada, 3 of "

@@ -1,4 +1,4 @@
-"""Receipts that a provider is asked for: lost devices are found out about, each once."""
+"""Polled receipts: dead device tokens are detected, each once."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.environments.model import Environment
 from clarion.providers.gateway import ProviderGateway
-from clarion.receipts.asking import ask_for_receipts
+from clarion.receipts.polling import poll_receipts
 from clarion.vault import Vault
 from tests.engine.support import World, details, step
 from tests.providers.contract.vendor import Received, Reply, Vendor
@@ -25,7 +25,7 @@ ASK = "https://exp.host/--/api/v2/push/getReceipts"
 Ask = Callable[[int], Awaitable[None]]
 
 
-async def count_awaited(database: Database, environment: Environment) -> int:
+async def count_tickets(database: Database, environment: Environment) -> int:
     row = await database.read(lambda db: db.fetch_one(COUNT, environment_id=environment.id))
     assert row is not None
     return int(row["n"])
@@ -34,21 +34,21 @@ async def count_awaited(database: Database, environment: Environment) -> int:
 @pytest.fixture
 def ask(world: World, database: Database, gateway: ProviderGateway, vault: Vault) -> Ask:
     async def ask(after: int) -> None:
-        """Let time pass, then ask for what is due."""
+        """Let time pass, then poll due tickets."""
         world.clock.move(after)
-        await ask_for_receipts(database, gateway, vault, world.clock.now())
+        await poll_receipts(database, gateway, vault, world.clock.now())
 
     return ask
 
 
-def play_expo(vendor: Vendor, shown: dict[str, Any]) -> None:
-    """Tickets are named for the tokens; `told` is what is known of them by now."""
+def play_expo(vendor: Vendor, receipts: dict[str, Any]) -> None:
+    """Answer as Expo does: tickets are named for the tokens, and `receipts` are those that are ready, by token."""
 
     def answer(request: Received) -> Reply:
         asked = json.loads(request.body)
         if request.url == SEND:
             return Reply(body={"data": {"status": "ok", "id": f"ticket of {asked['to']}"}})
-        found = {one: shown[one.removeprefix("ticket of ")] for one in asked["ids"] if one[10:] in shown}
+        found = {one: receipts[one.removeprefix("ticket of ")] for one in asked["ids"] if one[10:] in receipts}
         return Reply(body={"data": found})
 
     vendor.answers = answer
@@ -95,11 +95,11 @@ async def test_a_device_that_is_lost_is_found_out_about_after_a_quarter_of_an_ho
 
     (message,), (event,) = await world.messages(), await world.events()
     assert (message["status"], message["errorId"]) == ("error", "bounced")
-    shown = details(event["jobs"][0])
-    assert shown[-2:] == ["Message bounced", "Invalid push device token was removed from subscriber"]
+    recorded = details(event["jobs"][0])
+    assert recorded[-2:] == ["Message bounced", "Invalid push device token was removed from subscriber"]
     assert "device-lost" not in str(event["jobs"][0]["executionDetails"]).replace("ticket of device-lost", "")
     assert await tokens_of(world) == []
-    assert await count_awaited(database, world.api.environment) == 0
+    assert await count_tickets(database, world.api.environment) == 0
     await ask(DAY)
     assert len(questions(vendor)) == 1
 
@@ -120,18 +120,18 @@ async def test_one_lost_device_of_several_is_removed_and_the_message_stays_sent(
 async def test_what_is_not_known_yet_is_asked_for_again_and_given_up_after_a_day(
     world: World, vendor: Vendor, database: Database, ask: Ask
 ) -> None:
-    shown: dict[str, Any] = {}
-    play_expo(vendor, shown)
+    receipts: dict[str, Any] = {}
+    play_expo(vendor, receipts)
     await send_push(world, "device-one", "device-two")
     await ask(15 * MINUTE)
     await ask(MINUTE)
     assert len(questions(vendor)) == 1
-    shown["device-one"] = {"status": "error", "message": "Too big", "details": {"error": "MessageTooBig"}}
+    receipts["device-one"] = {"status": "error", "message": "Too big", "details": {"error": "MessageTooBig"}}
     await ask(15 * MINUTE)
-    assert await count_awaited(database, world.api.environment) == 1
+    assert await count_tickets(database, world.api.environment) == 1
     await ask(DAY)
 
-    assert await count_awaited(database, world.api.environment) == 0
+    assert await count_tickets(database, world.api.environment) == 0
     assert [len(one) for one in questions(vendor)] == [2, 2, 1]
     (event,) = await world.events()
     assert details(event["jobs"][0])[-1] == "Message failed"
@@ -145,7 +145,7 @@ async def test_a_provider_that_does_not_answer_is_asked_again(
     await send_push(world, "device-lost")
     vendor.answers = lambda _: reply
     await ask(15 * MINUTE)
-    assert await count_awaited(database, world.api.environment) == 1
+    assert await count_tickets(database, world.api.environment) == 1
     play_expo(vendor, {"device-lost": GONE})
     await ask(15 * MINUTE)
 
@@ -161,7 +161,7 @@ async def test_nobody_is_asked_for_an_integration_that_is_gone(
     await ask(15 * MINUTE)
 
     assert questions(vendor) == []
-    assert await count_awaited(database, world.api.environment) == 0
+    assert await count_tickets(database, world.api.environment) == 0
 
 
 async def test_many_are_asked_for_in_portions(world: World, vendor: Vendor, database: Database, ask: Ask) -> None:
@@ -174,4 +174,4 @@ async def test_many_are_asked_for_in_portions(world: World, vendor: Vendor, data
     await ask(15 * MINUTE)
 
     assert sorted(len(one) for one in questions(vendor)) == [30, 100]
-    assert await count_awaited(database, world.api.environment) == 0
+    assert await count_tickets(database, world.api.environment) == 0

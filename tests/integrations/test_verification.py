@@ -1,4 +1,4 @@
-"""Test messages: through one integration, to somebody, and what the provider says to it."""
+"""Test messages through one integration, and the provider's response."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -28,11 +28,11 @@ async def gateway(vendor: Vendor) -> AsyncIterator[ProviderGateway]:
         yield entered
 
 
-async def try_out(api: Api, integration: dict[str, Any], **body: Any) -> dict[str, Any]:
+async def send_test_message(api: Api, integration: dict[str, Any], **body: Any) -> dict[str, Any]:
     answer = await api.post(f"{PATH}/{integration['_id']}/test", json=body)
     assert answer.status_code == 200, answer.text
-    shown: dict[str, Any] = answer.json()
-    return shown
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 async def refusal(api: Api, integration: dict[str, Any], **body: Any) -> dict[str, Any]:
@@ -46,9 +46,11 @@ async def refusal(api: Api, integration: dict[str, Any], **body: Any) -> dict[st
 async def test_a_test_message_goes_out_and_the_answer_is_shown(api: Api, vendor: Vendor, active: bool) -> None:
     made = await make_integration(api, active=active)
 
-    shown = await try_out(api, made, to={"email": "ada@example.org"}, subject="Hello", content="Is it working?")
+    result = await send_test_message(
+        api, made, to={"email": "ada@example.org"}, subject="Hello", content="Is it working?"
+    )
 
-    assert shown == {
+    assert result == {
         "success": True,
         "providerMessageId": "vendor-7",
         "answer": {"status": 202, "body": ""},
@@ -60,7 +62,7 @@ async def test_a_test_message_goes_out_and_the_answer_is_shown(api: Api, vendor:
 
 
 async def test_a_message_without_words_has_some_of_its_own(api: Api, vendor: Vendor) -> None:
-    await try_out(api, await make_integration(api), to={"email": "ada@example.org"})
+    await send_test_message(api, await make_integration(api), to={"email": "ada@example.org"})
 
     assert b"This is a test message" in vendor.requests[0].body
 
@@ -70,24 +72,24 @@ async def test_a_refusal_is_shown_in_the_words_of_the_provider_and_without_the_s
         status=429, body={"errors": [{"message": f"Slow down, {SENDGRID['apiKey']}"}]}, headers={"Retry-After": "7"}
     )
 
-    shown = await try_out(api, await make_integration(api), to={"email": "ada@example.org"})
+    result = await send_test_message(api, await make_integration(api), to={"email": "ada@example.org"})
 
-    assert shown["success"] is False
-    assert shown["error"] == {
+    assert result["success"] is False
+    assert result["error"] == {
         "kind": "rate_limited",
         "message": "SendGrid answered 429: Slow down, ***",
         "retryAfter": 7,
     }
-    assert shown["answer"]["status"] == 429
-    assert SENDGRID["apiKey"] not in str(shown)
+    assert result["answer"]["status"] == 429
+    assert SENDGRID["apiKey"] not in str(result)
 
 
-async def test_the_account_of_an_integration_that_is_not_complete_is_told_as_a_failure(api: Api) -> None:
+async def test_an_integration_with_an_incomplete_account_is_reported_as_a_failure(api: Api) -> None:
     made = await make_integration(api, credentials={}, active=False)
 
-    shown = await try_out(api, made, to={"email": "ada@example.org"})
+    result = await send_test_message(api, made, to={"email": "ada@example.org"})
 
-    assert shown["error"] == {"kind": "permanent", "message": "The integration has no from, apiKey"}
+    assert result["error"] == {"kind": "permanent", "message": "The integration has no from, apiKey"}
 
 
 async def test_a_subscriber_is_written_to_where_the_subscriber_can_be_reached(api: Api, vendor: Vendor) -> None:
@@ -102,7 +104,7 @@ async def test_a_subscriber_is_written_to_where_the_subscriber_can_be_reached(ap
     vendor.answers = lambda _: Reply(status=201, body={"sid": "SM1"}, headers={"X-Message-Id": "1"})
 
     for one in (mail, text, chat):
-        assert (await try_out(api, one, subscriberId="ada"))["success"]
+        assert (await send_test_message(api, one, subscriberId="ada"))["success"]
 
     assert b"ada@example.org" in vendor.requests[0].body
     assert b"442079460000" in vendor.requests[1].body
@@ -112,7 +114,7 @@ async def test_a_subscriber_is_written_to_where_the_subscriber_can_be_reached(ap
 async def test_what_is_given_comes_before_what_the_subscriber_has(api: Api, vendor: Vendor) -> None:
     await api.post("/v2/subscribers", json={"subscriberId": "ada", "email": "ada@example.org"})
 
-    await try_out(api, await make_integration(api), subscriberId="ada", to={"email": "test@example.org"})
+    await send_test_message(api, await make_integration(api), subscriberId="ada", to={"email": "test@example.org"})
 
     assert b"test@example.org" in vendor.requests[0].body
     assert b"ada@example.org" not in vendor.requests[0].body
@@ -180,7 +182,7 @@ async def test_a_subscribers_address_takes_the_right_to_read_subscribers(
 
 async def test_nothing_is_recorded_of_a_test_message(api: Api) -> None:
     await api.post("/v2/subscribers", json={"subscriberId": "ada", "email": "ada@example.org"})
-    await try_out(api, await make_integration(api), subscriberId="ada")
+    await send_test_message(api, await make_integration(api), subscriberId="ada")
 
     assert (await api.get("/v1/messages")).json()["data"] == []
     assert (await api.get("/v1/notifications")).json()["data"] == []

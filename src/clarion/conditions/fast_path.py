@@ -1,7 +1,7 @@
-"""The short way to decide a plain rule: variables and fixed values, compared and joined by `and`, `or` and `!`.
+"""A fast path for simple rules: variables and constants, compared and joined by `and`, `or` and `!`.
 
-Most conditions of a workflow are such, and walking through a rule takes several times as long. It decides the same:
-whatever is not surely simple, a rule or a value, goes the long way.
+Most conditions of a workflow are simple, and the full evaluation takes several times as long for them. The result is
+the same: rules and values that are not certainly simple are left to the full evaluation.
 """
 
 from collections.abc import Callable
@@ -11,32 +11,32 @@ from clarion.conditions.operations import OPERATIONS, is_truthy
 from clarion.paths import MISSING, follow, split_path
 
 Term = Callable[[Any], Any]
-"""What a part of a rule comes to with the given data."""
+"""Evaluates a part of a rule over the given data."""
 
-_FIXED: Final = (str, int, float, type(None))
-_LONGEST: Final = 1000
-# Operators that tell yes or no of a few values and take no time to speak of.
+_CONSTANT: Final = (str, int, float, type(None))
+_MAX_LENGTH: Final = 1000
+# Operators that return a boolean and take hardly any time.
 _OPERATORS: Final = frozenset(OPERATIONS) - {"max", "min", "+", "-", "*", "/", "%", "cat", "substr", "merge"}
 
 
-class NotPlain(Exception):
-    """The rule, or a value that it meets, is for the long way."""
+class NeedsFullEvaluation(Exception):
+    """The rule or a value is not simple."""
 
 
-def make_plain(rule: Any) -> Term | None:
-    """The rule as a function of the data, which may raise NotPlain; None where the rule is not plain."""
+def compile_simple_rule(rule: Any) -> Term | None:
+    """Compile a rule to a function of the data, which may raise NeedsFullEvaluation; None if it is not simple."""
     try:
         return _term(rule)
-    except (NotPlain, RecursionError):
+    except (NeedsFullEvaluation, RecursionError):
         return None
 
 
 def _term(rule: Any) -> Term:
     if not isinstance(rule, dict):
-        value = _fixed(rule)
+        value = _constant(rule)
         return lambda _: value
     if len(rule) != 1:
-        raise NotPlain
+        raise NeedsFullEvaluation
     ((operator, given),) = rule.items()
     arguments = given if isinstance(given, list) else [given]
     if operator == "var":
@@ -44,36 +44,36 @@ def _term(rule: Any) -> Term:
     if operator in _JOINS and arguments:
         return _JOINS[operator]([_term(one) for one in arguments])
     if operator not in _OPERATORS:
-        raise NotPlain
+        raise NeedsFullEvaluation
     return _operation(operator, arguments)
 
 
-def _fixed(value: Any) -> Any:
-    if isinstance(value, _FIXED) or (isinstance(value, list) and all(isinstance(one, _FIXED) for one in value)):
+def _constant(value: Any) -> Any:
+    if isinstance(value, _CONSTANT) or (isinstance(value, list) and all(isinstance(one, _CONSTANT) for one in value)):
         return value
-    raise NotPlain
+    raise NeedsFullEvaluation
 
 
 def _variable(arguments: list[Any]) -> Term:
     if len(arguments) != 1 or not isinstance(arguments[0], str) or not arguments[0]:
-        raise NotPlain
+        raise NeedsFullEvaluation
     parts = split_path(arguments[0])
 
     def variable(data: Any) -> Any:
         value = follow(data, parts)
         if value is MISSING:
             return None
-        if not isinstance(value, _FIXED) or (isinstance(value, str) and len(value) > _LONGEST):
-            raise NotPlain
+        if not isinstance(value, _CONSTANT) or (isinstance(value, str) and len(value) > _MAX_LENGTH):
+            raise NeedsFullEvaluation
         return value
 
     return variable
 
 
 def _operation(operator: str, arguments: list[Any]) -> Term:
-    fewest, limit, operation = OPERATIONS[operator]
-    if not fewest <= len(arguments) <= limit:
-        raise NotPlain
+    minimum, limit, operation = OPERATIONS[operator]
+    if not minimum <= len(arguments) <= limit:
+        raise NeedsFullEvaluation
     terms = [_term(one) for one in arguments]
     if len(terms) != 2:
         return lambda data: operation(*[term(data) for term in terms])

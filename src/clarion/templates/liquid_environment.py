@@ -1,4 +1,4 @@
-"""The template language: Liquid without access to files, with our filters and limits."""
+"""The Liquid environment of templates: no access to files, our own filters, and limits on output and work."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,29 +18,29 @@ from liquid.utils import ReadOnlyChainMap
 from clarion.templates import filters
 
 MAX_OUTPUT: Final = 1 << 20
-"""Characters that one text may grow to."""
+"""Characters of one rendered text."""
 MAX_ITERATIONS: Final = 10_000
-"""Turns of all loops of one text together."""
+"""Iterations of all loops of one text together."""
 MAX_WORK: Final = 1_000_000
-"""Look-ups, and items or 64 characters that pass through filters.
+"""Units of work: one for each look-up, and for each item or 64 characters that a filter takes.
 
-This is the limit of time, counted in work so that a text that renders once renders on every machine.
+It limits the time; counting work instead makes the same template render or fail on every machine.
 """
-DEEPEST_BLOCK: Final = 20
-WIDEST_NUMBER: Final = 1024
-"""Bits of a number that filters take, so that squaring in a loop ends early."""
+MAX_BLOCK_DEPTH: Final = 20
+MAX_NUMBER_BITS: Final = 1024
+"""Bits of a number that filters accept, so that repeated squaring ends early."""
 
 _FILE_TAGS = ("include", "render")
 
 
-class Context(RenderContext):
-    """The variables of one rendering, and what it may still spend."""
+class LimitedContext(RenderContext):
+    """The variables of one rendering, with its remaining iterations and work."""
 
     __slots__ = ("_iterations", "_work")
 
     def __init__(self, template: BoundTemplate, variables: Mapping[str, object]) -> None:
         super().__init__(template, globals=variables)
-        # Without the library's `now` and `today`: an unknown variable is empty, whatever its name.
+        # Without the library's `now` and `today`: every unknown variable is empty.
         self.scope = ReadOnlyChainMap(self.locals, self.globals, self.counters)
         self._iterations = MAX_ITERATIONS
         self._work = MAX_WORK
@@ -63,25 +63,25 @@ class Context(RenderContext):
             yield context
 
     def get_buffer(self, buf: TextIO | None = None) -> StringIO:  # noqa: ARG002 - the library's signature
-        return Text()
+        return LimitedOutput()
 
 
-class Text(StringIO):
-    """A text that refuses to grow beyond the limit."""
+class LimitedOutput(StringIO):
+    """A buffer that raises when it grows beyond the limit."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._left = MAX_OUTPUT
+        self._remaining = MAX_OUTPUT
 
     def write(self, text: str, /) -> int:
-        self._left -= len(text)
-        if self._left < 0:
+        self._remaining -= len(text)
+        if self._remaining < 0:
             raise ResourceLimitError(f"its text is longer than {MAX_OUTPUT} characters", token=None)
         return super().write(text)
 
 
-class _ShownNode(OutputNode):
-    """`{{ … }}`: shows objects as JSON rather than as Python writes them."""
+class _JsonOutputNode(OutputNode):
+    """`{{ … }}`: writes objects as JSON instead of as their Python repr."""
 
     __slots__ = ()
 
@@ -89,28 +89,28 @@ class _ShownNode(OutputNode):
         value = self.expression.evaluate(context)
         if not context.autoescape:
             return buffer.write(filters.as_text(value))
-        # Items are escaped one by one: some may be markup that a filter made, such as line breaks.
+        # Items are escaped one by one, because some may be safe markup of a filter, such as line breaks.
         items = value if isinstance(value, list | tuple) else (value,)
         return buffer.write("".join(escape(filters.as_text(item)) for item in items))
 
 
-class _Shown(Output):
-    node_class = _ShownNode
+class _JsonOutput(Output):
+    node_class = _JsonOutputNode
 
 
 class _Echo(EchoTag):
-    node_class = _ShownNode  # type: ignore[assignment]  # differs only in how it prints itself
+    node_class = _JsonOutputNode  # type: ignore[assignment]  # differs only in how it prints itself
 
 
-class Dialect(Environment):
-    """Everything that a template may use; `html` escapes values."""
+class LiquidEnvironment(Environment):
+    """The tags and filters that a template may use; `html` escapes values."""
 
-    block_nesting_limit: ClassVar[int] = DEEPEST_BLOCK
+    block_nesting_limit: ClassVar[int] = MAX_BLOCK_DEPTH
     local_namespace_limit: ClassVar[int | None] = 4 * MAX_OUTPUT
 
     def __init__(self, *, html: bool) -> None:
         super().__init__(autoescape=html)
-        self.add_tag(_Shown)
+        self.add_tag(_JsonOutput)
         self.add_tag(_Echo)
         for tag in _FILE_TAGS:
             del self.tags[tag]
@@ -122,15 +122,15 @@ class Dialect(Environment):
 
 
 def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that is refused work beyond the limits before it starts."""
+    """Wrap a filter so that it checks the limits before it starts."""
     needs_context = getattr(function, "with_context", False)
     needs_environment = getattr(function, "with_environment", False)
-    growth = _GROWTH.get(name)
+    cost = _COSTS.get(name)
 
     @with_context
-    def guarded(left: Any, *arguments: Any, context: Context, **named: Any) -> Any:
+    def guarded(left: Any, *arguments: Any, context: LimitedContext, **named: Any) -> Any:
         context.charge(1 + _size(left) + sum(map(_size, arguments)))
-        if growth and growth(left, *arguments[:2]) > MAX_OUTPUT:
+        if cost and cost(left, *arguments[:2]) > MAX_OUTPUT:
             raise ResourceLimitError(f"{name} makes more than {MAX_OUTPUT} characters", token=None)
         if needs_context:
             named["context"] = context
@@ -145,22 +145,22 @@ def _size(value: Any) -> int:
     if isinstance(value, str):
         return len(value) >> 6
     if isinstance(value, int):
-        return MAX_WORK if value.bit_length() > WIDEST_NUMBER else 0
+        return MAX_WORK if value.bit_length() > MAX_NUMBER_BITS else 0
     return len(value) if isinstance(value, list | tuple | range | Mapping) else 0
 
 
-def _replaced(left: Any, old: Any = "", new: Any = "", /) -> int:
+def _replace_length(left: Any, old: Any = "", new: Any = "", /) -> int:
     text = str(left)
     return len(text) + text.count(str(old)) * len(str(new))
 
 
-def _joined(left: Any, separator: Any = " ", _: Any = None, /) -> int:
+def _join_length(left: Any, separator: Any = " ", _: Any = None, /) -> int:
     return len(left) * len(str(separator)) if isinstance(left, list | tuple | range) else 0
 
 
-def _compared(left: Any, *_: Any) -> int:
-    # The library looks for each item among all: a thousand items are already a million comparisons.
+def _uniq_cost(left: Any, *_: Any) -> int:
+    # The library compares each item with all others: a thousand items make a million comparisons.
     return len(left) ** 2 // 16 if isinstance(left, list | tuple | range) else 0
 
 
-_GROWTH: dict[str, Callable[..., int]] = {"replace": _replaced, "join": _joined, "uniq": _compared}
+_COSTS: dict[str, Callable[..., int]] = {"replace": _replace_length, "join": _join_length, "uniq": _uniq_cost}

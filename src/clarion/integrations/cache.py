@@ -1,7 +1,8 @@
-"""Integrations with their credentials opened, mostly from memory."""
+"""A cache of integrations with decrypted credentials."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis
@@ -12,34 +13,33 @@ from clarion.integrations.store import list_integrations
 from clarion.vault import Vault
 
 CACHED_FOR = Millis(2 * SECOND)
-"""An integration changed by another process is used here as it was for at most this time."""
+"""How long this process may use an integration that another process has changed."""
 
-_MAX_KNOWN = 1_000
+_MAX_CACHED = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _CachedIntegrations(Struct, frozen=True, kw_only=True):
     integrations: Sequence[Integration]
     until: Millis
 
 
-class OpenedIntegrations:
-    """Knows the integrations of the environments that sent in the last two seconds."""
+class IntegrationCache:
+    """Caches the integrations of each environment for two seconds."""
 
     def __init__(self, vault: Vault, clock: Clock, bus: Bus) -> None:
         self._vault = vault
         self._clock = clock
-        self._cached: dict[EnvironmentId, _Entry] = {}
+        self._cached: dict[EnvironmentId, _CachedIntegrations] = {}
         bus.listen(Signal.INTEGRATION_CHANGED, self._cached.clear)
 
     async def list(self, db: Connection, environment_id: EnvironmentId) -> Sequence[Integration]:
-        """The live integrations of the environment, oldest first."""
+        """List the live integrations of the environment, oldest first."""
         now = self._clock.now()
-        known = self._cached.get(environment_id)
-        if known is None or known.until <= now:
+        cached = self._cached.get(environment_id)
+        if cached is None or cached.until <= now:
             found = await list_integrations(db, environment_id, self._vault)
-            known = _Entry(found, Millis(now + CACHED_FOR))
-            if len(self._cached) >= _MAX_KNOWN:
+            cached = _CachedIntegrations(integrations=found, until=Millis(now + CACHED_FOR))
+            if len(self._cached) >= _MAX_CACHED:
                 self._cached.clear()
-            self._cached[environment_id] = known
-        return known.integrations
+            self._cached[environment_id] = cached
+        return cached.integrations

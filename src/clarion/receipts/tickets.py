@@ -1,27 +1,29 @@
-"""SQL of receipts that providers are asked for: which tickets, of which messages, and when."""
+"""SQL of receipt tickets: the ids under which receipts of sent messages are polled, and when."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from clarion.clock import DAY, MINUTE, Millis
 from clarion.db.port import Connection
 from clarion.db.query import Insert, sql
 from clarion.ids import EnvironmentId, IntegrationId, MessageId
 
-ASKED_AFTER = Millis(15 * MINUTE)
-"""How long after a send, and after an answer that had nothing of it."""
+POLL_INTERVAL = Millis(15 * MINUTE)
+"""The delay of the first poll after a send, and between polls."""
 RETENTION = Millis(DAY)
-"""For how long providers have receipts."""
+"""How long providers store receipts."""
 
 _COLUMNS = "environment_id, integration_id, ticket, message_id, recipient, is_partial, sent_at"
 
-INSERT_AWAITED = Insert(
+INSERT_TICKETS = Insert(
     "awaited_receipts",
     *_COLUMNS.split(", "),
     "ask_at",
     on_conflict="ON CONFLICT (environment_id, integration_id, ticket) DO NOTHING",
 )
-CLAIM_AWAITED = sql(f"""
+CLAIM_TICKETS = sql(f"""
     UPDATE awaited_receipts SET ask_at = :ask_at
     WHERE (environment_id, integration_id, ticket) IN (
         SELECT environment_id, integration_id, ticket FROM awaited_receipts
@@ -29,21 +31,20 @@ CLAIM_AWAITED = sql(f"""
     )
     RETURNING {_COLUMNS}
 """)
-DELETE_OLD_AWAITED = sql("""
+DELETE_OLD_TICKETS = sql("""
     DELETE FROM awaited_receipts WHERE (environment_id, integration_id, ticket) IN (
         SELECT environment_id, integration_id, ticket FROM awaited_receipts
         WHERE ask_at <= :now AND sent_at < :before {skip_locked}
     )
 """)
-DELETE_AWAITED = sql("""
+DELETE_TICKETS = sql("""
     DELETE FROM awaited_receipts
     WHERE environment_id = :environment_id AND integration_id = :integration_id AND ticket {any:tickets}
 """)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Awaited:
-    """What one recipient was sent, and what the provider calls it."""
+class ReceiptTicket(Struct, frozen=True, kw_only=True):
+    """The provider's id for what it sent to one recipient of a message."""
 
     environment_id: EnvironmentId
     integration_id: IntegrationId
@@ -51,17 +52,17 @@ class Awaited:
     message_id: MessageId
     recipient: str
     is_partial: bool
-    """Whether the message had other recipients as well."""
+    """Whether the message had other recipients too."""
     sent_at: Millis
 
 
-def await_tickets(
-    sender: tuple[EnvironmentId, IntegrationId], message_id: MessageId, tickets: Mapping[str, str], now: Millis
-) -> list[Awaited]:
-    """The tickets that an integration was given for a message, by recipient."""
-    environment_id, integration_id = sender
+def make_tickets(
+    integration: tuple[EnvironmentId, IntegrationId], message_id: MessageId, tickets: Mapping[str, str], now: Millis
+) -> list[ReceiptTicket]:
+    """Make records of the tickets, given by recipient, that a provider returned for a message."""
+    environment_id, integration_id = integration
     return [
-        Awaited(
+        ReceiptTicket(
             environment_id=environment_id,
             integration_id=integration_id,
             ticket=ticket,
@@ -74,19 +75,19 @@ def await_tickets(
     ]
 
 
-async def insert_awaited(db: Connection, awaited: Iterable[Awaited]) -> None:
-    await db.insert_many(INSERT_AWAITED, [(*astuple(one), one.sent_at + ASKED_AFTER) for one in awaited])
+async def insert_tickets(db: Connection, tickets: Iterable[ReceiptTicket]) -> None:
+    await db.insert_many(INSERT_TICKETS, [(*astuple(one), one.sent_at + POLL_INTERVAL) for one in tickets])
 
 
-async def claim_awaited(db: Connection, *, limit: int, now: Millis) -> list[Awaited]:
-    """Take tickets that it is time to ask for; those that nobody answers are due again later, for a day or two."""
-    await db.execute(DELETE_OLD_AWAITED, now=now, before=now - 2 * RETENTION)
-    rows = await db.fetch(CLAIM_AWAITED, ask_at=now + ASKED_AFTER, limit=limit, now=now)
-    return [Awaited(**dict(row) | {"is_partial": bool(row["is_partial"])}) for row in rows]
+async def claim_tickets(db: Connection, *, limit: int, now: Millis) -> list[ReceiptTicket]:
+    """Claim due tickets; unless they are deleted they become due again, for up to two days after the send."""
+    await db.execute(DELETE_OLD_TICKETS, now=now, before=now - 2 * RETENTION)
+    rows = await db.fetch(CLAIM_TICKETS, ask_at=now + POLL_INTERVAL, limit=limit, now=now)
+    return [ReceiptTicket(**dict(row) | {"is_partial": bool(row["is_partial"])}) for row in rows]
 
 
-async def delete_awaited(
+async def delete_tickets(
     db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, tickets: Sequence[str]
 ) -> None:
     ids = {"environment_id": environment_id, "integration_id": integration_id}
-    await db.execute(DELETE_AWAITED, **ids, tickets=list(tickets))
+    await db.execute(DELETE_TICKETS, **ids, tickets=list(tickets))

@@ -1,4 +1,4 @@
-"""Trying integrations out: credentials at their provider, and a test message; nothing of it is written down."""
+"""Verifies integrations: checks credentials with the provider and sends test messages; stores nothing."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from clarion.http.operation import DetachedCall
 from clarion.ids import EnvironmentId, IntegrationId, SubscriberKey, id_text, new_id
 from clarion.integrations import store
 from clarion.integrations.model import Integration
-from clarion.integrations.wire import TrialError, TrialIn, TrialOut
+from clarion.integrations.wire import TestMessageError, TestMessageIn, TestMessageOut
 from clarion.jsontext import plain_value
 from clarion.providers.base import FailureKind, Outgoing, SendFailure
 from clarion.providers.definition import BuiltinProvider
@@ -22,13 +22,13 @@ from clarion.subscribers.channels import list_channels
 from clarion.subscribers.store import get_subscriber
 from clarion.vocabulary import Channel, Scope
 
-# Which address a chat takes depends on its provider, who says so itself.
+# A chat has no entry: which address it needs depends on its provider, which reports a missing one.
 _ADDRESSES = {Channel.EMAIL: "email", Channel.SMS: "phone", Channel.PUSH: "deviceTokens"}
-_BESIDES_ENTRY = frozenset({"email", "phone", "webhookUrl", "deviceTokens"})
+_OUTSIDE_ENTRY = frozenset({"email", "phone", "webhookUrl", "deviceTokens"})
 
 
-async def is_answered(call: DetachedCall) -> bool:
-    """Is this a request whose answer is kept? Then it is given again, whatever a provider would say by now."""
+async def has_stored_response(call: DetachedCall) -> bool:
+    """Return whether idempotency has a response for this request; it is sent again without asking the provider."""
     text = call.request.headers.get(b"idempotency-key", b"").decode("latin-1").strip()
     if not text:
         return False
@@ -36,10 +36,10 @@ async def is_answered(call: DetachedCall) -> bool:
     key = idempotency.make_key(
         text, environment_id=call.environment_id, method=request.method, path=request.path, content=b""
     )
-    kept = await call.database.transaction(
+    stored = await call.database.transaction(
         lambda db: idempotency.find_responses(db, [key], services.vault, services.clock.now())
     )
-    found = kept.get(key.digest)
+    found = stored.get(key.digest)
     if isinstance(found, InProgress):
         raise found
     return found is not None
@@ -52,34 +52,34 @@ async def list_live(call: DetachedCall) -> list[Integration]:
 
 
 async def check_credentials(gateway: ProviderGateway, integration: Integration) -> None:
-    """Ask the provider whether it takes the credentials; raises Invalid with its words where it does not."""
+    """Check the credentials with the provider; raises Invalid with its message if it refuses them."""
     if _is_built_in(integration):
         return
     try:
         await gateway.check(integration.provider_id, integration.credentials)
     except SendFailure as failure:
-        # Without the value: a secret that does not work is still a secret.
+        # The error leaves out the value: a secret that does not work is still a secret.
         raise Invalid.field("credentials", _refusal(failure)) from failure
 
 
-async def send_test_message(call: DetachedCall, integration_id: IntegrationId, body: TrialIn) -> TrialOut:
+async def send_test_message(call: DetachedCall, integration_id: IntegrationId, body: TestMessageIn) -> TestMessageOut:
     integration = _get(await list_live(call), integration_id)
     if _is_built_in(integration):
         raise Invalid.field("integrationId", "is of a built-in provider, whose messages go nowhere that could be tried")
     recipient = await _list_addresses(call, integration, body)
     needed = _ADDRESSES.get(integration.channel)
     if needed is not None and not recipient.get(needed):
-        raise Invalid.field(f"to.{needed}", f"is missing; {_way_out(integration)}")
+        raise Invalid.field(f"to.{needed}", f"is missing; {_address_hint(integration)}")
     outgoing = _outgoing(integration, recipient, body, message_id=id_text(new_id(call.now)))
     started = call.now
     try:
         sent = await call.services.gateway.send(integration.provider_id, outgoing)
     except SendFailure as failure:
         if needed is None and failure.kind is FailureKind.RECIPIENT_INVALID and failure.raw is None:
-            # Nothing was sent: the provider of this chat misses an address.
-            raise Invalid.field("to", f"is not enough: {failure.message}; {_way_out(integration)}") from failure
+            # Nothing was sent: the chat provider lacks an address.
+            raise Invalid.field("to", f"is not enough: {failure.message}; {_address_hint(integration)}") from failure
         return _failed(failure, milliseconds=call.now - started)
-    return TrialOut(
+    return TestMessageOut(
         success=True,
         provider_message_id=sent.provider_message_id or UNSET,
         answer=UNSET if sent.raw is None else sent.raw,
@@ -87,8 +87,8 @@ async def send_test_message(call: DetachedCall, integration_id: IntegrationId, b
     )
 
 
-async def _list_addresses(call: DetachedCall, integration: Integration, body: TrialIn) -> Mapping[str, Any]:
-    """Every address by its name on the wire: what the subscriber has, and over it what the caller gives."""
+async def _list_addresses(call: DetachedCall, integration: Integration, body: TestMessageIn) -> Mapping[str, Any]:
+    """Return addresses by their name in the API: the subscriber's, overridden by those of the body."""
     given: dict[str, Any] = plain_value(body.to)
     if body.subscriber_id is None:
         return given
@@ -108,7 +108,9 @@ async def _read_addresses(
     return {**entry, "email": subscriber.email, "phone": subscriber.phone}
 
 
-def _outgoing(integration: Integration, recipient: Mapping[str, Any], body: TrialIn, *, message_id: str) -> Outgoing:
+def _outgoing(
+    integration: Integration, recipient: Mapping[str, Any], body: TestMessageIn, *, message_id: str
+) -> Outgoing:
     return Outgoing(
         message_id=message_id,
         channel=integration.channel,
@@ -119,19 +121,19 @@ def _outgoing(integration: Integration, recipient: Mapping[str, Any], body: Tria
         phone=recipient.get("phone"),
         webhook_url=recipient.get("webhookUrl"),
         device_tokens=tuple(recipient.get("deviceTokens") or ()),
-        entry={name: value for name, value in recipient.items() if name not in _BESIDES_ENTRY},
+        entry={name: value for name, value in recipient.items() if name not in _OUTSIDE_ENTRY},
         credentials=integration.credentials,
     )
 
 
-def _failed(failure: SendFailure, *, milliseconds: int) -> TrialOut:
-    error = TrialError(
+def _failed(failure: SendFailure, *, milliseconds: int) -> TestMessageOut:
+    error = TestMessageError(
         kind=failure.kind,
         message=failure.message,
         retry_after=UNSET if failure.retry_after is None else failure.retry_after,
     )
     answer = UNSET if failure.raw is None else failure.raw
-    return TrialOut(success=False, answer=answer, error=error, milliseconds=milliseconds)
+    return TestMessageOut(success=False, answer=answer, error=error, milliseconds=milliseconds)
 
 
 def _get(live: list[Integration], integration_id: IntegrationId) -> Integration:
@@ -151,7 +153,7 @@ def _refusal(failure: SendFailure) -> str:
     return f"are not accepted: {failure.message}"
 
 
-def _way_out(integration: Integration) -> str:
+def _address_hint(integration: Integration) -> str:
     if integration.channel in (Channel.EMAIL, Channel.SMS):
         return "give it, or the subscriberId of somebody who has one"
     return "give it, or the subscriberId of somebody who has credentials for this integration"

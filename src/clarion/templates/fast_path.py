@@ -1,0 +1,69 @@
+"""A fast path for simple templates: text and variables, without filters and tags.
+
+Most texts of a workflow are simple, and the template engine takes ten times as long for them. The result is the same:
+templates and values that are not certainly simple are left to the engine.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from liquid import BoundTemplate, escape
+from liquid.ast import Node
+from liquid.builtin.content import ContentNode
+from liquid.builtin.expressions import FilteredExpression, Path
+from liquid.builtin.output import OutputNode
+
+from clarion.templates.filters import as_text
+from clarion.templates.liquid_environment import MAX_OUTPUT
+
+Segment = str | tuple[str, ...]
+"""Literal text, or the path of a variable."""
+
+_NOT_SIMPLE = (dict, list, tuple)
+# The engine computes these for every list and text, whether or not it has such a member.
+_SPECIAL = frozenset({"size", "first", "last"})
+
+
+def find_segments(template: BoundTemplate) -> list[Segment] | None:
+    """Split a template into segments; None if it is not simple."""
+    segments: list[Segment] = []
+    for node in template.nodes:
+        segment = _find_segment(node)
+        if segment is None:
+            return None
+        segments.append(segment)
+    return segments
+
+
+def render_segments(segments: list[Segment], variables: Mapping[str, Any], *, html: bool) -> str | None:
+    """Render segments; None if a value needs the engine."""
+    texts = []
+    for segment in segments:
+        if isinstance(segment, str):
+            texts.append(segment)
+            continue
+        value: Any = variables
+        for name in segment:
+            if not isinstance(value, dict):
+                return None
+            value = value.get(name)
+            if value is None:
+                break
+        if isinstance(value, _NOT_SIMPLE):
+            return None
+        text = value if isinstance(value, str) else as_text(value)
+        texts.append(str(escape(text)) if html else text)
+    rendered = "".join(texts)
+    return rendered if len(rendered) <= MAX_OUTPUT else None
+
+
+def _find_segment(node: Node) -> Segment | None:
+    if isinstance(node, ContentNode):
+        return node.text
+    if not isinstance(node, OutputNode) or not isinstance(node.expression, FilteredExpression):
+        return None
+    expression = node.expression
+    if expression.filters or not isinstance(expression.left, Path):
+        return None
+    names = tuple(segment for segment in expression.left.path if isinstance(segment, str) and segment not in _SPECIAL)
+    return names if len(names) == len(expression.left.path) else None
