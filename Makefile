@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet --upgrade
 
 .DEFAULT_GOAL := help
+TEST_WORKERS ?= auto
 WORKLOAD ?= trigger
 SYSTEM ?= sqlite
 
@@ -19,7 +20,7 @@ run: install ## serve on 127.0.0.1:3000 with SQLite in ./clarion-data
 	@$(BIN)/clarion serve
 
 test: install-dev ## run every test, on SQLite and on a real PostgreSQL
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n $(TEST_WORKERS) --maxprocesses 4
 
 chaos: install-dev ## kill processes fifty times under load, on both databases
 	@CLARION_CHAOS_KILLS=50 $(BIN)/pytest tests/chaos

@@ -4,6 +4,7 @@ import base64
 import itertools
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -24,10 +25,10 @@ from clarion.providers.gateway import ProviderGateway
 from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
-from tests.servers import postgres_server
+from tests.servers import empty_database, postgres_server
 from tests.support import Api, MakeApi, Site
 
-pytest_plugins = ["tests.processes"]
+pytest_plugins = ["tests.processes", "tests.scheduling"]
 
 BACKENDS = ("sqlite", "postgresql")
 LEAVE_NOTHING_TO_DO = (
@@ -43,7 +44,7 @@ _numbers = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real PostgreSQL: the one of CLARION_TEST_DATABASE_URL, or one started from a wheel."""
+    """A real PostgreSQL: the one of CLARION_TEST_DATABASE_URL, or one that this test worker starts from a wheel."""
     given = os.environ.get("CLARION_TEST_DATABASE_URL")
     if given:
         yield given
@@ -62,18 +63,32 @@ def backend(request: pytest.FixtureRequest) -> str:
 async def database(
     backend: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Database]:
-    """A migrated store, shared by the tests of its kind: environments keep them apart."""
-    opened: Database
+    """A migrated store that the tests of one worker share; each test has its own environments in it."""
     if backend == "sqlite":
-        path: Path = tmp_path_factory.mktemp("sqlite") / "clarion.db"
-        migrate_sqlite(path)
-        opened = SqliteDatabase(path)
+        opening = _open_sqlite(tmp_path_factory.mktemp("sqlite"))
     else:
-        url: str = request.getfixturevalue("postgres_url")
-        await migrate_postgres(url)
-        opened = await PostgresDatabase.connect(url, pool_size=8)
+        opening = _open_postgres(request.getfixturevalue("postgres_url"))
+    async with opening as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def _open_sqlite(folder: Path) -> AsyncIterator[Database]:
+    path = folder / "clarion.db"
+    migrate_sqlite(path)
+    opened = SqliteDatabase(path)
     yield opened
     await opened.close()
+
+
+@asynccontextmanager
+async def _open_postgres(server_url: str) -> AsyncIterator[Database]:
+    """Parallel workers may share one server, never one database: an engine would claim the jobs of other tests."""
+    async with empty_database(server_url) as url:
+        await migrate_postgres(url)
+        opened = await PostgresDatabase.connect(url, pool_size=8)
+        yield opened
+        await opened.close()
 
 
 @pytest.fixture

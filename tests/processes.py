@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import shlex
 import signal
 import subprocess
@@ -10,9 +9,10 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
-import asyncpg
 import httpx
 import pytest
+
+from tests.servers import empty_database
 
 COMMAND = [sys.executable, "-m", "clarion"]
 FIRST_LINES = 12
@@ -109,18 +109,9 @@ def run_command() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.fixture
 async def fresh_postgres_url(postgres_url: str) -> AsyncIterator[str]:
-    """An empty database of its own."""
-    name = f"clarion_{secrets.token_hex(6)}"
-    connection = await asyncpg.connect(postgres_url)
-    await connection.execute(f"CREATE DATABASE {name}")
-    yield _with_database(postgres_url, name)
-    await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    await connection.close()
-
-
-def _with_database(url: str, name: str) -> str:
-    base, mark, query = url.partition("?")
-    return f"{base.rpartition('/')[0]}/{name}{mark}{query}"
+    """An empty PostgreSQL database for one test."""
+    async with empty_database(postgres_url) as url:
+        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

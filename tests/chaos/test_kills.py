@@ -87,10 +87,16 @@ SETTINGS = {"CLARION_DEVELOPMENT_API_KEY": KEY, "CLARION_LOG_LEVEL": "error"}
 
 
 async def under_load(process: Process, accepted: set[str], harm: Callable[[], None]) -> None:
-    """Trigger for a while, then do harm while triggers are under way."""
-    stop = asyncio.Event()
+    """Trigger for a while, then do harm while requests are in flight.
+
+    The first accepted trigger starts the time: on a busy machine a process may take seconds to answer.
+    """
+    stop, before = asyncio.Event(), len(accepted)
     load = [asyncio.create_task(press(process, accepted, stop, number)) for number in range(CLIENTS)]
-    await asyncio.sleep(random.uniform(0.2, 1.0))
+    async with asyncio.timeout(60):
+        while len(accepted) == before:  # noqa: ASYNC110 - the tasks above add to it
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(random.uniform(0.0, 1.0))
     await asyncio.to_thread(harm)
     await asyncio.sleep(random.uniform(0.0, 0.3))
     stop.set()
