@@ -1,4 +1,4 @@
-"""Fixtures: both databases, an application on each, and an environment of its own for every test."""
+"""Fixtures: both databases, an application on each, and new environments for every test."""
 
 import base64
 import itertools
@@ -31,7 +31,7 @@ from tests.support import Api, MakeApi, Site
 pytest_plugins = ["tests.processes", "tests.scheduling"]
 
 BACKENDS = ("sqlite", "postgresql")
-LEAVE_NOTHING_TO_DO = (
+CANCEL_DUE_WORK = (
     sql("UPDATE triggers SET state = 'canceled' WHERE environment_id {any:environment_ids} AND state = 'queued'"),
     sql("UPDATE jobs SET runnable = NULL WHERE environment_id {any:environment_ids} AND runnable IN (1, 2)"),
     sql("""
@@ -108,7 +108,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 async def gateway(clock: ManualClock) -> AsyncIterator[ProviderGateway]:
-    """Reaches the loopback servers of tests, and nothing else."""
+    """A gateway that can only reach the loopback servers of tests."""
     async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), clock=clock) as entered:
         yield entered
 
@@ -131,19 +131,19 @@ async def site(database: Database, vault: Vault, clock: ManualClock) -> AsyncIte
     made = await database.transaction(create)
     yield made
 
-    async def leave_nothing_to_do(db: Connection) -> None:
-        """Engines of later tests share the store: what is due here would be theirs to send."""
-        for query in LEAVE_NOTHING_TO_DO:
+    async def cancel_due_work(db: Connection) -> None:
+        """Later tests share the store, and their engines would process what is still due here."""
+        for query in CANCEL_DUE_WORK:
             await db.execute(query, environment_ids=[made.development.id, made.production.id])
 
-    await database.transaction(leave_nothing_to_do)
+    await database.transaction(cancel_due_work)
 
 
 @pytest.fixture
 async def make_api(
     application: Application, database: Database, site: Site, clock: ManualClock
 ) -> AsyncIterator[MakeApi]:
-    """Clients with keys of their own: `await make_api()`, for an environment, with scopes."""
+    """Create clients, each with a new API key: `await make_api(environment, scopes)`."""
     clients: list[Api] = []
 
     async def make(environment: Environment | None = None, scopes: frozenset[Scope] | None = None) -> Api:
@@ -164,7 +164,7 @@ async def make_api(
 
 @pytest.fixture
 async def api(make_api: MakeApi) -> Api:
-    """A client of the Development environment that may do everything."""
+    """A client of the Development environment with all scopes."""
     client: Api = await make_api()
     return client
 

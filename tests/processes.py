@@ -1,4 +1,4 @@
-"""Real processes, as fixtures: `clarion` started, spoken to, stopped and killed."""
+"""Fixtures that start, stop and kill real `clarion` processes."""
 
 import os
 import re
@@ -19,13 +19,13 @@ FIRST_LINES = 12
 
 
 def clean_environ(given: dict[str, str]) -> dict[str, str]:
-    """The environment without anyone's settings, and with a port that is free."""
+    """Return the environment variables without CLARION_… settings, with a free port and the given variables."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CLARION_")}
     return kept | {"CLARION_PORT": "0"} | given
 
 
 class Process:
-    """A running `clarion serve` or `clarion api`, and what it said at its start."""
+    """A running `clarion serve`, `clarion api` or `clarion worker`, and the first lines of its output."""
 
     def __init__(self, arguments: list[str], environ: dict[str, str]) -> None:
         self.popen = subprocess.Popen(
@@ -35,18 +35,18 @@ class Process:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        self.said = self._read_start()
-        found = re.search(r"http://[\d.]+:\d+| works on ", self.said)
-        assert found, f"it did not start: {self.said!r}"
+        self.output = self._read_start()
+        found = re.search(r"http://[\d.]+:\d+| works on ", self.output)
+        assert found, f"it did not start: {self.output!r}"
         self.address = found[0]
 
     @property
     def keys(self) -> dict[str, str]:
-        return dict(re.findall(r"^ +(Development|Production) +(\S+)$", self.said, re.MULTILINE))
+        return dict(re.findall(r"^ +(Development|Production) +(\S+)$", self.output, re.MULTILINE))
 
     @property
     def curl_line(self) -> list[str]:
-        (line,) = [line for line in self.said.splitlines() if "curl" in line and "Authorization" in line]
+        (line,) = [line for line in self.output.splitlines() if "curl" in line and "Authorization" in line]
         return shlex.split(line)
 
     def client(self, key: str) -> httpx.AsyncClient:
@@ -82,7 +82,7 @@ Start = Callable[..., Process]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Start `clarion` with arguments on a free port; whatever still runs at the end of the test is killed."""
+    """Start `clarion` with arguments on a free port; processes that still run at the end of the test are killed."""
     running: list[Process] = []
 
     def run(*arguments: str, **environ: str) -> Process:
@@ -116,7 +116,7 @@ async def fresh_postgres_url(postgres_url: str) -> AsyncIterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
-    """Options that name an empty store."""
+    """Command-line options for an empty store."""
     options = ["--data-dir", str(tmp_path / "data")]
     if request.param == "postgresql":
         options += ["--database-url", request.getfixturevalue("fresh_postgres_url")]

@@ -8,15 +8,14 @@ import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import asyncpg
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class PostgresServer:
+class PostgresServer(Struct, frozen=True):
     """A running PostgreSQL that only this test process uses."""
 
     url: str
