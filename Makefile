@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet --upgrade
 
 .DEFAULT_GOAL := help
+TEST_WORKERS ?= auto
 WORKLOAD ?= trigger
 SYSTEM ?= sqlite
 
@@ -18,13 +19,13 @@ help: ## show this list
 run: install ## serve on 127.0.0.1:3000 with SQLite in ./clarion-data
 	@$(BIN)/clarion serve
 
-test: install-dev ## run every test, on SQLite and on a real PostgreSQL
-	@$(BIN)/pytest
+test: install-dev ## run all tests in parallel, on SQLite and on a real PostgreSQL
+	@$(BIN)/pytest -n $(TEST_WORKERS) --maxprocesses 4
 
 chaos: install-dev ## kill processes fifty times under load, on both databases
 	@CLARION_CHAOS_KILLS=50 $(BIN)/pytest tests/chaos
 
-bench: install-bench ## measure against the baseline, the floors and the goals; renews docs/performance.md
+bench: install-bench ## measure against the baseline and the goals; rewrites docs/performance.md
 	@$(BIN)/python -m bench run && $(BIN)/python -m bench report
 
 profile: install-bench ## flame graphs and SQL of WORKLOAD=trigger on SYSTEM=sqlite or postgres
@@ -32,13 +33,13 @@ profile: install-bench ## flame graphs and SQL of WORKLOAD=trigger on SYSTEM=sql
 
 check: install-dev lint types imports test ## what CI runs: format, lint, types, imports, tests
 
-install: $(VENV)/installed ## make .venv/bin/clarion
+install: $(VENV)/installed ## install .venv/bin/clarion
 
 install-dev: $(VENV)/installed-dev
 
 install-bench: $(VENV)/installed-bench
 
-format: install-dev ## rewrite the code in the house style
+format: install-dev ## format the code and fix what ruff can fix
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
 lint: install-dev
@@ -53,7 +54,7 @@ imports: install-dev
 docs: install-dev ## regenerate docs/reference and the README's configuration table
 	@$(BIN)/python -m clarion.cli.reference
 
-lock: install-dev ## renew requirements/*.txt from pyproject.toml
+lock: install-dev ## update requirements/*.txt from pyproject.toml
 	@$(BIN)/pip install --quiet uv
 	@$(LOCK) pyproject.toml -o requirements/run.txt
 	@$(LOCK) --group build -o requirements/build.txt
@@ -81,6 +82,6 @@ $(VENV)/installed-dev: requirements/dev.txt $(VENV)/installed | $(VENV)/bin/pyth
 	@touch $@
 
 $(VENV)/installed-bench: requirements/bench.txt $(VENV)/installed-dev | $(VENV)/bin/python
-	@echo "Installing what measures ..."
+	@echo "Installing the benchmark tools ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	@touch $@

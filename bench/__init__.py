@@ -1,1 +1,1 @@
-"""What `make bench` measures, and how."""
+"""The benchmarks of `make bench`."""

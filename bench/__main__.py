@@ -12,7 +12,7 @@ import uvloop
 from rich.console import Console
 
 from bench.figures import summarize
-from bench.plan import FULL_UNIT, WORKLOADS
+from bench.plan import STANDALONE_WORKLOADS, WORKLOADS
 from bench.plot import plot_cpu
 from bench.processes import ROOT
 from bench.profile import profile
@@ -21,7 +21,7 @@ from bench.results import find_latest, read_run, write_run
 from bench.rounds import run_rounds
 from bench.systems import CLARION, SQLITE
 
-_NAMES = [one.name for one in (*WORKLOADS, *FULL_UNIT)]
+_NAMES = [one.name for one in (*WORKLOADS, *STANDALONE_WORKLOADS)]
 _DOCUMENT = ROOT / "docs" / "performance.md"
 _PICTURE = ROOT / "docs" / "performance.svg"
 _WIDE = 200
@@ -31,14 +31,14 @@ _console = Console() if sys.stdout.isatty() else Console(width=_WIDE)
 def main() -> None:
     arguments = _arguments()
     if arguments.command == "run":
-        run = _until_stopped(run_rounds(arguments.rounds, arguments.only))
+        run = _run_until_stopped(run_rounds(arguments.rounds, arguments.only))
         print_run(run, _console)
         if not arguments.only:
             _console.print(f"Written to {write_run(run).relative_to(ROOT)}")
     elif arguments.command == "report":
         _write_report(arguments.file or find_latest())
     else:
-        _until_stopped(profile(arguments.workload, arguments.system))
+        _run_until_stopped(profile(arguments.workload, arguments.system))
 
 
 def _write_report(result: Path | None) -> None:
@@ -52,10 +52,12 @@ def _write_report(result: Path | None) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench")
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="measure, print a table and, of a whole run, write bench/results/<date>.json")
+    run = commands.add_parser("run", help="measure and print a table; a full run writes bench/results/<date>.json")
     run.add_argument("--rounds", type=int, default=6)
     run.add_argument("--only", type=_workloads, default=[], metavar="NAME,…", help=", ".join(_NAMES))
-    report = commands.add_parser("report", help="write docs/performance.md from the newest result, or from a given one")
+    report = commands.add_parser(
+        "report", help="write docs/performance.md from the newest result, or from a given file"
+    )
     report.add_argument("file", type=Path, nargs="?")
     profiling = commands.add_parser("profile", help="flame graphs and SQL statements of one workload")
     profiling.add_argument("workload", choices=[one.name for one in WORKLOADS if SQLITE in one.systems])
@@ -71,8 +73,8 @@ def _workloads(text: str) -> list[str]:
     return names
 
 
-def _until_stopped(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run to the end, or until SIGINT or SIGTERM: then everything that was started is stopped before leaving."""
+def _run_until_stopped(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run to the end, or until SIGINT or SIGTERM; then stop all started processes before leaving."""
 
     async def run() -> Any:
         task = asyncio.ensure_future(work)

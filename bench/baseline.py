@@ -1,7 +1,7 @@
-"""What a team would write instead, measured beside Clarion: FastAPI, Celery on Redis, PostgreSQL.
+"""The baseline that Clarion is compared with, what a team would write itself: FastAPI, Celery on Redis, PostgreSQL.
 
-Its folder has an `app.py` (`app`, `celery`, and a seed of the database when run) and a `requirements.txt`.
-CLARION_BENCH_BASELINE names it; without it, or without a Redis server, there is nothing to compare with.
+Its folder has an `app.py` (`app`, `celery`; run as a script it seeds the database) and a `requirements.txt`.
+CLARION_BENCH_BASELINE names the folder. Without it, or without a Redis server, there is no comparison.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _PARALLEL_WORKERS = str(os.cpu_count() or 1)
 
 
 def find_baseline() -> tuple[Path | None, str]:
-    """The folder of the baseline, or None and why there is nothing to compare with."""
+    """Return the folder of the baseline, or None and the reason why there is no comparison."""
     folder = Path(os.environ.get("CLARION_BENCH_BASELINE", ROOT.parent / "shared" / "baseline"))
     if not (folder / "app.py").is_file():
         return None, "no baseline was found (CLARION_BENCH_BASELINE names its folder)"
@@ -34,7 +34,7 @@ def find_baseline() -> tuple[Path | None, str]:
 
 @asynccontextmanager
 async def start_baseline(source: Path, folder: Path, server: PostgresServer) -> AsyncIterator[System]:
-    """API, worker and Redis with their defaults, on a database of the same PostgreSQL."""
+    """Start API, worker and Redis with their defaults, on a database of the same PostgreSQL server."""
     folder.mkdir(parents=True, exist_ok=True)
     await asyncio.to_thread(_install, source)
     url = await make_database(server, "baseline")
@@ -70,7 +70,7 @@ def _api(port: int) -> list[str]:
 
 
 def _install(source: Path) -> None:
-    """The baseline's libraries, into an environment of their own that is made once."""
+    """Install the libraries of the baseline into their own virtual environment, once."""
     done = _VENV / "installed"
     if done.exists():
         return

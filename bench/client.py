@@ -1,4 +1,4 @@
-"""A load client that costs little itself: requests made beforehand, raw HTTP/1.1 over kept connections."""
+"""A load client with little overhead: prebuilt requests, raw HTTP/1.1 over persistent connections."""
 
 import asyncio
 import gc
@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 _NOTHING: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     status: int
     body: bytes
 
@@ -24,13 +25,13 @@ class Answer:
 
 @dataclass(slots=True)
 class Load:
-    """What became of a number of requests: one entry for each, in the order they were given.
+    """The results of a number of requests: one entry for each, in the given order.
 
-    Moments are of `time.time()`, so that they can be compared with those of other processes.
+    Times are from `time.time()`, so that they can be compared with those of other processes.
     """
 
     sent: list[float]
-    """When each was sent; in an open loop, when it was due, so that waiting for a connection counts too."""
+    """When each was sent. In an open loop: when it was due, so that waiting for a connection counts too."""
     seconds: list[float]
     statuses: list[int]
     began: float = 0.0
@@ -39,11 +40,11 @@ class Load:
 
     @property
     def rate(self) -> float:
-        """Answers per second."""
+        """Responses per second."""
         return len(self.sent) / (self.ended - self.began)
 
     def require(self, *statuses: int) -> None:
-        """A load that was refused measured something else."""
+        """Raise unless all requests got one of these statuses: a rejected load measures something else."""
         refused = [status for status in self.statuses if status not in statuses]
         if refused:
             raise RuntimeError(f"{len(refused)} of {len(self.statuses)} requests were refused: {self.first_refusal}")
@@ -52,7 +53,7 @@ class Load:
 def make_request(
     method: str, path: str, *, key: str = "", body: Any = None, headers: Mapping[str, str] = _NOTHING
 ) -> bytes:
-    """The bytes of one request; `body` is JSON text as bytes, or a value that becomes it."""
+    """Return the bytes of one request; `body` is JSON text as bytes, or a value to encode as JSON."""
     content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
     lines = [f"{method} {path} HTTP/1.1", "Host: bench"]
     if key:
@@ -64,7 +65,7 @@ def make_request(
 
 
 async def send_one(address: str, request: bytes) -> Answer:
-    """Send a request on a connection of its own."""
+    """Send one request on a new connection."""
     connection = await _connect(address)
     try:
         return await connection.send(request)
@@ -73,7 +74,7 @@ async def send_one(address: str, request: bytes) -> Answer:
 
 
 async def send_closed(address: str, requests: Sequence[bytes], *, connections: int = 64) -> Load:
-    """Send all, each connection its next one as soon as the last is answered."""
+    """Send all requests in a closed loop: each connection sends its next one when it has the last response."""
     load = _empty_load(len(requests))
     opened = [await _connect(address) for _ in range(min(connections, len(requests)))]
     numbers = iter(range(len(requests)))
@@ -89,7 +90,7 @@ async def send_closed(address: str, requests: Sequence[bytes], *, connections: i
 
 
 async def send_open(address: str, requests: Sequence[bytes], *, rate: float, connections: int = 64) -> Load:
-    """Send `rate` requests a second whether or not earlier ones are answered."""
+    """Send in an open loop: `rate` requests a second, whether or not earlier ones have a response."""
     load = _empty_load(len(requests))
     free: asyncio.Queue[_Connection] = asyncio.Queue()
     opened = [await _connect(address) for _ in range(connections)]
@@ -98,11 +99,11 @@ async def send_open(address: str, requests: Sequence[bytes], *, rate: float, con
     load.began = time.time()
     try:
         with _without_collections():
-            async with asyncio.TaskGroup() as under_way:
+            async with asyncio.TaskGroup() as in_flight:
                 for number in range(len(requests)):
                     load.sent[number] = load.began + number / rate
                     await _sleep_until(load.sent[number])
-                    under_way.create_task(_send_when_free(free, requests[number], number, load))
+                    in_flight.create_task(_send_when_free(free, requests[number], number, load))
     finally:
         load.ended = time.time()
         for one in opened:
@@ -112,7 +113,7 @@ async def send_open(address: str, requests: Sequence[bytes], *, rate: float, con
 
 @contextmanager
 def _without_collections() -> Iterator[None]:
-    """The client's own garbage collections would count as slow answers."""
+    """Disable the garbage collector, whose pauses in this client would count as slow responses."""
     gc.collect()
     gc.disable()
     try:
@@ -123,7 +124,7 @@ def _without_collections() -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Connection(asyncio.Protocol):
-    """One request at a time; the answer is complete when its announced length has arrived."""
+    """One request at a time; the response is complete when `Content-Length` bytes have arrived."""
 
     transport: asyncio.Transport | None = None
     answer: asyncio.Future[Answer] | None = None

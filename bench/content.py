@@ -1,4 +1,4 @@
-"""Workflows and people that the workloads need: made once in a system, and found there again."""
+"""Workflows, subscribers and topics that the workloads need; each is created if it does not exist yet."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ async def ensure_workflow(system: System, key: str, steps: Sequence[dict[str, An
 
 
 async def ensure_people(system: System, count: int) -> list[str]:
-    """The keys of so many subscribers."""
+    """Create `count` subscribers and return their keys."""
     keys = [f"person-{number}" for number in range(count)]
     bodies = [{"subscribers": [_person(key) for key in batch]} for batch in _batches(keys, _BULK_PEOPLE)]
     await _post_all(system, "/v1/subscribers/bulk", bodies)
@@ -27,13 +27,13 @@ async def ensure_people(system: System, count: int) -> list[str]:
 
 
 async def ensure_topic(system: System, topic: str, keys: Sequence[str]) -> None:
-    """A topic with the given subscribers."""
+    """Create a topic with the given subscribers."""
     path = f"/v2/topics/{topic}/subscriptions"
     await _post_all(system, path, [{"subscriberIds": list(batch)} for batch in _batches(keys, _BULK_MEMBERS)])
 
 
 async def ensure_preferences(system: System, workflow: str, keys: Sequence[str]) -> None:
-    """Choices of the given subscribers, for everything and for one workflow, that let messages through."""
+    """Set global and workflow preferences of the subscribers that allow in-app messages."""
     requests = []
     for key in keys:
         path = f"/v2/subscribers/{key}/preferences"

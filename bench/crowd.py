@@ -1,6 +1,6 @@
-"""Topics with very many members, written straight into the store: over HTTP that takes minutes and measures nothing.
+"""Topics with very many members, written directly into the store, because over HTTP that takes minutes.
 
-The first member comes in through the API; all others are copies of its rows with ids, keys and addresses of their own.
+The API creates the first member. All others are copies of its rows with new ids, keys and addresses.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 async def make_crowd(system: System, count: int, topics: dict[str, int]) -> None:
-    """So many subscribers; the first ones of them are members of the given topics, up to the size of each."""
+    """Create `count` subscribers; the first ones become members of the topics, up to the size of each topic."""
     person = {"subscriberId": _FIRST, "firstName": "Ada", "lastName": "Lovelace", "email": "member-0@example.com"}
     await system.request("POST", "/v2/subscribers", person)
     for topic in topics:
@@ -45,7 +45,7 @@ def _copies(first: Row, count: int, store: "_Writer") -> Iterator[Row]:
     for number in range(1, count + 1):
         key = f"member-{number}"
         changed = {"id": store.make_id(), "key": key, "email": f"{key}@example.com"}
-        # Numbers far above those in use: rows of the text index are told apart by them.
+        # Row numbers of the text index, far above those in use.
         yield first | changed | {"search_row": first["search_row"] + 1_000_000 + number}
 
 
@@ -57,7 +57,7 @@ class _Writer(Protocol):
     def make_id(self) -> Any: ...
 
     async def find(self, query: str, value: str) -> Row:
-        """The one row that a query finds; `{}` stands for the value."""
+        """Return the one row that a query finds; `{}` stands for the value."""
         ...
 
     async def insert(self, table: str, rows: Sequence[Row]) -> None: ...
@@ -110,5 +110,5 @@ class _PostgresWriter:
 
 
 def _stored(row: Any) -> Row:
-    """A row without what the database works out by itself."""
+    """Return a row without its generated columns."""
     return {name: value for name, value in dict(row).items() if name != _COMPUTED}

@@ -1,14 +1,14 @@
-"""Measured values, and how many of them become one."""
+"""Measured values, and their summary over several rounds."""
 
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+
+class Figure(Struct, frozen=True):
     """One value of one round: `cpu_ms` of the workload `trigger` on the system `sqlite`."""
 
     workload: str
@@ -19,15 +19,14 @@ class Figure:
 
 
 class Key(NamedTuple):
-    """What is measured, apart from its value."""
+    """Identifies what a figure measures."""
 
     workload: str
     system: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """The values of all rounds."""
 
     unit: str
@@ -47,7 +46,7 @@ class Summary:
 
 
 def summarize(figures: Iterable[Figure]) -> dict[Key, Summary]:
-    """The figures of all rounds by what they measure, in the order in which each was first seen."""
+    """Group the figures of all rounds by what they measure, in order of first appearance."""
     values: dict[Key, list[float]] = {}
     units: dict[Key, str] = {}
     for one in figures:
@@ -58,7 +57,7 @@ def summarize(figures: Iterable[Figure]) -> dict[Key, Summary]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least `share` of the values do not exceed."""
+    """Return the smallest value that at least `share` of the values do not exceed."""
     ordered = sorted(values)
     if not ordered:
         raise ValueError("there is no percentile of nothing")

@@ -1,7 +1,7 @@
-"""The least that the HTTP side of a trigger can cost: Clarion's own HTTP stack, and no work at all behind it.
+"""The minimum cost of the HTTP side of a trigger: Clarion's own HTTP stack with no work behind it.
 
-The server, routing, limits, decoding into the typed shape and the answer are those of `clarion serve`; there is no
-store, so requests carry no idempotency key and every key is good.
+The server, routing, limits, decoding and the response are those of `clarion serve`. There is no store, so requests have
+no idempotency key and every API key is accepted.
 """
 
 import argparse
@@ -30,12 +30,12 @@ from clarion.vocabulary import Scope
 
 @operation("POST", "/v1/events/trigger", scope=Scope.EVENTS_WRITE, status=201, body=TriggerIn, body_limit=LARGE_BODY)
 async def accept(call: Call, body: TriggerIn) -> TriggerOut:  # noqa: ARG001 - an operation has a call
-    """Accept a trigger and forget it."""
+    """Accept a trigger and discard it."""
     return TriggerOut(acknowledged=True, status="processed", transaction_id=body.name)
 
 
 class _NoStore:
-    """Runs a unit of work on nothing."""
+    """Runs a unit of work without a connection."""
 
     async def transaction(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
         return await work(None)
@@ -44,7 +44,7 @@ class _NoStore:
 _CALLER = Caller(EnvironmentId(bytes(16)), OrganizationId(bytes(16)), ApiKeyId(bytes(16)), frozenset({Scope.ALL}))
 
 
-async def _anyone(_: str | None) -> Caller:
+async def _authenticate(_: str | None) -> Caller:
     return _CALLER
 
 
@@ -62,8 +62,8 @@ def _make_service() -> Service:
         [published],
         database=cast("Database", _NoStore()),
         services=services,
-        authenticate=_anyone,
-        # What the bench asks to see whether the server is there.
+        authenticate=_authenticate,
+        # The bench polls this page until the server has started.
         pages={"/v1/health-check": lambda: StaticPage(b"application/json", b"{}")},
     )
 

@@ -1,18 +1,18 @@
-"""What the figures are to be, and whether they are."""
+"""The goals for the figures, and whether a run meets them."""
 
 import operator
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from bench.figures import Key, Summary
 from bench.systems import BASELINE, FLOOR_HTTP, POSTGRES, SQLITE
 
 
-@dataclass(frozen=True, slots=True)
-class Medians:
-    """The middle values of a run."""
+class Medians(Struct, frozen=True):
+    """The medians of a run."""
 
     summaries: Mapping[Key, Summary]
 
@@ -21,17 +21,17 @@ class Medians:
         return None if found is None else found.median
 
     def find_ratio(self, above: Key, below: Key) -> float | None:
-        """The middle one of the ratios of each round: what is measured in one round has met the same machine."""
+        """Return the median of the ratios of each round, because the load of the machine differs between rounds."""
         pairs = zip(self._values(above), self._values(below), strict=False)
         ratios = [one / other for one, other in pairs if other]
         return statistics.median(ratios) if ratios else None
 
     def _values(self, key: Key) -> tuple[float, ...]:
-        """The first is of the first round, whatever has no more of them."""
+        """Return one value for each round, from the first round on; there may be fewer than rounds."""
         return self.summaries[key].values if key in self.summaries else ()
 
     def find_highest(self, workload: str, ending: str) -> float | None:
-        """The highest of all values of a workload whose names end alike."""
+        """Return the highest median of a workload among the figures whose names end with `ending`."""
         found = [
             one.median for key, one in self.summaries.items() if key.workload == workload and key.name.endswith(ending)
         ]
@@ -44,8 +44,7 @@ Sign = Literal["≥", "≤", "<"]
 _COMPARISONS: Mapping[Sign, Callable[[float, float], bool]] = {"≥": operator.ge, "≤": operator.le, "<": operator.lt}
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(Struct, frozen=True):
     text: str
     sign: Sign
     limit: float
@@ -56,9 +55,8 @@ class Goal:
         return _COMPARISONS[self.sign](value, self.limit)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """A goal, and what was measured of it; None where the run did not."""
+class Verdict(Struct, frozen=True):
+    """A goal and its measured value; None if the run did not measure it."""
 
     goal: Goal
     value: float | None
@@ -84,7 +82,7 @@ def _ratio(above: tuple[str, str, str], below: tuple[str, str, str]) -> Value:
 
 
 def _worst(choose: Callable[[Sequence[float]], float], workloads: Sequence[str], system: str, name: str) -> Value:
-    """The highest or the lowest of several workloads."""
+    """Return the highest or the lowest value of several workloads."""
 
     def value(medians: Medians) -> float | None:
         found = [one for one in (medians.find(workload, system, name) for workload in workloads) if one is not None]

@@ -1,7 +1,8 @@
-"""What is measured, on which systems, and how often."""
+"""The workloads: what is measured, on which systems, and how often."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from bench.figures import Figure
 from bench.systems import BASELINE, CLARION, FLOOR_HTTP, Site, System
@@ -23,23 +24,21 @@ OnSystem = Callable[[System], Awaitable[list[Figure]]]
 
 
 async def _nothing(_: System) -> None:
-    """Most workloads find what they need already there."""
+    """Most workloads use what earlier ones prepared."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
-    """Measured on systems that run all the time, in turn, round after round."""
+class Workload(Struct, frozen=True, kw_only=True):
+    """Measured in every round on the running systems, one after the other."""
 
     name: str
     measure: OnSystem
     systems: tuple[str, ...] = CLARION
     prepare: Callable[[System], Awaitable[None]] = _nothing
-    most_rounds: int = 2
+    max_rounds: int = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alone:
-    """Measured once, after all rounds, on systems that it starts by itself."""
+class StandaloneWorkload(Struct, frozen=True, kw_only=True):
+    """Measured once, after all rounds, on systems that it starts itself."""
 
     name: str
     measure: Callable[[Site], Awaitable[list[Figure]]]
@@ -47,22 +46,22 @@ class Alone:
 
 _EVERY_ROUND = 1000
 
-# Single triggers come first: what they need is what the others use, and the inbox reads their messages. Most goals are
-# ratios to a trigger of the baseline or to a floor, so these are measured most often.
+# Single triggers come first: others use what they prepare, and the inbox reads their messages. Most goals are ratios
+# to a trigger of the baseline or to a floor, so these are measured in every round.
 WORKLOADS = (
     Workload(
         name="trigger",
         measure=trigger.measure,
         prepare=trigger.prepare,
         systems=(*CLARION, BASELINE),
-        most_rounds=_EVERY_ROUND,
+        max_rounds=_EVERY_ROUND,
     ),
-    Workload(name="floors", measure=floors.measure, systems=(*CLARION, FLOOR_HTTP), most_rounds=_EVERY_ROUND),
+    Workload(name="floors", measure=floors.measure, systems=(*CLARION, FLOOR_HTTP), max_rounds=_EVERY_ROUND),
     Workload(name="bulk", measure=bulk.measure),
     Workload(name="inbox", measure=inbox.measure),
     Workload(name="latency", measure=latency.measure, systems=(*CLARION, BASELINE)),
     Workload(name="fanout", measure=fanout.measure_small, prepare=fanout.prepare),
-    Workload(name="digest", measure=digest.measure, prepare=digest.prepare, most_rounds=1),
+    Workload(name="digest", measure=digest.measure, prepare=digest.prepare, max_rounds=1),
     Workload(name="external", measure=external.measure, prepare=external.prepare),
     Workload(name="fanout-large", measure=fanout.measure_large),
 )
@@ -73,8 +72,8 @@ async def _measure_pages(site: Site) -> list[Figure]:
     return [one for found in figures for one in found]
 
 
-FULL_UNIT = (
-    Alone(name="lifetime", measure=lifetime.measure),
-    Alone(name="statements", measure=statements.measure),
-    Alone(name="pages", measure=_measure_pages),
+STANDALONE_WORKLOADS = (
+    StandaloneWorkload(name="lifetime", measure=lifetime.measure),
+    StandaloneWorkload(name="statements", measure=statements.measure),
+    StandaloneWorkload(name="pages", measure=_measure_pages),
 )

@@ -1,4 +1,4 @@
-"""One picture: what a unit of work costs, system by system."""
+"""The chart in docs/performance.md: CPU time of a unit of work on each system."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +25,7 @@ _COLOURS = {
 
 
 def plot_cpu(summaries: Mapping[Key, Summary], path: Path) -> None:
-    """CPU time of every system for every workload that has one, on a scale of powers of ten."""
+    """Draw the CPU time of every system for every workload, on a logarithmic scale."""
     bars = [
         (f"{label}, {system}", summaries[Key(workload, system, "cpu_ms")], colour)
         for workload, label in _WORKLOADS.items()
@@ -42,6 +42,6 @@ def plot_cpu(summaries: Mapping[Key, Summary], path: Path) -> None:
     axes.set_xscale("log")
     axes.set_xlabel("CPU time per unit of work in ms, all processes, median of the rounds (logarithmic)", fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
-    # The same figures give the same file.
+    # A fixed salt: the same figures give the same file.
     with mpl.rc_context({"svg.hashsalt": "clarion"}):
         picture.savefig(path, format="svg", metadata={"Date": None})

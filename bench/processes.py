@@ -1,4 +1,4 @@
-"""Child processes: started in sessions of their own, waited for, and always ended."""
+"""Child processes: each has its own session and is always stopped."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ _START_SECONDS = 60
 def running(
     command: Sequence[str], *, environ: Mapping[str, str], log: Path, folder: Path = ROOT
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command beside the body; what it says goes to a file, and it ends with the body."""
+    """Run a command while the body runs; its output goes to `log`."""
     with log.open("ab") as output:
         process = subprocess.Popen(
             command, env=dict(environ), cwd=folder, stdout=output, stderr=output, start_new_session=True
@@ -33,7 +33,7 @@ def running(
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Ask it to end, and end it with all its children where it does not."""
+    """Terminate a process; kill it with all its children if it does not stop in time."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -48,13 +48,13 @@ def python_command(module: str, *arguments: str) -> list[str]:
 
 
 def clean_environ(given: Mapping[str, str]) -> dict[str, str]:
-    """The environment without anyone's settings of Clarion."""
+    """Return the environment variables without CLARION_… settings, plus the given ones."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CLARION_")}
     return kept | dict(given)
 
 
 async def wait_for_answer(address: str, path: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Return with the first answer; raise with what the process said where there will be none."""
+    """Wait for the first 200 response; raise with the end of the log if the process exits or takes too long."""
     until = time.monotonic() + _START_SECONDS
     request = make_request("GET", path)
     while time.monotonic() < until and process.poll() is None:

@@ -1,4 +1,4 @@
-"""Where the time of a workload goes: a flame graph for each process, and its SQL statements."""
+"""Profiles a workload: a flame graph for each process, and its SQL statements."""
 
 import signal
 import subprocess
@@ -13,7 +13,7 @@ from rich.table import Table
 
 from bench.plan import WORKLOADS, Workload
 from bench.processes import ROOT
-from bench.statements import Statement, forget_statements, read_statements, traced_system
+from bench.statements import Statement, read_statements, reset_statements, traced_system
 from bench.stores import open_store
 from bench.systems import SQLITE, Site, System, clarion_on_postgres, clarion_on_sqlite, open_postgres
 
@@ -25,7 +25,7 @@ _console = Console() if sys.stdout.isatty() else Console(width=200)
 
 
 async def profile(name: str, kind: str) -> None:
-    """Twice over, so that counting statements does not show in the flame graphs."""
+    """Run the workload twice, so that counting statements does not show in the flame graphs."""
     (workload,) = [one for one in WORKLOADS if one.name == name]
     FOLDER.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="clarion-profile-") as folder, open_postgres(Path(folder) / "postgres") as server:
@@ -36,7 +36,7 @@ async def profile(name: str, kind: str) -> None:
                 await workload.measure(system)
         async with traced_system(kind, site) as system:
             await _prepare(workload, system)
-            await forget_statements(system)
+            await reset_statements(system)
             before = await _count_messages(system)
             await workload.measure(system)
             messages = await _count_messages(system) - before
@@ -50,14 +50,14 @@ def _plain_system(kind: str, site: Site) -> AbstractAsyncContextManager[System]:
 
 
 async def _prepare(workload: Workload, system: System) -> None:
-    """What single triggers need, others need too."""
+    """Prepare single triggers first, because other workloads use what they prepare."""
     for one in dict.fromkeys((WORKLOADS[0], workload)):
         await one.prepare(system)
 
 
 @contextmanager
 def _recording(name: str, system: System) -> Iterator[None]:
-    """Sample every process of Clarion's own while the body runs."""
+    """Sample all Clarion processes while the body runs."""
     with ExitStack() as recorders:
         for part, pids in system.own_groups.items():
             path = FOLDER / f"{name}-{system.kind}-{part}.svg"
@@ -86,7 +86,7 @@ async def _count_messages(system: System) -> int:
 
 
 def _print_statements(statements: list[Statement], messages: int, title: str) -> None:
-    """What each statement cost, in all and for every message; a workload that makes none is one unit."""
+    """Print the cost of each statement, in total and for each message; without messages the workload is one unit."""
     units = max(messages, 1)
     table = Table("calls", "ms", "calls a message", "µs a message", "SQL", title=f"{title}: {messages} messages")
     for one in statements[:_MAX_STATEMENTS]:

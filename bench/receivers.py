@@ -1,6 +1,6 @@
-"""Providers on loopback that answer after a while: a mail server and a chat webhook that count what arrives.
+"""Providers on loopback that respond after a delay: a mail server and a chat webhook that count messages.
 
-`GET /counts` on the address of the webhook tells what has arrived.
+`GET /counts` on the address of the webhook returns the counts.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 import uvloop
+from msgspec import Struct
 
 from bench.client import make_request, send_one
 from bench.processes import ROOT, python_command
@@ -21,9 +22,8 @@ _BACKLOG = 1024
 _HELLO = b"250-bench\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ports:
-    """Where receivers listen: the same ports again and again, so that systems know them."""
+class Ports(Struct, frozen=True, kw_only=True):
+    """The ports of the receivers. They stay the same, because integrations are configured with them."""
 
     mail: int
     web: int
@@ -34,8 +34,8 @@ class Ports:
 
 
 @asynccontextmanager
-async def receiving(ports: Ports, *, delay_ms: int = 50) -> AsyncIterator[None]:
-    """Receivers in a process of their own, so that what they cost is not taken for what senders cost."""
+async def run_receivers(ports: Ports, *, delay_ms: int = 50) -> AsyncIterator[None]:
+    """Run the receivers in their own process, so that their CPU time is not counted."""
     command = python_command("bench.receivers", str(ports.mail), str(ports.web), str(delay_ms))
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, cwd=ROOT)
     try:
@@ -48,14 +48,14 @@ async def receiving(ports: Ports, *, delay_ms: int = 50) -> AsyncIterator[None]:
 
 
 async def read_counts(ports: Ports) -> dict[str, int]:
-    """Messages, and those of them that came more than once, by kind."""
+    """Return the number of messages and of duplicates by kind."""
     found: dict[str, int] = (await send_one(ports.web_address, make_request("GET", "/counts"))).json()
     return found
 
 
 @dataclass(slots=True)
-class _Ledger:
-    """How often each message has arrived."""
+class _Arrivals:
+    """How often each message has arrived, by kind."""
 
     mails: Counter[bytes] = field(default_factory=Counter)
     chats: Counter[bytes] = field(default_factory=Counter)
@@ -69,11 +69,11 @@ class _Ledger:
         }
 
 
-class _Peer(asyncio.Protocol):
-    """One connection: what has arrived of it and is not yet understood, and how to answer."""
+class _Connection(asyncio.Protocol):
+    """One connection: the bytes that are not parsed yet, and the responses."""
 
-    def __init__(self, ledger: _Ledger, delay: float) -> None:
-        self._ledger = ledger
+    def __init__(self, arrivals: _Arrivals, delay: float) -> None:
+        self._arrivals = arrivals
         self._delay = delay
         self._received = b""
 
@@ -88,14 +88,14 @@ class _Peer(asyncio.Protocol):
         asyncio.get_running_loop().call_later(self._delay, self._answer, content)
 
 
-class _Mail(_Peer):
-    """Speaks SMTP: commands are answered at once, a message when it has been thought about.
+class _Mail(_Connection):
+    """An SMTP server that answers commands at once and a message after the delay.
 
-    A message is known by its Message-ID.
+    A message is identified by its Message-ID.
     """
 
-    def __init__(self, ledger: _Ledger, delay: float) -> None:
-        super().__init__(ledger, delay)
+    def __init__(self, arrivals: _Arrivals, delay: float) -> None:
+        super().__init__(arrivals, delay)
         self._takes_content = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -112,7 +112,7 @@ class _Mail(_Peer):
         if not end:
             return False
         self._received, self._takes_content = rest, False
-        self._ledger.mails[_header(content, b"\r\nmessage-id:")] += 1
+        self._arrivals.mails[_header(content, b"\r\nmessage-id:")] += 1
         self._answer_later(b"250 2.0.0 Taken\r\n")
         return bool(rest)
 
@@ -123,11 +123,11 @@ class _Mail(_Peer):
             if not end:
                 break
             self._received = rest
-            answers.append(self._obey(line[:4].upper()))
+            answers.append(self._answer_command(line[:4].upper()))
         self._answer(b"".join(answers))
         return self._takes_content and bool(self._received)
 
-    def _obey(self, command: bytes) -> bytes:
+    def _answer_command(self, command: bytes) -> bytes:
         if command == b"EHLO":
             return _HELLO
         if command == b"DATA":
@@ -139,8 +139,8 @@ class _Mail(_Peer):
         return b"250 2.0.0 OK\r\n"
 
 
-class _Web(_Peer):
-    """Speaks HTTP/1.1: every POST is a chat message, known by its body; everything else asks for the counts."""
+class _Web(_Connection):
+    """An HTTP/1.1 server: every POST is a chat message, identified by its body; other requests get the counts."""
 
     def data_received(self, data: bytes) -> None:
         self._received += data
@@ -154,10 +154,10 @@ class _Web(_Peer):
             return False
         body, self._received = rest[:length], rest[length:]
         if head.startswith(b"POST"):
-            self._ledger.chats[body] += 1
+            self._arrivals.chats[body] += 1
             self._answer_later(_web_answer(b"ok"))
         else:
-            self._answer(_web_answer(json.dumps(self._ledger.counts()).encode()))
+            self._answer(_web_answer(json.dumps(self._arrivals.counts()).encode()))
         return bool(self._received)
 
 
@@ -174,9 +174,9 @@ def _web_answer(body: bytes) -> bytes:
 
 
 async def _serve(ports: Ports, delay: float) -> None:
-    loop, ledger = asyncio.get_running_loop(), _Ledger()
-    mail = await loop.create_server(lambda: _Mail(ledger, delay), "127.0.0.1", ports.mail, backlog=_BACKLOG)
-    web = await loop.create_server(lambda: _Web(ledger, delay), "127.0.0.1", ports.web, backlog=_BACKLOG)
+    loop, arrivals = asyncio.get_running_loop(), _Arrivals()
+    mail = await loop.create_server(lambda: _Mail(arrivals, delay), "127.0.0.1", ports.mail, backlog=_BACKLOG)
+    web = await loop.create_server(lambda: _Web(arrivals, delay), "127.0.0.1", ports.web, backlog=_BACKLOG)
     print("listening", flush=True)
     await asyncio.gather(mail.serve_forever(), web.serve_forever())
 

@@ -1,4 +1,4 @@
-"""What a run has found, as it is kept: one JSON file for each."""
+"""Results of runs: one JSON file for each run."""
 
 import os
 import platform
@@ -40,7 +40,7 @@ def read_run(path: Path) -> Run:
 
 
 def find_latest(folder: Path = FOLDER) -> Path | None:
-    """The newest result; names begin with the date, so they sort by it."""
+    """Return the newest result; file names begin with the date, so they sort by it."""
     return max(folder.glob("*.json"), default=None)
 
 
@@ -49,7 +49,7 @@ def now_text() -> str:
 
 
 async def describe_machine(server: PostgresServer) -> dict[str, str]:
-    """What the figures depend on, and nothing that names the machine."""
+    """Return what the figures depend on, and nothing that identifies the machine."""
     connection = await asyncpg.connect(server.url)
     try:
         postgres: str = await connection.fetchval("SHOW server_version")

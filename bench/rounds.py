@@ -1,4 +1,4 @@
-"""Running the plan: systems side by side, workloads in interleaved rounds."""
+"""Runs the workloads: all systems are started, and measured in interleaved rounds."""
 
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -11,16 +11,16 @@ from rich.console import Console
 
 from bench.baseline import find_baseline, start_baseline
 from bench.figures import Figure
-from bench.plan import FULL_UNIT, WORKLOADS, Workload
+from bench.plan import STANDALONE_WORKLOADS, WORKLOADS, Workload
 from bench.results import Run, describe_machine, now_text
 from bench.systems import Site, System, clarion_on_postgres, clarion_on_sqlite, http_floor, open_postgres
-from bench.usage import holding
+from bench.usage import suspended
 
 _console = Console(stderr=True)
 
 
 async def run_rounds(rounds: int, only: Sequence[str]) -> Run:
-    """Measure everything, or only the named workloads, and bring back what was found."""
+    """Measure all workloads, or only the named ones."""
     began, date = time.monotonic(), now_text()
     with TemporaryDirectory(prefix="clarion-bench-") as name, open_postgres(Path(name) / "postgres") as server:
         site = Site(Path(name), server)
@@ -31,10 +31,10 @@ async def run_rounds(rounds: int, only: Sequence[str]) -> Run:
         if chosen:
             async with _systems(site) as (systems, notes):
                 figures += await _measure_in_rounds(systems, chosen, rounds)
-        for alone in FULL_UNIT:
-            if not only or alone.name in only:
-                _tell(alone.name)
-                figures += await alone.measure(site)
+        for workload in STANDALONE_WORKLOADS:
+            if not only or workload.name in only:
+                _log(workload.name)
+                figures += await workload.measure(site)
     return Run(
         date=date, machine=machine, rounds=rounds, seconds=time.monotonic() - began, notes=notes, figures=figures
     )
@@ -42,7 +42,7 @@ async def run_rounds(rounds: int, only: Sequence[str]) -> Run:
 
 @asynccontextmanager
 async def _systems(site: Site) -> AsyncIterator[tuple[list[System], list[str]]]:
-    """All systems at once, so that a round meets each of them in the same minutes; and what could not be compared."""
+    """Start all systems, so that a round measures each at nearly the same time; also yield notes on missing ones."""
     async with AsyncExitStack() as started:
         systems = [
             await started.enter_async_context(clarion_on_sqlite(site.folder / "sqlite")),
@@ -60,16 +60,16 @@ async def _measure_in_rounds(systems: Sequence[System], chosen: Sequence[Workloa
     first = WORKLOADS[0]
     for workload in (first, *(one for one in chosen if one is not first)):
         for system in _of(workload, systems):
-            _tell(f"prepare {workload.name} on {system.kind}")
+            _log(f"prepare {workload.name} on {system.kind}")
             await workload.prepare(system)
     figures = []
     for number in range(1, rounds + 1):
         for workload in chosen:
-            if number > workload.most_rounds:
+            if number > workload.max_rounds:
                 continue
             for system in _of(workload, systems):
-                _tell(f"round {number} of {rounds}: {workload.name} on {system.kind}")
-                with holding(*(one.own_groups for one in systems if one is not system)):
+                _log(f"round {number} of {rounds}: {workload.name} on {system.kind}")
+                with suspended(*(one.own_groups for one in systems if one is not system)):
                     figures += await workload.measure(system)
     return figures
 
@@ -78,5 +78,5 @@ def _of(workload: Workload, systems: Sequence[System]) -> list[System]:
     return [system for system in systems if system.kind in workload.systems]
 
 
-def _tell(doing: str) -> None:
-    _console.print(f"{datetime.now(UTC):%H:%M:%S}  {doing}", highlight=False)
+def _log(action: str) -> None:
+    _console.print(f"{datetime.now(UTC):%H:%M:%S}  {action}", highlight=False)

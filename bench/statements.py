@@ -1,4 +1,4 @@
-"""SQL statements of a workload: which, how often and for how long."""
+"""SQL statements of a workload with their counts and times."""
 
 import asyncio
 import json
@@ -6,8 +6,9 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from bench.systems import SQLITE, Site, System, clarion_on_postgres, clarion_on_sqlite
 from bench.traced import FILE_VARIABLE
@@ -15,8 +16,7 @@ from bench.traced import FILE_VARIABLE
 _MODULE = "bench.traced"
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     text: str
     calls: int
     seconds: float
@@ -24,7 +24,7 @@ class Statement:
 
 @asynccontextmanager
 async def traced_system(kind: str, site: Site) -> AsyncIterator[System]:
-    """Clarion with its statements counted, on a store of its own; what it has counted is there after its end."""
+    """Run Clarion with its statements counted, on its own store. Read the counts after it has stopped."""
     folder = site.folder / f"traced-{kind}"
     folder.mkdir(parents=True, exist_ok=True)
     environ = {FILE_VARIABLE: str(folder / "statements")}
@@ -37,8 +37,8 @@ async def traced_system(kind: str, site: Site) -> AsyncIterator[System]:
         yield system
 
 
-async def forget_statements(system: System) -> None:
-    """Leave out what was done so far."""
+async def reset_statements(system: System) -> None:
+    """Discard the counts so far."""
     for pids in system.own_groups.values():
         for pid in pids:
             os.kill(pid, signal.SIGUSR1)
@@ -46,7 +46,7 @@ async def forget_statements(system: System) -> None:
 
 
 def read_statements(folder: Path) -> list[Statement]:
-    """What the processes of a traced system have counted, the longest first."""
+    """Return the statements of all processes of a traced system, the most expensive first."""
     merged: dict[str, list[float]] = {}
     for path in folder.glob("statements.*"):
         for text, (calls, seconds) in json.loads(path.read_text()).items():

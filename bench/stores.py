@@ -1,30 +1,29 @@
-"""Looking into the stores of the systems: what has been committed, how large it is, what a trigger leaves behind.
+"""Reads the stores of the systems: committed messages, size, sample rows.
 
-Completion is never taken from an answer: messages are counted where they end up. A store is read in steps, each from
-where the last one stopped, so that looking costs the same however many messages there are.
+A trigger is complete when its message is in the store, whatever the API responded. Each query continues after the last
+message of the one before, so that its cost does not depend on the number of messages.
 """
 
 import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import apsw
 import asyncpg
+from msgspec import Struct
 
 from bench.systems import BASELINE, SQLITE, System
 from clarion.db.sqlite import connect
 
-_PATIENCE_SECONDS = 60
+_TIMEOUT_SECONDS = 60
 _NEW_MESSAGES = "SELECT id, content FROM messages WHERE environment_id = {} AND id > {} ORDER BY id"
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A message, and when it was first seen to be committed: late by up to the pause between two looks and a look."""
+class Arrival(Struct, frozen=True):
+    """A message and the time of the query that found it: late by up to one pause and one query."""
 
     content: str
     at: float
@@ -32,7 +31,7 @@ class Arrival:
 
 class Store(Protocol):
     async def read_new(self) -> list[str]:
-        """The contents of the messages committed since the last call."""
+        """Return the contents of the messages committed since the last call."""
         ...
 
     async def count_messages(self) -> int: ...
@@ -44,7 +43,7 @@ class Store(Protocol):
 
 @asynccontextmanager
 async def open_store(system: System) -> AsyncIterator[Store]:
-    """The store of a system, at its present end."""
+    """Open the store of a system and skip the messages that are already there."""
     if system.kind == SQLITE:
         reader = SqliteStore(system.folder / "clarion.db")
         try:
@@ -63,8 +62,8 @@ async def open_store(system: System) -> AsyncIterator[Store]:
         await connection.close()
 
 
-async def await_messages(store: Store, count: int, *, pause: float = 0.02) -> list[Arrival]:
-    """Look until so many messages have come; an error where none comes any more."""
+async def wait_for_messages(store: Store, count: int, *, pause: float = 0.02) -> list[Arrival]:
+    """Poll until `count` messages have arrived; raise if none arrives for a minute, or more than `count` do."""
     arrivals: list[Arrival] = []
     last = time.monotonic()
     while len(arrivals) < count:
@@ -73,7 +72,7 @@ async def await_messages(store: Store, count: int, *, pause: float = 0.02) -> li
         arrivals += [Arrival(content, now) for content in found]
         if found:
             last = time.monotonic()
-        elif time.monotonic() - last > _PATIENCE_SECONDS:
+        elif time.monotonic() - last > _TIMEOUT_SECONDS:
             raise RuntimeError(f"only {len(arrivals)} of {count} messages came")
         await asyncio.sleep(pause)
     if len(arrivals) > count:
@@ -82,7 +81,7 @@ async def await_messages(store: Store, count: int, *, pause: float = 0.02) -> li
 
 
 def rows_of(cursor: apsw.Cursor) -> list[dict[str, Any]]:
-    """The rows that a statement of SQLite found, with names."""
+    """Return the rows of a SQLite statement as dictionaries."""
     try:
         names = [column[0] for column in cursor.get_description()]
     except apsw.ExecutionCompleteError:
@@ -91,7 +90,7 @@ def rows_of(cursor: apsw.Cursor) -> list[dict[str, Any]]:
 
 
 class SqliteStore:
-    """Clarion's file, read beside the process that owns it."""
+    """The SQLite file of Clarion, read while Clarion runs."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -111,7 +110,7 @@ class SqliteStore:
         return int(found["messages"])
 
     async def size_bytes(self) -> int:
-        """The file after its log has been written back into it."""
+        """Return the size of the file after a checkpoint."""
         with closing(connect(self._path)) as writer:
             writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return self._path.stat().st_size
@@ -124,7 +123,7 @@ class SqliteStore:
 
 
 class PostgresStore:
-    """Clarion's database; the cost of looking is part of the server's."""
+    """The PostgreSQL database of Clarion. Queries cost CPU time of the measured server."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -152,7 +151,7 @@ class PostgresStore:
 
 
 class BaselineStore(PostgresStore):
-    """The baseline's database, whose messages are numbered by the caller."""
+    """The database of the baseline; its messages have numbers that the caller gave."""
 
     def __init__(self, connection: Any) -> None:
         super().__init__(connection)

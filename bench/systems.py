@@ -1,4 +1,4 @@
-"""The systems under measurement, as real processes on loopback."""
+"""The systems under measurement: real processes on loopback."""
 
 import asyncio
 import base64
@@ -6,11 +6,11 @@ import socket
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import asyncpg
+from msgspec import Struct
 
 from bench.client import make_request, send_one
 from bench.processes import clean_environ, python_command, running, wait_for_answer
@@ -23,41 +23,39 @@ CLARION = (SQLITE, POSTGRES)
 _ENCRYPTION_KEYS = f"bench:{base64.b64encode(bytes(32)).decode()}"
 _NOTHING: Mapping[str, str] = {}
 _CLARION = "clarion"
-"""The module that is run; a launcher that prepares the process and then runs it can take its place."""
+"""The module to run; `bench.traced` replaces it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class System:
-    """One running system: where it answers, and which processes belong to it."""
+class System(Struct, frozen=True, kw_only=True):
+    """One running system: its address and its processes."""
 
     kind: str
     address: str
     groups: Mapping[str, Sequence[int]]
-    """Process ids by part, the database server among them."""
+    """Process ids by part, including the database server."""
     folder: Path
-    """Where its logs are, and its data if it has any of its own."""
+    """Holds its logs, and its data if that is a file."""
     key: str = KEY
     server: PostgresServer | None = None
     database_url: str | None = None
     start_seconds: float = 0.0
-    """From the start of its process to the first answer."""
+    """From the start of its process to the first response."""
 
     @property
     def own_groups(self) -> dict[str, Sequence[int]]:
-        """Its processes without the database server, which it may share."""
+        """Its processes without the database server, which other systems may share."""
         return {part: pids for part, pids in self.groups.items() if part != "postgres"}
 
     async def request(self, method: str, path: str, body: Any = None) -> Any:
-        """Send one request for set-up and return the JSON of its answer; a refusal is an error."""
+        """Send one request for set-up and return the JSON of the response; raise if it is an error."""
         answer = await send_one(self.address, make_request(method, path, key=self.key, body=body))
         if answer.status >= 400:
             raise RuntimeError(f"{method} {path}: {answer.status} {answer.body[:500].decode(errors='replace')}")
         return answer.json() if answer.body else None
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """Where workloads that start systems of their own do so."""
+class Site(Struct, frozen=True):
+    """Where standalone workloads start their systems."""
 
     folder: Path
     server: PostgresServer
@@ -67,7 +65,7 @@ class Site:
 async def clarion_on_sqlite(
     folder: Path, *, environ: Mapping[str, str] = _NOTHING, module: str = _CLARION
 ) -> AsyncIterator[System]:
-    """`clarion serve` on the store in `folder`, which is made where there is none."""
+    """Run `clarion serve` on the store in `folder`, which is created if it does not exist."""
     folder.mkdir(parents=True, exist_ok=True)
     arguments = ["serve", "--data-dir", str(folder)]
     async with _answering(module, arguments, folder / "serve.log", environ) as started:
@@ -89,7 +87,7 @@ async def clarion_on_postgres(
     environ: Mapping[str, str] = _NOTHING,
     module: str = _CLARION,
 ) -> AsyncIterator[System]:
-    """One `clarion api` and one `clarion worker` on a database of the server, which is made where there is none."""
+    """Run a `clarion api` and a `clarion worker` on a database of the server, which is created if it does not exist."""
     folder.mkdir(parents=True, exist_ok=True)
     url = await make_database(server, database)
     given = {"CLARION_DATABASE_URL": url, "CLARION_DATA_DIR": str(folder), **environ}
@@ -110,7 +108,7 @@ async def clarion_on_postgres(
 
 @asynccontextmanager
 async def http_floor(folder: Path) -> AsyncIterator[System]:
-    """Clarion's HTTP stack, answering the same requests without doing any work."""
+    """Run Clarion's HTTP stack, which answers the same requests without doing any work."""
     folder.mkdir(parents=True, exist_ok=True)
     async with _answering("bench.floor", [], folder / "floor.log", _NOTHING) as started:
         yield System(kind=FLOOR_HTTP, address=started.address, groups={"floor": [started.pid]}, folder=folder)
@@ -118,18 +116,18 @@ async def http_floor(folder: Path) -> AsyncIterator[System]:
 
 @contextmanager
 def open_postgres(folder: Path, *, keep: bool = False) -> Iterator[PostgresServer]:
-    """A PostgreSQL of our own on the data in `folder`; the data stays afterwards only where it is to be kept."""
+    """Start a PostgreSQL server on the data in `folder`; unless `keep` is set the data is deleted afterwards."""
     with postgres_server(folder) as server:
         if keep:
             server.handle.cleanup_mode = "stop"
         yield server
 
 
-async def make_database(server: PostgresServer, name: str, *, afresh: bool = False) -> str:
-    """The address of a database, made where there is none of that name, or in place of it."""
+async def make_database(server: PostgresServer, name: str, *, recreate: bool = False) -> str:
+    """Return the URL of a database, which is created if it does not exist; `recreate` drops an existing one."""
     connection = await asyncpg.connect(server.url)
     try:
-        if afresh:
+        if recreate:
             await connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         if not await connection.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", name):
             await connection.execute(f"CREATE DATABASE {name}")
@@ -151,8 +149,7 @@ def free_port() -> int:
         return port
 
 
-@dataclass(frozen=True, slots=True)
-class _Started:
+class _Started(Struct, frozen=True):
     pid: int
     address: str
     seconds: float

@@ -1,10 +1,10 @@
-"""Runs `clarion` with every SQL statement counted and timed, at the driver, where nothing gets past.
+"""Runs `clarion` with every SQL statement counted and timed in the database drivers.
 
     python -m bench.traced serve --data-dir …
 
-At its end the process writes a JSON object, SQL text to [times called, seconds], into the file that BENCH_TRACE_FILE
-names, with its process id added. SIGUSR1 makes it forget what it has counted so far. The drivers are wrapped by classes
-of their own, so Clarion itself knows nothing of this and a normal process pays nothing.
+When the process ends it writes a JSON object, SQL text to [calls, seconds], into the file that BENCH_TRACE_FILE names,
+with its process id appended. SIGUSR1 resets the counts. Subclasses of the drivers do the counting, so Clarion has no
+code for it and a normal process has no overhead.
 """
 
 import atexit
@@ -44,7 +44,7 @@ def _counting(text: str, *, calls: int = 1) -> Iterator[None]:
 
 
 class TracedCursor:
-    """Rows are made while they are fetched, so that is part of the statement's time."""
+    """Adds the time of fetching rows to the statement, because SQLite computes them then."""
 
     def __init__(self, text: str, cursor: apsw.Cursor) -> None:
         self._text = text
@@ -83,7 +83,7 @@ def _traced(name: str, prefix: str = "") -> Callable[..., Any]:
 
 
 class TracedPostgres(asyncpg.Connection):  # type: ignore[misc]
-    """Times here include waiting for the server, and for the event loop to come back."""
+    """Times include waiting for the server and for the event loop."""
 
     execute = _traced("execute")
     executemany = _traced("executemany")
@@ -104,20 +104,20 @@ def _write(file: str) -> None:
 
 
 def _shortened(text: str) -> str:
-    """One line, with lists of any length alike."""
+    """Return the SQL on one line, with every list shown as `IN (…)`."""
     return _LIST.sub("IN (…)", _SPACE.sub(" ", text).strip())
 
 
 def _trace() -> None:
     apsw.Connection = TracedSqlite  # type: ignore[misc]
-    _give(asyncpg, "connect", connection_class=TracedPostgres)
-    _give(asyncpg, "create_pool", connection_class=TracedPostgres)
+    _set_default_options(asyncpg, "connect", connection_class=TracedPostgres)
+    _set_default_options(asyncpg, "create_pool", connection_class=TracedPostgres)
     signal.signal(signal.SIGUSR1, lambda *_: _counted.clear())
     atexit.register(_write, os.environ[FILE_VARIABLE])
 
 
-def _give(driver: ModuleType, name: str, **options: type) -> None:
-    """Let a function of a driver always be called with these options."""
+def _set_default_options(driver: ModuleType, name: str, **options: type) -> None:
+    """Make a function of a driver always use these options."""
     setattr(driver, name, functools.partial(getattr(driver, name), **options))
 
 

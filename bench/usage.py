@@ -1,28 +1,27 @@
-"""What processes have used: CPU time and memory, by part of a system."""
+"""CPU time and memory of processes, by part of a system."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 import psutil
+from msgspec import Struct
 
 Groups = Mapping[str, Sequence[int]]
-"""Process ids by part: `{"api": [12], "worker": [13], "postgres": [9]}`. Their children belong to them."""
+"""Process ids by part: `{"api": [12], "worker": [13], "postgres": [9]}`. Children count with their parent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Resident bytes, which count shared pages once a process, and proportional ones, which share them out."""
+class Memory(Struct, frozen=True):
+    """Resident bytes count a shared page for each process; proportional bytes divide it among them."""
 
     resident: int
     proportional: int
 
 
 def cpu_seconds(groups: Groups) -> dict[str, float]:
-    """User and system time of each part so far, of children that have ended too.
+    """Return the user and system time of each part so far, including children that have ended.
 
-    A child that is waited for moves from the list of processes into its parent's own account, so nothing is lost or
-    counted twice between two calls.
+    When a parent has waited for a child, the child's time is part of the parent's, so nothing is lost or counted twice
+    between two calls.
     """
     return {part: sum(map(_cpu_of, _trees(pids))) for part, pids in groups.items()}
 
@@ -36,9 +35,9 @@ def memory(groups: Groups) -> dict[str, Memory]:
 
 
 @contextmanager
-def holding(*held: Groups) -> Iterator[None]:
-    """Let processes stand still during the body, so that what they do when idle is not taken for another's work."""
-    processes = [process for groups in held for pids in groups.values() for process in _trees(pids)]
+def suspended(*others: Groups) -> Iterator[None]:
+    """Suspend processes while the body runs, so that their idle work does not disturb the measurement."""
+    processes = [process for groups in others for pids in groups.values() for process in _trees(pids)]
     try:
         for process in processes:
             with suppress(psutil.NoSuchProcess):

@@ -1,9 +1,10 @@
-"""Fixtures: both databases, an application on each, and an environment of its own for every test."""
+"""Fixtures: both databases, an application on each, and new environments for every test."""
 
 import base64
 import itertools
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -24,13 +25,13 @@ from clarion.providers.gateway import ProviderGateway
 from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
-from tests.servers import postgres_server
+from tests.servers import empty_database, postgres_server
 from tests.support import Api, MakeApi, Site
 
-pytest_plugins = ["tests.processes"]
+pytest_plugins = ["tests.processes", "tests.scheduling"]
 
 BACKENDS = ("sqlite", "postgresql")
-LEAVE_NOTHING_TO_DO = (
+CANCEL_DUE_WORK = (
     sql("UPDATE triggers SET state = 'canceled' WHERE environment_id {any:environment_ids} AND state <> 'done'"),
     sql("DELETE FROM trigger_parts WHERE environment_id {any:environment_ids}"),
     sql("UPDATE jobs SET queue = NULL WHERE environment_id {any:environment_ids} AND queue IN (1, 2)"),
@@ -44,7 +45,7 @@ _numbers = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real PostgreSQL: the one of CLARION_TEST_DATABASE_URL, or one started from a wheel."""
+    """A real PostgreSQL: the one of CLARION_TEST_DATABASE_URL, or one that this test worker starts from a wheel."""
     given = os.environ.get("CLARION_TEST_DATABASE_URL")
     if given:
         yield given
@@ -63,18 +64,32 @@ def backend(request: pytest.FixtureRequest) -> str:
 async def database(
     backend: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Database]:
-    """A migrated store, shared by the tests of its kind: environments keep them apart."""
-    opened: Database
+    """A migrated store that the tests of one worker share; each test has its own environments in it."""
     if backend == "sqlite":
-        path: Path = tmp_path_factory.mktemp("sqlite") / "clarion.db"
-        migrate_sqlite(path)
-        opened = SqliteDatabase(path)
+        opening = _open_sqlite(tmp_path_factory.mktemp("sqlite"))
     else:
-        url: str = request.getfixturevalue("postgres_url")
-        await migrate_postgres(url)
-        opened = await PostgresDatabase.connect(url, pool_size=8)
+        opening = _open_postgres(request.getfixturevalue("postgres_url"))
+    async with opening as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def _open_sqlite(folder: Path) -> AsyncIterator[Database]:
+    path = folder / "clarion.db"
+    migrate_sqlite(path)
+    opened = SqliteDatabase(path)
     yield opened
     await opened.close()
+
+
+@asynccontextmanager
+async def _open_postgres(server_url: str) -> AsyncIterator[Database]:
+    """Parallel workers may share one server, never one database: an engine would claim the jobs of other tests."""
+    async with empty_database(server_url) as url:
+        await migrate_postgres(url)
+        opened = await PostgresDatabase.connect(url, pool_size=8)
+        yield opened
+        await opened.close()
 
 
 @pytest.fixture
@@ -94,7 +109,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 async def gateway(clock: ManualClock) -> AsyncIterator[ProviderGateway]:
-    """Reaches the loopback servers of tests, and nothing else."""
+    """A gateway that can only reach the loopback servers of tests."""
     async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), clock=clock) as entered:
         yield entered
 
@@ -117,19 +132,19 @@ async def site(database: Database, vault: Vault, clock: ManualClock) -> AsyncIte
     made = await database.transaction(create)
     yield made
 
-    async def leave_nothing_to_do(db: Connection) -> None:
-        """Engines of later tests share the store: what is due here would be theirs to send."""
-        for query in LEAVE_NOTHING_TO_DO:
+    async def cancel_due_work(db: Connection) -> None:
+        """Later tests share the store, and their engines would process what is still due here."""
+        for query in CANCEL_DUE_WORK:
             await db.execute(query, environment_ids=[made.development.id, made.production.id])
 
-    await database.transaction(leave_nothing_to_do)
+    await database.transaction(cancel_due_work)
 
 
 @pytest.fixture
 async def make_api(
     application: Application, database: Database, site: Site, clock: ManualClock
 ) -> AsyncIterator[MakeApi]:
-    """Clients with keys of their own: `await make_api()`, for an environment, with scopes."""
+    """Create clients, each with a new API key: `await make_api(environment, scopes)`."""
     clients: list[Api] = []
 
     async def make(environment: Environment | None = None, scopes: frozenset[Scope] | None = None) -> Api:
@@ -150,7 +165,7 @@ async def make_api(
 
 @pytest.fixture
 async def api(make_api: MakeApi) -> Api:
-    """A client of the Development environment that may do everything."""
+    """A client of the Development environment with all scopes."""
     client: Api = await make_api()
     return client
 

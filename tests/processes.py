@@ -1,8 +1,7 @@
-"""Real processes, as fixtures: `clarion` started, spoken to, stopped and killed."""
+"""Fixtures that start, stop and kill real `clarion` processes."""
 
 import os
 import re
-import secrets
 import shlex
 import signal
 import subprocess
@@ -10,22 +9,23 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
-import asyncpg
 import httpx
 import pytest
+
+from tests.servers import empty_database
 
 COMMAND = [sys.executable, "-m", "clarion"]
 FIRST_LINES = 12
 
 
 def clean_environ(given: dict[str, str]) -> dict[str, str]:
-    """The environment without anyone's settings, and with a port that is free."""
+    """Return the environment variables without CLARION_… settings, with a free port and the given variables."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CLARION_")}
     return kept | {"CLARION_PORT": "0"} | given
 
 
 class Process:
-    """A running `clarion serve` or `clarion api`, and what it said at its start."""
+    """A running `clarion serve`, `clarion api` or `clarion worker`, and the first lines of its output."""
 
     def __init__(self, arguments: list[str], environ: dict[str, str]) -> None:
         self.popen = subprocess.Popen(
@@ -35,18 +35,18 @@ class Process:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        self.said = self._read_start()
-        found = re.search(r"http://[\d.]+:\d+| works on ", self.said)
-        assert found, f"it did not start: {self.said!r}"
+        self.output = self._read_start()
+        found = re.search(r"http://[\d.]+:\d+| works on ", self.output)
+        assert found, f"it did not start: {self.output!r}"
         self.address = found[0]
 
     @property
     def keys(self) -> dict[str, str]:
-        return dict(re.findall(r"^ +(Development|Production) +(\S+)$", self.said, re.MULTILINE))
+        return dict(re.findall(r"^ +(Development|Production) +(\S+)$", self.output, re.MULTILINE))
 
     @property
     def curl_line(self) -> list[str]:
-        (line,) = [line for line in self.said.splitlines() if "curl" in line and "Authorization" in line]
+        (line,) = [line for line in self.output.splitlines() if "curl" in line and "Authorization" in line]
         return shlex.split(line)
 
     def client(self, key: str) -> httpx.AsyncClient:
@@ -82,7 +82,7 @@ Start = Callable[..., Process]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Start `clarion` with arguments on a free port; whatever still runs at the end of the test is killed."""
+    """Start `clarion` with arguments on a free port; processes that still run at the end of the test are killed."""
     running: list[Process] = []
 
     def run(*arguments: str, **environ: str) -> Process:
@@ -109,23 +109,14 @@ def run_command() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.fixture
 async def fresh_postgres_url(postgres_url: str) -> AsyncIterator[str]:
-    """An empty database of its own."""
-    name = f"clarion_{secrets.token_hex(6)}"
-    connection = await asyncpg.connect(postgres_url)
-    await connection.execute(f"CREATE DATABASE {name}")
-    yield _with_database(postgres_url, name)
-    await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    await connection.close()
-
-
-def _with_database(url: str, name: str) -> str:
-    base, mark, query = url.partition("?")
-    return f"{base.rpartition('/')[0]}/{name}{mark}{query}"
+    """An empty PostgreSQL database for one test."""
+    async with empty_database(postgres_url) as url:
+        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
-    """Options that name an empty store."""
+    """Command-line options for an empty store."""
     options = ["--data-dir", str(tmp_path / "data")]
     if request.param == "postgresql":
         options += ["--database-url", request.getfixturevalue("fresh_postgres_url")]

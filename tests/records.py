@@ -1,9 +1,10 @@
-"""Makers of rows for tests: each defaults everything, so that a test names only what it is about."""
+"""Functions that insert rows for tests. Everything has a default, so that a test names only what it is about."""
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
@@ -31,46 +32,42 @@ from clarion.vocabulary import Channel, JobStatus, MessageStatus, Severity, Step
 from clarion.workflows.model import PreferenceLayer, Step, Workflow, WorkflowVersion
 from clarion.workflows.store import insert_workflow, list_versions_by_id
 
-NOW = Millis(1_767_225_600_000)  # 2026-01-01T00:00:00Z, where the clock of the tests stands
+NOW = Millis(1_767_225_600_000)  # 2026-01-01T00:00:00Z, the time of the `clock` fixture
 
 _numbers = itertools.count(1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeTrigger:
+class MadeTrigger(Struct, frozen=True, kw_only=True):
     id: TriggerId
     transaction: TransactionKey
     workflow: Workflow
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeNotification:
+class MadeNotification(Struct, frozen=True, kw_only=True):
     id: NotificationId
     trigger: MadeTrigger
     subscriber: Subscriber
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeJob:
+class MadeJob(Struct, frozen=True, kw_only=True):
     id: JobId
     notification: MadeNotification
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeMessage:
+class MadeMessage(Struct, frozen=True, kw_only=True):
     id: MessageId
     job: MadeJob
 
     @property
     def text(self) -> str:
-        """The id as the API spells it."""
+        """The id in the form of the API."""
         return id_text(self.id)
 
 
 async def make_subscriber(
     database: Database, environment: Environment, key: str = "ada", *, now: Millis = NOW, **fields: Any
 ) -> Subscriber:
-    """A subscriber; the same key is the same person."""
+    """Insert or update the subscriber with this key."""
 
     async def upsert(db: Connection) -> Subscriber:
         subscriber, _ = await upsert_subscriber(db, environment.id, SubscriberKey(key), fields, now)
@@ -132,7 +129,7 @@ async def make_workflow(
 
 
 async def steps_of(database: Database, workflow: Workflow) -> list[Step]:
-    """The steps of the workflow's current version."""
+    """Return the steps of the workflow's current version."""
     versions = await database.read(
         lambda db: list_versions_by_id(db, workflow.environment_id, [workflow.version_id]),
     )
@@ -180,7 +177,7 @@ async def make_notification(
     digested_into: NotificationId | None = None,
     now: Millis = NOW,
 ) -> MadeNotification:
-    """A run without jobs; its step types are those of the workflow."""
+    """Insert a run without jobs; its step types are those of the workflow."""
     made = MadeNotification(
         id=NotificationId(new_id(now)),
         trigger=trigger or await make_trigger(database, environment, now=now),
@@ -252,7 +249,7 @@ async def make_message(
     now: Millis = NOW,
     **columns: Any,
 ) -> MadeMessage:
-    """A message with the run it belongs to; other columns by name, JSON ones as they are stored."""
+    """Insert a message and, unless a job is given, its run; `columns` are stored as they are, JSON as text."""
     if job is None:
         trigger = await make_trigger(database, environment, transaction=transaction, payload=payload, now=now)
         run = await make_notification(database, environment, trigger=trigger, subscriber=subscriber, now=now)

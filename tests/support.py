@@ -1,24 +1,23 @@
-"""What tests are handed: clients, environments and the makers of data."""
+"""Types of the fixtures in conftest.py."""
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any
 
 import httpx
+from msgspec import Struct
 
 from clarion.environments.model import Environment
 
 
 class Api(httpx.AsyncClient):
-    """A client of the application for one environment, with the environment at hand."""
+    """An HTTP client of the application with an API key of one environment."""
 
     environment: Environment
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """An organization of its own: two environments that must not see each other."""
+class Site(Struct, frozen=True):
+    """The organization of one test: two environments that must not see each other."""
 
     development: Environment
     production: Environment

@@ -1,1 +1,1 @@
-"""One module for each thing that is measured."""
+"""The workloads: one module for each."""

@@ -5,7 +5,7 @@ import itertools
 
 from bench.client import make_request, send_closed
 from bench.figures import Figure
-from bench.stores import await_messages, open_store
+from bench.stores import open_store, wait_for_messages
 from bench.systems import System
 from bench.usage import cpu_between, cpu_seconds
 from bench.workloads.trigger import PEOPLE, WORKFLOW
@@ -19,13 +19,13 @@ _numbers = itertools.count(1)
 
 
 async def measure(system: System) -> list[Figure]:
-    """CPU time and rate of each event; the workflow and the people are those of single triggers."""
+    """Measure CPU time and rate of an event; workflow and subscribers are those of single triggers."""
     requests = [_make_call(system) for _ in range(_CALLS)]
     count = _CALLS * _EVENTS
     async with open_store(system) as store:
         before = cpu_seconds(system.groups)
         load, arrivals = await asyncio.gather(
-            send_closed(system.address, requests, connections=_CONNECTIONS), await_messages(store, count)
+            send_closed(system.address, requests, connections=_CONNECTIONS), wait_for_messages(store, count)
         )
         used = cpu_between(before, cpu_seconds(system.groups))
     load.require(201)

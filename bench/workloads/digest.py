@@ -1,4 +1,4 @@
-"""Many events that become one message for each person."""
+"""Many events that a digest merges into one message for each subscriber."""
 
 import asyncio
 import itertools
@@ -18,7 +18,7 @@ _PEOPLE = 500
 _WINDOW_SECONDS = 10
 _EVENTS_A_CALL = 100
 _CONNECTIONS = 8
-_PATIENCE_SECONDS = 90
+_TIMEOUT_SECONDS = 90
 
 _STEPS = [
     {
@@ -36,13 +36,13 @@ async def prepare(system: System) -> None:
 
 
 async def measure(system: System) -> list[Figure]:
-    """CPU time of an event, its share of the message included; every event must be in exactly one message."""
+    """Measure CPU time of an event, including its share of the message; every event must be in exactly one message."""
     requests = [_make_call(system, first) for first in range(0, _EVENTS, _EVENTS_A_CALL)]
     async with open_store(system) as store:
         before = cpu_seconds(system.groups)
         load = await send_closed(system.address, requests, connections=_CONNECTIONS)
         load.require(201)
-        messages = await _await_events(store)
+        messages = await _wait_for_events(store)
         used = cpu_between(before, cpu_seconds(system.groups))
     return [
         Figure(NAME, system.kind, "cpu_ms", sum(used.values()) * 1000 / _EVENTS, "ms"),
@@ -58,10 +58,10 @@ def _make_call(system: System, first: int) -> bytes:
     return make_request("POST", "/v1/events/trigger/bulk", key=system.key, body={"events": events})
 
 
-async def _await_events(store: Store) -> int:
-    """How many messages it took until all events were in one; a message's text is the number of its events."""
+async def _wait_for_events(store: Store) -> int:
+    """Wait until all events are in messages and return the number of messages; a message's text is its event count."""
     events = messages = 0
-    until = time.monotonic() + _PATIENCE_SECONDS
+    until = time.monotonic() + _TIMEOUT_SECONDS
     while events < _EVENTS and time.monotonic() < until:
         found = await store.read_new()
         events, messages = events + sum(map(int, found)), messages + len(found)

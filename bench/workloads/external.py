@@ -5,13 +5,14 @@ import functools
 import itertools
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from bench.client import make_request, send_closed
 from bench.content import ensure_topic, ensure_workflow
 from bench.figures import Figure
-from bench.receivers import Ports, read_counts, receiving
+from bench.receivers import Ports, read_counts, run_receivers
 from bench.systems import System, free_port
 from bench.usage import cpu_between, cpu_seconds
 
@@ -19,9 +20,9 @@ _PEOPLE = 3_000
 _TOPIC = "bench-external"
 _BULK = 100
 _CONNECTIONS = 8
-_PATIENCE_SECONDS = 60
+_TIMEOUT_SECONDS = 60
 _SETTLE_SECONDS = 0.5
-"""What was received last is recorded within this time."""
+"""The last results are recorded within this time."""
 
 _INBOX = {"name": "Inbox", "type": "in_app", "controlValues": {"body": "Order {{payload.number}} is on its way"}}
 _MAIL = {
@@ -41,13 +42,12 @@ _CHAT = {
 _numbers = itertools.count(1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
+class _Kind(Struct, frozen=True, kw_only=True):
     workload: str
     workflow: str
     steps: tuple[dict[str, Any], ...]
     mails: int = 0
-    """For each person."""
+    """For each subscriber."""
     chats: int = 0
 
 
@@ -59,7 +59,7 @@ _KINDS = (
 
 
 async def prepare(system: System) -> None:
-    """Accounts at the receivers, people who have an address at both, a topic of them, and the workflows."""
+    """Create integrations for the receivers, subscribers with an address at both, their topic, and the workflows."""
     ports = _ports()
     mail = {"host": "127.0.0.1", "port": str(ports.mail), "from": "bench@example.com", "senderName": "Bench"}
     await _integrate(system, "nodemailer", "email", mail)
@@ -74,10 +74,10 @@ async def prepare(system: System) -> None:
 
 
 async def measure(system: System) -> list[Figure]:
-    """CPU time and rate of a message that leaves, the in-app one of its run included; none is missing or sent twice."""
+    """Measure CPU time and rate of a sent message, including the in-app step; count missing and duplicate messages."""
     figures: list[Figure] = []
     for kind in _KINDS:
-        async with receiving(_ports()):
+        async with run_receivers(_ports()):
             figures += await _measure(system, kind)
     return figures
 
@@ -94,7 +94,7 @@ async def _measure(system: System, kind: _Kind) -> list[Figure]:
     before = cpu_seconds(system.groups)
     load = await send_closed(system.address, [request])
     load.require(201)
-    ended, counts = await _await_arrivals(due)
+    ended, counts = await _wait_for_arrivals(due)
     await asyncio.sleep(_SETTLE_SECONDS)
     used = cpu_between(before, cpu_seconds(system.groups))
     count = sum(due.values())
@@ -108,9 +108,9 @@ async def _measure(system: System, kind: _Kind) -> list[Figure]:
     ]
 
 
-async def _await_arrivals(due: dict[str, int]) -> tuple[float, dict[str, int]]:
-    """When the last message came, and how many there were; those that do not come are given up after a while."""
-    until = time.monotonic() + _PATIENCE_SECONDS
+async def _wait_for_arrivals(due: dict[str, int]) -> tuple[float, dict[str, int]]:
+    """Wait for all messages, at most a minute; return the time and the counts."""
+    until = time.monotonic() + _TIMEOUT_SECONDS
     while True:
         counts = await read_counts(_ports())
         if all(counts[name] >= due[name] for name in due) or time.monotonic() > until:
@@ -124,7 +124,7 @@ def _ports() -> Ports:
 
 
 async def _integrate(system: System, provider: str, channel: str, credentials: dict[str, Any]) -> None:
-    """Have one integration of the provider, with these credentials."""
+    """Create or update the integration of the provider with these credentials."""
     listed = await system.request("GET", "/v1/integrations")
     found = next((one for one in listed if one["providerId"] == provider), None)
     if found is None:

@@ -5,7 +5,7 @@ import asyncio
 from bench.client import make_request, send_closed
 from bench.crowd import make_crowd
 from bench.figures import Figure
-from bench.stores import await_messages, open_store
+from bench.stores import open_store, wait_for_messages
 from bench.systems import System
 from bench.usage import cpu_between, cpu_seconds
 from bench.workloads.trigger import WORKFLOW
@@ -14,7 +14,7 @@ SMALL, LARGE = 10_000, 100_000
 
 
 async def prepare(system: System) -> None:
-    """The people, who have no preferences of their own, and a topic of each size."""
+    """Create subscribers without preferences, and a topic of each size."""
     await make_crowd(system, LARGE, {_topic(size): size for size in (SMALL, LARGE)})
 
 
@@ -36,7 +36,7 @@ async def _measure(system: System, size: int) -> list[Figure]:
     async with open_store(system) as store:
         before = cpu_seconds(system.groups)
         load, arrivals = await asyncio.gather(
-            send_closed(system.address, [request]), await_messages(store, size, pause=0.1)
+            send_closed(system.address, [request]), wait_for_messages(store, size, pause=0.1)
         )
         used = cpu_between(before, cpu_seconds(system.groups))
     load.require(201)

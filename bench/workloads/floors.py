@@ -1,4 +1,4 @@
-"""What a trigger cannot do without: an HTTP exchange with no work behind it, and its rows written by a bare driver."""
+"""The minimum cost of a trigger: an HTTP exchange with no work behind it, and its rows written by the bare driver."""
 
 import asyncio
 import contextlib
@@ -24,25 +24,25 @@ from clarion.ids import new_id
 
 _COUNT = 6000
 _BATCH = 128
-_OWN = {
+_ID_NAMES = {
     "idempotency_keys": "key_id",
     "triggers": "trigger_id",
     "notifications": "notification_id",
     "jobs": "job_id",
     "messages": "message_id",
 }
-"""What an in-app trigger leaves behind, a row in each table; and how others call the id of that row."""
+"""The tables in which an in-app trigger writes a row, and the column by which other tables refer to that row."""
 
 Rows = dict[str, list[tuple[Any, ...]]]
 """Rows of each table, ready for the driver."""
 
 
 async def measure(system: System) -> list[Figure]:
-    """The floor of HTTP on its own server; that of storage with rows that the given system has written."""
+    """Measure the HTTP floor on its own server, or the storage floor with rows that the given system has written."""
     if system.kind == FLOOR_HTTP:
         return await _measure_http(system)
     async with open_store(system) as store:
-        samples = {table: await store.sample_rows(table, PEOPLE) for table in _OWN}
+        samples = {table: await store.sample_rows(table, PEOPLE) for table in _ID_NAMES}
     batches = list(_batches(samples, as_uuid=system.kind != SQLITE))
     columns = {table: list(rows[0]) for table, rows in samples.items()}
     if system.kind == SQLITE:
@@ -69,20 +69,20 @@ def _figures(system: str, seconds: float, cpu: float) -> list[Figure]:
 
 
 def _batches(samples: dict[str, list[dict[str, Any]]], *, as_uuid: bool) -> Iterator[Rows]:
-    """Rows like the sampled ones for `_COUNT` triggers, with ids of their own, made before the time is taken."""
+    """Yield rows like the sampled ones, with new ids, for `_COUNT` triggers; they are made before the measurement."""
     for start in range(0, _COUNT, _BATCH):
         numbers = range(start, min(start + _BATCH, _COUNT))
         renewed = [_renew(samples, number, as_uuid=as_uuid) for number in numbers]
-        yield {table: [rows[table] for rows in renewed] for table in _OWN}
+        yield {table: [rows[table] for rows in renewed] for table in _ID_NAMES}
 
 
 def _renew(samples: dict[str, list[dict[str, Any]]], number: int, *, as_uuid: bool) -> dict[str, tuple[Any, ...]]:
     now = SystemClock().now()
-    ids: dict[str, Any] = {name: new_id(now) for name in _OWN.values()}
+    ids: dict[str, Any] = {name: new_id(now) for name in _ID_NAMES.values()}
     if as_uuid:
         ids = {name: uuid.UUID(bytes=value) for name, value in ids.items()}
     renewed = {}
-    for table, own in _OWN.items():
+    for table, own in _ID_NAMES.items():
         row = samples[table][number % len(samples[table])]
         fresh = ids | _unique(table) | {"id": ids[own]}
         renewed[table] = tuple(fresh.get(column, value) for column, value in row.items())
@@ -90,14 +90,14 @@ def _renew(samples: dict[str, list[dict[str, Any]]], number: int, *, as_uuid: bo
 
 
 def _unique(table: str) -> dict[str, Any]:
-    """What no two rows may have in common, apart from ids."""
+    """Return new values for the unique columns other than ids."""
     if table == "idempotency_keys":
         return {"digest": uuid.uuid4().bytes}
     return {"transaction_key": f"txn_{uuid.uuid4().hex}"} if table == "triggers" else {}
 
 
 async def _write_sqlite(store: Path, columns: dict[str, list[str]], batches: Sequence[Rows]) -> tuple[float, float]:
-    """Into a copy of the store, whose indexes are as large as those that Clarion writes to."""
+    """Write into a copy of the store, so that the indexes are as large as those of Clarion."""
     path = store.with_name("floor.db")
     for left in path.parent.glob(f"{path.name}*"):
         left.unlink()
@@ -130,7 +130,7 @@ async def _write_postgres(
 ) -> tuple[float, float]:
     assert system.server is not None
     server = {"postgres": system.groups["postgres"]}
-    url = await make_database(system.server, "floor", afresh=True)
+    url = await make_database(system.server, "floor", recreate=True)
     await migrate_postgres(url)
     connection = await asyncpg.connect(url)
     try:

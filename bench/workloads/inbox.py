@@ -1,4 +1,4 @@
-"""What an inbox asks for all day: pages of the feed, and marking what was read."""
+"""Requests of an inbox: pages of the feed, and marking messages as read."""
 
 from collections.abc import Sequence
 from itertools import cycle, islice
@@ -14,7 +14,7 @@ _CONNECTIONS = 16
 
 
 async def measure(system: System) -> list[Figure]:
-    """Both, for people who have messages of single triggers."""
+    """Measure both for the subscribers of single triggers, who have messages."""
     keys = [f"person-{number}" for number in range(PEOPLE)]
     feeds = [make_request("GET", _feed(key), key=system.key) for key in islice(cycle(keys), _COUNT)]
     marks = [
@@ -38,7 +38,7 @@ async def _measure(workload: str, system: System, requests: Sequence[bytes], sta
 
 
 async def _marks(system: System, keys: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
-    """Two changes of the newest message of each person, so that going over them again changes something again."""
+    """Return two opposite changes of each subscriber's newest message, so that repeating them changes it every time."""
     newest = [(key, (await system.request("GET", _feed(key)))["data"][0]["_id"]) for key in keys]
     return [(key, {"messageId": found, "markAs": mark}) for mark in ("read", "unread") for key, found in newest]
 

@@ -1,16 +1,16 @@
-"""How long it takes from sending a trigger to its message being committed, when the system is not overloaded.
+"""The time from sending a trigger to its committed message, when the system is not overloaded.
 
-The store is looked at every few milliseconds, and a message counts as committed when a look has found it: the times are
-too long by up to `_PAUSE_SECONDS` and the length of a look, which waits for a core like all else, and never too short.
+The store is queried every few milliseconds, and a message counts as committed when a query finds it. The times are too
+long by up to `_PAUSE_SECONDS` and the length of a query, which also waits for a core, and never too short.
 """
 
 import asyncio
 
 from bench.client import send_open
 from bench.figures import Figure, percentile
-from bench.stores import await_messages, open_store
+from bench.stores import open_store, wait_for_messages
 from bench.systems import BASELINE, System
-from bench.workloads.trigger import make_triggers, number_of, run_burst
+from bench.workloads.trigger import make_triggers, read_number, run_burst
 
 NAME = "latency"
 _PAUSE_SECONDS = 0.004
@@ -19,13 +19,13 @@ _SHARES = {"quarter": 0.25, "half": 0.5}
 
 
 async def measure(system: System) -> list[Figure]:
-    """At a quarter and at half of what a burst of this moment completes in a second."""
+    """Measure at a quarter and at half of the rate that a burst reaches now."""
     count = 200 if system.kind == BASELINE else 2000
     load, arrivals = await run_burst(system, count)
-    limit = count / (arrivals[-1].at - load.began)
+    peak_rate = count / (arrivals[-1].at - load.began)
     figures = []
     for name, share in _SHARES.items():
-        figures += await _measure_at(system, name, limit * share)
+        figures += await _measure_at(system, name, peak_rate * share)
     return figures
 
 
@@ -34,10 +34,10 @@ async def _measure_at(system: System, name: str, rate: float) -> list[Figure]:
     async with open_store(system) as store:
         load, arrivals = await asyncio.gather(
             send_open(system.address, triggers.requests, rate=rate),
-            await_messages(store, len(triggers.requests), pause=_PAUSE_SECONDS),
+            wait_for_messages(store, len(triggers.requests), pause=_PAUSE_SECONDS),
         )
     load.require(201)
-    seconds = [one.at - load.sent[number_of(one.content) - triggers.first] for one in arrivals]
+    seconds = [one.at - load.sent[read_number(one.content) - triggers.first] for one in arrivals]
     return [
         Figure(NAME, system.kind, f"{name}_rate", rate, "1/s"),
         Figure(NAME, system.kind, f"{name}_p50_ms", percentile(seconds, 0.5) * 1000, "ms"),

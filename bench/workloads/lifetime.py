@@ -1,4 +1,4 @@
-"""A process from its start on: how soon it answers, and how much memory it holds idle, under load and afterwards."""
+"""Start-up time of a process, and its memory when idle, under load and afterwards."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -27,7 +27,7 @@ async def measure(site: Site) -> list[Figure]:
 
 
 async def _measure(start: Start) -> list[Figure]:
-    """The first start makes the store and fills it a little, so that the others find what an installation has."""
+    """The first start creates the store and some data, so that the measured starts find an existing store."""
     async with start() as system:
         await trigger.prepare(system)
     figures = []
@@ -65,5 +65,5 @@ async def _peak(system: System) -> AsyncIterator[list[int]]:
 
 
 def _resident(system: System) -> int:
-    """Resident memory of Clarion's own processes, one by one: the largest of them."""
+    """Return the resident memory of the largest Clarion process."""
     return max(one.resident for one in memory(system.own_groups).values())

@@ -1,17 +1,17 @@
-"""Lists at ten thousand messages and at ten million: every page of one beside the same page of the other.
+"""Every list at ten thousand messages compared with the same list at ten million.
 
-The large store is filled once, in about twenty minutes, and kept in `bench/.cache`; the small one is made anew.
+The large store is filled once, in about twenty minutes, and cached in `bench/.cache`; the small one is created anew.
 """
 
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import asyncpg
+from msgspec import Struct
 
 from bench.client import make_request, send_closed
 from bench.figures import Figure, percentile
@@ -35,12 +35,11 @@ CACHE = Path(__file__).parents[1] / ".cache"
 
 _ROUNDS = 200
 _WARM_UP = 20
-_PEOPLE = _WARM_UP + _ROUNDS  # nobody is asked for twice
+_PEOPLE = _WARM_UP + _ROUNDS  # no subscriber is requested twice
 _BUSY = "person-0"
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(Struct, frozen=True):
     key: str
     name: str
     email: str
@@ -48,9 +47,8 @@ class Person:
     transaction: str
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
-    """What the requests name of a store."""
+class Content(Struct, frozen=True):
+    """What the requests refer to in a store."""
 
     size: Size
     people: Sequence[Person]
@@ -99,7 +97,7 @@ _MARK = "mark as read"
 
 
 async def measure(kind: str, folder: Path) -> list[Figure]:
-    """Ask both stores of one kind of database for the same pages in turn; `folder` is for the small store."""
+    """Request the same pages from both stores of one kind of database in turn; `folder` is for the small store."""
     opened = _on_sqlite(folder) if kind == SQLITE else _on_postgres(folder)
     async with opened as (small, large):
         contents = [await _read_content(small, SMALL), await _read_content(large, LARGE)]
@@ -164,13 +162,13 @@ async def _read_person(system: System, key: str) -> Person:
 
 @asynccontextmanager
 async def _on_sqlite(folder: Path) -> AsyncIterator[tuple[System, System]]:
-    kept = _kept_folder(SQLITE)
-    if not kept.exists():
-        await _make_sqlite(kept.with_suffix(".partial"), LARGE)
-        kept.with_suffix(".partial").rename(kept)
-    await asyncio.to_thread(migrate_sqlite, kept / "clarion.db")
+    cached = _cached_folder(SQLITE)
+    if not cached.exists():
+        await _make_sqlite(cached.with_suffix(".partial"), LARGE)
+        cached.with_suffix(".partial").rename(cached)
+    await asyncio.to_thread(migrate_sqlite, cached / "clarion.db")
     await _make_sqlite(folder / "small", SMALL)
-    async with clarion_on_sqlite(folder / "small") as small, clarion_on_sqlite(kept) as large:
+    async with clarion_on_sqlite(folder / "small") as small, clarion_on_sqlite(cached) as large:
         yield small, large
 
 
@@ -183,15 +181,15 @@ async def _make_sqlite(folder: Path, size: Size) -> None:
 
 @asynccontextmanager
 async def _on_postgres(folder: Path) -> AsyncIterator[tuple[System, System]]:
-    """Both stores are databases of one server, so that it is the same for both."""
-    kept = _kept_folder(POSTGRES)
-    if not kept.exists():
-        partial = kept.with_suffix(".partial")
+    """Both stores are databases of one server, so that its settings are the same."""
+    cached = _cached_folder(POSTGRES)
+    if not cached.exists():
+        partial = cached.with_suffix(".partial")
         shutil.rmtree(partial, ignore_errors=True)
         with open_postgres(partial, keep=True) as server:
             await _make_database(server, folder, "large", LARGE)
-        partial.rename(kept)
-    with open_postgres(kept, keep=True) as server:
+        partial.rename(cached)
+    with open_postgres(cached, keep=True) as server:
         await migrate_postgres(await make_database(server, "large"))
         await _drop_database(server, "small")
         await _make_database(server, folder, "small", SMALL)
@@ -216,8 +214,8 @@ async def _drop_database(server: PostgresServer, name: str) -> None:
         await connection.close()
 
 
-def _kept_folder(kind: str) -> Path:
-    """Where the large store is; those of other schemas make room for it."""
+def _cached_folder(kind: str) -> Path:
+    """Return the folder of the large store, and delete stores that another version of `bench/filling.py` made."""
     CACHE.mkdir(exist_ok=True)
     wanted = CACHE / f"{kind}-{filling_hash()}"
     for found in CACHE.glob(f"{kind}-*"):

@@ -1,16 +1,17 @@
-"""One in-app trigger at a time over many connections: the hot path, from POST to committed message.
+"""In-app triggers, one in each request, over many connections: the hot path from POST to committed message.
 
-Everything a real one has is there: an idempotency key, a condition, the person's preferences, Liquid, the full log.
+They are realistic, with idempotency key, condition, preferences, Liquid and the full log.
 """
 
 import asyncio
 import itertools
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from bench.client import Load, make_request, send_closed
 from bench.content import ensure_people, ensure_preferences, ensure_workflow
 from bench.figures import Figure, percentile
-from bench.stores import Arrival, Store, await_messages, open_store
+from bench.stores import Arrival, Store, open_store, wait_for_messages
 from bench.systems import BASELINE, FLOOR_HTTP, System
 from bench.usage import cpu_between, cpu_seconds
 
@@ -82,29 +83,28 @@ async def run_burst(system: System, count: int) -> tuple[Load, list[Arrival]]:
     async with open_store(system) as store:
         load, arrivals = await asyncio.gather(
             send_closed(system.address, requests, connections=connections),
-            await_messages(store, count, pause=pause),
+            wait_for_messages(store, count, pause=pause),
         )
         load.require(201)
-        await _require_no_more(store)
+        await _require_no_extra_message(store)
     return load, arrivals
 
 
-@dataclass(frozen=True, slots=True)
-class Triggers:
-    """Requests that were never sent before, numbered from `first` on."""
+class Triggers(Struct, frozen=True):
+    """New requests, numbered from `first` on."""
 
     first: int
     requests: list[bytes]
 
 
 def make_triggers(system: System, count: int) -> Triggers:
-    """Each has a number and an idempotency key of its own."""
+    """Make requests with consecutive numbers and different idempotency keys."""
     numbers = list(itertools.islice(_numbers, count))
     return Triggers(numbers[0], [_make_trigger(system, number) for number in numbers])
 
 
-def number_of(content: str) -> int:
-    """The number of the trigger that a message was made for: the last word of its text."""
+def read_number(content: str) -> int:
+    """Return the number of the trigger of a message: the last word of its text."""
     return int(content.rpartition(" ")[2])
 
 
@@ -118,8 +118,8 @@ def _make_trigger(system: System, number: int) -> bytes:
     return make_request("POST", _PATH, key=system.key, body=body, headers=headers)
 
 
-async def _require_no_more(store: Store) -> None:
-    """A trigger has one message; a second one would come at once."""
+async def _require_no_extra_message(store: Store) -> None:
+    """Raise if there is a second message for a trigger; it would arrive at once."""
     more = await store.read_new()
     if more:
         raise RuntimeError(f"{len(more)} messages too many")

@@ -1,4 +1,4 @@
-"""The load client, against a server that answers what it is told to."""
+"""The load client, against a small server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ from bench.client import make_request, send_closed, send_one, send_open
 
 @pytest.fixture
 async def address() -> AsyncIterator[str]:
-    """A server that answers 201 with the body it was sent, in two pieces, and 422 to an empty one."""
+    """A server that returns the request body with 201, in two pieces, and 422 for an empty body."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while head := await reader.readuntil(b"\r\n\r\n"):
@@ -36,13 +36,13 @@ def make_bodies(count: int) -> list[bytes]:
     return [make_request("POST", "/", key="secret", body={"number": number}) for number in range(count)]
 
 
-async def test_an_answer_in_pieces_is_put_together(address: str) -> None:
+async def test_a_response_in_pieces_is_joined(address: str) -> None:
     answer = await send_one(address, make_request("POST", "/", body={"name": "Ann"}))
 
     assert (answer.status, answer.json()) == (201, {"name": "Ann"})
 
 
-async def test_every_request_of_a_closed_loop_is_answered_once(address: str) -> None:
+async def test_every_request_of_a_closed_loop_gets_one_response(address: str) -> None:
     load = await send_closed(address, make_bodies(50), connections=4)
 
     load.require(201)
@@ -57,7 +57,7 @@ async def test_an_open_loop_sends_at_its_rate(address: str) -> None:
     assert load.sent[19] - load.sent[0] == pytest.approx(0.019, abs=1e-5)
 
 
-async def test_a_refused_load_is_an_error_that_says_why(address: str) -> None:
+async def test_rejected_requests_raise_an_error_with_the_reason(address: str) -> None:
     load = await send_closed(address, [*make_bodies(3), make_request("POST", "/")])
 
     with pytest.raises(RuntimeError, match="1 of 4 requests were refused: 422"):

@@ -1,4 +1,4 @@
-"""How many measured values become one."""
+"""Summaries of measured values."""
 
 import pytest
 
@@ -19,12 +19,12 @@ def test_a_percentile_of_one_value_is_that_value() -> None:
     assert percentile([7.0], 0.01) == percentile([7.0], 0.99) == 7.0
 
 
-def test_there_is_no_percentile_of_nothing() -> None:
+def test_a_percentile_of_no_values_is_an_error() -> None:
     with pytest.raises(ValueError, match="nothing"):
         percentile([], 0.5)
 
 
-def test_the_rounds_of_a_figure_become_a_median_and_a_spread() -> None:
+def test_a_summary_has_the_median_and_the_spread_of_the_rounds() -> None:
     rounds = [make_figure(value) for value in (3.0, 1.0, 2.0)]
 
     summary = summarize(rounds)[Key("trigger", "sqlite", "cpu_ms")]

@@ -1,4 +1,4 @@
-"""Whether measured values meet their goals."""
+"""Comparing measured values with the goals."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def judge_only(text: str, *figures: Figure) -> Verdict:
 
 
 @pytest.mark.parametrize(("milliseconds", "word"), [(0.25, "met"), (0.3, "not met")])
-def test_a_trigger_may_cost_a_fiftieth_of_the_baselines(milliseconds: float, word: str) -> None:
+def test_a_trigger_costs_at_most_a_fiftieth_of_the_baselines(milliseconds: float, word: str) -> None:
     verdict = judge_only(
         "trigger on SQLite: times less CPU",
         Figure("trigger", "sqlite", "cpu_ms", milliseconds, "ms"),
@@ -42,7 +42,7 @@ def test_a_rate_must_reach_its_limit() -> None:
     assert (verdict.value, verdict.word) == (29.0, "not met")
 
 
-def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
+def test_a_goal_without_a_measured_value_is_not_measured() -> None:
     verdict = judge_only("trigger on SQLite: times less CPU", Figure("trigger", "sqlite", "cpu_ms", 0.2, "ms"))
 
     assert (verdict.value, verdict.word) == (None, "not measured")

@@ -1,4 +1,4 @@
-"""The page that a run becomes."""
+"""The results and the report of a run."""
 
 from pathlib import Path
 
@@ -32,13 +32,13 @@ def test_the_newest_result_is_found(tmp_path: Path) -> None:
     assert read_run(newest).date == "2026-01-10T08:00"
 
 
-def test_a_figure_is_told_with_its_spread_and_unit() -> None:
+def test_a_figure_is_shown_with_its_spread_and_unit() -> None:
     page = render_report(make_run(*map(make_figure, (0.3, 0.2, 0.25))), "picture.svg")
 
     assert "| trigger | cpu (ms) | 0.25 (0.2–0.3) |" in page
 
 
-def test_every_system_has_a_column_and_what_it_lacks_is_empty() -> None:
+def test_every_system_has_a_column_with_empty_cells_for_missing_figures() -> None:
     figures = [make_figure(0.25), make_figure(14.0, system="baseline"), make_figure(9.0, name="post_p50_ms")]
 
     page = render_report(make_run(*figures), "picture.svg")
@@ -54,7 +54,7 @@ def test_goals_say_whether_they_were_met() -> None:
     assert "| ≤ 100 MB | – | not measured |" in page
 
 
-def test_notes_and_the_machine_are_told() -> None:
+def test_the_report_shows_notes_and_the_machine() -> None:
     page = render_report(make_run(make_figure(0.25), notes=["No comparison."]), "picture.svg")
 
     assert "| Cores | 2 |" in page

@@ -1,19 +1,19 @@
-"""What must hold of a quiet store, whatever was killed on the way there."""
+"""Rules that hold in a store without pending work, whatever was killed before."""
 
 from clarion.db.port import Connection
 from clarion.db.query import sql
 
-_QUESTIONS = {
+_VIOLATIONS = {
     "accepted triggers that were never expanded": """
         SELECT count(*) AS n FROM triggers WHERE state IN ('queued', 'splitting', 'canceling')
     """,
-    "parts of triggers that were never taken": "SELECT count(*) AS n FROM trigger_parts",
-    "triggers that were set aside": "SELECT count(*) AS n FROM triggers WHERE state = 'failed'",
-    "jobs that are in no end state": """
+    "parts of triggers that were never claimed": "SELECT count(*) AS n FROM trigger_parts",
+    "triggers that failed": "SELECT count(*) AS n FROM triggers WHERE state = 'failed'",
+    "jobs without a final status": """
         SELECT count(*) AS n FROM jobs WHERE status IN ('pending', 'queued', 'running', 'delayed')
     """,
-    "jobs that somebody should still take": "SELECT count(*) AS n FROM jobs WHERE queue IS NOT NULL",
-    "people with two runs of one trigger": """
+    "jobs that are still in a queue": "SELECT count(*) AS n FROM jobs WHERE queue IS NOT NULL",
+    "subscribers with two runs of one trigger": """
         SELECT count(*) AS n FROM (
             SELECT 1 FROM notifications GROUP BY trigger_id, subscriber_id HAVING count(*) > 1
         ) AS twice
@@ -40,10 +40,10 @@ _QUESTIONS = {
 
 
 async def find_broken(db: Connection) -> dict[str, int]:
-    """Every rule that does not hold, with how often."""
+    """Return every broken rule with the number of violations."""
     found = {}
-    for question, text in _QUESTIONS.items():
+    for rule, text in _VIOLATIONS.items():
         row = await db.fetch_one(sql(text))
         if row is None or row["n"]:
-            found[question] = -1 if row is None else row["n"]
+            found[rule] = -1 if row is None else row["n"]
     return found

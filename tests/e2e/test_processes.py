@@ -1,4 +1,4 @@
-"""`clarion` as an operator meets it: started, used, stopped, killed, started again."""
+"""The `clarion` command: processes are started, used, stopped, killed and started again."""
 
 import asyncio
 import json
@@ -54,7 +54,7 @@ async def test_keys_and_identifiers_can_be_given(start: Start, store: list[str])
     assert (me["name"], me["identifier"]) == ("Development", "my-app")
 
 
-async def test_sigterm_lets_a_request_under_way_finish(start: Start, store: list[str]) -> None:
+async def test_sigterm_lets_a_request_in_flight_finish(start: Start, store: list[str]) -> None:
     process = start("serve", *store)
     parts = urlsplit(process.address)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
@@ -65,7 +65,7 @@ async def test_sigterm_lets_a_request_under_way_finish(start: Start, store: list
     )
     writer.write(head.encode() + body[:5])
     await writer.drain()
-    # Another request's answer shows that the half-sent one has arrived.
+    # The response to another request shows that the half-sent one has arrived.
     async with process.client(process.keys["Development"]) as client:
         await client.get("/v1/health-check")
 
@@ -79,7 +79,7 @@ async def test_sigterm_lets_a_request_under_way_finish(start: Start, store: list
     assert await asyncio.to_thread(process.popen.wait, 30) == 0
 
 
-async def test_a_kill_at_any_moment_leaves_one_effect_and_its_answer(start: Start, store: list[str]) -> None:
+async def test_a_kill_at_any_moment_leaves_one_effect_and_its_response(start: Start, store: list[str]) -> None:
     process = start("serve", *store)
     key = process.keys["Development"]
     for number in range(5):
@@ -105,7 +105,7 @@ async def test_a_kill_at_any_moment_leaves_one_effect_and_its_answer(start: Star
         assert [one["name"] for one in listed].count(name) == 1
 
 
-async def test_keys_are_made_and_revoked_beside_a_running_service(
+async def test_keys_are_created_and_revoked_while_the_service_runs(
     start: Start, run_command: Any, store: list[str]
 ) -> None:
     process = start("serve", *store)
@@ -175,7 +175,7 @@ async def test_two_processes_on_an_empty_store_set_it_up_once(
         (["keys", "revoke", "x"], {}, "There is no API key 'x'"),
     ],
 )
-async def test_what_cannot_work_is_refused_with_one_sentence(
+async def test_invalid_settings_and_arguments_are_rejected_with_one_sentence(
     start: Start, run_command: Any, tmp_path: Path, arguments: list[str], environ: dict[str, str], sentence: str
 ) -> None:
     store = ["--data-dir", str(tmp_path / "data")]
@@ -190,7 +190,7 @@ async def test_what_cannot_work_is_refused_with_one_sentence(
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-async def test_stores_and_ports_that_cannot_be_used_are_told(start: Start, run_command: Any, tmp_path: Path) -> None:
+async def test_unusable_stores_and_ports_are_reported(start: Start, run_command: Any, tmp_path: Path) -> None:
     store = ["--data-dir", str(tmp_path / "data")]
     process = start("serve", *store)
     port = str(urlsplit(process.address).port)
@@ -212,9 +212,7 @@ async def test_stores_and_ports_that_cannot_be_used_are_told(start: Start, run_c
     assert (taken.returncode, newer.returncode, unreachable.returncode) == (2, 1, 1)
 
 
-async def test_another_key_file_is_refused_rather_than_secrets_lost(
-    start: Start, run_command: Any, store: list[str]
-) -> None:
+async def test_a_store_with_other_encryption_keys_is_refused(start: Start, run_command: Any, store: list[str]) -> None:
     start("serve", *store).stop()
 
     done = run_command("serve", *store, CLARION_ENCRYPTION_KEYS="other:" + "A" * 43 + "=")
@@ -223,7 +221,7 @@ async def test_another_key_file_is_refused_rather_than_secrets_lost(
     assert "sealed with key 'k1'" in done.stderr
 
 
-def test_help_and_version_read_well(run_command: Any) -> None:
+def test_help_lists_all_commands_and_settings(run_command: Any) -> None:
     shown = run_command("--help").stdout
 
     for word in ("serve", "api", "worker", "migrate", "keys", "environments", "encryption", "settings"):

@@ -35,7 +35,7 @@ def client(process: Process) -> Novu:
 
 @pytest.fixture
 async def database(process: Process, store: list[str]) -> AsyncIterator[Database]:
-    """The store of the running service, to put records into that only the engine writes."""
+    """The store of the running service, to insert records that only the engine writes."""
     options = dict(zip(store[::2], store[1::2], strict=True))
     opened: Database
     if "--database-url" in options:
