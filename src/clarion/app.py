@@ -37,9 +37,9 @@ from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.reference import render_reference
 from clarion.http.service import Service, StaticPage
 from clarion.integrations.callbacks import find_receipts_url
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import ProviderGateway
-from clarion.providers.names import BuiltinNames
+from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from clarion.receipts.actions import delete_old_receipts
 from clarion.receipts.asking import ask_for_receipts
 from clarion.receipts.early import record_early_reports

@@ -14,7 +14,7 @@ from typing import Any
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from clarion.providers.base import Outgoing
+from clarion.providers.definition.outgoing import Outgoing
 from clarion.vocabulary import Channel
 
 PASSWORD = "canary-password-7f3a"

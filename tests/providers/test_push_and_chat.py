@@ -13,10 +13,10 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from clarion.clock import MINUTE, ManualClock
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import ProviderGateway
-from clarion.providers.receipts import Callback
+from clarion.providers.definition.receipts import Callback
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from tests.providers.contract.case import MESSAGE_ID, NOW, Case
 from tests.providers.contract.cases import apns
 from tests.providers.contract.cases.one_signal import FIRST, SECOND

@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import fields
 
 from clarion.integrations.wire import Credentials
-from clarion.providers.credentials import find_credential_problems
-from clarion.providers.definition import WebProvider
+from clarion.providers.definition.kinds import WebProvider
+from clarion.providers.definition.provider import find_credential_problems
 from clarion.providers.overview import describe_providers
 from clarion.providers.registry import PROVIDERS, find_provider
 from clarion.vocabulary import Channel, ChannelProvider

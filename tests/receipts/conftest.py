@@ -9,8 +9,8 @@ from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
 from clarion.integrations.callbacks import find_receipts_url
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from tests.engine.support import World
 from tests.providers.contract.vendor import Received, Reply, Vendor, play

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from clarion.providers.definition import WebProvider
+from clarion.providers.definition.kinds import WebProvider
 from clarion.providers.registry import PROVIDERS
 from tests.providers.contract.table import CASES
 from tests.receipts.signing import Address

@@ -9,8 +9,8 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.webhook_sender import MAX_PER_ENDPOINT
 from clarion.ids import WebhookEndpointId, find_id
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import Patience, ProviderGateway
+from clarion.providers.sending.gateway import Patience, ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries
 from clarion.webhooks.model import MAX_ATTEMPTS, MAX_FAILURE, PAUSES, RETENTION

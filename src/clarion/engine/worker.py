@@ -17,7 +17,7 @@ from clarion.engine.webhook_sender import WebhookSender
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.opened import OpenedIntegrations
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 
 _MANY = 32

@@ -10,7 +10,7 @@ from clarion.http.wire import MomentText, Wire, given
 from clarion.ids import OrganizationId, id_text
 from clarion.jsontext import json_text
 from clarion.notifications.model import Event, EventChannel, EventJob, ExecutionDetail, shown_channel, step_types
-from clarion.providers.names import BuiltinNames
+from clarion.providers.builtin.names import BuiltinNames
 from clarion.subscribers.model import Subscriber
 from clarion.workflows.model import Step, Workflow, WorkflowVersion
 

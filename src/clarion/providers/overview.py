@@ -6,8 +6,8 @@ from pathlib import Path
 
 from msgspec.structs import fields
 
-from clarion.providers.base import Provider
-from clarion.providers.definition import SmtpProvider, WebProvider
+from clarion.providers.definition.kinds import SmtpProvider, WebProvider
+from clarion.providers.definition.provider import Provider
 from clarion.providers.registry import PROVIDERS
 from clarion.vocabulary import Channel
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from clarion.providers import builtin
-from clarion.providers.base import Provider
+from clarion.providers.builtin import providers as builtin
 from clarion.providers.chat import (
     chat_webhook,
     discord,
@@ -17,6 +16,7 @@ from clarion.providers.chat import (
     whatsapp_business,
     zulip,
 )
+from clarion.providers.definition.provider import Provider
 from clarion.providers.email import (
     braze,
     email_webhook,

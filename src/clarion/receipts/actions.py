@@ -12,7 +12,7 @@ from clarion.ids import JobId, MessageId, SubscriberId, id_text
 from clarion.integrations.model import Integration
 from clarion.jsontext import json_text
 from clarion.notifications.model import DetailSource, DetailStatus, ExecutionDetail
-from clarion.providers.receipts import ReceiptKind
+from clarion.providers.definition.receipts import ReceiptKind
 from clarion.receipts import store
 from clarion.receipts.model import (
     Addressee,

@@ -11,10 +11,10 @@ from clarion.clock import Millis
 from clarion.db.port import Database
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.providers.base import SendFailure
-from clarion.providers.gateway import ProviderGateway
-from clarion.providers.receipts import Receipt
-from clarion.providers.redaction import redaction_of_account
+from clarion.providers.definition.receipts import Receipt
+from clarion.providers.definition.result import SendFailure
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.sending.redaction import redaction_of_account
 from clarion.receipts.actions import record_reports
 from clarion.receipts.awaited import RETENTION, Awaited, claim_awaited, delete_awaited
 from clarion.receipts.model import Report, read_report

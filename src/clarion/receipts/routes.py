@@ -10,12 +10,20 @@ from clarion.http.operation import OutsideCall, RawReply, operation
 from clarion.ids import EnvironmentId, IntegrationId, find_id, id_text
 from clarion.integrations.callbacks import PATH, receipts_tokens, receipts_url
 from clarion.integrations.model import Integration
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.definition import WebProvider
-from clarion.providers.receipts import Callback, Receipt, ReceiptForged, ReceiptRefused, Reply, by_token, is_same
-from clarion.providers.redaction import redaction_of_account
+from clarion.providers.definition.kinds import WebProvider
+from clarion.providers.definition.receipts import (
+    Callback,
+    Receipt,
+    ReceiptForged,
+    ReceiptRefused,
+    Reply,
+    by_token,
+    is_same,
+)
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import find_provider
 from clarion.providers.secret import Secret
+from clarion.providers.sending.redaction import redaction_of_account
 from clarion.receipts import actions, store
 from clarion.receipts.model import read_report
 from clarion.receipts.wire import ReceiptsAddressOut

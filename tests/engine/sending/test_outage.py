@@ -10,8 +10,8 @@ from clarion.app import Application
 from clarion.clock import SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import Patience, ProviderGateway
+from clarion.providers.sending.gateway import Patience, ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from tests.engine.providers import EMAIL, SILENCE, Account, account, trigger_many
 from tests.engine.support import World

@@ -14,7 +14,7 @@ from clarion.engine.sending.retry import (
     put_off_until,
     wished_pause,
 )
-from clarion.providers.base import FailureKind, SendFailure
+from clarion.providers.definition.result import FailureKind, SendFailure
 
 NOW = Millis(1_767_225_600_000)
 FAILURE = SendFailure(FailureKind.RETRYABLE, "no")

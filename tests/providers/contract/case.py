@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.providers.base import FailureKind, Outgoing
-from clarion.providers.receipts import Callback
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.receipts import Callback
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.registry import PROVIDERS
 from clarion.providers.secret import Secret
 from clarion.vocabulary import Channel

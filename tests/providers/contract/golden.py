@@ -17,9 +17,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from clarion.clock import ManualClock
-from clarion.providers.base import Outgoing
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import Patience, ProviderGateway
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.sending.gateway import Patience, ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from clarion.vocabulary import Channel
 from tests.providers.contract.case import CONTENTS, MESSAGE_ID, NOW, Case
 from tests.providers.contract.smtp_cases import SMTP_CASES, SmtpCase, play_mail

@@ -10,9 +10,9 @@ from typing import Any
 from yarl import URL
 
 from clarion.clock import ManualClock
-from clarion.providers.base import FailureKind
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import Patience, ProviderGateway
+from clarion.providers.definition.result import FailureKind
+from clarion.providers.sending.gateway import Patience, ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from tests.providers.contract.case import NOW
 from tests.providers.loopback import PASSWORD, MailServer, mail_server
 

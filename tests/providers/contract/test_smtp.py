@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.email import smtp
+from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.transport.smtp import client
 from tests.providers.certificates import make_certificate
 from tests.providers.contract.golden import FOLDER, make_letter, record_letter
 from tests.providers.contract.smtp_cases import SMTP_CASES, SMTP_FAULTS, SmtpCase, play_mail
@@ -23,7 +23,7 @@ def certificate(case: SmtpCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         return None
     made = make_certificate(tmp_path, host=case.certificate_for)
     monkeypatch.setenv("SSL_CERT_FILE", str(made))
-    smtp._tls_context.cache_clear()
+    client._tls_context.cache_clear()
     return made
 
 

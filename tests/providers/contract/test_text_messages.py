@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from clarion.providers.base import SendFailure, Sent
+from clarion.providers.definition.result import SendFailure, Sent
 from tests.providers.contract.case import MESSAGE_ID, Case
 from tests.providers.contract.golden import make_gateway, show
 from tests.providers.contract.table import CASES

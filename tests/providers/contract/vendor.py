@@ -12,7 +12,7 @@ from h2.connection import H2Connection
 from h2.events import DataReceived, RequestReceived, StreamEnded
 from yarl import URL
 
-from clarion.providers.urls import host_and_port
+from clarion.providers.transport.urls import host_and_port
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\n"
 

@@ -20,8 +20,8 @@ from clarion.engine.sending.retry import (
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.notifications.model import DetailStatus
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
 MAX_PAUSE = Millis(15 * MINUTE)

@@ -18,7 +18,7 @@ from clarion.engine.sending.quota import take, wait_of
 from clarion.engine.sending.retry import place_of
 from clarion.ids import EnvironmentId, IntegrationId
 from clarion.integrations.model import Integration
-from clarion.providers.definition import WebProvider
+from clarion.providers.definition.kinds import WebProvider
 from clarion.providers.registry import find_provider
 
 MAX_WAIT = Millis(10 * SECOND)

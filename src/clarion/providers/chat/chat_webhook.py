@@ -1,12 +1,12 @@
 """Chat webhook: the message as JSON, signed if there is a key, to the address of the account or of the subscriber."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import either, json_id, own_id
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import statuses
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, filled
+from clarion.providers.definition.answer import either, json_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import statuses
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
 

@@ -1,13 +1,13 @@
 """Stream Chat: a message to a channel by the API, or to a webhook where there is no API secret."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import Handed, ProviderAnswer, json_id, own_id
-from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.chat.message import KNOWN, Chat
-from clarion.providers.definition import ChatProvider, Check
-from clarion.providers.failures import ALREADY_SENT, codes, reset_header, words
-from clarion.providers.overrides import deep_merge, extras, recase, snake
-from clarion.providers.request import Headers, ProviderRequest, key_header, path_part
+from clarion.providers.definition.answer import Handed, ProviderAnswer, json_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import ALREADY_SENT, codes, reset_header, words
+from clarion.providers.definition.kinds import ChatProvider, Check
+from clarion.providers.definition.overrides import deep_merge, extras, recase, snake
+from clarion.providers.definition.request import Headers, ProviderRequest, key_header, path_part
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import sign_hs256
 

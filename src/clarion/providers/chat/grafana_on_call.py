@@ -1,13 +1,13 @@
 """Grafana OnCall: an alert to an integration of the kind Formatted Webhook."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import own_id
-from clarion.providers.base import FailureKind
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import text_matches, words
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, filled
+from clarion.providers.definition.answer import own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import text_matches, words
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, filled
+from clarion.providers.definition.result import FailureKind
 
 
 class GrafanaOnCallCredentials(Credentials):

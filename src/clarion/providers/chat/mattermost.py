@@ -1,12 +1,12 @@
 """Mattermost: a post by an incoming webhook."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import either, header_id, own_id
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import codes, text_matches
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, filled
+from clarion.providers.definition.answer import either, header_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes, text_matches
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, filled
 
 
 def request(_: Credentials, chat: Chat) -> ProviderRequest:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clarion.providers.base import FailureKind, Outgoing, SendFailure
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.result import FailureKind, SendFailure
 
 KNOWN = frozenset({"content"})
 

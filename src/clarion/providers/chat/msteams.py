@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import either, header_id, own_id
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import codes, text_codes
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest
+from clarion.providers.definition.answer import either, header_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes, text_codes
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest
 
 _REFUSAL = re.compile(r"delivery failed|returned HTTP error", re.IGNORECASE)
 

@@ -2,14 +2,14 @@
 
 import re
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import ALREADY_SENT, words
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, key_header
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import ALREADY_SENT, words
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, key_header
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.secret import Secret
 
 

@@ -1,11 +1,11 @@
 """Ryver: a message by an inbound webhook of the Ryver format."""
 
-from clarion.providers.account import Credentials
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import statuses
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import statuses
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest
 
 
 def request(_: Credentials, chat: Chat) -> ProviderRequest:

@@ -1,13 +1,13 @@
 """Slack: a message to an incoming webhook, or to a channel by the token of a bot."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import ProviderAnswer, either, header_id, json_id, own_id
-from clarion.providers.base import FailureKind
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider, Check
-from clarion.providers.failures import codes, words
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, bearer
+from clarion.providers.definition.answer import ProviderAnswer, either, header_id, json_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes, words
+from clarion.providers.definition.kinds import ChatProvider, Check
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, bearer
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.secret import Secret
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import json_id, values_at
-from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.chat.message import Chat
-from clarion.providers.credentials import URL
-from clarion.providers.definition import ChatProvider, Check
-from clarion.providers.failures import codes
-from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled, path_part
+from clarion.providers.definition.answer import json_id, values_at
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.formats import URL
+from clarion.providers.definition.kinds import ChatProvider, Check
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, filled, path_part
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 

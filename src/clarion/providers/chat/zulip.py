@@ -1,12 +1,12 @@
 """Zulip: a message by its webhook for integrations that speak as to Slack."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import ProviderAnswer
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import codes, seconds_in_body
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, filled
+from clarion.providers.definition.answer import ProviderAnswer
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes, seconds_in_body
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, filled
 
 
 def request(_: Credentials, chat: Chat) -> ProviderRequest:

@@ -2,15 +2,15 @@
 
 import re
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import kind_of_status, reset_header, sentence_of, words
+from clarion.providers.definition.kinds import EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Asking
+from clarion.providers.definition.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.email.message import Email
-from clarion.providers.failures import kind_of_status, reset_header, sentence_of, words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Asking
-from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 
 _PATIENCE = reset_header("X-RateLimit-Reset")

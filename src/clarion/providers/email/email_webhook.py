@@ -1,10 +1,10 @@
 """E-mail webhook: the e-mail as signed JSON to an address of one's own."""
 
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import EmailProvider
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.kinds import EmailProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, filled
 from clarion.providers.email.message import Attachment, Email
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
 

@@ -4,16 +4,17 @@ import base64
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import URL_OR_HOST, EmailCredentials, as_url
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import all_equal, codes, words
+from clarion.providers.definition.formats import URL_OR_HOST, as_url
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
 from clarion.providers.email.mime import write_letter
-from clarion.providers.failures import all_equal, codes, words
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 
 # Addresses that Infobip writes to no more, and would not have tried: nothing was learned of them.

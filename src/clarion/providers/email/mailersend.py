@@ -4,17 +4,17 @@ import re
 from email.headerregistry import Address
 from typing import Any
 
-from clarion.providers.answer import Handed, ProviderAnswer, header_id
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import Handed, ProviderAnswer, header_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import codes, words
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import EventReader, Receipts, Reply, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Email
-from clarion.providers.failures import codes, words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import EventReader, Receipts, Reply, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
-from clarion.providers.signing.body import is_body_signed
+from clarion.providers.signing.body_digest import is_body_signed
 
 _HOST = "https://api.mailersend.com/v1"
 

@@ -2,15 +2,16 @@
 
 from typing import Annotated
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import URL, EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import words
+from clarion.providers.definition.formats import URL
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.definition.request import File, Headers, ProviderRequest, basic, filled, path_part
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
-from clarion.providers.failures import words
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.request import File, Headers, ProviderRequest, basic, filled, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 

@@ -3,14 +3,14 @@
 import re
 from email.headerregistry import Address
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import all_equal, codes
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.email.message import Attachment, Email
-from clarion.providers.failures import all_equal, codes
-from clarion.providers.overrides import pascal
-from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.secret import Secret
 
 

@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import words
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email, first_mailbox, mailbox, mailboxes
-from clarion.providers.failures import words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
-from clarion.providers.signing.body import is_body_signed
+from clarion.providers.signing.body_digest import is_body_signed
 
 
 class MailtrapCredentials(EmailCredentials):

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.answer import Handed, ProviderAnswer
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import Handed, ProviderAnswer
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
+from clarion.providers.definition.request import ProviderRequest, filled
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Attachment, Email, mailbox
-from clarion.providers.failures import codes
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
-from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
 

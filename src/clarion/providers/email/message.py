@@ -14,10 +14,11 @@ from typing import Any
 from email_validator import EmailNotValidError, validate_email
 
 from clarion.clock import Millis
-from clarion.providers.account import Credentials
-from clarion.providers.base import FailureKind, Outgoing, SendFailure
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.single_line import one_line
 from clarion.providers.email.plain_text import is_html, plain_text
-from clarion.providers.lines import one_line
 
 KNOWN = frozenset(
     {

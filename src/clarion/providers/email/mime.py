@@ -7,7 +7,7 @@ from email.policy import EmailPolicy
 from email.utils import format_datetime
 from functools import lru_cache
 
-from clarion.providers.base import FailureKind, SendFailure
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.email.body import write_body
 from clarion.providers.email.message import Email
 

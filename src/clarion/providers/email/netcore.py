@@ -1,14 +1,14 @@
 """Netcore (formerly Pepipost): version 5.1 of its e-mail API, and events without a signature."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import all_equal, words
+from clarion.providers.definition.kinds import EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import ProviderRequest, filled, key_header
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email, mailbox
-from clarion.providers.failures import all_equal, words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import SmtpProvider
-from clarion.providers.email.smtp import Account
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.kinds import SmtpProvider
+from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.smtp_account import SmtpAccount
 from clarion.providers.secret import Secret
 
 
@@ -23,10 +23,10 @@ class SmtpCredentials(EmailCredentials):
     tls_options: dict[str, Any] | str | None = None
 
 
-def account(given: SmtpCredentials) -> Account:
+def account(given: SmtpCredentials) -> SmtpAccount:
     """The server of the credentials; without a word about encryption it is used where the server offers it."""
     port, tls = _port(given.port.strip()), _tls_options(given.tls_options)
-    return Account(
+    return SmtpAccount(
         host=given.host.strip(),
         port=port,
         user=given.user,

@@ -1,8 +1,8 @@
 """Microsoft Outlook 365: SMTP submission by the mailbox that the e-mails are from."""
 
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import SmtpProvider
-from clarion.providers.email.smtp import Account
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.kinds import SmtpProvider
+from clarion.providers.definition.smtp_account import SmtpAccount
 from clarion.providers.secret import Secret
 
 
@@ -10,8 +10,8 @@ class Outlook365Credentials(EmailCredentials):
     password: Secret
 
 
-def account(given: Outlook365Credentials) -> Account:
-    return Account(
+def account(given: Outlook365Credentials) -> SmtpAccount:
+    return SmtpAccount(
         host="smtp.office365.com", port=587, user=given.sender, password=given.password.reveal(), start_tls=True
     )
 

@@ -1,13 +1,13 @@
 """Plunk: e-mails in HTML alone, with an idempotency key that it refuses the second time."""
 
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import ALREADY_SENT, Ruling, words
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
-from clarion.providers.failures import ALREADY_SENT, Ruling, words
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 
 

@@ -1,16 +1,16 @@
 """Resend: e-mails in JSON with an idempotency key, and webhooks of the Standard Webhooks scheme."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import codes, seconds_header, words
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
-from clarion.providers.failures import codes, seconds_header, words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import EventReader, Receipts, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
-from clarion.providers.signing.standard import is_standard_signed
+from clarion.providers.signing.standard_webhooks import is_standard_signed
 
 _HOST = "https://api.resend.com"
 

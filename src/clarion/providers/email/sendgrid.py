@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from clarion.providers.answer import header_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import header_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import reset_header, words
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Attachment, Email, mailbox, mailboxes
-from clarion.providers.failures import reset_header, words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.public_keys import is_ecdsa_signed
 

@@ -4,15 +4,15 @@ import re
 from email.header import Header
 from email.headerregistry import Address
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import codes, seconds_header, words
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email, first_mailbox, mailbox
-from clarion.providers.failures import codes, seconds_header, words
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 
 _HOST = "https://api.brevo.com/v3"

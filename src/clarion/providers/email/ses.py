@@ -6,16 +6,16 @@ from typing import Annotated, Any
 
 import msgspec
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import header_codes, words
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.receipts import Asking, Callback, EventReader, Receipt, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, filled
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
 from clarion.providers.email.mime import write_letter
-from clarion.providers.failures import header_codes, words
-from clarion.providers.overrides import pascal
-from clarion.providers.receipts import Asking, Callback, EventReader, Receipt, Receipts, kinds_of
-from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.aws import REGION, aws_address, signed_for
 from clarion.providers.signing.sns import is_amazon, is_signed_by_sns, topic_owner

@@ -4,15 +4,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.answer import Handed, ProviderAnswer, json_id
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import Handed, ProviderAnswer, json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import codes, statuses
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Attachment, Email, mailbox
-from clarion.providers.failures import codes, statuses
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 
 _BRACES = re.compile(r"\{{3}(?!\{)|\{{2}|\}{3}(?!\})|\}{2}")

@@ -5,13 +5,13 @@ from functools import lru_cache
 from typing import Any
 
 from clarion.clock import MINUTE, Millis
-from clarion.providers.account import Credentials
-from clarion.providers.answer import header_id
-from clarion.providers.definition import Check, PushProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import deep_merge, recase, snake
+from clarion.providers.definition.answer import header_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, PushProvider
+from clarion.providers.definition.overrides import deep_merge, recase, snake
+from clarion.providers.definition.request import ProviderCall, ProviderRequest, filled, key_header, path_part
 from clarion.providers.push.message import Push
-from clarion.providers.request import ProviderCall, ProviderRequest, filled, key_header, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import sign_es256
 

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.definition import Check, PushProvider
-from clarion.providers.failures import all_equal, codes, words
-from clarion.providers.overrides import as_given
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import all_equal, codes, words
+from clarion.providers.definition.kinds import Check, PushProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Inquiry, Receipt, ReceiptKind
+from clarion.providers.definition.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.push.message import Push
-from clarion.providers.receipts import Inquiry, Receipt, ReceiptKind
-from clarion.providers.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 
 _API = "https://exp.host/--/api/v2/push"

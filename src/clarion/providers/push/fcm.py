@@ -5,15 +5,15 @@ from typing import Any
 import msgspec
 
 from clarion.clock import Millis
-from clarion.providers.account import Credentials
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.definition import PushProvider
-from clarion.providers.failures import codes
-from clarion.providers.oauth import TokenExchange
-from clarion.providers.overrides import deep_merge, recase, snake
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import PushProvider
+from clarion.providers.definition.overrides import deep_merge, recase, snake
+from clarion.providers.definition.request import ProviderRequest, filled, path_part
+from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.token_exchange import TokenExchange
 from clarion.providers.push.message import Push
-from clarion.providers.request import ProviderRequest, filled, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import sign_rs256
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from clarion.clock import Millis
 from clarion.jsontext import json_text
-from clarion.providers.base import FailureKind, Outgoing, SendFailure, Sent
-from clarion.providers.overrides import extras
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.overrides import extras
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 
 KNOWN = frozenset({"title", "body", "content", "data", "badge", "sound", "image"})
 

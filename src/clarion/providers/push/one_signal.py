@@ -4,14 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import Handed, ProviderAnswer
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.definition import Check, PushProvider
-from clarion.providers.failures import sentence_of
-from clarion.providers.overrides import snake
+from clarion.providers.definition.answer import Handed, ProviderAnswer
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import sentence_of
+from clarion.providers.definition.kinds import Check, PushProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.push.message import Push
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 
 _URL = "https://api.onesignal.com/notifications"

@@ -2,16 +2,15 @@
 
 from typing import Annotated
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import either, json_id, own_id
-from clarion.providers.base import FormatRule
-from clarion.providers.credentials import URL
-from clarion.providers.definition import PushProvider
-from clarion.providers.failures import statuses
-from clarion.providers.longtail.transport import ADDRESS, is_installed
-from clarion.providers.overrides import as_given
+from clarion.providers.apprise.transport import ADDRESS, is_installed
+from clarion.providers.definition.answer import either, json_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import statuses
+from clarion.providers.definition.formats import URL, FormatRule
+from clarion.providers.definition.kinds import PushProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, filled
 from clarion.providers.push.message import Push
-from clarion.providers.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
 

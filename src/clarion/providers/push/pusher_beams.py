@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import json_id
-from clarion.providers.definition import Check, PushProvider
-from clarion.providers.overrides import snake
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.kinds import Check, PushProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, filled, path_part
 from clarion.providers.push.message import Push
-from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 

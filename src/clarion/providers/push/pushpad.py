@@ -1,13 +1,13 @@
 """Pushpad: one call for all browsers of a person."""
 
 from clarion.jsontext import json_text
-from clarion.providers.account import Credentials
-from clarion.providers.answer import json_id
-from clarion.providers.definition import Check, PushProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import snake
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, PushProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import Headers, ProviderRequest, filled, path_part
 from clarion.providers.push.message import Push
-from clarion.providers.request import Headers, ProviderRequest, filled, path_part
 from clarion.providers.secret import Secret
 
 

@@ -9,8 +9,9 @@ from typing import Protocol
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from clarion.clock import Millis
-from clarion.providers.base import FailureKind, FormatRule, SendFailure
-from clarion.providers.request import ProviderCall
+from clarion.providers.definition.formats import FormatRule
+from clarion.providers.definition.request import ProviderCall
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_bytes
 

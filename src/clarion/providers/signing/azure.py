@@ -9,8 +9,8 @@ from hashlib import sha256
 from urllib.parse import urlsplit
 
 from clarion.clock import Millis
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.request import ProviderCall
+from clarion.providers.definition.request import ProviderCall
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
 

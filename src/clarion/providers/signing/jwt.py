@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from clarion.jsontext import encode_json
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.receipts import is_same
+from clarion.providers.definition.receipts import is_same
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_bytes
 

@@ -10,8 +10,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256, HashAlgorithm
 
-from clarion.providers.receipts import Asking, Callback, ReceiptRefused
-from clarion.providers.request import ProviderRequest
+from clarion.providers.definition.receipts import Asking, Callback, ReceiptRefused
+from clarion.providers.definition.request import ProviderRequest
 
 # Anybody can have a certificate; these hosts are Amazon's own.
 _AMAZON = re.compile(r"https://sns\.[a-z0-9-]{1,30}\.amazonaws\.com(\.cn)?/[A-Za-z0-9/_.?=&%:~-]{1,2000}")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from clarion.clock import Millis
-from clarion.providers.request import ProviderCall
+from clarion.providers.definition.request import ProviderCall
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 

@@ -4,13 +4,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, json_or_form_events, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import (
+    Callback,
+    EventReader,
+    Receipts,
+    by_token,
+    json_or_form_events,
+    kinds_of,
+)
+from clarion.providers.definition.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

@@ -7,14 +7,15 @@ from email.utils import format_datetime
 from clarion.clock import Millis
 from clarion.ids import find_id, id_millis
 from clarion.jsontext import json_text
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.credentials import SenderCredentials, as_url
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, by_token, kinds_of
-from clarion.providers.request import ProviderCall, ProviderRequest
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.formats import as_url
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, by_token, kinds_of
+from clarion.providers.definition.request import ProviderCall, ProviderRequest
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.secret import Secret
 from clarion.providers.signing.azure import sign_azure
 from clarion.providers.sms.message import Sms

@@ -2,13 +2,13 @@
 
 import json
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import all_equal, codes
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import all_equal, codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.sms.message import Sms

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.answer import json_id, values_at
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
+from clarion.providers.definition.answer import json_id, values_at
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import all_equal, codes
-from clarion.providers.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import all_equal, codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

@@ -1,12 +1,12 @@
 """Eazy (Spotler Message): channels and people are addressed like e-mail."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.definition import SmsProvider
-from clarion.providers.failures import codes, words
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, bearer, path_part
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes, words
+from clarion.providers.definition.kinds import SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, bearer, path_part
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

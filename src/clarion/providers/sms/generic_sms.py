@@ -3,13 +3,14 @@
 from typing import Annotated
 
 from clarion.clock import Millis
-from clarion.providers.answer import Handed, ProviderAnswer, json_id
-from clarion.providers.base import Sent
-from clarion.providers.credentials import HEADER_NAME, URL, SenderCredentials
-from clarion.providers.definition import SmsProvider
-from clarion.providers.oauth import TokenExchange
-from clarion.providers.overrides import as_given
-from clarion.providers.request import Headers, ProviderRequest, key_header
+from clarion.providers.definition.answer import Handed, ProviderAnswer, json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.formats import HEADER_NAME, URL
+from clarion.providers.definition.kinds import SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import Headers, ProviderRequest, key_header
+from clarion.providers.definition.result import Sent
+from clarion.providers.definition.token_exchange import TokenExchange
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

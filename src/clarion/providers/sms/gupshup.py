@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.answer import text_id
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import SmsProvider
-from clarion.providers.failures import text_codes, text_matches
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import ProviderRequest, filled
+from clarion.providers.definition.answer import text_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import text_codes, text_matches
+from clarion.providers.definition.kinds import SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import ProviderRequest, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

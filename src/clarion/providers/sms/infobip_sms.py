@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import URL_OR_HOST, SenderCredentials, as_url
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import all_equal, codes, words
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import all_equal, codes, words
+from clarion.providers.definition.formats import URL_OR_HOST, as_url
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

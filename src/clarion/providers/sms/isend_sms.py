@@ -2,13 +2,13 @@
 
 import re
 
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import Ruling, all_equal
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import Ruling, all_equal
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

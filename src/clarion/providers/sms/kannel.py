@@ -2,13 +2,13 @@
 
 from urllib.parse import urlencode
 
-from clarion.providers.answer import own_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import text_matches, words
-from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import ProviderRequest, filled
+from clarion.providers.definition.answer import own_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import text_matches, words
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.definition.request import ProviderRequest, filled
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

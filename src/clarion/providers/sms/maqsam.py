@@ -1,10 +1,10 @@
 """Maqsam: SMS of a telephone system, of whose answers little is published."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import SmsProvider
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, basic
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.kinds import SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, basic
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

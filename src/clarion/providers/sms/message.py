@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 
 from clarion.clock import Millis
-from clarion.providers.account import Credentials
-from clarion.providers.base import FailureKind, Outgoing, SendFailure
-from clarion.providers.lines import one_line
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.single_line import one_line
 from clarion.providers.sms.encoding import is_gsm7
 
 KNOWN = frozenset({"from", "content", "to"})

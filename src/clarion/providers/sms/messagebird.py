@@ -2,13 +2,13 @@
 
 from hashlib import sha256
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import read_hs256
 from clarion.providers.sms.message import Sms

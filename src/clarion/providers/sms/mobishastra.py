@@ -1,10 +1,10 @@
 """Mobishastra: a list of messages, each with the log-in, answered by a 200 whatever became of them."""
 
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import text_codes, text_matches
-from clarion.providers.request import ProviderRequest
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import text_codes, text_matches
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

@@ -1,12 +1,12 @@
 """Vonage (formerly Nexmo): its SMS API, which refuses with a 200."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import all_equal, codes
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import all_equal, codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

@@ -1,13 +1,13 @@
 """RingCentral: SMS from an extension's own number, by access tokens that a JWT credential buys."""
 
 from clarion.clock import Millis
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.oauth import TokenExchange
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, basic
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, basic
+from clarion.providers.definition.token_exchange import TokenExchange
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

@@ -1,11 +1,11 @@
 """Sendchamp: SMS in Africa, by routes that differ in what Nigerian numbers accept."""
 
-from clarion.providers.answer import ProviderAnswer, either, json_id, own_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, bearer
+from clarion.providers.definition.answer import ProviderAnswer, either, json_id, own_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, bearer
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

@@ -2,12 +2,12 @@
 
 import re
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

@@ -1,12 +1,12 @@
 """SMS Central: Australian SMS by forms in capitals, answered by a 200 with a number."""
 
-from clarion.providers.answer import own_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import text_matches
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import ProviderRequest
+from clarion.providers.definition.answer import own_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import text_matches
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
 

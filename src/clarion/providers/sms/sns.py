@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from clarion.providers.answer import text_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import text_codes, words
-from clarion.providers.overrides import pascal
-from clarion.providers.request import ProviderRequest, filled
+from clarion.providers.definition.answer import text_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import text_codes, words
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.request import ProviderRequest, filled
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.secret import Secret
 from clarion.providers.signing.aws import REGION, aws_address, signed_for
 from clarion.providers.sms.message import Sms

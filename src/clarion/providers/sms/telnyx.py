@@ -1,12 +1,12 @@
 """Telnyx: messages of a messaging profile, and webhooks signed by Ed25519."""
 
-from clarion.providers.answer import json_id, values_at
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.answer import json_id, values_at
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, filled
 from clarion.providers.secret import Secret
 from clarion.providers.signing.public_keys import is_ed25519_signed
 from clarion.providers.sms.message import Sms

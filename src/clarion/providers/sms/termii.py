@@ -1,11 +1,11 @@
 """Termii: SMS in Africa with the key in the body, and signed reports."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.request import ProviderRequest
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.sms.message import Sms

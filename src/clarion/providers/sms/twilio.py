@@ -1,12 +1,12 @@
 """Twilio: programmable messaging, and status callbacks."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import pascal
-from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled, path_part
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, filled, path_part
 from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
 from clarion.providers.sms.message import Sms

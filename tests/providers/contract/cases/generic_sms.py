@@ -1,6 +1,6 @@
 """Generic SMS, by tokens; by keys it is in test_settings_driven."""
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, fault
 from tests.providers.contract.vendor import Reply
 

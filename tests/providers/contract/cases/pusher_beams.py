@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import NOW, Case, Report, fault
 from tests.providers.contract.vendor import Reply
 

@@ -1,0 +1,29 @@
+"""How an account gets an access token from its provider, and how requests send it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from clarion.clock import Millis
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.request import ProviderRequest, bearer
+from clarion.providers.secret import Secret
+
+A = TypeVar("A", bound=Credentials)
+
+
+def _always(_: Any) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenExchange(Generic[A]):
+    """How an account gets its access token, and how requests carry it."""
+
+    request: Callable[[A, Millis], ProviderRequest]
+    path: Callable[[A], str] = lambda _: "access_token"
+    lifetime: str = "expires_in"
+    """Where the answer says for how many seconds the token is good."""
+    default_lifetime: int = 3_600
+    auth: Callable[[A, Secret], Mapping[str, str]] = lambda _, token: bearer(token)
+    is_needed: Callable[[A], bool] = _always
