@@ -9,7 +9,8 @@ from clarion.environments.model import Environment, hash_key
 from clarion.errors import SettingsError
 from clarion.integrations.actions import create_in_app_integration
 from clarion.integrations.store import list_sealing_keys
-from clarion.settings import Secret, Settings
+from clarion.secret import Secret
+from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.webhooks import store as webhooks
 

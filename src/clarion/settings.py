@@ -10,23 +10,11 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from clarion.errors import SettingsError
+from clarion.secret import Secret
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _LOG_FORMATS = ("auto", "json", "text")
 _DATA_DIR = Path("clarion-data")
-
-
-class Secret:
-    """A text that does not print itself."""
-
-    def __init__(self, value: str) -> None:
-        self._value = value
-
-    def reveal(self) -> str:
-        return self._value
-
-    def __repr__(self) -> str:
-        return "Secret(…)"
 
 
 def _setting(default: Any, about: str) -> Any:

@@ -22,11 +22,11 @@ from clarion.providers.definition.receipts import (
 )
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import find_provider
-from clarion.providers.secret import Secret
 from clarion.providers.sending.redaction import redaction_of_account
 from clarion.receipts import actions, store
 from clarion.receipts.model import read_report
 from clarion.receipts.wire import ReceiptsAddressOut
+from clarion.secret import Secret
 from clarion.vocabulary import Scope
 
 _PATH = PATH + "/{environmentId}/{integrationId}"

@@ -9,7 +9,7 @@ from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.receipts import Callback
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.registry import PROVIDERS
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 from clarion.vocabulary import Channel
 from tests.providers.contract.vendor import Received, Reply
 

@@ -4,11 +4,16 @@ from typing import Any
 
 import pytest
 
-from clarion.providers.definition.credentials import Credentials, EmailCredentials, SenderCredentials
+from clarion.providers.definition.credentials import Credentials, EmailCredentials, SenderCredentials, read_credentials
 from clarion.providers.definition.formats import as_url
 from clarion.providers.definition.provider import Provider, find_credential_problems
 from clarion.providers.registry import PROVIDERS
+from clarion.secret import Secret
 from clarion.vocabulary import Channel
+
+
+class SecretCredentials(Credentials):
+    api_key: Secret
 
 
 class KeyCredentials(Credentials):
@@ -103,3 +108,7 @@ def test_every_problem_is_told() -> None:
 )
 def test_a_host_alone_is_spoken_to_by_https(text: str, url: str) -> None:
     assert as_url(text) == url
+
+
+def test_white_space_around_a_pasted_secret_is_dropped() -> None:
+    assert read_credentials(SecretCredentials, {"apiKey": " canary\n"}).api_key == Secret("canary")

@@ -8,7 +8,7 @@ from clarion.clock import Millis
 from clarion.providers.definition.answer import ProviderAnswer, values_at
 from clarion.providers.definition.overrides import deep_merge, pascal, snake
 from clarion.providers.definition.request import File, ProviderRequest, basic, bearer, encode_call, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 def make_answer(text: str = "", **fields: Any) -> ProviderAnswer:

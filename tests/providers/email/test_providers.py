@@ -16,8 +16,8 @@ from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.email.mailjet import spell
 from clarion.providers.email.message import Email
-from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
+from clarion.secret import Secret
 from tests.providers.contract.case import MESSAGE_ID, NOW, RECEIPTS_URL, Case
 from tests.providers.contract.golden import make_gateway
 from tests.providers.contract.table import CASES

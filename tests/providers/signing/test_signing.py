@@ -13,7 +13,6 @@ from clarion.clock import Millis, find_moment
 from clarion.providers.definition.receipts import Callback
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import SendFailure
-from clarion.providers.secret import Secret
 from clarion.providers.signing.aws import AwsKey, sign_aws
 from clarion.providers.signing.azure import sign_azure
 from clarion.providers.signing.digests import hmac_hex
@@ -21,6 +20,7 @@ from clarion.providers.signing.jwt import read_hs256, sign_es256, sign_hs256, si
 from clarion.providers.signing.public_keys import is_ed25519_signed
 from clarion.providers.signing.sns import is_amazon
 from clarion.providers.signing.standard_webhooks import is_standard_signed
+from clarion.secret import Secret
 
 WEBHOOK_BODY = (
     '{"to":["johndoe@example.com"],"from":"janedoe@example.com","subject":"test","html":"<h1>test</h1>","text":"test"}'

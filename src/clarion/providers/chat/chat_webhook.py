@@ -7,8 +7,8 @@ from clarion.providers.definition.failures import statuses
 from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
+from clarion.secret import Secret
 
 
 class ChatWebhookCredentials(Credentials):

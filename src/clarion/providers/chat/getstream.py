@@ -8,8 +8,8 @@ from clarion.providers.definition.kinds import ChatProvider, Check
 from clarion.providers.definition.overrides import deep_merge, extras, recase, snake
 from clarion.providers.definition.request import Headers, ProviderRequest, key_header, path_part
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
-from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import sign_hs256
+from clarion.secret import Secret
 
 _API = "https://chat.stream-io-api.com"
 

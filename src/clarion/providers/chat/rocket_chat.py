@@ -10,7 +10,7 @@ from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import ProviderRequest, key_header
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class RocketChatCredentials(Credentials):

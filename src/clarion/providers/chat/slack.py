@@ -8,7 +8,7 @@ from clarion.providers.definition.kinds import ChatProvider, Check
 from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.request import ProviderRequest, bearer
 from clarion.providers.definition.result import FailureKind
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class SlackCredentials(Credentials):

@@ -12,8 +12,8 @@ from clarion.providers.definition.kinds import ChatProvider, Check
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, filled, path_part
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
+from clarion.secret import Secret
 
 _TYPES = ("template", "interactive", "image", "document", "video", "audio", "location", "contacts", "sticker")
 

@@ -10,7 +10,7 @@ from msgspec.structs import fields
 
 from clarion.providers.definition.formats import EMAIL_ADDRESS, RULES, FormatRule
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class _CredentialsMeta(StructMeta):
@@ -90,5 +90,6 @@ def _find_rules(kind: type[Credentials]) -> Iterator[tuple[str, FormatRule]]:
 
 def _read_secret(kind: type, value: Any) -> Any:
     if kind is Secret and isinstance(value, str):
-        return Secret(value)
+        # Pasted values often have white space around them.
+        return Secret(value.strip())
     raise ValueError("must be a text")

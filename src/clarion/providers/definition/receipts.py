@@ -15,7 +15,7 @@ from clarion.errors import ClarionError
 from clarion.providers.definition.answer import ProviderAnswer, values_at
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.request import ProviderRequest, basic
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 A = TypeVar("A", bound=Credentials)
 T = TypeVar("T")

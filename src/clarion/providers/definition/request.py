@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from clarion.jsontext import encode_json
 from clarion.providers.definition.overrides import deep_merge
 from clarion.providers.definition.single_line import one_line
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _SHORTEST_SECRET = 8
 

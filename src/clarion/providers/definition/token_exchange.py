@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.request import ProviderRequest, bearer
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 A = TypeVar("A", bound=Credentials)
 

@@ -11,7 +11,7 @@ from clarion.providers.definition.receipts import Asking
 from clarion.providers.definition.request import ProviderRequest, bearer, filled
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.email.message import Email
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _PATIENCE = reset_header("X-RateLimit-Reset")
 

@@ -5,8 +5,8 @@ from clarion.providers.definition.kinds import EmailProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import ProviderRequest, filled
 from clarion.providers.email.message import Attachment, Email
-from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
+from clarion.secret import Secret
 
 
 class EmailWebhookCredentials(EmailCredentials):

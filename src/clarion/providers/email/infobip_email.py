@@ -15,7 +15,7 @@ from clarion.providers.definition.request import Headers, ProviderRequest, fille
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
 from clarion.providers.email.mime import write_letter
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 # Addresses that Infobip writes to no more, and would not have tried: nothing was learned of them.
 _SUPPRESSED = (6034, 6035)

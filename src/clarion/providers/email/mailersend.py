@@ -13,8 +13,8 @@ from clarion.providers.definition.receipts import EventReader, Receipts, Reply, 
 from clarion.providers.definition.request import ProviderRequest, bearer, filled
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Email
-from clarion.providers.secret import Secret
 from clarion.providers.signing.body_digest import is_body_signed
+from clarion.secret import Secret
 
 _HOST = "https://api.mailersend.com/v1"
 

@@ -12,8 +12,8 @@ from clarion.providers.definition.receipts import Callback, EventReader, Receipt
 from clarion.providers.definition.request import File, Headers, ProviderRequest, basic, filled, path_part
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
+from clarion.secret import Secret
 
 
 class MailgunCredentials(EmailCredentials):

@@ -11,7 +11,7 @@ from clarion.providers.definition.overrides import pascal
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.email.message import Attachment, Email
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class MailjetCredentials(EmailCredentials):

@@ -14,8 +14,8 @@ from clarion.providers.definition.receipts import Callback, EventReader, Receipt
 from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email, first_mailbox, mailbox, mailboxes
-from clarion.providers.secret import Secret
 from clarion.providers.signing.body_digest import is_body_signed
+from clarion.secret import Secret
 
 
 class MailtrapCredentials(EmailCredentials):

@@ -13,8 +13,8 @@ from clarion.providers.definition.receipts import Callback, EventReader, Receipt
 from clarion.providers.definition.request import ProviderRequest, filled
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Attachment, Email, mailbox
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
+from clarion.secret import Secret
 
 _HOST = "https://mandrillapp.com/api/1.0"
 # Why an address is refused for good; other reasons are the sender's, or pass.

@@ -9,7 +9,7 @@ from clarion.providers.definition.receipts import EventReader, Receipts, by_toke
 from clarion.providers.definition.request import ProviderRequest, filled, key_header
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email, mailbox
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class NetcoreCredentials(EmailCredentials):

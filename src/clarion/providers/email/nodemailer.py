@@ -9,7 +9,7 @@ from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.kinds import SmtpProvider
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.definition.smtp_account import SmtpAccount
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class SmtpCredentials(EmailCredentials):

@@ -3,7 +3,7 @@
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.kinds import SmtpProvider
 from clarion.providers.definition.smtp_account import SmtpAccount
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class Outlook365Credentials(EmailCredentials):

@@ -8,7 +8,7 @@ from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import ProviderRequest, bearer, filled
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class PlunkCredentials(EmailCredentials):

@@ -13,7 +13,7 @@ from clarion.providers.definition.receipts import Callback, EventReader, Receipt
 from clarion.providers.definition.request import ProviderRequest, filled, key_header
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Attachment, Email
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _HOST = "https://api.postmarkapp.com"
 _MOMENTS = ("DeliveredAt", "BouncedAt", "ReceivedAt", "ChangedAt")

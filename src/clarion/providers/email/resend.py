@@ -9,8 +9,8 @@ from clarion.providers.definition.receipts import EventReader, Receipts, kinds_o
 from clarion.providers.definition.request import ProviderRequest, bearer, filled
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
-from clarion.providers.secret import Secret
 from clarion.providers.signing.standard_webhooks import is_standard_signed
+from clarion.secret import Secret
 
 _HOST = "https://api.resend.com"
 

@@ -11,8 +11,8 @@ from clarion.providers.definition.receipts import Callback, EventReader, Receipt
 from clarion.providers.definition.request import ProviderRequest, bearer, filled
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Attachment, Email, mailbox, mailboxes
-from clarion.providers.secret import Secret
 from clarion.providers.signing.public_keys import is_ecdsa_signed
+from clarion.secret import Secret
 
 
 class SendGridCredentials(EmailCredentials):

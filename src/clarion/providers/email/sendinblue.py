@@ -13,7 +13,7 @@ from clarion.providers.definition.receipts import EventReader, Receipts, by_toke
 from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email, first_mailbox, mailbox
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _HOST = "https://api.brevo.com/v3"
 

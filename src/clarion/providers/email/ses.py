@@ -16,9 +16,9 @@ from clarion.providers.definition.request import ProviderRequest, filled
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
 from clarion.providers.email.mime import write_letter
-from clarion.providers.secret import Secret
 from clarion.providers.signing.aws import REGION, aws_address, signed_for
 from clarion.providers.signing.sns import is_amazon, is_signed_by_sns, topic_owner
+from clarion.secret import Secret
 
 
 class SesCredentials(EmailCredentials):

@@ -13,7 +13,7 @@ from clarion.providers.definition.receipts import Callback, EventReader, Receipt
 from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Attachment, Email, mailbox
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _BRACES = re.compile(r"\{{3}(?!\{)|\{{2}|\}{3}(?!\})|\}{2}")
 _WORDS = {"{{": "opening_double", "{{{": "opening_triple", "}}": "closing_double", "}}}": "closing_triple"}

@@ -12,8 +12,8 @@ from clarion.providers.definition.kinds import Check, PushProvider
 from clarion.providers.definition.overrides import deep_merge, recase, snake
 from clarion.providers.definition.request import ProviderCall, ProviderRequest, filled, key_header, path_part
 from clarion.providers.push.message import Push
-from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import sign_es256
+from clarion.secret import Secret
 
 # Apple refuses tokens older than an hour, and accounts that change theirs more often than every 20 minutes.
 _TOKEN_LIFETIME = 45 * MINUTE

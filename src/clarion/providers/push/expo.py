@@ -12,7 +12,7 @@ from clarion.providers.definition.receipts import Inquiry, Receipt, ReceiptKind
 from clarion.providers.definition.request import ProviderRequest, bearer, filled
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.push.message import Push
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _API = "https://exp.host/--/api/v2/push"
 

@@ -14,8 +14,8 @@ from clarion.providers.definition.request import ProviderRequest, filled, path_p
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.definition.token_exchange import TokenExchange
 from clarion.providers.push.message import Push
-from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import sign_rs256
+from clarion.secret import Secret
 
 _SCOPE = "https://www.googleapis.com/auth/firebase.messaging"
 _GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -62,7 +62,7 @@ def token_request(account: FcmCredentials, now: Millis) -> ProviderRequest:
         "iat": issued,
         "exp": issued + 3_600,
     }
-    assertion = sign_rs256(Secret(service.private_key), claims, key_id=service.private_key_id)
+    assertion = sign_rs256(Secret(service.private_key.strip()), claims, key_id=service.private_key_id)
     return ProviderRequest.form(service.token_uri, {"grant_type": _GRANT, "assertion": assertion.reveal()})
 
 

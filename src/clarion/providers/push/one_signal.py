@@ -12,7 +12,7 @@ from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.push.message import Push
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _URL = "https://api.onesignal.com/notifications"
 _SUBSCRIPTION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)

@@ -11,8 +11,8 @@ from clarion.providers.definition.kinds import PushProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import ProviderRequest, filled
 from clarion.providers.push.message import Push
-from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
+from clarion.secret import Secret
 
 
 def _is_url_or_apprise(text: str) -> bool:

@@ -10,8 +10,8 @@ from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, filled, path_part
 from clarion.providers.push.message import Push
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
+from clarion.secret import Secret
 
 _ENDINGS = ("users_delivered_to_gateway", "users_no_devices", "users_gateway_failed")
 

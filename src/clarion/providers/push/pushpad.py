@@ -8,7 +8,7 @@ from clarion.providers.definition.kinds import Check, PushProvider
 from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.request import Headers, ProviderRequest, filled, path_part
 from clarion.providers.push.message import Push
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class PushpadCredentials(Credentials):

@@ -12,8 +12,8 @@ from clarion.clock import Millis
 from clarion.providers.definition.formats import FormatRule
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_bytes
+from clarion.secret import Secret
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 

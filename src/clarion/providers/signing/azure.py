@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from clarion.clock import Millis
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
+from clarion.secret import Secret
 
 
 def sign_azure(access_key: Secret, call: ProviderCall, now: Millis) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 import base64
 import hmac
 
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 def hmac_bytes(key: Secret | bytes, content: bytes, algorithm: str = "sha256") -> bytes:

@@ -4,8 +4,8 @@ import base64
 import binascii
 
 from clarion.providers.definition.receipts import Callback, is_same
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
+from clarion.secret import Secret
 
 
 def is_standard_signed(callback: Callback, secret: Secret, *, prefix: str = "svix") -> bool:

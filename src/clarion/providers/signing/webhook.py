@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from clarion.clock import Millis
 from clarion.providers.definition.request import ProviderCall
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
+from clarion.secret import Secret
 
 
 def sign_webhook(key: Secret, call: ProviderCall, now: Millis) -> Mapping[str, str]:

@@ -18,8 +18,8 @@ from clarion.providers.definition.receipts import (
 )
 from clarion.providers.definition.request import ProviderRequest, bearer, filled
 from clarion.providers.definition.result import FailureKind
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://api.afromessage.com/api"
 _BAD_NUMBER = re.compile(r"invalid (recipient|phone|number|to\b)", re.IGNORECASE)

@@ -16,9 +16,9 @@ from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, by_token, kinds_of
 from clarion.providers.definition.request import ProviderCall, ProviderRequest
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.secret import Secret
 from clarion.providers.signing.azure import sign_azure
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _VERSION = "api-version=2021-03-07"
 

@@ -8,8 +8,8 @@ from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
 from clarion.providers.definition.result import FailureKind
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://api.brevo.com/v3"
 

@@ -8,9 +8,9 @@ from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, basic, filled
 from clarion.providers.definition.result import FailureKind
-from clarion.providers.secret import Secret
 from clarion.providers.sms.encoding import count_parts
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://api.bulksms.com/v1"
 
@@ -22,7 +22,7 @@ class BulkSmsCredentials(OptionalSenderCredentials):
     @property
     def auth(self) -> Headers:
         token_id, _, secret = self.api_token.reveal().partition(":")
-        return basic(token_id, Secret(secret))
+        return basic(token_id, Secret(secret.strip()))
 
 
 def request(account: BulkSmsCredentials, sms: Sms) -> ProviderRequest:

@@ -9,9 +9,9 @@ from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, basic, filled
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://api.transmitsms.com"
 

@@ -9,8 +9,8 @@ from clarion.providers.definition.failures import codes
 from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _HOST = "https://platform.clickatell.com"
 # Of the whole request or of one message; 43 comes with a 400.

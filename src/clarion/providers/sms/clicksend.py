@@ -8,8 +8,8 @@ from clarion.providers.definition.failures import all_equal, codes
 from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, basic, filled
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://rest.clicksend.com/v3"
 # Of one message or of the whole request.

@@ -7,8 +7,8 @@ from clarion.providers.definition.kinds import SmsProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import ProviderRequest, bearer, path_part
 from clarion.providers.definition.result import FailureKind
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class EazySmsCredentials(Credentials):

@@ -7,8 +7,8 @@ from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
 from clarion.providers.definition.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://www.firetext.co.uk/api"
 

@@ -11,8 +11,8 @@ from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import Headers, ProviderRequest, key_header
 from clarion.providers.definition.result import Sent
 from clarion.providers.definition.token_exchange import TokenExchange
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class GenericSmsCredentials(SenderCredentials):

@@ -11,8 +11,8 @@ from clarion.providers.definition.kinds import SmsProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _MANNER = {"method": "SendMessage", "auth_scheme": "plain", "v": "1.1", "format": "text"}
 _NAMES = {"eventType": "status", "destAddr": "phoneNo", "eventTs": "deliveredTS"}

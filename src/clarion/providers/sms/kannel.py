@@ -9,8 +9,8 @@ from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
 from clarion.providers.definition.request import ProviderRequest, filled
 from clarion.providers.definition.result import FailureKind
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class KannelCredentials(SenderCredentials):

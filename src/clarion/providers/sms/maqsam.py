@@ -5,8 +5,8 @@ from clarion.providers.definition.credentials import SenderCredentials
 from clarion.providers.definition.kinds import SmsProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import ProviderRequest, basic
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class MaqsamCredentials(SenderCredentials):

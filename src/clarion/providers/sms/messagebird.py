@@ -9,9 +9,9 @@ from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import read_hs256
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _HOST = "https://rest.messagebird.com"
 _TOLERANCE = 5

@@ -5,8 +5,8 @@ from clarion.providers.definition.credentials import SenderCredentials
 from clarion.providers.definition.failures import text_codes, text_matches
 from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.request import ProviderRequest
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class MobishastraCredentials(SenderCredentials):

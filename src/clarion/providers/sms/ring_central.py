@@ -8,8 +8,8 @@ from clarion.providers.definition.kinds import SmsProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import ProviderRequest, basic
 from clarion.providers.definition.token_exchange import TokenExchange
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _PENALTY_SECONDS = 30
 

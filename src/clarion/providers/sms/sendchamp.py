@@ -6,8 +6,8 @@ from clarion.providers.definition.failures import codes
 from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.request import ProviderRequest, bearer
-from clarion.providers.secret import Secret
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _NIGERIA = "+234"
 

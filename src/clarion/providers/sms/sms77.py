@@ -9,9 +9,9 @@ from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, key_header
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _HOST = "https://gateway.seven.io/api"
 _MEANINGS: dict[str, tuple[int, ...]] = {

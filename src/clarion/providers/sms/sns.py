@@ -10,9 +10,9 @@ from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import pascal
 from clarion.providers.definition.request import ProviderRequest, filled
 from clarion.providers.definition.result import FailureKind
-from clarion.providers.secret import Secret
 from clarion.providers.signing.aws import REGION, aws_address, signed_for
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class SnsCredentials(OptionalSenderCredentials):

@@ -7,9 +7,9 @@ from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, filled
-from clarion.providers.secret import Secret
 from clarion.providers.signing.public_keys import is_ed25519_signed
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _HOST = "https://api.telnyx.com/v2"
 _NO_SUCH_NUMBER = frozenset({"40001", "40012"})

@@ -6,9 +6,9 @@ from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class TermiiCredentials(SenderCredentials):

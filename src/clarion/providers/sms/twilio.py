@@ -7,9 +7,9 @@ from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import pascal
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, basic, filled, path_part
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class TwilioCredentials(SenderCredentials):

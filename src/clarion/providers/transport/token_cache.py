@@ -14,7 +14,7 @@ from clarion.providers.definition.failures import kind_of_status, sentence_of
 from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.definition.token_exchange import TokenExchange
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 A = TypeVar("A", bound=Credentials)
 
@@ -77,7 +77,7 @@ def _read(exchange: TokenExchange[A], account: A, answer: ProviderAnswer) -> tup
         message = f"No access token was given ({answer.status}): {_explain(answer)}"
         raise SendFailure(kind, message, retry_after=answer.retry_after)
     seconds = answer.value(exchange.lifetime)
-    return Secret(token), int(seconds) if isinstance(seconds, int | float) else exchange.default_lifetime
+    return Secret(token.strip()), int(seconds) if isinstance(seconds, int | float) else exchange.default_lifetime
 
 
 def _explain(answer: ProviderAnswer) -> str:

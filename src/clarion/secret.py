@@ -1,15 +1,15 @@
-"""Secrets: texts that are handed to a provider and printed nowhere."""
+"""Secret: a text that is never printed by accident."""
 
 from typing import Any
 
 
 class Secret:
-    """A text that shows itself only when asked by `reveal`; white space around it is lost, as after pasting."""
+    """A text that only `reveal` returns; printing shows `***`, formatting and pickling raise TypeError."""
 
     __slots__ = ("_text",)
 
     def __init__(self, text: str) -> None:
-        self._text = text.strip()
+        self._text = text
 
     def reveal(self) -> str:
         return self._text
