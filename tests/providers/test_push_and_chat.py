@@ -49,7 +49,7 @@ async def test_apple_is_shown_the_same_token_for_a_while_and_never_an_old_one() 
     guard = EgressGuard(["127.0.0.0/8"])
     async with (
         play(case.answers(case.success)) as vendor,
-        ProviderGateway(guard, clock=clock, reroute=vendor.reroute) as gateway,
+        ProviderGateway(guard, clock=clock, rewrite_url=vendor.rewrite_url) as gateway,
     ):
         for _ in range(12):
             await gateway.send("apns", case.make_outgoing())

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import fields
 
 from clarion.integrations.wire import Credentials
-from clarion.providers.definition.kinds import WebProvider
+from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.definition.provider import find_credential_problems
 from clarion.providers.overview import describe_providers
 from clarion.providers.registry import PROVIDERS, find_provider
@@ -87,7 +87,7 @@ def test_every_provider_is_a_file_of_its_own_and_says_where_it_is_described(prov
     path = SOURCES / provider.channel / f"{provider_id.replace('-', '_')}.py"
 
     assert path.exists()
-    assert provider.page
+    assert provider.documentation
 
 
 @pytest.mark.parametrize("provider_id", ABLE)
@@ -98,7 +98,7 @@ def test_every_provider_has_a_golden_request(provider_id: str) -> None:
 @pytest.mark.parametrize("provider_id", ABLE)
 def test_every_provider_has_its_faults_tried_and_its_receipts_read(provider_id: str) -> None:
     provider = PROVIDERS[provider_id]
-    if not isinstance(provider, WebProvider):
+    if not isinstance(provider, HttpProvider):
         assert provider_id in LETTERS
         assert set(SMTP_FAULTS) >= REQUIRED_FAULTS | {"time-out", "reset", "malformed"}
         return

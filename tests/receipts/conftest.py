@@ -29,7 +29,7 @@ async def vendor() -> AsyncIterator[Vendor]:
 
 @pytest.fixture
 async def gateway(clock: ManualClock, vendor: Vendor) -> AsyncIterator[ProviderGateway]:
-    async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), clock=clock, reroute=vendor.reroute) as entered:
+    async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), clock=clock, rewrite_url=vendor.rewrite_url) as entered:
         yield entered
 
 

@@ -1,4 +1,4 @@
-"""All providers by id, one line each; the built-in ones under the names that the store keeps."""
+"""All providers by id; the built-in ones under the ids in the database."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Asking providers for receipts that they do not report."""
+"""RequestFlow providers for receipts that they do not report."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ from clarion.integrations.model import Integration
 from clarion.providers.definition.receipts import Receipt
 from clarion.providers.definition.result import SendFailure
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.providers.sending.redaction import redaction_of_account
+from clarion.providers.sending.redaction import make_account_redactor
 from clarion.receipts.actions import record_reports
 from clarion.receipts.awaited import RETENTION, Awaited, claim_awaited, delete_awaited
 from clarion.receipts.model import Report, read_report
@@ -75,7 +75,7 @@ async def _answers(
     """The receipts that are there by now, by ticket; none where the provider does not answer."""
     tickets = [one.ticket for one in awaited]
     try:
-        receipts = await gateway.ask_receipts(integration.provider_id, integration.credentials, tickets)
+        receipts = await gateway.fetch_receipts(integration.provider_id, integration.credentials, tickets)
     except SendFailure as failure:
         fields = {"integration_id": id_text(integration.id), "provider": integration.provider_id}
         log.warning("Receipts not told", extra=fields | {"error": failure.message})
@@ -86,5 +86,5 @@ async def _answers(
 def _report(one: Awaited, receipt: Receipt, integration: Integration, now: Millis) -> Report:
     """The receipt as that of the message and the recipient that the ticket was given for."""
     named = replace(receipt, message_id=id_text(one.message_id), recipient=one.recipient)
-    redact = redaction_of_account(integration.channel, integration.credentials, device_tokens=(one.recipient,))
+    redact = make_account_redactor(integration.channel, integration.credentials, device_tokens=(one.recipient,))
     return replace(read_report(named, integration, redact, now), is_partial=one.is_partial)

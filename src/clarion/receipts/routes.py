@@ -10,7 +10,7 @@ from clarion.http.operation import OutsideCall, RawReply, operation
 from clarion.ids import EnvironmentId, IntegrationId, find_id, id_text
 from clarion.integrations.callbacks import PATH, receipts_tokens, receipts_url
 from clarion.integrations.model import Integration
-from clarion.providers.definition.kinds import WebProvider
+from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.definition.receipts import (
     Callback,
     Receipt,
@@ -22,7 +22,7 @@ from clarion.providers.definition.receipts import (
 )
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import find_provider
-from clarion.providers.sending.redaction import redaction_of_account
+from clarion.providers.sending.redaction import make_account_redactor
 from clarion.receipts import actions, store
 from clarion.receipts.model import read_report
 from clarion.receipts.wire import ReceiptsAddressOut
@@ -96,7 +96,7 @@ def _find_source(integration: Integration, callback: Callback) -> str | None:
     Such a provider has to be told the token, and only the customer who reported first is heard.
     """
     provider = find_provider(integration.provider_id)
-    receipts = provider.receipts if isinstance(provider, WebProvider) else None
+    receipts = provider.receipts if isinstance(provider, HttpProvider) else None
     if receipts is None or receipts.source is None:
         return None
     if not by_token(callback, None):
@@ -142,7 +142,7 @@ async def _get_integration(call: OutsideCall, environment_text: str, integration
 def _signed_with(integration: Integration) -> str | None:
     """What proves the reports of its provider; None where it reports nothing."""
     provider = find_provider(integration.provider_id)
-    return provider.receipts.signed_with if isinstance(provider, WebProvider) and provider.receipts else None
+    return provider.receipts.signed_with if isinstance(provider, HttpProvider) and provider.receipts else None
 
 
 def _callback(call: OutsideCall, integration: Integration) -> Callback:
@@ -182,4 +182,4 @@ def _redaction(integration: Integration, callback: Callback) -> Callable[[Any], 
     """Reports may repeat what is secret: credentials, and the token of a report that is a query."""
     token = callback.query.get("token", "")
     url = f"https://token/?token={token}"
-    return redaction_of_account(integration.channel, integration.credentials, receipts_url=url)
+    return make_account_redactor(integration.channel, integration.credentials, receipts_url=url)

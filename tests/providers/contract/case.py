@@ -60,8 +60,8 @@ class Fault:
 def fault(kind: FailureKind, status: int, body: Any = "", *, wait: int | None = None, **headers: str) -> Fault:
     """`wait` goes along as Retry-After; other headers by name with underscores."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    patience = {} if wait is None else {"Retry-After": str(wait)}
-    return Fault(reply=Reply(status=status, body=body, headers=named | patience), kind=kind, retry_after=wait)
+    retry_after = {} if wait is None else {"Retry-After": str(wait)}
+    return Fault(reply=Reply(status=status, body=body, headers=named | retry_after), kind=kind, retry_after=wait)
 
 
 def _without_proof(callback: Callback) -> Callback:

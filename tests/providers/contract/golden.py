@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl
 
 from clarion.clock import ManualClock
 from clarion.providers.definition.outgoing import Outgoing
-from clarion.providers.sending.gateway import Patience, ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway, Timeouts
 from clarion.providers.transport.egress import EgressGuard
 from clarion.vocabulary import Channel
 from tests.providers.contract.case import CONTENTS, MESSAGE_ID, NOW, Case
@@ -36,9 +36,9 @@ def make_gateway(vendor: Vendor, *, seconds: float = 5) -> ProviderGateway:
     """A carrier whose calls all end at the vendor."""
     return ProviderGateway(
         EgressGuard(["127.0.0.0/8"]),
-        patience=Patience(web_seconds=seconds),
+        timeouts=Timeouts(http_seconds=seconds),
         clock=ManualClock(NOW),
-        reroute=vendor.reroute,
+        rewrite_url=vendor.rewrite_url,
     )
 
 
@@ -53,7 +53,7 @@ async def record(case: Case) -> str:
 
 
 async def record_letter(case: SmtpCase, certificate: Path | None = None) -> str:
-    """What an SMTP server is handed for one message."""
+    """What an SMTP server is context for one message."""
     async with play_mail(case, certificate) as (server, gateway):
         await gateway.send(case.id, make_letter(case))
     (envelope,) = server.envelopes

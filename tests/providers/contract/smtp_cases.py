@@ -11,7 +11,7 @@ from yarl import URL
 
 from clarion.clock import ManualClock
 from clarion.providers.definition.result import FailureKind
-from clarion.providers.sending.gateway import Patience, ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway, Timeouts
 from clarion.providers.transport.egress import EgressGuard
 from tests.providers.contract.case import NOW
 from tests.providers.loopback import PASSWORD, MailServer, mail_server
@@ -74,11 +74,11 @@ async def play_mail(
         context.load_cert_chain(certificate)
     async with mail_server(log_in=True, tls=context) as server:
 
-        def reroute(url: URL) -> URL:
+        def rewrite_url(url: URL) -> URL:
             return url.with_host("127.0.0.1").with_port(server.port)
 
         guard = EgressGuard(["127.0.0.0/8"])
         async with ProviderGateway(
-            guard, patience=Patience(smtp_seconds=seconds), clock=ManualClock(NOW), reroute=reroute
+            guard, timeouts=Timeouts(smtp_seconds=seconds), clock=ManualClock(NOW), rewrite_url=rewrite_url
         ) as gateway:
             yield server, gateway

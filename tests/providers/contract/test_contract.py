@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import fields
 
-from clarion.providers.definition.kinds import WebProvider
+from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.definition.receipts import ReceiptRefused
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import PROVIDERS
@@ -147,7 +147,7 @@ async def test_reports_that_others_made_are_refused(case: Case, report: Report) 
 @each_case
 async def test_an_account_is_tried_out(case: Case) -> None:
     provider = PROVIDERS[case.id]
-    assert isinstance(provider, WebProvider)
+    assert isinstance(provider, HttpProvider)
     if provider.check is None:
         return
     async with play(case.answers(Reply(status=401, body={"message": "no"}))) as vendor, make_gateway(vendor) as gateway:

@@ -1,4 +1,4 @@
-"""Every provider over SMTP: the letter that its server is handed, and what refusals mean."""
+"""Every provider over SMTP: the letter that its server is context, and what refusals mean."""
 
 import logging
 from dataclasses import replace

@@ -63,7 +63,7 @@ class Vendor:
     schemes: dict[str, str] = field(default_factory=dict)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
-    def reroute(self, url: URL) -> URL:
+    def rewrite_url(self, url: URL) -> URL:
         self.schemes[host_and_port(url)] = url.scheme
         return url.with_scheme("http").with_host("127.0.0.1").with_port(self.port)
 

@@ -7,7 +7,15 @@ import pytest
 from clarion.clock import Millis
 from clarion.providers.definition.answer import ProviderAnswer, values_at
 from clarion.providers.definition.overrides import deep_merge, pascal, snake
-from clarion.providers.definition.request import File, ProviderRequest, basic, bearer, encode_call, filled, key_header
+from clarion.providers.definition.request import (
+    File,
+    ProviderRequest,
+    basic,
+    bearer,
+    drop_empty,
+    encode_call,
+    key_header,
+)
 from clarion.secret import Secret
 
 
@@ -71,7 +79,7 @@ def test_accounts_prove_themselves_in_several_ways() -> None:
 
 
 def test_fields_with_nothing_to_say_are_left_out() -> None:
-    assert filled({"a": "", "b": None, "c": [], "d": 0, "e": False, "f": {}}) == {"d": 0, "e": False}
+    assert drop_empty({"a": "", "b": None, "c": [], "d": 0, "e": False, "f": {}}) == {"d": 0, "e": False}
 
 
 @pytest.mark.parametrize(
@@ -99,4 +107,4 @@ def test_a_signature_replaces_what_a_trigger_has_put_in_its_place() -> None:
         ProviderRequest.get("https://example.com").merged(body={}, headers={"x-signature": "forged"}, query={})
     )
 
-    assert call.signed({"X-Signature": "ours"}).headers == {"X-Signature": "ours"}
+    assert call.with_signature({"X-Signature": "ours"}).headers == {"X-Signature": "ours"}

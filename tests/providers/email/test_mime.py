@@ -13,7 +13,7 @@ from clarion.clock import Millis
 from clarion.providers.definition.credentials import read_credentials
 from clarion.providers.definition.result import SendFailure
 from clarion.providers.email.message import _PLAIN_ADDRESS, _parse_address, read_email
-from clarion.providers.email.mime import Letter, write_letter
+from clarion.providers.email.mime import MimeMessage, write_mime
 from clarion.providers.email.nodemailer import PROVIDER
 from clarion.vocabulary import Channel
 from tests.providers.loopback import make_outgoing
@@ -22,14 +22,14 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=400)
 LABELS = st.text("abcXYZ019-", min_size=1, max_size=66)
 
 
-def write(**fields: object) -> Letter:
+def write(**fields: object) -> MimeMessage:
     given = {"email": "ada@example.org", "credentials": {"from": "news@example.com"}, "subject": "Hi"} | fields
     outgoing = make_outgoing(Channel.EMAIL, **given)
     account = read_credentials(PROVIDER.credentials, {"host": "localhost", "port": "25", **outgoing.credentials})
-    return write_letter(read_email(outgoing, account, Millis(1_767_225_600_000)))
+    return write_mime(read_email(outgoing, account, Millis(1_767_225_600_000)))
 
 
-def read(letter: Letter) -> EmailMessage:
+def read(letter: MimeMessage) -> EmailMessage:
     message = message_from_bytes(letter.content, policy=default)
     assert isinstance(message, EmailMessage)
     return message

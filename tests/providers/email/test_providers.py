@@ -14,7 +14,7 @@ from clarion.providers.definition.failures import seconds_header
 from clarion.providers.definition.receipts import Callback, ReceiptRefused
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.email.mailjet import spell
+from clarion.providers.email.mailjet import to_mailjet_case
 from clarion.providers.email.message import Email
 from clarion.providers.signing.webhook import sign_webhook
 from clarion.secret import Secret
@@ -165,7 +165,7 @@ async def test_reports_that_are_signed_with_nothing_are_refused(provider_id: str
     [("templateId", "TemplateID"), ("CustomID", "CustomID"), ("htmlPart", "HTMLPart"), ("urlTags", "URLTags")],
 )
 def test_mailjet_has_a_spelling_of_its_own(name: str, spelled: str) -> None:
-    assert spell(name) == spelled
+    assert to_mailjet_case(name) == spelled
 
 
 def test_the_signature_of_a_webhook_is_the_one_that_its_receivers_know() -> None:

@@ -10,7 +10,7 @@ import pytest
 from clarion.clock import ManualClock
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.registry import PROVIDERS
-from clarion.providers.sending.gateway import Patience, ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway, Timeouts
 from clarion.providers.transport.egress import EgressGuard
 from clarion.vocabulary import Channel
 from tests.providers.loopback import SLACK, Respond, WebServer, answering, make_outgoing, web_server
@@ -146,7 +146,7 @@ async def test_a_server_that_is_silent_is_given_up(clock: ManualClock) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Le")
         await writer.drain()
 
-    async with ProviderGateway(LOOPBACK, patience=Patience(web_seconds=0.05), clock=clock) as gateway:
+    async with ProviderGateway(LOOPBACK, timeouts=Timeouts(http_seconds=0.05), clock=clock) as gateway:
         failure = await fail(gateway, be_silent)
 
     assert (failure.kind, failure.message) == (FailureKind.RETRYABLE, "127.0.0.1 did not answer within 0.05 seconds")
@@ -160,7 +160,7 @@ async def test_a_body_that_drips_without_end_is_given_up(clock: ManualClock) -> 
             await writer.drain()
             await asyncio.sleep(0.01)
 
-    async with ProviderGateway(LOOPBACK, patience=Patience(web_seconds=0.05), clock=clock) as gateway:
+    async with ProviderGateway(LOOPBACK, timeouts=Timeouts(http_seconds=0.05), clock=clock) as gateway:
         failure = await fail(gateway, drip)
 
     assert failure.kind is FailureKind.RETRYABLE

@@ -113,7 +113,7 @@ async def test_a_trigger_adds_to_body_query_and_headers_but_not_to_the_proof() -
 @pytest.mark.parametrize("case", [case for case in CASES if case.channel is Channel.EMAIL], ids=lambda case: case.id)
 async def test_line_breaks_begin_nothing_in_an_e_mail(case: Case) -> None:
     evil = "a\r\nBcc: victim@example.org\r\n\r\nx"
-    files = [{"name": evil, "mime": f"text/plain{evil}", "file": "eA=="}] if PROVIDERS[case.id].attachments else []
+    files = [{"name": evil, "mime": f"text/plain{evil}", "file": "eA=="}] if PROVIDERS[case.id].can_attach_files else []
     overrides = {"senderName": evil, "headers": {"X-Evil": evil}, "attachments": files}
     _, vendor = await carry(case, subject=evil, overrides=overrides)
 
@@ -170,10 +170,10 @@ async def test_http2_calls_share_a_connection_and_keep_to_the_guard() -> None:
     call = encode_call(ProviderRequest.json("https://api.push.apple.com/3/device/a", {"aps": {}}))
     clock = ManualClock(NOW)
     async with play(lambda _: Reply(status=410, body={"reason": "Unregistered"}, headers={"apns-id": "1"})) as vendor:
-        client = Http2Client(EgressGuard(["127.0.0.0/8"]), seconds=5, clock=clock, reroute=vendor.reroute)
+        client = Http2Client(EgressGuard(["127.0.0.0/8"]), seconds=5, clock=clock, rewrite_url=vendor.rewrite_url)
         answers = await asyncio.gather(*(client.call(call) for _ in range(5)))
         await client.close()
-        guarded = Http2Client(EgressGuard(), seconds=5, clock=clock, reroute=vendor.reroute)
+        guarded = Http2Client(EgressGuard(), seconds=5, clock=clock, rewrite_url=vendor.rewrite_url)
         with pytest.raises(SendFailure, match="CLARION_EGRESS_ALLOW"):
             await guarded.call(call)
         await guarded.close()
@@ -188,7 +188,9 @@ async def test_http2_calls_share_a_connection_and_keep_to_the_guard() -> None:
 async def test_an_http2_server_that_says_nothing_may_have_taken_the_message(reply: Reply | None) -> None:
     call = encode_call(ProviderRequest.json("https://api.push.apple.com/3/device/a", {}))
     async with play(lambda _: reply) as vendor:
-        client = Http2Client(EgressGuard(["127.0.0.0/8"]), seconds=0.2, clock=ManualClock(NOW), reroute=vendor.reroute)
+        client = Http2Client(
+            EgressGuard(["127.0.0.0/8"]), seconds=0.2, clock=ManualClock(NOW), rewrite_url=vendor.rewrite_url
+        )
         with pytest.raises(SendFailure) as failure:
             await client.call(call)
         await client.close()

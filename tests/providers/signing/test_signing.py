@@ -18,7 +18,7 @@ from clarion.providers.signing.azure import sign_azure
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.signing.jwt import read_hs256, sign_es256, sign_hs256, sign_rs256
 from clarion.providers.signing.public_keys import is_ed25519_signed
-from clarion.providers.signing.sns import is_amazon
+from clarion.providers.signing.sns import is_amazon_url
 from clarion.providers.signing.standard_webhooks import is_standard_signed
 from clarion.secret import Secret
 
@@ -171,4 +171,4 @@ def test_ed25519_by_the_bytes_of_the_key() -> None:
     ],
 )
 def test_certificates_come_from_amazon_alone(address: str, is_theirs: bool) -> None:
-    assert is_amazon(address) is is_theirs
+    assert is_amazon_url(address) is is_theirs

@@ -29,7 +29,7 @@ async def deliver(case: Case, *, later: int = 0, **fields: Any) -> Received:
     async with play(case.answers(case.success)) as vendor:
         guard, clock = EgressGuard(["127.0.0.0/8"]), ManualClock(NOW)
         clock.move(later)
-        async with ProviderGateway(guard, clock=clock, reroute=vendor.reroute) as gateway:
+        async with ProviderGateway(guard, clock=clock, rewrite_url=vendor.rewrite_url) as gateway:
             await gateway.send(case.id, case.make_outgoing(**fields))
     (request,) = vendor.requests
     return request

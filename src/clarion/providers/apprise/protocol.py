@@ -1,11 +1,11 @@
-"""What passes between the process that serves and the confined one that speaks for Apprise."""
+"""The messages between the server process and the sandbox process that runs Apprise."""
 
 from typing import Literal
 
 from msgspec import Struct
 
 
-class AppriseOrder(Struct, frozen=True, kw_only=True):
+class AppriseRequest(Struct, frozen=True, kw_only=True):
     """One notification for one service."""
 
     url: str
@@ -13,12 +13,12 @@ class AppriseOrder(Struct, frozen=True, kw_only=True):
     body: str
     seconds: float
     allow: list[str]
-    """Networks that are open although they are not public."""
+    """Non-public networks that the operator allowed."""
 
 
-class AppriseOutcome(Struct, frozen=True, kw_only=True):
-    """What became of it; `words` may quote the URL."""
+class AppriseResult(Struct, frozen=True, kw_only=True):
+    """The result of a notification; `details` may contain the URL."""
 
-    result: Literal["sent", "unknown service", "forbidden", "timed out", "failed"]
+    status: Literal["sent", "unknown service", "forbidden", "timed out", "failed"]
     service: str = ""
-    words: str = ""
+    details: str = ""

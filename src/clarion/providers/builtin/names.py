@@ -1,10 +1,10 @@
-"""Names of what is built in: kept as `svc…` in the store, spelled with the configured word on the wire."""
+"""Ids of the built-in providers: `svc…` in the database, with the configured prefix in the API."""
 
 BUILTIN = frozenset({"svc", "svc-email", "svc-sms"})
 
 
 class BuiltinNames:
-    """Translates provider ids and origins; only the built-in ones differ."""
+    """Translates ids of built-in providers; all others stay as they are."""
 
     def __init__(self, word: str) -> None:
         self._to_wire = {name: word + name.removeprefix("svc") for name in BUILTIN}
@@ -15,7 +15,7 @@ class BuiltinNames:
         return self._to_wire.get(provider_id, provider_id)
 
     def from_wire(self, provider_id: str) -> str | None:
-        """The stored id, or None for a built-in name that is not spelled as configured."""
+        """Return the stored id, or None for a built-in id without the configured prefix."""
         if provider_id in self._from_wire:
             return self._from_wire[provider_id]
         return None if provider_id in BUILTIN else provider_id

@@ -1,4 +1,4 @@
-"""The built-in providers: the inbox, and an outbox for e-mail and SMS that nothing leaves."""
+"""The built-in providers: the inbox, and an outbox that stores e-mails and SMS without sending them."""
 
 from clarion.providers.definition.kinds import BuiltinProvider
 from clarion.vocabulary import Channel

@@ -1,4 +1,4 @@
-"""Answers of providers over HTTP: values inside of them, and where the id of a message is."""
+"""HTTP answers of providers: reading values and message ids from them."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,14 +14,14 @@ from clarion.providers.definition.result import Sent
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderAnswer:
-    """What came back; `text` is cut at the limit for answers."""
+    """The answer to a call; `text` is truncated at MAX_ANSWER bytes."""
 
     status: int
     text: str
     headers: Mapping[str, str]
-    """By names in any case."""
+    """Names are case-insensitive, or lower-case over HTTP/2."""
     retry_after: int | None
-    """Seconds, where the answer asks for patience."""
+    """Seconds from the Retry-After header."""
     received_at: Millis
 
     @property
@@ -30,14 +30,14 @@ class ProviderAnswer:
 
     @cached_property
     def json(self) -> Any:
-        """The body as a value; None where it is no JSON."""
+        """The decoded body; None if it is not JSON."""
         try:
             return msgspec.json.decode(self.text)
         except (msgspec.DecodeError, RecursionError):
             return None
 
     def values(self, path: str) -> list[Any]:
-        """Every value at a dotted path into the JSON; digits are places in a list, `*` is each of them."""
+        """All values at a dotted path into the JSON; a number is an index of a list, `*` is every element."""
         return list(values_at(self.json, path))
 
     def value(self, path: str) -> Any:
@@ -45,15 +45,15 @@ class ProviderAnswer:
         return next(values_at(self.json, path), None)
 
 
-class Handed(NamedTuple):
-    """What an answer is about."""
+class SendContext(NamedTuple):
+    """The account and the message that an answer belongs to."""
 
     account: Any
     message: Any
 
 
-ReadSent = Callable[[ProviderAnswer, Handed], str | Sent | None]
-"""The provider's id of a message out of its answer, or all that there is to say; None where the id is missing."""
+ReadSent = Callable[[ProviderAnswer, SendContext], str | Sent | None]
+"""Reads the provider's message id, or a whole result, from its answer; None if the id is missing."""
 
 
 def values_at(document: Any, path: str) -> Iterator[Any]:
@@ -66,9 +66,9 @@ def values_at(document: Any, path: str) -> Iterator[Any]:
 
 
 def json_id(*paths: str) -> ReadSent:
-    """The value at the first of these paths that has one; numbers become texts."""
+    """Read the id at the first of these paths that has a value; a number becomes a text."""
 
-    def read(answer: ProviderAnswer, _: Handed) -> str | None:
+    def read(answer: ProviderAnswer, _: SendContext) -> str | None:
         for path in paths:
             value = answer.value(path)
             if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
@@ -83,28 +83,28 @@ def header_id(name: str) -> ReadSent:
 
 
 def text_id(pattern: str) -> ReadSent:
-    """The first group of the pattern, wherever the text has it."""
+    """Read the id from the first group of the pattern, anywhere in the text."""
     compiled = re.compile(pattern)
 
-    def read(answer: ProviderAnswer, _: Handed) -> str | None:
+    def read(answer: ProviderAnswer, _: SendContext) -> str | None:
         found = compiled.search(answer.text)
         return found.group(1).strip() if found else None
 
     return read
 
 
-def own_id(_: ProviderAnswer, handed: Handed) -> str:
-    """Our own id, for providers that name none."""
-    message_id: str = handed.message.message_id
+def own_id(_: ProviderAnswer, context: SendContext) -> str:
+    """Return our own message id, for providers that return none."""
+    message_id: str = context.message.message_id
     return message_id
 
 
 def either(*readers: ReadSent) -> ReadSent:
-    """What the first of these readers finds."""
+    """Try these readers in order and return the first id found."""
 
-    def read(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
+    def read(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
         for one in readers:
-            found = one(answer, handed)
+            found = one(answer, context)
             if found is not None:
                 return found
         return None

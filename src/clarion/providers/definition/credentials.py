@@ -14,7 +14,7 @@ from clarion.secret import Secret
 
 
 class _CredentialsMeta(StructMeta):
-    """Gives every set the same rules: frozen, by name, camelCase on the wire."""
+    """Makes every subclass frozen and keyword-only, with camelCase names on the wire."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], *, frozen: bool = True) -> Any:
         return super().__new__(mcls, name, bases, namespace, frozen=frozen, kw_only=True, rename="camel")
@@ -22,26 +22,26 @@ class _CredentialsMeta(StructMeta):
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class Credentials(Struct, metaclass=_CredentialsMeta, frozen=True):
-    """What a provider has to know of an account.
+    """Base class of the credentials that a provider needs.
 
-    Fields without a default are required; `Annotated[str, URL]` gives one a rule of its own.
+    Fields without a default are required. `Annotated[str, URL]` gives a field its own format rule.
     """
 
 
 class SenderCredentials(Credentials):
-    """An account with the sender that its messages are from, unless a trigger says otherwise."""
+    """Credentials with a sender, which a trigger can override."""
 
     sender: str = field(name="from")
 
 
 class OptionalSenderCredentials(Credentials):
-    """An account that has a sender of its own where none is given."""
+    """Credentials whose sender is optional, because the account has a default one."""
 
     sender: str = field(name="from", default="")
 
 
 class EmailCredentials(Credentials):
-    """An account that sends e-mail."""
+    """Credentials of an account that sends e-mail."""
 
     sender: Annotated[str, EMAIL_ADDRESS] = field(name="from")
     sender_name: str = ""
@@ -51,14 +51,14 @@ A = TypeVar("A", bound=Credentials)
 
 
 @cache
-def required_of(kind: type[Credentials]) -> tuple[str, ...]:
-    """The credentials that an account cannot do without, by their names on the wire."""
+def list_required(kind: type[Credentials]) -> tuple[str, ...]:
+    """Return the names of the required credentials, as they are on the wire."""
     return tuple(one.encode_name for one in fields(kind) if one.required)
 
 
 def read_credentials(kind: type[A], given: Mapping[str, Any]) -> A:
-    """The account that an integration's credentials describe."""
-    missing = [name for name in required_of(kind) if is_blank(given, name)]
+    """Decode the credentials of an integration; raises SendFailure if some are missing or of the wrong type."""
+    missing = [name for name in list_required(kind) if is_blank(given, name)]
     if missing:
         raise SendFailure(FailureKind.PERMANENT, f"The integration has no {', '.join(missing)}")
     present = {name: value for name, value in given.items() if not is_blank(given, name)}
@@ -70,8 +70,8 @@ def read_credentials(kind: type[A], given: Mapping[str, Any]) -> A:
 
 
 @cache
-def rules_of(kind: type[Credentials]) -> Mapping[str, FormatRule]:
-    """The rule of each credential: its own, or that of its name."""
+def get_format_rules(kind: type[Credentials]) -> Mapping[str, FormatRule]:
+    """Return the format rule of each credential: its own one, or the default for its name."""
     return dict(_find_rules(kind))
 
 

@@ -1,4 +1,4 @@
-"""What an answer means when it is a refusal: by the provider's codes, by its words, by its status."""
+"""Classifying error answers by the provider's codes, by its error texts and by the status."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -8,54 +8,54 @@ from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.result import FailureKind
 
 ALREADY_SENT: Final = "already sent"
-Ruling = FailureKind | Literal["already sent"]
-"""Why a message was not taken, or that an earlier try had been taken."""
-AnswerRule = Callable[[ProviderAnswer], Ruling | None]
-"""None where this rule has nothing to say about the answer."""
+Classification = FailureKind | Literal["already sent"]
+"""Why a message was not accepted, or that an earlier attempt was."""
+Classifier = Callable[[ProviderAnswer], Classification | None]
+"""Returns None if it does not apply to the answer."""
 Accepts = Callable[[ProviderAnswer], bool]
-Patience = Callable[[ProviderAnswer], int | None]
+ReadRetryAfter = Callable[[ProviderAnswer], int | None]
 
 
-def codes(path: str, **kinds: Iterable[Any]) -> AnswerRule:
-    """By the values at a path of the JSON: `codes("code", recipient_invalid=(21211,), rate_limited=(20429,))`.
+def codes(path: str, **kinds: Iterable[Any]) -> Classifier:
+    """Classify by the values at a JSON path: `codes("code", recipient_invalid=(21211,), rate_limited=(20429,))`.
 
-    The status does not matter, for some providers refuse with a 200; numbers and texts are the same.
+    The status is ignored, because some providers return errors with a 200. The number 1 equals the text "1".
     """
-    rulings = _rulings(kinds)
-    return lambda answer: _first(rulings, answer.values(path))
+    by_code = _by_code(kinds)
+    return lambda answer: _find_first(by_code, answer.values(path))
 
 
-def text_codes(pattern: str, **kinds: Iterable[Any]) -> AnswerRule:
-    """By the first group of a pattern in the text, such as the code in an answer of XML or of plain text."""
-    compiled, rulings = re.compile(pattern), _rulings(kinds)
-    return lambda answer: _first(rulings, compiled.findall(answer.text))
+def text_codes(pattern: str, **kinds: Iterable[Any]) -> Classifier:
+    """Classify by the first group of a pattern, such as an error code in XML or plain text."""
+    compiled, by_code = re.compile(pattern), _by_code(kinds)
+    return lambda answer: _find_first(by_code, compiled.findall(answer.text))
 
 
-def header_codes(name: str, **kinds: Iterable[Any]) -> AnswerRule:
-    """By a header's value up to its first colon."""
-    rulings = _rulings(kinds)
-    return lambda answer: rulings.get(answer.headers.get(name, "").partition(":")[0])
+def header_codes(name: str, **kinds: Iterable[Any]) -> Classifier:
+    """Classify by the value of a header, up to its first colon."""
+    by_code = _by_code(kinds)
+    return lambda answer: by_code.get(answer.headers.get(name, "").partition(":")[0])
 
 
-def statuses(**kinds: Iterable[Any]) -> AnswerRule:
-    """By the status, where a provider means something else by one than the rest of the world."""
-    rulings = _rulings(kinds)
-    return lambda answer: rulings.get(str(answer.status))
+def statuses(**kinds: Iterable[Any]) -> Classifier:
+    """Classify by the status, for providers that use one in an unusual sense."""
+    by_code = _by_code(kinds)
+    return lambda answer: by_code.get(str(answer.status))
 
 
-def words(pattern: str, ruling: Ruling, *, status: int | None = None) -> AnswerRule:
-    """By words in a refusal, in any case; of one status only, if given."""
+def error_text(pattern: str, classification: Classification, *, status: int | None = None) -> Classifier:
+    """Classify error answers whose text matches the pattern, ignoring case; only those with `status`, if given."""
     compiled = re.compile(pattern, re.IGNORECASE)
 
-    def decide(answer: ProviderAnswer) -> Ruling | None:
-        is_meant = not answer.is_success if status is None else answer.status == status
-        return ruling if is_meant and compiled.search(answer.text) else None
+    def classify(answer: ProviderAnswer) -> Classification | None:
+        is_candidate = not answer.is_success if status is None else answer.status == status
+        return classification if is_candidate and compiled.search(answer.text) else None
 
-    return decide
+    return classify
 
 
 def all_equal(path: str, *expected: Any) -> Accepts:
-    """Accepts answers whose values at the path are all among the expected ones, and which have at least one."""
+    """Accept answers that have values at the path, all of them among the expected ones."""
     wanted = {str(one) for one in expected}
 
     def accepts(answer: ProviderAnswer) -> bool:
@@ -74,12 +74,12 @@ def has_any_body(_: ProviderAnswer) -> bool:
     return True
 
 
-def no_patience(_: ProviderAnswer) -> int | None:
+def no_retry_after(_: ProviderAnswer) -> int | None:
     return None
 
 
-def seconds_in_body(path: str) -> Patience:
-    """How long to wait, as the JSON says it, rounded up."""
+def seconds_in_body(path: str) -> ReadRetryAfter:
+    """Read the seconds to wait from a JSON path, rounded up."""
 
     def read(answer: ProviderAnswer) -> int | None:
         value = answer.value(path)
@@ -88,8 +88,8 @@ def seconds_in_body(path: str) -> Patience:
     return read
 
 
-def seconds_header(name: str) -> Patience:
-    """How long to wait, as a header of the provider's own says it in seconds."""
+def seconds_header(name: str) -> ReadRetryAfter:
+    """Read the seconds to wait from a header of the provider."""
 
     def read(answer: ProviderAnswer) -> int | None:
         text = answer.headers.get(name, "").partition(".")[0]
@@ -98,8 +98,8 @@ def seconds_header(name: str) -> Patience:
     return read
 
 
-def reset_header(name: str) -> Patience:
-    """How long to wait until the moment that a header gives in seconds since 1970."""
+def reset_header(name: str) -> ReadRetryAfter:
+    """Read the seconds to wait from a header that has the reset time in seconds since 1970."""
 
     def read(answer: ProviderAnswer) -> int | None:
         text = answer.headers.get(name, "").partition(".")[0]
@@ -110,31 +110,31 @@ def reset_header(name: str) -> Patience:
     return read
 
 
-def kind_of_status(status: int) -> FailureKind:
-    """What a refusal means where its provider has no rule of its own."""
+def classify_status(status: int) -> FailureKind:
+    """Classify an error status if no classifier of the provider applies."""
     if status == 429:
         return FailureKind.RATE_LIMITED
     return FailureKind.RETRYABLE if status >= 500 or status in (408, 421, 425) else FailureKind.PERMANENT
 
 
-# Where providers put the sentence that explains a refusal, the most telling first.
-_SENTENCES = (
+# JSON paths of the error text, the most specific first.
+_ERROR_TEXT_PATHS = (
     *("error.message", "errors.0.message", "errors.0.detail", "errors.0.description", "error.description"),
     *("error_description", "message", "Message", "error-text", "messages.0.error-text", "ErrorMessage", "detail"),
     *("description", "error", "errors.0", "reason", "title"),
 )
 
 
-def sentence_of(answer: ProviderAnswer) -> str:
-    """The provider's own words, as far as it has any."""
-    for path in _SENTENCES:
+def read_error_text(answer: ProviderAnswer) -> str:
+    """Return the provider's error text, or the whole body if there is none."""
+    for path in _ERROR_TEXT_PATHS:
         value = answer.value(path)
         if isinstance(value, str) and value.strip():
             return value.strip()
     return answer.text.strip() or "no text"
 
 
-def _rulings(kinds: dict[str, Iterable[Any]]) -> dict[str, Ruling]:
+def _by_code(kinds: dict[str, Iterable[Any]]) -> dict[str, Classification]:
     return {
         str(code): ALREADY_SENT if name == "already_sent" else FailureKind(name)
         for name, given in kinds.items()
@@ -142,5 +142,5 @@ def _rulings(kinds: dict[str, Iterable[Any]]) -> dict[str, Ruling]:
     }
 
 
-def _first(rulings: dict[str, Ruling], found: Iterable[Any]) -> Ruling | None:
-    return next((rulings[str(value)] for value in found if str(value) in rulings), None)
+def _find_first(by_code: dict[str, Classification], found: Iterable[Any]) -> Classification | None:
+    return next((by_code[str(value)] for value in found if str(value) in by_code), None)

@@ -23,7 +23,7 @@ class FormatRule(NamedTuple):
 
 
 def as_url(text: str) -> str:
-    """What `URL_OR_HOST` lets pass, as a URL without a slash at its end; a host alone is spoken to by HTTPS."""
+    """Return a value that `URL_OR_HOST` accepts as a URL without a trailing slash; a bare host becomes https://."""
     return (text if "://" in text else f"https://{text}").rstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""Kinds of providers: over HTTP by channel, over SMTP, and built in. A provider's file describes one of these."""
+"""Kinds of providers: HTTP by channel, SMTP and built-in. Each provider module creates one of these."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,11 +8,11 @@ from clarion.clock import Millis
 from clarion.providers.chat import message as chat
 from clarion.providers.definition.answer import ProviderAnswer, ReadSent, own_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import Accepts, AnswerRule, Patience, has_any_body, no_patience
+from clarion.providers.definition.failures import Accepts, Classifier, ReadRetryAfter, has_any_body, no_retry_after
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.overrides import Casing, extras, recase
 from clarion.providers.definition.provider import Provider
-from clarion.providers.definition.receipts import Asking, Inquiry, Receipts
+from clarion.providers.definition.receipts import ReceiptQuery, Receipts, RequestFlow
 from clarion.providers.definition.request import ProviderCall, ProviderRequest
 from clarion.providers.definition.result import SendFailure, Sent
 from clarion.providers.definition.smtp_account import SmtpAccount
@@ -32,49 +32,49 @@ def is_success(answer: ProviderAnswer) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Generic[A]):
-    """A call that costs nothing and shows whether the credentials work."""
+    """A free call that tests whether the credentials work."""
 
     request: Callable[[A], ProviderRequest | None]
-    """None for an account that has nothing to try out."""
+    """Returns None if there is nothing to test for the account."""
     passes: Accepts = is_success
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WebProvider(Provider, Generic[A, M]):
-    """A provider over HTTP: the request that a message becomes, and what the answer means."""
+class HttpProvider(Provider, Generic[A, M]):
+    """A provider with an HTTP API: how to build requests and interpret answers."""
 
     credentials: type[A]
-    request: Callable[[A, M], ProviderRequest | Asking[ProviderRequest]]
-    """May ask for something first: then it yields those requests, and returns the one that sends."""
+    request: Callable[[A, M], ProviderRequest | RequestFlow[ProviderRequest]]
+    """Builds the request of a message. If it needs other calls first, it yields these requests."""
     sent: ReadSent = own_id
     accepts: Accepts = has_any_body
-    """Is an answer of success really one? Some providers refuse with a 200."""
-    failures: tuple[AnswerRule, ...] = ()
-    """What refusals mean, the first that has something to say; by their status where none has."""
-    patience: Patience = no_patience
-    """How long a refusal asks to wait, where Retry-After does not say it."""
+    """Returns whether a 2xx answer is a success: some providers return errors with a 200."""
+    failures: tuple[Classifier, ...] = ()
+    """Classifiers of error answers; the first that applies decides, else the status."""
+    read_retry_after: ReadRetryAfter = no_retry_after
+    """Reads the seconds to wait from an error answer without a Retry-After header."""
     sign: Callable[[A, ProviderCall, Millis], Mapping[str, str]] | None = None
-    """Headers made from the very bytes that are sent."""
+    """Returns signature headers for the encoded request."""
     token: TokenExchange[A] | None = None
     check: Check[A] | None = None
     receipts: Receipts[A] | None = None
-    inquiry: Inquiry[A] | None = None
-    """How it is asked for receipts that it does not report."""
+    receipt_query: ReceiptQuery[A] | None = None
+    """How to fetch receipts, if the provider does not push them."""
     casing: Casing | None = None
-    """How overrides join the body as fields of the provider's own; None where they do not."""
+    """The casing in which other overrides are merged into the body; None if they are not merged."""
     within: str = ""
-    """The member of the body that they join, where it is not the body itself."""
+    """The member of the body that overrides are merged into, if not the body itself."""
     known: frozenset[str] = frozenset()
-    """Overrides that the message itself understands."""
-    over_http2: bool = False
-    over_apprise: bool = False
-    """Takes `apprise:` for an address."""
+    """Overrides that our message reads itself."""
+    is_http2: bool = False
+    can_use_apprise: bool = False
+    """Whether `apprise:` is accepted as URL."""
 
     def read_message(self, outgoing: Outgoing, account: A, now: Millis) -> M:
         raise NotImplementedError
 
     def parts(self, message: M) -> Mapping[str, M]:
-        """What is sent by a call of its own, each under a name."""
+        """Split the message into parts that each need a call, by name."""
         return {"": message}
 
     def join(self, results: Mapping[str, Sent | SendFailure]) -> Sent:
@@ -89,7 +89,7 @@ class WebProvider(Provider, Generic[A, M]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmailProvider(WebProvider[A, email.Email]):
+class EmailProvider(HttpProvider[A, email.Email]):
     channel: Channel = Channel.EMAIL
     known: frozenset[str] = email.KNOWN
 
@@ -98,7 +98,7 @@ class EmailProvider(WebProvider[A, email.Email]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SmsProvider(WebProvider[A, sms.Sms]):
+class SmsProvider(HttpProvider[A, sms.Sms]):
     channel: Channel = Channel.SMS
     known: frozenset[str] = sms.KNOWN
 
@@ -107,26 +107,26 @@ class SmsProvider(WebProvider[A, sms.Sms]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PushProvider(WebProvider[A, push.Push]):
+class PushProvider(HttpProvider[A, push.Push]):
     channel: Channel = Channel.PUSH
     known: frozenset[str] = push.KNOWN
-    one_call_per_token: bool = False
+    is_called_per_token: bool = False
 
     def read_message(self, outgoing: Outgoing, _: A, now: Millis) -> push.Push:
         return push.read_push(outgoing, now)
 
     def parts(self, message: push.Push) -> Mapping[str, push.Push]:
-        return {one.token: one for one in message.per_token()} if self.one_call_per_token else {"": message}
+        return {one.token: one for one in message.per_token()} if self.is_called_per_token else {"": message}
 
     def join(self, results: Mapping[str, Sent | SendFailure]) -> Sent:
-        if not self.one_call_per_token:
-            return WebProvider.join(self, results)
+        if not self.is_called_per_token:
+            return HttpProvider.join(self, results)
         sent = push.join_results(results)
-        return replace(sent, tickets=push.tickets_of(results)) if self.inquiry else sent
+        return replace(sent, tickets=push.tickets_of(results)) if self.receipt_query else sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChatProvider(WebProvider[A, chat.Chat]):
+class ChatProvider(HttpProvider[A, chat.Chat]):
     channel: Channel = Channel.CHAT
     known: frozenset[str] = chat.KNOWN
 
@@ -136,19 +136,19 @@ class ChatProvider(WebProvider[A, chat.Chat]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpProvider(Provider, Generic[A]):
-    """A provider over SMTP: the server and the log-in that its credentials describe."""
+    """A provider with an SMTP server, which its credentials describe."""
 
     channel: Channel = Channel.EMAIL
     credentials: type[A]
     account: Callable[[A], SmtpAccount]
-    attachments: bool = True
+    can_attach_files: bool = True
     idempotency: str = field(default="the same Message-ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltinProvider(Provider):
-    """The message in the store is all that becomes of it: nothing leaves the machine."""
+    """A provider that keeps messages in the database and sends nothing."""
 
-    page: str = "built in"
-    attachments: bool = False
+    documentation: str = "built in"
+    can_attach_files: bool = False
     idempotency: str = "the message itself"

@@ -9,10 +9,10 @@ from clarion.vocabulary import Channel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outgoing:
-    """One message on its way: where to, what, and on whose account; nothing of the product's records."""
+    """A message to send: recipient, content and credentials, independent of the records in the database."""
 
     message_id: str
-    """Ours; goes along as idempotency key or Message-ID where the provider takes one."""
+    """Our id; sent as idempotency key or Message-ID if the provider supports one."""
     channel: Channel
     content: str
     subject: str | None = None
@@ -22,11 +22,11 @@ class Outgoing:
     webhook_url: str | None = field(default=None, repr=False)
     device_tokens: tuple[str, ...] = field(default=(), repr=False)
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """What the subscriber's channel entry says besides webhook and tokens: channel, alertUid, title…"""
+    """The rest of the subscriber's channel credentials, without webhook and tokens: channel, alertUid, title…"""
     data: Mapping[str, Any] | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
-    """What receivers of plain webhooks are told of the trigger: transactionId, workflowIdentifier, payload…"""
+    """Facts about the trigger for receivers of plain webhooks: transactionId, workflowIdentifier, payload…"""
     receipts_url: str | None = field(default=None, repr=False)
-    """Where the provider reports what became of the message, for those that are told with each one."""
+    """Where the provider sends receipts, for providers that take a callback URL with each message."""
     credentials: Mapping[str, Any] = field(default_factory=dict, repr=False)
     overrides: Mapping[str, Any] = field(default_factory=dict)

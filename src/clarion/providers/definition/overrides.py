@@ -1,10 +1,10 @@
-"""What a trigger adds to a provider's request: overrides by the names of the API, and raw passthrough."""
+"""Overrides of a trigger that go into a provider's request, by the names of our API or as raw passthrough."""
 
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-# Words to the engine, and where a message goes, which is the subscriber's to say and never a trigger's.
+# Options of the engine, and recipient addresses, which only the subscriber can set.
 _NOT_FOR_PROVIDERS = frozenset(
     {
         *("_passthrough", "integrationIdentifier", "layoutId", "layoutIdentifier", "toRecipient", "customData"),
@@ -16,7 +16,7 @@ Casing = Callable[[str], str]
 
 
 class Passthrough(NamedTuple):
-    """Parts of a request that a trigger spells exactly as the provider wants them."""
+    """Parts of a request that a trigger gives in the provider's own format."""
 
     body: Mapping[str, Any]
     headers: Mapping[str, str]
@@ -32,17 +32,17 @@ def read_passthrough(overrides: Mapping[str, Any]) -> Passthrough:
 
 
 def extras(overrides: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
-    """The overrides that the message itself does not understand: fields of the provider's own."""
+    """Return the overrides that are fields of the provider rather than of our message."""
     return {name: value for name, value in overrides.items() if name not in known and name not in _NOT_FOR_PROVIDERS}
 
 
 def recase(fields: Mapping[str, Any], casing: Casing) -> dict[str, Any]:
-    """The fields under the provider's spelling; what is inside of them is data and stays as it is."""
+    """Rename the fields to the provider's casing; nested names are data and stay as they are."""
     return {casing(name): value for name, value in fields.items()}
 
 
 def deep_merge(base: Any, added: Any) -> Any:
-    """Objects are joined member by member and lists are appended; of anything else the added one stays."""
+    """Merge objects recursively and concatenate lists; any other added value replaces the base value."""
     if isinstance(base, Mapping) and isinstance(added, Mapping):
         merged = dict(base)
         for name, value in added.items():

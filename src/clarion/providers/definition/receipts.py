@@ -1,4 +1,4 @@
-"""Receipts: what providers report of messages later, and whether it is them who speak."""
+"""Receipts: delivery reports of providers, and checking that they are authentic."""
 
 import hmac
 import math
@@ -19,11 +19,12 @@ from clarion.secret import Secret
 
 A = TypeVar("A", bound=Credentials)
 T = TypeVar("T")
-Asking = Generator[ProviderRequest, ProviderAnswer, T]
-"""Something that takes calls of its own to find out: it yields requests and is sent their answers."""
+RequestFlow = Generator[ProviderRequest, ProviderAnswer, T]
+"""A generator for results that need extra calls: it yields requests and receives their answers."""
 
 _MAX_AGE = 5 * MINUTE
-_FIRST_IN_MILLIS = 100_000_000_000
+_MIN_MILLIS = 100_000_000_000
+"""Larger numbers are milliseconds, smaller ones are seconds."""
 
 
 class ReceiptKind(StrEnum):
@@ -40,17 +41,17 @@ class ReceiptKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """One thing that happened to one message; named by the provider's id, or by ours where it was told that."""
+    """One event of one message, identified by the provider's id, or by ours if the provider reports it."""
 
     kind: ReceiptKind
     provider_message_id: str | None = None
     message_id: str | None = None
     recipient: str | None = None
     is_hard: bool = False
-    """A bounce after which nobody should write to the address again."""
+    """A permanent bounce: the address must not be used again."""
     at: Millis | None = None
     event_id: str | None = None
-    """The provider's id of the event, by which repeated reports are known."""
+    """The provider's id of the event, by which repeated reports are recognised."""
     reason: str | None = None
     raw: Any = None
 
@@ -60,23 +61,23 @@ class ReceiptRefused(ClarionError):
 
 
 class ReceiptForged(ReceiptRefused):
-    """The report is not signed as its provider signs."""
+    """The report has no valid signature of its provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Callback:
-    """A call of a provider to us."""
+    """A webhook call from a provider to us."""
 
     method: str
     url: str = field(repr=False)
-    """The address that the provider called, query and all, as it knows it."""
+    """The full URL with its query, as the provider called it."""
     query: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """By names in lower case."""
+    """Names are lower-case."""
     body: bytes = field(default=b"", repr=False)
     received_at: Millis
     token: Secret | None = None
-    """What `token` in the query of our address must be; made for each integration."""
+    """The expected value of `token` in the query; each integration has its own."""
 
     def json(self) -> Any:
         try:
@@ -85,7 +86,7 @@ class Callback:
             raise ReceiptRefused("The body is not JSON") from error
 
     def events(self) -> list[Mapping[str, Any]]:
-        """The objects of a body that is one object or a list of them."""
+        """Return the objects of a body that is one object or a list of objects."""
         document = self.json()
         return [one for one in (document if isinstance(document, list) else [document]) if isinstance(one, Mapping)]
 
@@ -93,17 +94,17 @@ class Callback:
         return dict(parse_qsl(self.body.decode("utf-8", errors="replace"), keep_blank_values=True))
 
     def is_recent(self, seconds: Any) -> bool:
-        """Is this moment, in seconds since 1970, within five minutes of now?"""
+        """Return whether a time in seconds since 1970 is within five minutes of now."""
         try:
-            moment = float(seconds) * 1000
+            millis = float(seconds) * 1000
         except (TypeError, ValueError):
             return False
-        return abs(self.received_at - moment) <= _MAX_AGE
+        return abs(self.received_at - millis) <= _MAX_AGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An answer that a provider insists on, such as the echo of a challenge."""
+    """An answer that a provider requires, such as the echo of a challenge."""
 
     status: int = 200
     body: str = ""
@@ -116,29 +117,29 @@ def no_reply(_: Callback, __: Any) -> Reply | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipts(Generic[A]):
-    """How a provider reports."""
+    """How a provider sends receipts."""
 
-    is_genuine: Callable[[Callback, A], bool | Asking[bool]]
-    parse: Callable[[Callback], list[Receipt] | Asking[list[Receipt]]]
+    is_genuine: Callable[[Callback, A], bool | RequestFlow[bool]]
+    parse: Callable[[Callback], list[Receipt] | RequestFlow[list[Receipt]]]
     handshake: Callable[[Callback, A], Reply | None] = no_reply
-    """What to answer to a call that only asks whether we are there."""
+    """Returns the answer to a call that only verifies our URL; None for any other call."""
     signed_with: str = ""
-    """What proves the signatures: a credential, or a certificate; empty where the token in our address has to do."""
+    """Which credential or certificate verifies signatures; empty if only the token in our URL proves the origin."""
     source: Callable[[Callback], str] | None = None
-    """Which of the provider's customers speaks, where its signature is the same for all of them."""
+    """Returns which customer of the provider sends, for signatures that are the same for all customers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inquiry(Generic[A]):
-    """Receipts that a provider has for those who ask, by the tickets that it gave for messages."""
+class ReceiptQuery(Generic[A]):
+    """How to fetch receipts from a provider that does not push them, by the tickets of the sends."""
 
     request: Callable[[A, Sequence[str]], ProviderRequest]
     read: Callable[[ProviderAnswer], list[Receipt]]
-    """Those that are there by now, each with its ticket for the provider's id."""
+    """Returns the receipts that are available, each with its ticket as the provider's message id."""
 
 
 def by_token(callback: Callback, _: Any) -> bool:
-    """For providers that sign nothing: our address, which only they were given, holds a token."""
+    """Check the token in our URL, which only the provider knows; for providers that sign nothing."""
     given = callback.query.get("token", "")
     return callback.token is not None and is_same(given, callback.token.reveal())
 
@@ -149,24 +150,24 @@ def by_basic(user: str, password: Secret) -> Callable[[Callback], bool]:
 
 
 def is_same(given: str, expected: str) -> bool:
-    """Compares in the same time whatever is given."""
+    """Compare in constant time; an empty expected value never matches."""
     return bool(expected) and hmac.compare_digest(given.encode(), expected.encode())
 
 
-def read_moment(value: Any) -> Millis | None:
-    """A moment in seconds or milliseconds since 1970, as a number or a text, or in ISO 8601."""
+def parse_time(value: Any) -> Millis | None:
+    """Parse a time: seconds or milliseconds since 1970, as a number or text, or ISO 8601."""
     try:
         number = float(value)
     except (TypeError, ValueError):
         return find_moment(str(value))
     if not math.isfinite(number):
         return None
-    return Millis(round(number if number >= _FIRST_IN_MILLIS else number * 1000))
+    return Millis(round(number if number >= _MIN_MILLIS else number * 1000))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventReader:
-    """Reads reports whose parts are always at the same dotted paths; events of other kinds are passed over."""
+    """Reads receipts whose values are at fixed dotted paths; skips events of unknown kinds."""
 
     kinds: Mapping[str, ReceiptKind]
     kind: str
@@ -177,9 +178,9 @@ class EventReader:
     event_id: str = ""
     reason: str = ""
     is_hard: Callable[[Mapping[str, Any]], bool] = lambda _: False
-    """Asked about bounces alone."""
-    tidy_id: Callable[[str], str] = str
-    """Makes the id of a report the one that sending gave."""
+    """Called for bounces only."""
+    normalize_id: Callable[[str], str] = str
+    """Converts the id in a report to the one that was returned by the send."""
     events: Callable[[Callback], Iterable[Mapping[str, Any]]] = Callback.events
 
     def __call__(self, callback: Callback) -> list[Receipt]:
@@ -190,29 +191,29 @@ class EventReader:
         provider_id = _text(event, self.id)
         return Receipt(
             kind=kind,
-            provider_message_id=self.tidy_id(provider_id) if provider_id else None,
+            provider_message_id=self.normalize_id(provider_id) if provider_id else None,
             message_id=_text(event, self.own_id),
             recipient=_text(event, self.recipient),
             is_hard=kind is ReceiptKind.BOUNCED and self.is_hard(event),
-            at=read_moment(next(values_at(event, self.at), None)),
+            at=parse_time(next(values_at(event, self.at), None)),
             event_id=_text(event, self.event_id),
             reason=_text(event, self.reason),
             raw=event,
         )
 
 
-def kinds_of(**words: Iterable[str]) -> Mapping[str, ReceiptKind]:
-    """The provider's words by what they mean here: `kinds_of(delivered=("delivered", "read"), failed=("failed",))`."""
-    return {word: ReceiptKind(kind) for kind, several in words.items() for word in several}
+def kinds_of(**names: Iterable[str]) -> Mapping[str, ReceiptKind]:
+    """Map the provider's event names to kinds: `kinds_of(delivered=("delivered", "read"), failed=("failed",))`."""
+    return {name: ReceiptKind(kind) for kind, several in names.items() for name in several}
 
 
 def form_events(callback: Callback) -> list[Mapping[str, Any]]:
-    """The one event of a report that is a form, or the query of a GET."""
+    """Return the single event of a report that is a form or the query of a GET."""
     return [callback.form() if callback.body else callback.query]
 
 
 def json_or_form_events(callback: Callback) -> list[Mapping[str, Any]]:
-    """For providers whose accounts choose how they are told: in JSON, in a form or in the query of a GET."""
+    """Return the events of a report in JSON, a form or the query of a GET, as the account is configured."""
     return callback.events() if callback.body.startswith((b"{", b"[")) else form_events(callback)
 
 

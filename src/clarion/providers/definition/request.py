@@ -1,4 +1,4 @@
-"""Requests to providers over HTTP: what a provider says, and the bytes that it becomes."""
+"""HTTP requests to providers, and their encoding as bytes."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 from clarion.jsontext import encode_json
 from clarion.providers.definition.overrides import deep_merge
-from clarion.providers.definition.single_line import one_line
+from clarion.providers.definition.single_line import to_single_line
 from clarion.secret import Secret
 
 _SHORTEST_SECRET = 8
@@ -29,10 +29,10 @@ class Encoding(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A part of a multipart body that is a file."""
+    """A file in a multipart body."""
 
     part: str
-    """The name of the form's field."""
+    """The name of the form field."""
     name: str
     type: str
     content: bytes = field(repr=False)
@@ -40,7 +40,7 @@ class File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderRequest:
-    """One call as a provider describes it; triggers may add to body, query and headers, but not to `auth`."""
+    """A request as a provider module builds it; triggers can add to body, query and headers, but not to `auth`."""
 
     url: str = field(repr=False)
     method: str = "POST"
@@ -61,7 +61,7 @@ class ProviderRequest:
 
     @classmethod
     def form(cls, url: str, fields: Fields, *, auth: Headers | None = None, headers: Headers | None = None) -> Self:
-        """Fields in the order given; a list repeats its field."""
+        """Build a form with the fields in the given order; a list repeats its field."""
         return cls(url=url, encoding=Encoding.FORM, body=fields, auth=auth or {}, headers=headers or {})
 
     @classmethod
@@ -77,11 +77,11 @@ class ProviderRequest:
         return replace(self, query={**self.query, **parameters})
 
     def merged(self, *, body: Fields, headers: Headers, query: Fields) -> Self:
-        """With what a trigger adds; a body of bytes stays as it is."""
-        mergeable = body and isinstance(self.body, Mapping)
+        """Return the request with a trigger's additions; a body that is not an object stays as it is."""
+        is_mergeable = body and isinstance(self.body, Mapping)
         return replace(
             self,
-            body=deep_merge(self.body, body) if mergeable else self.body,
+            body=deep_merge(self.body, body) if is_mergeable else self.body,
             headers={**self.headers, **headers},
             query={**self.query, **query},
         )
@@ -89,26 +89,26 @@ class ProviderRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderCall:
-    """A request as it goes over the wire: what is signed is what is sent."""
+    """An encoded request; signatures are computed over exactly these bytes."""
 
     method: str
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     content: bytes = field(repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Header values that must not come back in an answer that is kept."""
+    """Header values that are removed from answers before these are stored."""
 
-    def signed(self, headers: Headers) -> Self:
-        """With these headers, whatever a trigger has put under their names in another case."""
-        taken = {name.lower() for name in headers}
-        others = {name: value for name, value in self.headers.items() if name.lower() not in taken}
+    def with_signature(self, headers: Headers) -> Self:
+        """Return the call with these headers; they replace those of the same name in any case."""
+        replaced = {name.lower() for name in headers}
+        others = {name: value for name, value in self.headers.items() if name.lower() not in replaced}
         return replace(self, headers={**others, **headers}, secrets=(*self.secrets, *headers.values()))
 
     def without_secrets(self, answer: bytes) -> str:
-        """The text of an answer without what was sent to prove who we are, should the answer repeat it."""
+        """Decode an answer and replace our authentication headers in it, if the provider echoes them."""
         text = answer.decode("utf-8", errors="replace")
         for secret in self.secrets:
-            # With and without the word in front of it, such as Bearer.
+            # With and without the scheme in front, such as Bearer.
             for one in (secret, secret.rpartition(" ")[2]):
                 if len(one) >= _SHORTEST_SECRET:
                     text = text.replace(one, "***")
@@ -116,15 +116,15 @@ class ProviderCall:
 
 
 def encode_call(request: ProviderRequest) -> ProviderCall:
-    """The bytes of a request; its `auth` wins over every other header of the same name."""
+    """Encode a request; its `auth` overrides other headers of the same name."""
     content, content_type = _encode_body(request)
     given = ({"Content-Type": content_type} if content_type else {}) | dict(request.headers)
-    taken = {name.lower() for name in request.auth}
-    headers = {name: one_line(value) for name, value in given.items() if name.lower() not in taken}
+    replaced = {name.lower() for name in request.auth}
+    headers = {name: to_single_line(value) for name, value in given.items() if name.lower() not in replaced}
     return ProviderCall(
         method=request.method,
         url=_url(request),
-        headers=headers | {name: one_line(value) for name, value in request.auth.items()},
+        headers=headers | {name: to_single_line(value) for name, value in request.auth.items()},
         content=content,
         secrets=tuple(request.auth.values()),
     )
@@ -140,24 +140,24 @@ def bearer(token: Secret) -> Headers:
 
 
 def key_header(name: str, key: Secret, *, scheme: str = "") -> Headers:
-    """A header of the provider's own choice: `key_header("Authorization", key, scheme="App")`."""
+    """Build a header that holds a key: `key_header("Authorization", key, scheme="App")`."""
     return {name: f"{scheme} {key.reveal()}".lstrip()}
 
 
-def filled(fields: Fields) -> dict[str, Any]:
-    """Without the fields that have nothing to say: many providers refuse empty texts and lists."""
+def drop_empty(fields: Fields) -> dict[str, Any]:
+    """Return the fields that are not empty: many providers refuse empty texts and lists."""
     return {name: value for name, value in fields.items() if value is not None and value not in ("", [], {}, ())}
 
 
 def path_part(text: str, *, safe: str = "") -> str:
-    """A text as one part of a URL's path."""
+    """Quote a text as one segment of a URL path."""
     return quote(text, safe=safe)
 
 
 def _url(request: ProviderRequest) -> str:
     if not request.query:
         return request.url
-    # Spaces as %20 and not as +, which is the same to servers and safe to sign.
+    # Spaces become %20 instead of +: servers treat both alike, and signatures need %20.
     query = urlencode(_pairs(request.query), quote_via=quote)
     return f"{request.url}{'&' if '?' in request.url else '?'}{query}"
 
@@ -188,8 +188,8 @@ def _encode_multipart(request: ProviderRequest) -> tuple[bytes, str]:
     parts = [(f'form-data; name="{_quoted(name)}"', "", value.encode("utf-8")) for name, value in _pairs(request.body)]
     for file in request.files:
         disposition = f'form-data; name="{_quoted(file.part)}"; filename="{_quoted(file.name)}"'
-        parts.append((disposition, f"Content-Type: {one_line(file.type)}\r\n", file.content))
-    # From the content itself: the same message is the same bytes, and no part can hold it but by intent.
+        parts.append((disposition, f"Content-Type: {to_single_line(file.type)}\r\n", file.content))
+    # Derived from the content, so that a repeated send has the same bytes. No content contains it by accident.
     boundary = "clarion" + sha256(b"".join(content for _, _, content in parts)).hexdigest()[:32]
     chunks = [
         f"--{boundary}\r\nContent-Disposition: {disposition}\r\n{content_type}\r\n".encode() + content + b"\r\n"
@@ -199,4 +199,4 @@ def _encode_multipart(request: ProviderRequest) -> tuple[bytes, str]:
 
 
 def _quoted(text: str) -> str:
-    return one_line(text).replace("\\", "\\\\").replace('"', "%22")
+    return to_single_line(text).replace("\\", "\\\\").replace('"', "%22")

@@ -10,14 +10,14 @@ from clarion.errors import ClarionError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """The provider took the message; `raw` is its answer as JSON."""
+    """The provider accepted the message; `raw` is its answer as JSON."""
 
     provider_message_id: str | None
     raw: Any = None
     dead_tokens: tuple[str, ...] = field(default=(), repr=False)
-    """Device tokens that will never work again, although others took the message."""
+    """Device tokens that are no longer valid, although the message was sent to others."""
     tickets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """By recipient, what the provider is asked for later to learn how it went on; empty where it tells by itself."""
+    """Tickets by recipient, with which receipts are fetched later; empty if the provider pushes receipts."""
 
 
 class FailureKind(StrEnum):
@@ -28,22 +28,22 @@ class FailureKind(StrEnum):
 
 
 class SendFailure(ClarionError):
-    """The message was not sent; the message is the provider's own words where it said any."""
+    """The message was not sent; `message` is the provider's own error text if it gave one."""
 
     def __init__(self, kind: FailureKind, message: str, *, retry_after: int | None = None, raw: Any = None) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.retry_after = retry_after
-        """Seconds, where the provider asks for patience."""
+        """Seconds to wait, if the provider asks for a delay."""
         self.raw = raw
         self.is_ambiguous = False
-        """The provider may have taken the message all the same: its answer was lost or made no sense."""
+        """Whether the provider may have accepted the message: its answer was lost or could not be understood."""
         self.dead_tokens: tuple[str, ...] = ()
-        """Device tokens that will never work again."""
+        """Device tokens that are no longer valid."""
 
 
-def ambiguous(failure: SendFailure) -> SendFailure:
-    """The same failure, of a message that may have been taken all the same."""
+def mark_ambiguous(failure: SendFailure) -> SendFailure:
+    """Mark the failure as one of a message that the provider may have accepted, and return it."""
     failure.is_ambiguous = True
     return failure

@@ -1,10 +1,10 @@
-"""Texts that must stay on one line: what breaks a line in a header would begin another header."""
+"""Removing line breaks from header values: a line break would start another header."""
 
 import re
 
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
-def one_line(text: str) -> str:
-    """The text with every control character and line break as one space."""
+def to_single_line(text: str) -> str:
+    """Replace every run of control characters and line breaks with one space."""
     return _BREAKS.sub(" ", text).strip()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpAccount:
-    """A server and how to speak to it; only the same account, password and all, shares a connection."""
+    """An SMTP server and its credentials; connections are shared only between equal accounts, password included."""
 
     host: str
     port: int
@@ -13,9 +13,9 @@ class SmtpAccount:
     password: str = field(default="", repr=False)
     implicit_tls: bool = False
     start_tls: bool | None = None
-    """True: required. False: never. None: where the server offers it."""
+    """True: required. False: never. None: used if the server offers it."""
     check_certificate: bool = True
     authority: str | None = field(default=None, repr=False)
-    """A certificate to trust besides the system's."""
+    """A CA certificate to trust in addition to those of the system."""
     server_name: str | None = None
-    """The name that the certificate is for, where it is not the host."""
+    """The name in the certificate, if it is not the host."""

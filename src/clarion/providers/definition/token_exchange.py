@@ -18,12 +18,12 @@ def _always(_: Any) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenExchange(Generic[A]):
-    """How an account gets its access token, and how requests carry it."""
+    """How an account obtains an access token, and which headers send it."""
 
     request: Callable[[A, Millis], ProviderRequest]
     path: Callable[[A], str] = lambda _: "access_token"
     lifetime: str = "expires_in"
-    """Where the answer says for how many seconds the token is good."""
+    """The JSON path of the lifetime in seconds."""
     default_lifetime: int = 3_600
     auth: Callable[[A, Secret], Mapping[str, str]] = lambda _, token: bearer(token)
     is_needed: Callable[[A], bool] = _always

@@ -1,4 +1,4 @@
-"""EmailJS: the older name of plain SMTP; it has nothing to do with the hosted service of that name."""
+"""EmailJS: a legacy id for plain SMTP, unrelated to the hosted service of that name."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Any SMTP server: the account that the credentials describe."""
+"""Any SMTP server."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,14 +24,14 @@ class SmtpCredentials(EmailCredentials):
 
 
 def account(given: SmtpCredentials) -> SmtpAccount:
-    """The server of the credentials; without a word about encryption it is used where the server offers it."""
+    """Build the SMTP account; by default, TLS is used if the server offers it."""
     port, tls = _port(given.port.strip()), _tls_options(given.tls_options)
     return SmtpAccount(
         host=given.host.strip(),
         port=port,
         user=given.user,
         password=given.password.reveal(),
-        # Port 465 speaks nothing but TLS; where the account does not say, that decides.
+        # Port 465 is for implicit TLS, so it is the default there.
         implicit_tls=port == 465 if given.secure is None else given.secure,
         start_tls=True if given.require_tls else False if given.ignore_tls else None,
         check_certificate=tls.get("rejectUnauthorized") is not False,
@@ -64,7 +64,7 @@ PROVIDER = SmtpProvider(
     name="Custom SMTP",
     credentials=SmtpCredentials,
     account=account,
-    page="https://www.rfc-editor.org/rfc/rfc5321",
+    documentation="https://www.rfc-editor.org/rfc/rfc5321",
     note="Encryption is used where the server offers it: `secure` speaks TLS at once (as port 465 always does), "
     "`requireTls` insists, `ignoreTls` does without. `tlsOptions` knows `rejectUnauthorized`, `ca` and `servername`.",
 )

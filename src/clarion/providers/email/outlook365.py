@@ -1,4 +1,4 @@
-"""Microsoft Outlook 365: SMTP submission by the mailbox that the e-mails are from."""
+"""Microsoft Outlook 365: SMTP submission with the sender's mailbox."""
 
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.kinds import SmtpProvider
@@ -21,7 +21,7 @@ PROVIDER = SmtpProvider(
     name="Microsoft Outlook 365",
     credentials=Outlook365Credentials,
     account=account,
-    page="https://learn.microsoft.com/en-us/exchange/mail-flow-best-practices/"
+    documentation="https://learn.microsoft.com/en-us/exchange/mail-flow-best-practices/"
     "how-to-set-up-a-multifunction-device-or-application-to-send-email-using-microsoft-365-or-office-365",
     note="`from` is the mailbox that logs in, and its administrator must allow authenticated SMTP. Microsoft is "
     "retiring passwords there: where it has done so, every e-mail is refused with 550 5.7.30.",

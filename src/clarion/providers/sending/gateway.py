@@ -1,4 +1,4 @@
-"""The carrier: hands messages to providers, and keeps what is secret out of what comes back."""
+"""The gateway: sends messages through providers, and redacts secrets in the results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,60 +6,60 @@ from types import TracebackType
 from typing import Any, Self
 
 from clarion.clock import Clock, SystemClock
-from clarion.providers.apprise.transport import AppriseTransport
+from clarion.providers.apprise.client import AppriseClient
 from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.credentials import read_credentials
-from clarion.providers.definition.kinds import BuiltinProvider, SmtpProvider, WebProvider
+from clarion.providers.definition.kinds import BuiltinProvider, HttpProvider, SmtpProvider
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.provider import Provider
 from clarion.providers.definition.receipts import Callback, Receipt, ReceiptRefused, Reply
 from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import read_email
-from clarion.providers.email.mime import write_letter
+from clarion.providers.email.mime import write_mime
 from clarion.providers.registry import find_provider
 from clarion.providers.sending.http_sender import HttpSender
-from clarion.providers.sending.redaction import redaction, redaction_of_account
+from clarion.providers.sending.redaction import make_account_redactor, make_redactor
 from clarion.providers.transport.egress import EgressGuard
 from clarion.providers.transport.http_clients import HttpClients
-from clarion.providers.transport.smtp.client import SmtpPool
-from clarion.providers.transport.urls import Reroute
+from clarion.providers.transport.smtp.client import SmtpClient
+from clarion.providers.transport.urls import RewriteUrl
 from clarion.vocabulary import Channel
 
-_MAX_SENTENCE = 400
+_MAX_MESSAGE = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class Timeouts:
     """How long a provider may take for one message."""
 
-    web_seconds: float = 15
+    http_seconds: float = 15
     smtp_seconds: float = 30
 
 
 class ProviderGateway:
-    """One per process; holds the connections to providers while it is entered."""
+    """Sends through all providers; one per process. It holds connections while it is entered."""
 
     def __init__(
         self,
         egress: EgressGuard,
         *,
-        patience: Patience | None = None,
+        timeouts: Timeouts | None = None,
         clock: Clock | None = None,
-        reroute: Reroute | None = None,
+        rewrite_url: RewriteUrl | None = None,
     ) -> None:
         self._egress = egress
-        self._patience = patience or Patience()
+        self._timeouts = timeouts or Timeouts()
         self._clock = clock or SystemClock()
-        self._reroute = reroute
-        self._smtp = SmtpPool(egress, seconds=self._patience.smtp_seconds, clock=self._clock, reroute=reroute)
+        self._rewrite_url = rewrite_url
+        self._smtp = SmtpClient(egress, seconds=self._timeouts.smtp_seconds, clock=self._clock, rewrite_url=rewrite_url)
         self._http_sender: HttpSender | None = None
 
     async def __aenter__(self) -> Self:
-        seconds = self._patience.web_seconds
-        clients = HttpClients(self._egress, seconds=seconds, clock=self._clock, reroute=self._reroute)
+        seconds = self._timeouts.http_seconds
+        clients = HttpClients(self._egress, seconds=seconds, clock=self._clock, rewrite_url=self._rewrite_url)
         clients.prepare()
-        apprise = AppriseTransport(self._egress, seconds=seconds, clock=self._clock)
+        apprise = AppriseClient(self._egress, seconds=seconds, clock=self._clock)
         self._http_sender = HttpSender(clients, apprise, self._clock)
         return self
 
@@ -75,31 +75,31 @@ class ProviderGateway:
         provider = find_provider(provider_id)
         if isinstance(provider, BuiltinProvider):
             return provider.channel is not Channel.IN_APP
-        return isinstance(provider, WebProvider | SmtpProvider)
+        return isinstance(provider, HttpProvider | SmtpProvider)
 
     async def send(self, provider_id: str, outgoing: Outgoing) -> Sent:
-        """Hand the message over, once; raises SendFailure, in words and values without a secret."""
-        redact = redaction(outgoing)
+        """Send the message once; raises SendFailure, without secrets in its text and values."""
+        redact = make_redactor(outgoing)
         try:
             sent = await self._send(provider_id, outgoing)
         except SendFailure as error:
-            failure = _redacted(error, redact)
+            failure = _redact_failure(error, redact)
         else:
             return replace(sent, raw=redact(sent.raw))
-        # Raised out here, it has no cause and no context: these quote URLs and servers as they are.
+        # Raised outside of the except block, so that it has no __cause__ and __context__: these hold secrets.
         raise failure
 
     async def check(self, provider_id: str, credentials: Mapping[str, Any]) -> None:
-        """Try an account out without sending anything; raises SendFailure where it does not work."""
-        provider = self._provider(provider_id)
-        redact = redaction_of_account(provider.channel, credentials)
+        """Test credentials without sending a message; raises SendFailure if they do not work."""
+        provider = self._get_provider(provider_id)
+        redact = make_account_redactor(provider.channel, credentials)
         try:
-            if isinstance(provider, WebProvider):
-                await self._entered().check(provider, credentials)
+            if isinstance(provider, HttpProvider):
+                await self._get_http_sender().check(provider, credentials)
             elif isinstance(provider, SmtpProvider):
                 await self._smtp.check(provider.account(read_credentials(provider.credentials, credentials)))
         except SendFailure as error:
-            failure = _redacted(error, redact)
+            failure = _redact_failure(error, redact)
         else:
             return
         raise failure
@@ -107,58 +107,58 @@ class ProviderGateway:
     async def read_receipts(
         self, provider_id: str, credentials: Mapping[str, Any], callback: Callback
     ) -> tuple[list[Receipt], Reply | None]:
-        """What a provider reports, and the answer that it insists on; raises ReceiptRefused when it is not them."""
+        """Return the receipts of a webhook call, or the reply that the provider requires; raises ReceiptRefused."""
         provider = find_provider(provider_id)
-        if not isinstance(provider, WebProvider):
+        if not isinstance(provider, HttpProvider):
             raise ReceiptRefused(f"'{provider_id}' reports nothing")
-        return await self._entered().read_receipts(provider, credentials, callback)
+        return await self._get_http_sender().read_receipts(provider, credentials, callback)
 
-    async def ask_receipts(
+    async def fetch_receipts(
         self, provider_id: str, credentials: Mapping[str, Any], tickets: Sequence[str]
     ) -> list[Receipt]:
-        """What a provider knows by now of messages that it gave tickets for; raises SendFailure."""
+        """Fetch the receipts that are available for these tickets; raises SendFailure if there is no answer."""
         provider = find_provider(provider_id)
-        if not isinstance(provider, WebProvider):
+        if not isinstance(provider, HttpProvider):
             return []
-        redact = redaction_of_account(provider.channel, credentials)
+        redact = make_account_redactor(provider.channel, credentials)
         try:
-            return await self._entered().ask_receipts(provider, credentials, tickets)
+            return await self._get_http_sender().fetch_receipts(provider, credentials, tickets)
         except SendFailure as error:
-            failure = _redacted(error, redact)
+            failure = _redact_failure(error, redact)
         raise failure
 
     async def call(self, request: ProviderRequest) -> ProviderAnswer:
-        """Call somebody who is no provider, guarded like everyone; raises SendFailure where there is no answer."""
-        return await self._entered().call(request)
+        """Make a call that belongs to no provider; raises SendFailure if it is not allowed or there is no answer."""
+        return await self._get_http_sender().call(request)
 
     async def check_url(self, url: str) -> None:
-        """Raises SendFailure where nothing can ever be sent to the URL; nobody is asked what its name means."""
-        await self._entered().check_url(url)
+        """Raise SendFailure if the URL can never be called; does not resolve host names."""
+        await self._get_http_sender().check_url(url)
 
     async def _send(self, provider_id: str, outgoing: Outgoing) -> Sent:
-        provider = self._provider(provider_id)
-        if isinstance(provider, WebProvider):
-            return await self._entered().send(provider, outgoing)
+        provider = self._get_provider(provider_id)
+        if isinstance(provider, HttpProvider):
+            return await self._get_http_sender().send(provider, outgoing)
         if isinstance(provider, SmtpProvider):
             account = read_credentials(provider.credentials, outgoing.credentials)
-            letter = write_letter(read_email(outgoing, account, self._clock.now()))
-            return await self._smtp.send(provider.account(account), letter)
+            message = write_mime(read_email(outgoing, account, self._clock.now()))
+            return await self._smtp.send(provider.account(account), message)
         return Sent(provider_message_id=outgoing.message_id, raw={"outbox": True})
 
-    def _provider(self, provider_id: str) -> Provider:
+    def _get_provider(self, provider_id: str) -> Provider:
         provider = find_provider(provider_id)
         if provider is None or not self.can_send(provider_id):
             raise SendFailure(FailureKind.PERMANENT, f"Clarion cannot send through '{provider_id}' yet")
         return provider
 
-    def _entered(self) -> HttpSender:
+    def _get_http_sender(self) -> HttpSender:
         if self._http_sender is None:
             raise RuntimeError("The carrier is entered before it sends")
         return self._http_sender
 
 
-def _redacted(failure: SendFailure, redact: Any) -> SendFailure:
-    sentence = redact(failure.message)[:_MAX_SENTENCE]
-    shown = SendFailure(failure.kind, sentence, retry_after=failure.retry_after, raw=redact(failure.raw))
-    shown.is_ambiguous, shown.dead_tokens = failure.is_ambiguous, failure.dead_tokens
-    return shown
+def _redact_failure(failure: SendFailure, redact: Any) -> SendFailure:
+    message = redact(failure.message)[:_MAX_MESSAGE]
+    redacted = SendFailure(failure.kind, message, retry_after=failure.retry_after, raw=redact(failure.raw))
+    redacted.is_ambiguous, redacted.dead_tokens = failure.is_ambiguous, failure.dead_tokens
+    return redacted

@@ -1,4 +1,4 @@
-"""The courier: carries messages to providers over HTTP, with tokens, signatures and what triggers add."""
+"""Sending through providers with an HTTP API: access tokens, signatures and overrides of triggers."""
 
 import asyncio
 from collections.abc import Generator, Mapping, Sequence
@@ -6,73 +6,73 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from clarion.clock import Clock
-from clarion.providers.apprise.transport import ADDRESS, AppriseTransport
-from clarion.providers.definition.answer import Handed, ProviderAnswer
+from clarion.providers.apprise.client import APPRISE_URL, AppriseClient
+from clarion.providers.definition.answer import ProviderAnswer, SendContext
 from clarion.providers.definition.credentials import Credentials, read_credentials
-from clarion.providers.definition.failures import ALREADY_SENT, Ruling, kind_of_status, sentence_of
-from clarion.providers.definition.kinds import WebProvider
+from clarion.providers.definition.failures import ALREADY_SENT, Classification, classify_status, read_error_text
+from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.overrides import read_passthrough
-from clarion.providers.definition.receipts import Asking, Callback, Receipt, ReceiptForged, ReceiptRefused, Reply
+from clarion.providers.definition.receipts import Callback, Receipt, ReceiptForged, ReceiptRefused, Reply, RequestFlow
 from clarion.providers.definition.request import ProviderCall, ProviderRequest, encode_call
-from clarion.providers.definition.result import FailureKind, SendFailure, Sent, ambiguous
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
 from clarion.providers.transport.http_clients import HttpClients
-from clarion.providers.transport.token_cache import TokenStore
+from clarion.providers.transport.token_cache import TokenCache
 
 T = TypeVar("T")
-AnyProvider = WebProvider[Any, Any]
+AnyProvider = HttpProvider[Any, Any]
 
-_TOKENS_AT_A_TIME = 10
+_MAX_CONCURRENT_PARTS = 10
 
 
 class HttpSender:
-    """Speaks for every provider over HTTP; one per process."""
+    """Makes the calls of all HTTP providers; one per process."""
 
-    def __init__(self, clients: HttpClients, apprise: AppriseTransport, clock: Clock) -> None:
+    def __init__(self, clients: HttpClients, apprise: AppriseClient, clock: Clock) -> None:
         self._clients = clients
         self._apprise = apprise
         self._clock = clock
-        self._tokens = TokenStore(self.call, clock)
+        self._tokens = TokenCache(self.call, clock)
 
     async def send(self, provider: AnyProvider, outgoing: Outgoing) -> Sent:
         account = read_credentials(provider.credentials, outgoing.credentials)
         message = provider.read_message(outgoing, account, self._clock.now())
-        turns = asyncio.Semaphore(_TOKENS_AT_A_TIME)
+        slots = asyncio.Semaphore(_MAX_CONCURRENT_PARTS)
 
-        async def carry(part: Any) -> Sent | SendFailure:
+        async def send_part(part: Any) -> Sent | SendFailure:
             try:
-                async with turns:
+                async with slots:
                     return await self._send_part(provider, account, part, outgoing)
             except SendFailure as failure:
                 return failure
 
         parts = provider.parts(message)
         if len(parts) == 1:
-            # Mostly there is one, which needs no task of its own.
-            results = [await carry(part) for part in parts.values()]
+            # The common case needs no extra task.
+            results = [await send_part(part) for part in parts.values()]
         else:
-            results = await asyncio.gather(*map(carry, parts.values()))
+            results = await asyncio.gather(*map(send_part, parts.values()))
         return provider.join(dict(zip(parts, results, strict=True)))
 
     async def check(self, provider: AnyProvider, credentials: Mapping[str, Any]) -> None:
-        """Try the credentials out; raises SendFailure in the provider's words when they do not work."""
+        """Test the credentials; raises SendFailure with the provider's error text if they do not work."""
         account = read_credentials(provider.credentials, credentials)
         if provider.check is None:
             if provider.token is not None and provider.token.is_needed(account):
-                await self._tokens.token_of(provider.id, provider.token, account)
+                await self._tokens.get_token(provider.id, provider.token, account)
             return
-        question = provider.check.request(account)
-        if question is None:
+        request = provider.check.request(account)
+        if request is None:
             return
-        answer = await self._speak(provider, account, question)
+        answer = await self._call_as_account(provider, account, request)
         if not provider.check.passes(answer):
-            ruling = _judge(provider, answer)
-            raise _refusal(provider, answer, ruling if isinstance(ruling, FailureKind) else FailureKind.PERMANENT)
+            found = _classify(provider, answer)
+            raise _make_failure(provider, answer, found if isinstance(found, FailureKind) else FailureKind.PERMANENT)
 
     async def read_receipts(
         self, provider: AnyProvider, credentials: Mapping[str, Any], callback: Callback
     ) -> tuple[list[Receipt], Reply | None]:
-        """What a provider reports, and the answer that it insists on; raises ReceiptRefused when it is not them."""
+        """Return the receipts of a webhook call, or the reply that the provider requires; raises ReceiptRefused."""
         if provider.receipts is None:
             raise ReceiptRefused(f"{provider.name} reports nothing")
         account = read_credentials(provider.credentials, credentials)
@@ -80,87 +80,89 @@ class HttpSender:
             reply = provider.receipts.handshake(callback, account)
             if reply is not None:
                 return [], reply
-            if not await self._answered(provider.receipts.is_genuine(callback, account)):
+            if not await self._run_flow(provider.receipts.is_genuine(callback, account)):
                 raise ReceiptForged(f"The report is not signed as {provider.name} signs")
-            return await self._answered(provider.receipts.parse(callback)), None
-        # Whoever calls decides what the report looks like.
+            return await self._run_flow(provider.receipts.parse(callback)), None
+        # Anybody can call with a body of any shape.
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ReceiptRefused(f"The report is not one of {provider.name}") from error
 
-    async def ask_receipts(
+    async def fetch_receipts(
         self, provider: AnyProvider, credentials: Mapping[str, Any], tickets: Sequence[str]
     ) -> list[Receipt]:
-        """The receipts of tickets, as far as there are any yet; raises SendFailure where there is no answer."""
-        if provider.inquiry is None:
+        """Fetch the receipts that are available for these tickets; raises SendFailure if there is no answer."""
+        if provider.receipt_query is None:
             return []
         account = read_credentials(provider.credentials, credentials)
-        answer = await self._speak(provider, account, provider.inquiry.request(account, tickets))
+        answer = await self._call_as_account(provider, account, provider.receipt_query.request(account, tickets))
         if not answer.is_success:
-            raise _refusal(provider, answer, kind_of_status(answer.status))
-        return provider.inquiry.read(answer)
+            raise _make_failure(provider, answer, classify_status(answer.status))
+        return provider.receipt_query.read(answer)
 
     async def _send_part(self, provider: AnyProvider, account: Credentials, part: Any, outgoing: Outgoing) -> Sent:
-        request = await self._answered(provider.request(account, part), provider, account)
+        request = await self._run_flow(provider.request(account, part), provider, account)
         request = _with_overrides(provider, request, outgoing.overrides)
-        answer = await self._speak(provider, account, request)
-        ruling = _judge(provider, answer)
-        if ruling is None:
-            return _read_sent(provider, answer, Handed(account, part))
-        if ruling == ALREADY_SENT:
+        answer = await self._call_as_account(provider, account, request)
+        found = _classify(provider, answer)
+        if found is None:
+            return _read_sent(provider, answer, SendContext(account, part))
+        if found == ALREADY_SENT:
             return Sent(provider_message_id=outgoing.message_id, raw=_raw(answer))
-        raise _refusal(provider, answer, FailureKind(ruling))
+        raise _make_failure(provider, answer, FailureKind(found))
 
-    async def _answered(
-        self, asking: T | Asking[T], provider: AnyProvider | None = None, account: Credentials | None = None
+    async def _run_flow(
+        self, flow: T | RequestFlow[T], provider: AnyProvider | None = None, account: Credentials | None = None
     ) -> T:
-        """The result of something that may ask for more first; its questions are carried like everything else."""
-        if not isinstance(asking, Generator):
-            return asking
+        """Return a plain value as it is; run a flow by making the calls that it yields, and return its result."""
+        if not isinstance(flow, Generator):
+            return flow
         try:
-            question = next(asking)
+            request = next(flow)
             while True:
-                question = asking.send(await self._ask(question, provider, account))
+                request = flow.send(await self._call_for_flow(request, provider, account))
         except StopIteration as done:
             result: T = done.value
             return result
 
-    async def _ask(
-        self, question: ProviderRequest, provider: AnyProvider | None, account: Credentials | None
+    async def _call_for_flow(
+        self, request: ProviderRequest, provider: AnyProvider | None, account: Credentials | None
     ) -> ProviderAnswer:
-        """Questions of receipts are not the account's to ask: they go without its token and signature."""
+        """Calls that verify receipts are made without the token and signature of the account."""
         if provider is None or account is None:
-            return await self.call(question)
-        return await self._speak(provider, account, question)
+            return await self.call(request)
+        return await self._call_as_account(provider, account, request)
 
-    async def _speak(self, provider: AnyProvider, account: Credentials, request: ProviderRequest) -> ProviderAnswer:
-        """Carry a request of an account, with its access token; one that has died is fetched anew, once."""
+    async def _call_as_account(
+        self, provider: AnyProvider, account: Credentials, request: ProviderRequest
+    ) -> ProviderAnswer:
+        """Make a call with the access token of the account; after a 401, fetch a new token and retry once."""
         exchange = provider.token
         if exchange is None or not exchange.is_needed(account):
-            return await self._exchange(provider, account, encode_call(request))
+            return await self._sign_and_call(provider, account, encode_call(request))
         call = encode_call(request)
-        token = await self._tokens.token_of(provider.id, exchange, account)
-        answer = await self._exchange(provider, account, call.signed(exchange.auth(account, token)))
+        token = await self._tokens.get_token(provider.id, exchange, account)
+        answer = await self._sign_and_call(provider, account, call.with_signature(exchange.auth(account, token)))
         if answer.status != 401:
             return answer
-        self._tokens.forget(provider.id, account)
-        token = await self._tokens.token_of(provider.id, exchange, account)
-        return await self._exchange(provider, account, call.signed(exchange.auth(account, token)))
+        self._tokens.discard(provider.id, account)
+        token = await self._tokens.get_token(provider.id, exchange, account)
+        return await self._sign_and_call(provider, account, call.with_signature(exchange.auth(account, token)))
 
-    async def _exchange(self, provider: AnyProvider, account: Credentials, call: ProviderCall) -> ProviderAnswer:
+    async def _sign_and_call(self, provider: AnyProvider, account: Credentials, call: ProviderCall) -> ProviderAnswer:
         if provider.sign is not None:
-            call = call.signed(provider.sign(account, call, self._clock.now()))
-        if provider.over_apprise and call.url == ADDRESS:
+            call = call.with_signature(provider.sign(account, call, self._clock.now()))
+        if provider.can_use_apprise and call.url == APPRISE_URL:
             return await self._apprise.call(call)
-        client = self._clients.http2 if provider.over_http2 else self._clients.web
+        client = self._clients.http2 if provider.is_http2 else self._clients.http1
         return await client.call(call)
 
     async def call(self, request: ProviderRequest) -> ProviderAnswer:
-        """Call anybody, guarded like everyone; raises SendFailure where there is no answer."""
-        return await self._clients.web.call(encode_call(request))
+        """Make any call through the egress guard; raises SendFailure if there is no answer."""
+        return await self._clients.http1.call(encode_call(request))
 
     async def check_url(self, url: str) -> None:
-        """Raises SendFailure where nothing can ever be sent to the URL."""
-        await self._clients.web.check(url)
+        """Raise SendFailure if the URL can never be called."""
+        await self._clients.http1.check(url)
 
     async def close(self) -> None:
         await self._clients.close()
@@ -169,37 +171,37 @@ class HttpSender:
 def _with_overrides(provider: AnyProvider, request: ProviderRequest, overrides: Mapping[str, Any]) -> ProviderRequest:
     if not overrides:
         return request
-    passed = read_passthrough(overrides)
+    passthrough = read_passthrough(overrides)
     request = request.merged(body=provider.body_overrides(overrides), headers={}, query={})
-    return request.merged(body=passed.body, headers=passed.headers, query=passed.query)
+    return request.merged(body=passthrough.body, headers=passthrough.headers, query=passthrough.query)
 
 
-def _judge(provider: AnyProvider, answer: ProviderAnswer) -> Ruling | None:
-    """Why the answer is a refusal, or None where it is none."""
-    for verdict in provider.failures:
-        ruling = verdict(answer)
-        if ruling is not None:
-            return ruling
+def _classify(provider: AnyProvider, answer: ProviderAnswer) -> Classification | None:
+    """Return the kind of an error answer, or None for a success."""
+    for classify in provider.failures:
+        found = classify(answer)
+        if found is not None:
+            return found
     if not answer.is_success:
-        return kind_of_status(answer.status)
+        return classify_status(answer.status)
     return None if provider.accepts(answer) else FailureKind.PERMANENT
 
 
-def _read_sent(provider: AnyProvider, answer: ProviderAnswer, handed: Handed) -> Sent:
-    found = provider.sent(answer, handed)
+def _read_sent(provider: AnyProvider, answer: ProviderAnswer, context: SendContext) -> Sent:
+    found = provider.sent(answer, context)
     if isinstance(found, Sent):
         return found if found.raw is not None else replace(found, raw=_raw(answer))
     if found is None:
         sentence = f"{provider.name} answered {answer.status} without the id of the message"
-        raise ambiguous(SendFailure(FailureKind.RETRYABLE, sentence, raw=_raw(answer)))
+        raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, sentence, raw=_raw(answer)))
     return Sent(provider_message_id=found, raw=_raw(answer))
 
 
-def _refusal(provider: AnyProvider, answer: ProviderAnswer, kind: FailureKind) -> SendFailure:
-    sentence = f"{provider.name} answered {answer.status}: {sentence_of(answer)}"
+def _make_failure(provider: AnyProvider, answer: ProviderAnswer, kind: FailureKind) -> SendFailure:
+    sentence = f"{provider.name} answered {answer.status}: {read_error_text(answer)}"
     retry_after = answer.retry_after
     if retry_after is None:
-        retry_after = provider.patience(answer)
+        retry_after = provider.read_retry_after(answer)
     return SendFailure(kind, sentence, retry_after=retry_after, raw=_raw(answer))
 
 

@@ -1,4 +1,4 @@
-"""Redaction: what is secret of an account stays out of everything that is kept or shown."""
+"""Redaction: removes the secrets of an account from everything that is stored or returned."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,7 +11,7 @@ import msgspec
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.vocabulary import Channel
 
-# Credentials that people put into sentences about the account; every other one is kept out.
+# Credentials that may appear in error texts; all others are redacted.
 NOT_SECRET = frozenset(
     {
         *("host", "port", "from", "senderName", "user", "domain", "region", "title", "state", "imageUrl", "alertUid"),
@@ -19,47 +19,47 @@ NOT_SECRET = frozenset(
         *("authenticationTokenKey", "channelId", "projectName"),
     }
 )
-# Shorter ones are no secrets, and words without their letters are no words.
-_SHORTEST = 4
+# Shorter texts are not redacted: they would match parts of ordinary words.
+_MIN_LENGTH = 4
 _MAX_TEXT = 1_000
-_SPELLED_ALIKE = re.compile(r"[A-Za-z0-9_.~-]*")
+_SAFE_EVERYWHERE = re.compile(r"[A-Za-z0-9_.~-]*")
 _URLS = frozenset({"webhookUrl", "baseUrl", "redirectUrl"})
 
 
-def redaction(outgoing: Outgoing) -> Callable[[Any], Any]:
-    """Replaces every secret of the account and the path of every webhook, wherever a text holds one.
+def make_redactor(outgoing: Outgoing) -> Callable[[Any], Any]:
+    """Return a function that replaces secrets of the account and paths of webhooks in any JSON value.
 
-    Texts are cut here and nowhere earlier, for what is cut may end in half a secret.
+    It also truncates texts. They must not be truncated earlier, because the end could be half a secret.
     """
-    return _Redaction(outgoing).redact
+    return _Redactor(outgoing).redact
 
 
-def redaction_of_account(channel: Channel, credentials: Mapping[str, Any], **also: Any) -> Callable[[Any], Any]:
-    """The same where there is an account and no message; `also` are other fields of a message that hold secrets."""
-    return redaction(Outgoing(message_id="", channel=channel, content="", credentials=credentials, **also))
+def make_account_redactor(channel: Channel, credentials: Mapping[str, Any], **also: Any) -> Callable[[Any], Any]:
+    """Return a redactor for an account without a message; `also` are fields of Outgoing that hold secrets."""
+    return make_redactor(Outgoing(message_id="", channel=channel, content="", credentials=credentials, **also))
 
 
-class _Redaction:
-    """Gathers the secrets of a message when there is a text that is long enough to hold one."""
+class _Redactor:
+    """Collects the secrets on first use, because most messages have no text to redact."""
 
     def __init__(self, outgoing: Outgoing) -> None:
         self._outgoing = outgoing
 
     def redact(self, value: Any) -> Any:
         if isinstance(value, str):
-            return value if len(value) < _SHORTEST else self._without_secrets(value)[:_MAX_TEXT]
+            return value if len(value) < _MIN_LENGTH else self._without_secrets(value)[:_MAX_TEXT]
         if isinstance(value, Mapping):
             return {name: self.redact(inner) for name, inner in value.items()}
         return [self.redact(inner) for inner in value] if isinstance(value, list | tuple) else value
 
     def _without_secrets(self, text: str) -> str:
-        for secret in self._found:
+        for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
 
     @cached_property
-    def _found(self) -> list[str]:
-        found = {text for text in _spellings(_secrets(self._outgoing)) if len(text) >= _SHORTEST}
+    def _secrets(self) -> list[str]:
+        found = {text for text in _encodings(_secrets(self._outgoing)) if len(text) >= _MIN_LENGTH}
         return sorted(found, key=len, reverse=True)
 
 
@@ -77,19 +77,19 @@ def _secrets(outgoing: Outgoing) -> Iterator[str]:
             yield value.strip()
 
 
-def _spellings(secrets: Iterable[str]) -> Iterator[str]:
+def _encodings(secrets: Iterable[str]) -> Iterator[str]:
     for secret in secrets:
         yield secret
-        if _SPELLED_ALIKE.fullmatch(secret):
+        if _SAFE_EVERYWHERE.fullmatch(secret):
             continue
         yield quote(secret, safe="")
         yield quote_plus(secret)
-        # As texts are inside of JSON.
+        # Escaped as in JSON.
         yield secret.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def _members(document: Any) -> Iterator[str]:
-    """The texts inside of a service account that are nobody else's business."""
+    """Yield the secrets in the JSON of a service account."""
     try:
         account = msgspec.json.decode(document)
     except (msgspec.DecodeError, TypeError):
@@ -100,7 +100,7 @@ def _members(document: Any) -> Iterator[str]:
 
 
 def _secrets_of_url(url: str) -> Iterable[str]:
-    """The whole path, and those of its parts that look like keys rather than words."""
+    """Return the path of the URL, and the segments that look like keys rather than words."""
     _, _, path = url.partition("://")[2].partition("/")
     parts = [part for part in re.split(r"[/?&=#]", path) if len(part) >= 8 and not re.fullmatch(r"[a-z-]{1,15}", part)]
     return {path, unquote(path), *parts, *map(unquote, parts)} if len(path) > 1 else parts

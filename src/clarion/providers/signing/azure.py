@@ -1,4 +1,4 @@
-"""The keyed digest that Azure Communication Services want on each call."""
+"""The HMAC signature of calls to Azure Communication Services."""
 
 import base64
 import binascii
@@ -16,7 +16,7 @@ from clarion.secret import Secret
 
 
 def sign_azure(access_key: Secret, call: ProviderCall, now: Millis) -> Mapping[str, str]:
-    """The headers of a call; the key is the base64 text of the connection string."""
+    """Return the headers that sign a call; the key is the base64 text of the connection string."""
     parts = urlsplit(call.url)
     path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     date = format_datetime(datetime.fromtimestamp(now // 1000, UTC), usegmt=True)

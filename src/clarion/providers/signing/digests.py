@@ -1,4 +1,4 @@
-"""Keyed digests, as most webhooks are signed with."""
+"""HMAC digests, which sign most webhooks."""
 
 import base64
 import hmac

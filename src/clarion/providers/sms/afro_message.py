@@ -1,4 +1,4 @@
-"""AfroMessage (Ethiopia), which refuses with a 200."""
+"""AfroMessage (Ethiopia), which returns errors with a 200."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from clarion.providers.definition.receipts import (
     json_or_form_events,
     kinds_of,
 )
-from clarion.providers.definition.request import ProviderRequest, bearer, filled
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
@@ -26,7 +26,7 @@ _BAD_NUMBER = re.compile(r"invalid (recipient|phone|number|to\b)", re.IGNORECASE
 
 
 class AfroMessageCredentials(SenderCredentials):
-    """`from` is the identifier of a short code, and the name is what people see."""
+    """`from` is the identifier of a short code; recipients see the sender name."""
 
     api_key: Secret
     sender_name: str
@@ -40,14 +40,14 @@ def request(account: AfroMessageCredentials, sms: Sms) -> ProviderRequest:
         "message": sms.body,
         "callback": sms.receipts_url,
     }
-    return ProviderRequest.json(f"{_API}/send", filled(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_API}/send", drop_empty(body), auth=bearer(account.api_key))
 
 
 def accepts(answer: ProviderAnswer) -> bool:
     return str(answer.value("acknowledge")).lower() == "success"
 
 
-def find_bad_number(answer: ProviderAnswer) -> FailureKind | None:
+def classify_bad_number(answer: ProviderAnswer) -> FailureKind | None:
     errors = " ".join(map(str, answer.values("response.errors.*")))
     return FailureKind.RECIPIENT_INVALID if _BAD_NUMBER.search(errors) else None
 
@@ -76,12 +76,12 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("response.message_id"),
     accepts=accepts,
-    failures=(find_bad_number,),
+    failures=(classify_bad_number,),
     check=Check(
         request=lambda account: ProviderRequest.get(f"{_API}/balance", auth=bearer(account.api_key)), passes=accepts
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://afromessage.com/developers",
+    documentation="https://afromessage.com/developers",
     note="Its codes and the words of its receipts are not published: those that its users have seen are understood.",
 )

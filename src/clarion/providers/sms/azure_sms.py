@@ -1,4 +1,4 @@
-"""Azure Communication Services: SMS, and delivery reports by way of Event Grid."""
+"""Azure Communication Services: SMS, and delivery reports through Event Grid."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ class AzureSmsCredentials(SenderCredentials):
     """A connection string: `endpoint=https://…;accesskey=…`."""
 
     def part(self, name: str) -> str:
-        """A value of the connection string; keys end with the sign that separates names from values."""
+        """Return a value of the connection string; values may contain `=`, because base64 keys end with it."""
         pairs = (one.partition("=") for one in self.access_key.reveal().split(";"))
         for key, _, value in pairs:
             if key.strip().lower() == name and value.strip():
@@ -55,10 +55,10 @@ def request(account: AzureSmsCredentials, sms: Sms) -> ProviderRequest:
 
 
 def _first_sent(sms: Sms) -> str:
-    """The same for every try, or else they are not known to be one: the moment that the id was made."""
-    made = find_id(sms.message_id)
-    moment = id_millis(made) if made else sms.at
-    return format_datetime(datetime.fromtimestamp(moment // 1000, UTC), usegmt=True)
+    """Return the creation time of the id: Azure recognises repeated sends only if this time is the same."""
+    found = find_id(sms.message_id)
+    created_at = id_millis(found) if found else sms.at
+    return format_datetime(datetime.fromtimestamp(created_at // 1000, UTC), usegmt=True)
 
 
 def sign(account: AzureSmsCredentials, call: ProviderCall, now: Millis) -> Mapping[str, str]:
@@ -66,7 +66,7 @@ def sign(account: AzureSmsCredentials, call: ProviderCall, now: Millis) -> Mappi
 
 
 def handshake(callback: Callback, account: AzureSmsCredentials) -> Reply | None:
-    """A new subscription wants its code back."""
+    """Answer the validation of a new subscription, which returns its code."""
     if callback.headers.get("aeg-event-type") != "SubscriptionValidation" or not by_token(callback, account):
         return None
     (event,) = callback.events()
@@ -83,7 +83,7 @@ RECEIPTS = EventReader(
     at="data.receivedTimestamp",
     event_id="id",
     reason="data.deliveryStatusDetails",
-    # People who have answered STOP.
+    # Recipients who answered STOP.
     is_hard=lambda event: (
         "sender blocked for given recipient" in str(event["data"].get("deliveryStatusDetails")).lower()
     ),
@@ -108,7 +108,7 @@ PROVIDER = SmsProvider(
     check=Check(request=lambda account: ProviderRequest.get(account.url(f"phoneNumbers?{_VERSION}&top=1"))),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS, handshake=handshake),
     casing=as_given,
-    page="https://learn.microsoft.com/en-us/rest/api/communication/sms/send",
+    documentation="https://learn.microsoft.com/en-us/rest/api/communication/sms/send",
     idempotency="`repeatabilityRequestId`",
     note="`accessKey` is the connection string. Receipts need an Event Grid subscription to delivery reports.",
 )

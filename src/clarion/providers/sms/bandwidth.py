@@ -1,4 +1,4 @@
-"""Bandwidth: version 2 of its messaging API."""
+"""Bandwidth: messaging API version 2."""
 
 from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SenderCredentials
@@ -10,7 +10,7 @@ from clarion.providers.definition.request import Headers, ProviderRequest, basic
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
-# Numbers that do not exist or no longer, and people who have opted out.
+# Numbers that do not exist, and recipients who opted out.
 _HARD = ("4720", "4721", "4775")
 
 
@@ -62,6 +62,6 @@ PROVIDER = SmsProvider(
     check=Check(request=lambda account: ProviderRequest.get(account.url("media"), auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://dev.bandwidth.com/apis/messaging/",
+    documentation="https://dev.bandwidth.com/apis/messaging/",
     note="The address for receipts is set in the application that `applicationId` names.",
 )

@@ -1,4 +1,4 @@
-"""SMS Central: Australian SMS by forms in capitals, answered by a 200 with a number."""
+"""SMS Central (Australia): forms with upper-case names, answered by a 200 with a number."""
 
 from clarion.providers.definition.answer import own_id
 from clarion.providers.definition.credentials import SenderCredentials
@@ -32,7 +32,7 @@ def request(account: SmsCentralCredentials, sms: Sms) -> ProviderRequest:
 
 
 RECEIPTS = EventReader(
-    # Spelled in its documentation without some of their letters.
+    # The documentation misspells some of these.
     kinds=kinds_of(
         delivered=("DELIVERD", "DELIVERED", "DELIVRD"), deferred=("BUFFRED", "BUFFERED"), bounced=("FAILED",)
     ),
@@ -53,7 +53,7 @@ PROVIDER = SmsProvider(
     check=Check(request=lambda account: account.call("balance"), passes=text_matches(r"<balance>")),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=lambda name: snake(name).upper(),
-    page="https://www.smscentral.com.au/sms-api/rest-api/send-sms/",
+    documentation="https://www.smscentral.com.au/sms-api/rest-api/send-sms/",
     note="`from` is a number, a name, `shared` or `dedicated`. Which refusals mean a wrong number is not known, "
     "so that none is taken for one.",
 )

@@ -1,4 +1,4 @@
-"""Calls to providers over HTTP: guarded addresses, no redirects, bounded answers."""
+"""The HTTP/1.1 client: checked addresses, no redirects, size-limited answers."""
 
 import asyncio
 import socket
@@ -11,21 +11,23 @@ from yarl import URL
 from clarion.clock import Clock
 from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderCall
-from clarion.providers.definition.result import FailureKind, SendFailure, ambiguous
+from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
 from clarion.providers.transport.egress import Address, EgressGuard
-from clarion.providers.transport.urls import MAX_ANSWER, Reroute, host_and_port, parse_url, read_patience
+from clarion.providers.transport.urls import MAX_ANSWER, RewriteUrl, host_and_port, parse_retry_after, parse_url
 
 
-class WebClient:
-    """One session for all providers: connections are kept and reused, cookies and proxies are not."""
+class Http1Client:
+    """One session for all providers; it reuses connections, and ignores cookies and proxies."""
 
-    def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock, reroute: Reroute | None = None) -> None:
+    def __init__(
+        self, egress: EgressGuard, *, seconds: float, clock: Clock, rewrite_url: RewriteUrl | None = None
+    ) -> None:
         self._egress = egress
-        self._reroute = reroute
+        self._rewrite_url = rewrite_url
         self._seconds = seconds
         self._clock = clock
         self._session = aiohttp.ClientSession(
-            # The engine bounds how much is under way; waiting for a connection here would count as a slow answer.
+            # The engine limits concurrency. Waiting for a connection here would count towards the timeout.
             connector=aiohttp.TCPConnector(resolver=_GuardedResolver(egress), limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=seconds),
@@ -38,13 +40,13 @@ class WebClient:
         await self._session.close()
 
     async def call(self, call: ProviderCall) -> ProviderAnswer:
-        """Make the call and read its answer, whatever its status but a redirect."""
+        """Make the call and return its answer with any status; raises SendFailure for a redirect or no answer."""
         url = parse_url(call.url)
         try:
             answer = await self._exchange(url, call)
         except TimeoutError as error:
             message = f"{url.host} did not answer within {self._seconds:g} seconds"
-            raise ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from error
+            raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from error
         except (aiohttp.ClientError, OSError) as error:
             raise _connection_failure(url, error) from error
         if 300 <= answer.status < 400:
@@ -53,13 +55,13 @@ class WebClient:
         return answer
 
     async def check(self, text: str) -> None:
-        """Refuse a URL that is none, or whose host is an address that nothing may be sent to."""
+        """Raise SendFailure if the URL is malformed, or its host is an address that is not allowed."""
         await self._guard_address(parse_url(text))
 
     async def _exchange(self, url: URL, call: ProviderCall) -> ProviderAnswer:
         target, headers = url, dict(call.headers)
-        if self._reroute is not None:
-            target = self._reroute(url)
+        if self._rewrite_url is not None:
+            target = self._rewrite_url(url)
             headers["Host"] = host_and_port(url)
         await self._guard_address(target)
         async with self._session.request(
@@ -70,18 +72,18 @@ class WebClient:
                 status=response.status,
                 text=call.without_secrets(body),
                 headers=response.headers,
-                retry_after=read_patience(response.headers.get("Retry-After", ""), self._clock),
+                retry_after=parse_retry_after(response.headers.get("Retry-After", ""), self._clock),
                 received_at=self._clock.now(),
             )
 
     async def _guard_address(self, url: URL) -> None:
         if _is_address(url.host or ""):
-            # The session resolves names only; an address would pass by the guard.
+            # The session does not resolve literal addresses, so these would bypass the guard.
             await self._egress.resolve(url.host or "", url.port or 0)
 
 
 class _GuardedResolver(AbstractResolver):
-    """Gives the session addresses that were checked, so that it connects to these and no others."""
+    """Resolves names through the egress guard, so that the session connects to checked addresses only."""
 
     def __init__(self, egress: EgressGuard) -> None:
         self._egress = egress
@@ -93,7 +95,7 @@ class _GuardedResolver(AbstractResolver):
         return [one for one in found if family in (socket.AF_UNSPEC, one["family"])]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to close."""
 
 
 def _resolved(host: str, port: int, address: Address) -> ResolveResult:
@@ -108,12 +110,12 @@ def _resolved(host: str, port: int, address: Address) -> ResolveResult:
 
 
 def _is_address(host: str) -> bool:
-    """Is this a number and no name? Too wide is harmless: what passes here is resolved and checked once more."""
+    """Return whether the host may be a literal address. False positives are harmless: they are checked once more."""
     return ":" in host or host.rstrip(".").rpartition(".")[2][:1].isdigit()
 
 
 async def _read_body(content: aiohttp.StreamReader) -> bytes:
-    """At most the longest answer; the rest is not read, and the connection is not used again."""
+    """Read at most MAX_ANSWER bytes; the connection is not reused if there are more."""
     try:
         return await content.readexactly(MAX_ANSWER)
     except asyncio.IncompleteReadError as whole:
@@ -127,5 +129,5 @@ def _connection_failure(url: URL, error: Exception) -> SendFailure:
         return SendFailure(FailureKind.PERMANENT, f"The certificate of {url.host} cannot be trusted")
     reason = error.strerror if isinstance(error, OSError) else None
     failure = SendFailure(FailureKind.RETRYABLE, f"The connection to {url.host} failed: {reason or 'it was closed'}")
-    # What failed to connect has sent nothing; whatever broke later may have been read before.
-    return failure if isinstance(error, aiohttp.ClientConnectorError) else ambiguous(failure)
+    # A failed connect has sent nothing. After that, the provider may have read the request.
+    return failure if isinstance(error, aiohttp.ClientConnectorError) else mark_ambiguous(failure)

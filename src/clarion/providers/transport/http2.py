@@ -1,4 +1,4 @@
-"""Calls over HTTP/2, for the providers that speak nothing else: guarded addresses, one connection for many calls."""
+"""The HTTP/2 client, for providers that support nothing else: checked addresses, multiplexed connections."""
 
 import asyncio
 import logging
@@ -11,29 +11,31 @@ import httpcore2
 from clarion.clock import Clock
 from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderCall
-from clarion.providers.definition.result import FailureKind, SendFailure, ambiguous
+from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
 from clarion.providers.transport.egress import EgressGuard
-from clarion.providers.transport.urls import MAX_ANSWER, Reroute, host_and_port, parse_url, read_patience
+from clarion.providers.transport.urls import MAX_ANSWER, RewriteUrl, host_and_port, parse_retry_after, parse_url
 
-_KEPT_SECONDS = 600
+_IDLE_SECONDS = 600
 
-# While debugging these write down every header, tokens and all.
+# At debug level these log every header, including tokens.
 for _name in ("hpack", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.INFO)
 
 
 class Http2Client:
-    """One pool for all providers; a server gets a single connection, which carries calls side by side."""
+    """One pool for all providers, with a single connection per server for concurrent calls."""
 
-    def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock, reroute: Reroute | None = None) -> None:
+    def __init__(
+        self, egress: EgressGuard, *, seconds: float, clock: Clock, rewrite_url: RewriteUrl | None = None
+    ) -> None:
         self._seconds = seconds
         self._clock = clock
-        self._reroute = reroute
+        self._rewrite_url = rewrite_url
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=ssl.create_default_context(),
             http1=False,
             http2=True,
-            keepalive_expiry=_KEPT_SECONDS,
+            keepalive_expiry=_IDLE_SECONDS,
             network_backend=_GuardedNetwork(egress),
         )
 
@@ -43,18 +45,18 @@ class Http2Client:
     async def call(self, call: ProviderCall) -> ProviderAnswer:
         url = parse_url(call.url)
         target, host = url, url.host or ""
-        if self._reroute is not None:
-            target = self._reroute(url)
+        if self._rewrite_url is not None:
+            target = self._rewrite_url(url)
         try:
             async with asyncio.timeout(self._seconds):
                 return await self._exchange(str(target), host_and_port(url), call)
         except TimeoutError as error:
             message = f"{host} did not answer within {self._seconds:g} seconds"
-            raise ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from error
+            raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from error
         except httpcore2.ConnectError as error:
             raise SendFailure(FailureKind.RETRYABLE, f"The connection to {host} failed") from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException, OSError) as error:
-            raise ambiguous(SendFailure(FailureKind.RETRYABLE, f"The connection to {host} was closed")) from error
+            raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, f"The connection to {host} was closed")) from error
 
     async def _exchange(self, target: str, host: str, call: ProviderCall) -> ProviderAnswer:
         headers = {"Host": host, "User-Agent": "Clarion", **call.headers}
@@ -74,13 +76,13 @@ class Http2Client:
                 status=answer.status,
                 text=call.without_secrets(bytes(body[:MAX_ANSWER])),
                 headers=named,
-                retry_after=read_patience(named.get("retry-after", ""), self._clock),
+                retry_after=parse_retry_after(named.get("retry-after", ""), self._clock),
                 received_at=self._clock.now(),
             )
 
 
 class _GuardedNetwork(httpcore2.AsyncNetworkBackend):
-    """Connects to addresses that were checked; the name is kept for the certificate alone."""
+    """Connects to checked addresses; the name is used only to verify the certificate."""
 
     def __init__(self, egress: EgressGuard) -> None:
         self._egress = egress

@@ -1,4 +1,4 @@
-"""Addresses of providers, and what their servers say about calling again."""
+"""Parsing URLs of providers and Retry-After headers."""
 
 from collections.abc import Callable
 from email.utils import parsedate_to_datetime
@@ -9,14 +9,14 @@ from clarion.clock import Clock
 from clarion.providers.definition.result import FailureKind, SendFailure
 
 MAX_ANSWER = 64 * 1024
-_MAX_PATIENCE = 24 * 60 * 60
+_MAX_RETRY_AFTER = 24 * 60 * 60
 
-Reroute = Callable[[URL], URL]
-"""Where a call really goes, so that a server on the loopback interface can play a provider."""
+RewriteUrl = Callable[[URL], URL]
+"""Replaces the URL of a call, so that tests can send it to a fake provider on the loopback interface."""
 
 
 def parse_url(text: str) -> URL:
-    # The text is never repeated in a refusal: the path of a webhook is its password.
+    # Errors never contain the URL: the path of a webhook is its password.
     try:
         url = URL(text)
     except ValueError as error:
@@ -29,20 +29,20 @@ def parse_url(text: str) -> URL:
 
 
 def host_and_port(url: URL) -> str:
-    """What the Host header says: the port only where it is not the usual one."""
+    """Return the value of the Host header, which has the port only if it is not the default one."""
     return url.host_subcomponent or "" if url.is_default_port() else f"{url.host_subcomponent}:{url.port}"
 
 
-def read_patience(header: str, clock: Clock) -> int | None:
-    """Retry-After in seconds; it comes as seconds or as a date."""
+def parse_retry_after(header: str, clock: Clock) -> int | None:
+    """Parse a Retry-After header, which is in seconds or a date, into seconds."""
     text = header.strip()
     if not text:
         return None
     if text.isascii() and text.isdigit():
-        return min(int(text[:9]), _MAX_PATIENCE)
+        return min(int(text[:9]), _MAX_RETRY_AFTER)
     try:
-        moment = parsedate_to_datetime(text)
+        date = parsedate_to_datetime(text)
     except ValueError:
         return None
-    seconds = round(moment.timestamp() - clock.now() / 1000)
-    return min(max(seconds, 0), _MAX_PATIENCE)
+    seconds = round(date.timestamp() - clock.now() / 1000)
+    return min(max(seconds, 0), _MAX_RETRY_AFTER)

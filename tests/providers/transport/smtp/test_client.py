@@ -12,9 +12,9 @@ import pytest
 from clarion.clock import MINUTE, ManualClock
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.definition.smtp_account import SmtpAccount
-from clarion.providers.sending.gateway import Patience, ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway, Timeouts
 from clarion.providers.transport.egress import EgressGuard
-from clarion.providers.transport.smtp.client import may_speak_openly
+from clarion.providers.transport.smtp.client import can_send_password_unencrypted
 from tests.providers.certificates import make_certificate
 from tests.providers.loopback import PASSWORD, MailServer, mail_server, make_outgoing
 
@@ -316,7 +316,7 @@ async def test_a_server_that_is_silent_is_given_up(clock: ManualClock) -> None:
 
     server = await asyncio.start_server(be_silent, "127.0.0.1", 0)
     silent = MailServer(port=server.sockets[0].getsockname()[1])
-    async with server, ProviderGateway(LOOPBACK, patience=Patience(smtp_seconds=0.05), clock=clock) as gateway:
+    async with server, ProviderGateway(LOOPBACK, timeouts=Timeouts(smtp_seconds=0.05), clock=clock) as gateway:
         failure = await fail(gateway, silent)
 
     assert (failure.kind, failure.message) == (FailureKind.RETRYABLE, "127.0.0.1 did not answer within 0.05 seconds")
@@ -386,6 +386,6 @@ async def test_an_account_that_makes_no_sense_is_refused_for_good(
 def test_a_password_goes_over_a_network_unencrypted_only_where_the_account_wants_it() -> None:
     careful, careless = SmtpAccount(host="mail", port=25), SmtpAccount(host="mail", port=25, start_tls=False)
 
-    assert may_speak_openly(careful, ip_address("127.0.0.1"))
-    assert may_speak_openly(careless, ip_address("10.0.0.5"))
-    assert not may_speak_openly(careful, ip_address("10.0.0.5"))
+    assert can_send_password_unencrypted(careful, ip_address("127.0.0.1"))
+    assert can_send_password_unencrypted(careless, ip_address("10.0.0.5"))
+    assert not can_send_password_unencrypted(careful, ip_address("10.0.0.5"))

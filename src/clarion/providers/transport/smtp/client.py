@@ -1,4 +1,4 @@
-"""Conversations with SMTP servers: guarded addresses, encryption, connections that are kept, what refusals mean."""
+"""The SMTP client: checked addresses, encryption, pooled connections and classification of errors."""
 
 import asyncio
 import socket
@@ -11,49 +11,51 @@ from aiosmtplib import SMTP
 from yarl import URL
 
 from clarion.clock import SECOND, Clock
-from clarion.providers.definition.result import FailureKind, SendFailure, Sent, ambiguous
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
 from clarion.providers.definition.smtp_account import SmtpAccount
-from clarion.providers.email.mime import Letter
+from clarion.providers.email.mime import MimeMessage
 from clarion.providers.transport.egress import Address, EgressGuard
-from clarion.providers.transport.smtp.connections import KEPT_FOR, Connections, Ended
-from clarion.providers.transport.smtp.session import Conversation, Unheard
-from clarion.providers.transport.urls import Reroute
+from clarion.providers.transport.smtp.pool import IDLE_TIMEOUT, ConnectionPool, OnClose
+from clarion.providers.transport.smtp.session import LostBeforeContent, SmtpSession
+from clarion.providers.transport.urls import RewriteUrl
 
 
-class SmtpPool:
-    """Sends letters, and keeps the connections of each account for the next ones."""
+class SmtpClient:
+    """Sends e-mails over SMTP, with a connection pool for each account."""
 
-    def __init__(self, egress: EgressGuard, *, seconds: float, clock: Clock, reroute: Reroute | None = None) -> None:
+    def __init__(
+        self, egress: EgressGuard, *, seconds: float, clock: Clock, rewrite_url: RewriteUrl | None = None
+    ) -> None:
         self._egress = egress
-        self._reroute = reroute
+        self._rewrite_url = rewrite_url
         self._seconds = seconds
         self._clock = clock
-        self._connections: dict[SmtpAccount, Connections] = {}
-        self._tidying: asyncio.TimerHandle | None = None
+        self._pools: dict[SmtpAccount, ConnectionPool] = {}
+        self._cleanup: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
-        if self._tidying is not None:
-            self._tidying.cancel()
-        for connections in self._connections.values():
-            connections.close()
-        self._connections.clear()
+        if self._cleanup is not None:
+            self._cleanup.cancel()
+        for pool in self._pools.values():
+            pool.close()
+        self._pools.clear()
 
-    async def send(self, account: SmtpAccount, letter: Letter) -> Sent:
+    async def send(self, account: SmtpAccount, message: MimeMessage) -> Sent:
         try:
-            refused, words = await self._deliver(account, letter)
+            refused, answer = await self._deliver(account, message)
         except (TimeoutError, aiosmtplib.SMTPException, OSError, ValueError) as error:
             raise self._failed(account, error) from error
-        raw = {"answer": words, "refused": {address: f"{code} {text}" for address, (code, text) in refused.items()}}
-        if letter.to in refused:
-            code, text = refused[letter.to]
+        raw = {"answer": answer, "refused": {address: f"{code} {text}" for address, (code, text) in refused.items()}}
+        if message.to in refused:
+            code, text = refused[message.to]
             raise SendFailure(_recipient_kind(code, text), f"{code} {text}", raw=raw)
-        return Sent(provider_message_id=letter.message_id, raw=raw)
+        return Sent(provider_message_id=message.message_id, raw=raw)
 
     async def check(self, account: SmtpAccount) -> None:
-        """Connect and log in, and send nothing."""
-        connections = self._connections_of(account)
+        """Connect and log in without sending anything."""
+        pool = self._get_pool(account)
         try:
-            connections.give_back(await connections.take())
+            pool.release(await pool.acquire())
         except (TimeoutError, aiosmtplib.SMTPException, OSError, ValueError) as error:
             raise self._failed(account, error) from error
 
@@ -63,45 +65,49 @@ class SmtpPool:
             return SendFailure(FailureKind.RETRYABLE, message)
         return _failure(account, error)
 
-    async def _deliver(self, account: SmtpAccount, letter: Letter) -> tuple[dict[str, aiosmtplib.SMTPResponse], str]:
-        connections = self._connections_of(account)
+    async def _deliver(
+        self, account: SmtpAccount, message: MimeMessage
+    ) -> tuple[dict[str, aiosmtplib.SMTPResponse], str]:
+        pool = self._get_pool(account)
         while True:
-            conversation = await connections.take()
-            was_used = conversation.is_used
+            session = await pool.acquire()
+            was_used = session.is_used
             try:
                 async with asyncio.timeout(self._seconds):
-                    return await conversation.send(letter)
+                    return await session.send(message)
             except (aiosmtplib.SMTPResponseException, aiosmtplib.SMTPRecipientsRefused):
                 raise
             except BaseException as error:
-                # Where the conversation stands is not known, so nobody else may go on with it.
-                conversation.close()
-                if conversation.is_told and isinstance(error, Exception):
-                    raise ambiguous(self._failed(account, error)) from error
-                if not was_used or not isinstance(error, Unheard):
+                # The state of the session is unknown, so it must not be reused.
+                session.close()
+                if session.is_content_sent and isinstance(error, Exception):
+                    raise mark_ambiguous(self._failed(account, error)) from error
+                if not was_used or not isinstance(error, LostBeforeContent):
                     raise
             finally:
-                connections.give_back(conversation)
+                pool.release(session)
 
-    def _connections_of(self, account: SmtpAccount) -> Connections:
-        found = self._connections.get(account)
+    def _get_pool(self, account: SmtpAccount) -> ConnectionPool:
+        found = self._pools.get(account)
         if found is None:
-            found = Connections(account.host, partial(self._connect, account), seconds=self._seconds, clock=self._clock)
-            self._connections[account] = found
-        if self._tidying is None:
-            self._tidying = asyncio.get_running_loop().call_later(KEPT_FOR / SECOND, self._tidy)
+            found = ConnectionPool(
+                account.host, partial(self._connect, account), seconds=self._seconds, clock=self._clock
+            )
+            self._pools[account] = found
+        if self._cleanup is None:
+            self._cleanup = asyncio.get_running_loop().call_later(IDLE_TIMEOUT / SECOND, self._close_idle)
         return found
 
-    def _tidy(self) -> None:
-        self._tidying = None
-        for account, connections in list(self._connections.items()):
-            connections.tidy()
-            if connections.is_empty:
-                del self._connections[account]
-        if self._connections:
-            self._tidying = asyncio.get_running_loop().call_later(KEPT_FOR / SECOND, self._tidy)
+    def _close_idle(self) -> None:
+        self._cleanup = None
+        for account, pool in list(self._pools.items()):
+            pool.close_idle()
+            if pool.is_empty:
+                del self._pools[account]
+        if self._pools:
+            self._cleanup = asyncio.get_running_loop().call_later(IDLE_TIMEOUT / SECOND, self._close_idle)
 
-    async def _connect(self, account: SmtpAccount, on_end: Ended) -> Conversation:
+    async def _connect(self, account: SmtpAccount, on_close: OnClose) -> SmtpSession:
         client = SMTP(
             hostname=account.server_name or account.host,
             timeout=self._seconds,
@@ -115,18 +121,18 @@ class SmtpPool:
                 await client.connect(sock=opened, local_hostname=_own_name(opened))
                 await _log_in(client, account, address)
             except BaseException:
-                # Its transport says goodbye and then closes the socket; without one, that is for us to do.
+                # The transport closes the socket; if there is none yet, we have to.
                 is_owned = client.transport is not None
                 client.close()
                 if not is_owned:
                     opened.close()
                 raise
-        return Conversation(client, on_end)
+        return SmtpSession(client, on_close)
 
     async def _open_socket(self, account: SmtpAccount) -> tuple[socket.socket, Address]:
-        """A connection to the first address that answers, of those that were checked."""
+        """Connect to the first checked address that accepts a connection."""
         failed: OSError = ConnectionError(f"{account.host} has no address")
-        host, port = self._route(account)
+        host, port = self._resolve_target(account)
         for address in await self._egress.resolve(host, port):
             family = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
             opened = socket.socket(family, socket.SOCK_STREAM)
@@ -143,10 +149,10 @@ class SmtpPool:
                 return opened, address
         raise failed
 
-    def _route(self, account: SmtpAccount) -> tuple[str, int]:
-        if self._reroute is None:
+    def _resolve_target(self, account: SmtpAccount) -> tuple[str, int]:
+        if self._rewrite_url is None:
             return account.host, account.port
-        target = self._reroute(URL.build(scheme="smtp", host=account.host, port=account.port))
+        target = self._rewrite_url(URL.build(scheme="smtp", host=account.host, port=account.port))
         return target.host or "", target.port or 0
 
 
@@ -155,10 +161,10 @@ async def _log_in(client: SMTP, account: SmtpAccount, address: Address) -> None:
         await _greet(client)
     if not account.user or not account.password:
         return
-    # A server that offers no log-in takes the message without one, or says itself why not.
+    # A server that offers no authentication accepts the message without it, or replies with the reason.
     if not client.supports_extension("auth"):
         return
-    if client.get_transport_info("sslcontext") is None and not may_speak_openly(account, address):
+    if client.get_transport_info("sslcontext") is None and not can_send_password_unencrypted(account, address):
         message = f"{account.host} offers no encryption: the password is sent in the clear with ignoreTls alone"
         raise SendFailure(FailureKind.PERMANENT, message)
     await client.login(account.user, account.password)
@@ -168,17 +174,17 @@ async def _greet(client: SMTP) -> None:
     try:
         await client.ehlo()
     except aiosmtplib.SMTPHeloError:
-        # Very old servers know no extensions, and not the word for them.
+        # Very old servers do not support EHLO.
         await client.helo()
 
 
-def may_speak_openly(account: SmtpAccount, address: Address) -> bool:
-    """May the password go without encryption? Where it stays on the machine, or the account wants it so."""
+def can_send_password_unencrypted(account: SmtpAccount, address: Address) -> bool:
+    """Return whether the password may be sent unencrypted: over loopback, or if the account turns TLS off."""
     return account.start_tls is False or address.is_loopback
 
 
 def _own_name(opened: socket.socket) -> str:
-    """The machine's full name, or else its address: what servers accept in a greeting."""
+    """Return the full host name for EHLO, or the address if there is none."""
     name = socket.gethostname()
     if "." in name and name.isascii() and name.isprintable():
         return name

@@ -1,6 +1,6 @@
-"""A conversation with an SMTP server that knows us already: one letter after the other over the same connection.
+"""An authenticated SMTP session that sends one message after the other over the same connection.
 
-Where the server takes commands in one go (PIPELINING, RFC 2920), a letter costs two exchanges instead of five.
+If the server supports PIPELINING (RFC 2920), a message takes two round trips instead of five.
 """
 
 import asyncio
@@ -20,34 +20,34 @@ from aiosmtplib import (
     SMTPServerDisconnected,
 )
 
-from clarion.providers.email.mime import Letter
+from clarion.providers.email.mime import MimeMessage
 
 _MAX_REPLY = 64 * 1024
-_TAKEN = 250
-_GO_ON = 354
+_OK = 250
+_START_INPUT = 354
 _RESET = b"RSET\r\n"
 _DATA = b"DATA\r\n"
-_NOT_OF_A_PATH = re.compile(r"[\x00-\x20<>\x7f]")
+_UNSAFE_IN_COMMAND = re.compile(r"[\x00-\x20<>\x7f]")
 
 
-class Unheard(SMTPServerDisconnected):
-    """The connection was lost before the server was told what the letter says, so it may be offered again."""
+class LostBeforeContent(SMTPServerDisconnected):
+    """The connection was lost before the content was sent, so the message can safely be sent again."""
 
 
-class Conversation(asyncio.Protocol):
-    """Takes a connection over from the client that opened it and logged in."""
+class SmtpSession(asyncio.Protocol):
+    """Takes over a connection that aiosmtplib has opened and authenticated."""
 
-    def __init__(self, client: SMTP, on_end: Callable[["Conversation"], None]) -> None:
+    def __init__(self, client: SMTP, on_close: Callable[["SmtpSession"], None]) -> None:
         self.is_used = False
-        self.is_told = False
-        """Whether the server has heard the whole of the last letter, so that it may have taken it."""
+        self.is_content_sent = False
+        """Whether the content of the last message was sent, so that the server may have accepted it."""
         self._transport = cast("asyncio.Transport", client.transport)
-        self._on_end = on_end
+        self._on_close = on_close
         self._can_pipeline = client.supports_extension("pipelining")
-        self._takes_size = client.supports_extension("size")
-        self._takes_utf8 = client.supports_extension("smtputf8")
+        self._supports_size = client.supports_extension("size")
+        self._supports_utf8 = client.supports_extension("smtputf8")
         self._received = b""
-        self._begun: list[bytes] = []
+        self._reply_lines: list[bytes] = []
         self._replies: deque[SMTPResponse] = deque()
         self._waiter: asyncio.Future[None] | None = None
         self._transport.set_protocol(self)
@@ -59,34 +59,34 @@ class Conversation(asyncio.Protocol):
     def close(self) -> None:
         self._transport.close()
 
-    async def send(self, letter: Letter) -> tuple[dict[str, SMTPResponse], str]:
-        """Hand the letter over; returns the recipients refused beside others that were not, and the last words."""
-        self.is_told = False
-        commands = [self._mail_command(letter), *(f"RCPT TO:<{_path(one)}>\r\n" for one in letter.recipients)]
+    async def send(self, message: MimeMessage) -> tuple[dict[str, SMTPResponse], str]:
+        """Send the message; returns the refused recipients, if at least one was accepted, and the last reply text."""
+        self.is_content_sent = False
+        commands = [self._mail_command(message), *(f"RCPT TO:<{_path(one)}>\r\n" for one in message.recipients)]
         try:
-            replies = await self._offer([one.encode() for one in commands])
+            replies = await self._open_transaction([one.encode() for one in commands])
         except SMTPServerDisconnected as error:
-            raise Unheard(str(error)) from error
-        refused = self._judge(letter, replies)
-        self.is_told = True
-        self._transport.write(_quoted(letter.content))
+            raise LostBeforeContent(str(error)) from error
+        refused = self._check_replies(message, replies)
+        self.is_content_sent = True
+        self._transport.write(_stuff_dots(message.content))
         reply = await self._read()
-        if reply.code != _TAKEN:
+        if reply.code != _OK:
             raise SMTPDataError(reply.code, reply.message)
         return refused, reply.message
 
-    def _mail_command(self, letter: Letter) -> str:
-        if letter.needs_utf8 and not self._takes_utf8:
+    def _mail_command(self, message: MimeMessage) -> str:
+        if message.needs_utf8 and not self._supports_utf8:
             raise SMTPNotSupported("SMTPUTF8 is not supported by this server")
-        size = f" SIZE={len(letter.content)}" if self._takes_size else ""
-        return f"MAIL FROM:<{_path(letter.sender)}>{size}{' SMTPUTF8' if letter.needs_utf8 else ''}\r\n"
+        size = f" SIZE={len(message.content)}" if self._supports_size else ""
+        return f"MAIL FROM:<{_path(message.sender)}>{size}{' SMTPUTF8' if message.needs_utf8 else ''}\r\n"
 
-    async def _offer(self, commands: Sequence[bytes]) -> list[SMTPResponse]:
-        """Say who writes to whom, and ask to go on; the replies, as far as they came."""
-        if self._replies or self._begun or self._received:
-            # The server spoke without being asked, which is how it says goodbye.
+    async def _open_transaction(self, commands: Sequence[bytes]) -> list[SMTPResponse]:
+        """Send MAIL, RCPT and DATA; returns the replies, which may be fewer after an error."""
+        if self._replies or self._reply_lines or self._received:
+            # An unsolicited reply means that the server is closing the connection.
             self.close()
-        # A reset makes it forget the last letter, and shows whether it is still there.
+        # RSET drops the state of the last message, and shows whether the server still answers.
         start = [_RESET] if self.is_used else []
         self.is_used = True
         if self._can_pipeline:
@@ -95,10 +95,10 @@ class Conversation(asyncio.Protocol):
         if start:
             self._write(_RESET)
             await self._read_all(1, 0)
-        return await self._ask_in_turn(commands)
+        return await self._send_one_by_one(commands)
 
     async def _read_all(self, resets: int, count: int) -> list[SMTPResponse]:
-        if resets and (await self._read()).code != _TAKEN:
+        if resets and (await self._read()).code != _OK:
             self.close()
             raise SMTPServerDisconnected("Connection lost")
         replies: list[SMTPResponse] = []
@@ -106,13 +106,13 @@ class Conversation(asyncio.Protocol):
             try:
                 replies.append(await self._read())
             except SMTPServerDisconnected:
-                # One that hangs up right after a refusal has said why.
+                # If the server disconnects after an error reply, that reply is the reason.
                 if not replies or _is_positive(replies[-1]):
                     raise
                 break
         return replies
 
-    async def _ask_in_turn(self, commands: Sequence[bytes]) -> list[SMTPResponse]:
+    async def _send_one_by_one(self, commands: Sequence[bytes]) -> list[SMTPResponse]:
         replies: list[SMTPResponse] = []
         for command in commands:
             self._write(command)
@@ -124,20 +124,20 @@ class Conversation(asyncio.Protocol):
             replies.append(await self._read())
         return replies
 
-    def _judge(self, letter: Letter, replies: Sequence[SMTPResponse]) -> dict[str, SMTPResponse]:
-        """Whether to go on, and without which recipients; raises where there is no reason to."""
-        asked = dict(zip(letter.recipients, replies[1:], strict=False))
-        refused = {address: reply for address, reply in asked.items() if not _is_positive(reply)}
-        can_go_on = _is_positive(replies[0]) and len(refused) < len(letter.recipients)
+    def _check_replies(self, message: MimeMessage, replies: Sequence[SMTPResponse]) -> dict[str, SMTPResponse]:
+        """Return the refused recipients; raises if the sender, all recipients or DATA were refused."""
+        answered = dict(zip(message.recipients, replies[1:], strict=False))
+        refused = {address: reply for address, reply in answered.items() if not _is_positive(reply)}
+        can_continue = _is_positive(replies[0]) and len(refused) < len(message.recipients)
         last = replies[-1]
-        if can_go_on and last.code == _GO_ON:
+        if can_continue and last.code == _START_INPUT:
             return refused
-        if last.code == _GO_ON:
-            # It waits for a letter that nobody is to get: an end without one is all that it can be given.
+        if last.code == _START_INPUT:
+            # The server waits for content that has no recipient. Only closing the connection ends that.
             self.close()
         if not _is_positive(replies[0]):
-            raise SMTPSenderRefused(replies[0].code, replies[0].message, letter.sender)
-        if not can_go_on:
+            raise SMTPSenderRefused(replies[0].code, replies[0].message, message.sender)
+        if not can_continue:
             raise SMTPRecipientsRefused(
                 [SMTPRecipientRefused(reply.code, reply.message, address) for address, reply in refused.items()]
             )
@@ -159,15 +159,15 @@ class Conversation(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         *lines, self._received = (self._received + data).split(b"\n")
         for line in lines:
-            self._begun.append(line)
+            self._reply_lines.append(line)
             if line[3:4] != b"-":
                 self._finish_reply()
-        if len(self._received) + sum(map(len, self._begun)) > _MAX_REPLY:
+        if len(self._received) + sum(map(len, self._reply_lines)) > _MAX_REPLY:
             self.close()
         self._wake()
 
     def _finish_reply(self) -> None:
-        lines, self._begun = self._begun, []
+        lines, self._reply_lines = self._reply_lines, []
         if not lines[-1][:3].isdigit():
             self.close()
             return
@@ -176,7 +176,7 @@ class Conversation(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - as asyncio calls it
         self._wake()
-        self._on_end(self)
+        self._on_close(self)
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -184,7 +184,7 @@ class Conversation(asyncio.Protocol):
 
 
 def _path(address: str) -> str:
-    if _NOT_OF_A_PATH.search(address):
+    if _UNSAFE_IN_COMMAND.search(address):
         raise ValueError("an address has characters that end a command")
     return address
 
@@ -193,7 +193,7 @@ def _is_positive(reply: SMTPResponse) -> bool:
     return 200 <= reply.code < 300
 
 
-def _quoted(content: bytes) -> bytes:
-    """The content as it goes after DATA: a line with a dot alone would end it."""
-    quoted = content.replace(b"\r\n.", b"\r\n..")
-    return b"%b%b.\r\n" % (b"." if content.startswith(b".") else b"", quoted)
+def _stuff_dots(content: bytes) -> bytes:
+    """Apply dot-stuffing, because a line with a single dot ends the content, and append that line."""
+    stuffed = content.replace(b"\r\n.", b"\r\n..")
+    return b"%b%b.\r\n" % (b"." if content.startswith(b".") else b"", stuffed)

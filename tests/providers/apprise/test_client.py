@@ -12,7 +12,7 @@ from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.provider import find_credential_problems
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.registry import PROVIDERS
-from clarion.providers.sending.gateway import Patience, ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway, Timeouts
 from clarion.providers.transport.egress import EgressGuard
 from clarion.vocabulary import Channel
 from tests.providers.loopback import answering, make_outgoing, web_server
@@ -27,7 +27,7 @@ def make_push(*urls: str, **fields: Any) -> Outgoing:
 
 
 async def send(*urls: str, allow: tuple[str, ...] = LOOPBACK) -> Sent:
-    async with ProviderGateway(EgressGuard(allow), patience=Patience(web_seconds=20)) as gateway:
+    async with ProviderGateway(EgressGuard(allow), timeouts=Timeouts(http_seconds=20)) as gateway:
         return await gateway.send("push-webhook", make_push(*urls))
 
 
@@ -136,7 +136,7 @@ async def test_a_service_that_is_silent_may_have_taken_it() -> None:
 
     async with (
         web_server(be_silent) as web,
-        ProviderGateway(EgressGuard(LOOPBACK), patience=Patience(web_seconds=1)) as gateway,
+        ProviderGateway(EgressGuard(LOOPBACK), timeouts=Timeouts(http_seconds=1)) as gateway,
     ):
         with pytest.raises(SendFailure) as failure:
             await gateway.send("push-webhook", make_push(f"json://127.0.0.1:{web.port}/x"))

@@ -11,8 +11,8 @@ import pytest
 from clarion.clock import ManualClock
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.providers.transport.smtp.connections import MAX_CONCURRENT, Connections, Ended
-from clarion.providers.transport.smtp.session import Conversation
+from clarion.providers.transport.smtp.pool import MAX_CONCURRENT, ConnectionPool, OnClose
+from clarion.providers.transport.smtp.session import SmtpSession
 from tests.providers.loopback import MailServer
 from tests.providers.transport.smtp.test_client import LOOPBACK, fail, send
 
@@ -185,13 +185,13 @@ async def test_there_is_a_bound_to_the_connections_of_an_account(gateway: Provid
 async def test_a_letter_that_finds_all_connections_in_use_comes_back_without_losing_an_attempt(
     clock: ManualClock,
 ) -> None:
-    async def connect(on_end: Ended) -> Conversation:
-        return cast("Conversation", object())
+    async def connect(on_close: OnClose) -> SmtpSession:
+        return cast("SmtpSession", object())
 
-    connections = Connections("mail.example", connect, seconds=0.05, clock=clock)
+    pool = ConnectionPool("mail.example", connect, seconds=0.05, clock=clock)
     for _ in range(MAX_CONCURRENT):
-        await connections.take()
+        await pool.acquire()
     with pytest.raises(SendFailure) as failure:
-        await connections.take()
+        await pool.acquire()
 
     assert (failure.value.kind, failure.value.retry_after) == (FailureKind.RATE_LIMITED, 15)

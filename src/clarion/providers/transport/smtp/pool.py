@@ -1,4 +1,4 @@
-"""The connections of one account: those in use, those kept for the next letter, and who waits for one."""
+"""The connection pool of one SMTP account."""
 
 import asyncio
 from collections import deque
@@ -8,21 +8,21 @@ from aiosmtplib import SMTPConnectResponseError
 
 from clarion.clock import SECOND, Clock, Millis
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.transport.smtp.session import Conversation
+from clarion.providers.transport.smtp.session import SmtpSession
 
 MAX_CONCURRENT = 100
-KEPT_FOR = Millis(20 * SECOND)
-"""Servers hang up on those who say nothing, and count them as long as they do not."""
+IDLE_TIMEOUT = Millis(20 * SECOND)
+"""Servers close idle connections, and count them towards their limit until then."""
 
 _BUSY_SECONDS = 15
-"""When to come back to a server whose connections are all in use."""
+"""The retry delay if all connections are in use."""
 
-Ended = Callable[[Conversation], None]
-Connect = Callable[[Ended], Awaitable[Conversation]]
+OnClose = Callable[[SmtpSession], None]
+Connect = Callable[[OnClose], Awaitable[SmtpSession]]
 
 
-class Connections:
-    """As many as are needed at a time, up to a bound, or up to what the server takes."""
+class ConnectionPool:
+    """Opens connections on demand, up to our limit or the lower limit of the server."""
 
     def __init__(self, host: str, connect: Connect, *, seconds: float, clock: Clock) -> None:
         self._host = host
@@ -31,17 +31,17 @@ class Connections:
         self._clock = clock
         self._open = 0
         self._limit = MAX_CONCURRENT
-        self._idle: dict[Conversation, Millis] = {}
+        self._idle: dict[SmtpSession, Millis] = {}
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
     def is_empty(self) -> bool:
         return not self._open and not self._waiting
 
-    async def take(self) -> Conversation:
-        """The connection that was used last, or a new one, or the first that is given back."""
+    async def acquire(self) -> SmtpSession:
+        """Return the most recently used idle connection, else a new one, else wait for one to be released."""
         while True:
-            self.tidy()
+            self.close_idle()
             if self._idle:
                 return self._idle.popitem()[0]
             if self._open >= self._limit:
@@ -50,19 +50,19 @@ class Connections:
             try:
                 return await self._open_one()
             except SMTPConnectResponseError as refusal:
-                # A server that takes no more of us at a time says so in its greeting; those that it took do the work.
+                # The server refuses more connections in its greeting, so the open ones have to do.
                 if not (400 <= refusal.code < 500 and self._open):
                     raise
                 self._limit = self._open
 
-    def give_back(self, conversation: Conversation) -> None:
-        if conversation.is_open:
-            self._idle[conversation] = self._clock.now()
+    def release(self, session: SmtpSession) -> None:
+        if session.is_open:
+            self._idle[session] = self._clock.now()
         self._wake_one()
 
-    def tidy(self) -> None:
-        """Let go of those that nobody has used for a while."""
-        before = self._clock.now() - KEPT_FOR
+    def close_idle(self) -> None:
+        """Close connections that were idle for longer than IDLE_TIMEOUT."""
+        before = self._clock.now() - IDLE_TIMEOUT
         while self._idle:
             longest = next(iter(self._idle))
             if self._idle[longest] >= before:
@@ -71,22 +71,22 @@ class Connections:
             longest.close()
 
     def close(self) -> None:
-        for conversation in self._idle:
-            conversation.close()
+        for session in self._idle:
+            session.close()
         self._idle.clear()
 
-    async def _open_one(self) -> Conversation:
+    async def _open_one(self) -> SmtpSession:
         self._open += 1
         try:
-            return await self._connect(self._end)
+            return await self._connect(self._remove)
         except BaseException:
             self._open -= 1
             self._wake_one()
             raise
 
-    def _end(self, conversation: Conversation) -> None:
+    def _remove(self, session: SmtpSession) -> None:
         self._open -= 1
-        self._idle.pop(conversation, None)
+        self._idle.pop(session, None)
         if not self._open:
             self._limit = MAX_CONCURRENT
         self._wake_one()
@@ -99,7 +99,7 @@ class Connections:
                 await turn
         except BaseException as error:
             if turn.done() and not turn.cancelled():
-                # The turn came and cannot be taken any more, so it goes to the next.
+                # The turn was granted but cannot be used, so it goes to the next waiter.
                 self._wake_one()
             elif turn in self._waiting:
                 self._waiting.remove(turn)
