@@ -1,4 +1,4 @@
-"""The long tail: notifications through Apprise, from a process that can do nothing else."""
+"""Notifications through Apprise, which runs in a sandbox process."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ async def fail(*urls: str, allow: tuple[str, ...] = LOOPBACK) -> SendFailure:
 
 @asynccontextmanager
 async def any_server() -> AsyncIterator[tuple[int, list[str]]]:
-    """A port for TCP and for UDP, and who called."""
+    """Listen on a TCP and UDP port, and record which protocol was used."""
     calls: list[str] = []
 
     class Datagrams(asyncio.DatagramProtocol):
@@ -59,7 +59,7 @@ async def any_server() -> AsyncIterator[tuple[int, list[str]]]:
     transport.close()
 
 
-async def test_a_notification_reaches_each_service_that_a_device_token_names() -> None:
+async def test_each_device_token_names_a_service() -> None:
     async with web_server(answering(200)) as web:
         sent = await send(f"json://127.0.0.1:{web.port}/one", f"form://127.0.0.1:{web.port}/two")
 
@@ -84,7 +84,7 @@ async def test_a_notification_reaches_each_service_that_a_device_token_names() -
         "rsyslog://127.0.0.1:{port}/user",
     ],
 )
-async def test_no_spelling_and_no_protocol_leads_into_the_operators_network(url: str) -> None:
+async def test_no_notation_and_no_protocol_reaches_the_operators_network(url: str) -> None:
     async with any_server() as (port, calls):
         failure = await fail(url.format(port=port), allow=())
 
@@ -92,7 +92,7 @@ async def test_no_spelling_and_no_protocol_leads_into_the_operators_network(url:
     assert failure.kind is FailureKind.PERMANENT, failure.message
 
 
-async def test_a_refused_host_names_the_setting_that_would_open_it() -> None:
+async def test_the_error_of_a_refused_host_names_the_setting() -> None:
     assert "CLARION_EGRESS_ALLOW" in (await fail("json://127.0.0.1:9/x", allow=())).message
 
 
@@ -114,14 +114,14 @@ async def test_a_redirect_is_not_followed(wish: str) -> None:
         "no url at all",
     ],
 )
-async def test_files_logs_of_the_system_and_unknown_services_are_refused_for_good(url: str) -> None:
+async def test_files_syslog_and_unknown_services_are_permanent_failures(url: str) -> None:
     failure = await fail(url)
 
     assert failure.kind is FailureKind.PERMANENT
     assert "root:" not in f"{failure.message} {failure.raw}"
 
 
-async def test_a_service_that_does_not_take_it_is_tried_again_and_its_url_is_not_told() -> None:
+async def test_an_error_of_a_service_is_retryable_and_its_url_is_redacted() -> None:
     async with web_server(answering(500, "canary-path-1 is down")) as web:
         failure = await fail(f"json://canary-user:canary-password@127.0.0.1:{web.port}/canary-path-1")
 
@@ -130,7 +130,7 @@ async def test_a_service_that_does_not_take_it_is_tried_again_and_its_url_is_not
     assert "canary" not in f"{failure.message} {failure.raw}"
 
 
-async def test_a_service_that_is_silent_may_have_taken_it() -> None:
+async def test_a_service_that_does_not_answer_is_ambiguous() -> None:
     async def be_silent(request: bytes, writer: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
 
@@ -144,7 +144,7 @@ async def test_a_service_that_is_silent_may_have_taken_it() -> None:
     assert (failure.value.kind, failure.value.is_ambiguous) == (FailureKind.RETRYABLE, True)
 
 
-async def test_only_the_account_of_a_push_webhook_leads_to_apprise() -> None:
+async def test_only_push_webhook_can_use_apprise() -> None:
     async with ProviderGateway(EgressGuard(LOOPBACK)) as gateway:
         with pytest.raises(SendFailure, match="URL"):
             await gateway.send("slack", make_outgoing(Channel.CHAT, webhook_url="apprise:"))

@@ -1,4 +1,4 @@
-"""Providers over SMTP: their accounts, and a server that plays them."""
+"""Contract cases of SMTP providers, and a fake server."""
 
 import ssl
 from collections.abc import AsyncIterator, Mapping
@@ -22,7 +22,7 @@ class SmtpCase:
     id: str
     credentials: Mapping[str, Any]
     certificate_for: str = ""
-    """The host whose certificate the server shows, for providers that insist on encryption."""
+    """The host in the server's certificate, for providers that require TLS."""
 
 
 _ACCOUNT = {
@@ -32,7 +32,7 @@ _ACCOUNT = {
     "password": PASSWORD,
     "from": "news@example.com",
     "senderName": "Doe, Jörg",
-    # The server of these tests speaks openly, as one inside a company may.
+    # The test server has no TLS.
     "ignoreTls": True,
 }
 
@@ -47,7 +47,7 @@ SMTP_CASES = (
 )
 
 
-# What the server says to the address, to the letter or to the log-in, and what that must be taken for.
+# The server's reply to the recipient, the content or the login, and its expected classification.
 SMTP_FAULTS: Mapping[str, tuple[str, str, FailureKind]] = {
     "400": ("DATA", "554 5.7.1 Message refused", FailureKind.PERMANENT),
     "400 too big": ("DATA", "552 5.3.4 Message too big", FailureKind.PERMANENT),
@@ -67,7 +67,7 @@ SMTP_FAULTS: Mapping[str, tuple[str, str, FailureKind]] = {
 async def play_mail(
     case: SmtpCase, certificate: Path | None = None, *, seconds: float = 30
 ) -> AsyncIterator[tuple[MailServer, ProviderGateway]]:
-    """A server that takes the case's password, and a carrier whose letters all end there."""
+    """Start a server that accepts the password of the case, and a gateway that sends all e-mails to it."""
     context = None
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

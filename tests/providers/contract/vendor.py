@@ -1,4 +1,4 @@
-"""A server on the loopback interface that plays any provider over HTTP/1.1 and HTTP/2, and misbehaves when told to."""
+"""A fake provider on the loopback interface over HTTP/1.1 and HTTP/2, with configurable errors."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -19,7 +19,7 @@ _PREFACE = b"PRI * HTTP/2.0\r\n\r\n"
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """An answer of the provider; a body that is no text goes as JSON."""
+    """An answer of the provider; a body that is not a text is sent as JSON."""
 
     status: int = 200
     body: Any = ""
@@ -32,7 +32,7 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True)
 class Received:
-    """A request as it came over the wire, under the address that it was meant for."""
+    """A received request, with its original URL."""
 
     method: str
     url: str
@@ -46,15 +46,15 @@ class Received:
 
 
 SILENCE = Reply(status=0)
-"""The request is read, and nothing ever comes back."""
+"""The request is read and never answered."""
 
 Answers = Callable[[Received], Reply | None]
-"""None hangs up without a word."""
+"""Returns None to close the connection without an answer."""
 
 
 @dataclass
 class Vendor:
-    """Keeps what it is asked."""
+    """Records requests and answers them."""
 
     answers: Answers
     port: int = 0

@@ -1,4 +1,4 @@
-"""Which credentials are well-formed."""
+"""Formats of credentials, and reading them."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def test_a_port_between_1_and_65535_is_accepted(port: str) -> None:
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "25.0", "٢٥", "smtp", "1" * 5000])
-def test_a_port_that_is_none_is_refused(port: str) -> None:
+def test_an_invalid_port_is_refused(port: str) -> None:
     assert not is_accepted("port", port)
 
 
@@ -46,7 +46,7 @@ def test_host_names_and_addresses_are_accepted(host: str) -> None:
 @pytest.mark.parametrize(
     "host", ["https://example.com", "example.com:25", "-example.com", "a b", "a..b", "a\n", "x" * 300]
 )
-def test_a_host_with_anything_around_it_is_refused(host: str) -> None:
+def test_an_invalid_host_is_refused(host: str) -> None:
     assert not is_accepted("host", host)
 
 
@@ -60,17 +60,17 @@ def test_http_urls_are_accepted(name: str, url: str) -> None:
     "url",
     ["example.com", "ftp://example.com", "https://", "https://a b", "https://x:99999", "https://[::1", "javascript:1"],
 )
-def test_what_is_not_an_http_url_is_refused(url: str) -> None:
+def test_other_urls_are_refused(url: str) -> None:
     assert not is_accepted("webhookUrl", url)
 
 
 @pytest.mark.parametrize("text", ["{}", '{"project_id": "x"}'])
-def test_a_service_account_is_the_text_of_an_object(text: str) -> None:
+def test_a_service_account_is_a_json_object(text: str) -> None:
     assert is_accepted("serviceAccount", text)
 
 
 @pytest.mark.parametrize("text", ["[]", "x", '"{}"', "{", "[" * 20_000, '{"n": 1e999}'])
-def test_a_service_account_that_is_no_object_is_refused(text: str) -> None:
+def test_a_service_account_that_is_not_a_json_object_is_refused(text: str) -> None:
     assert not is_accepted("serviceAccount", text)
 
 
@@ -80,7 +80,7 @@ def test_the_sender_of_email_is_an_address_and_that_of_sms_any_text() -> None:
     assert is_accepted("from", "Acme", make_provider(SenderCredentials))
 
 
-def test_a_provider_may_have_a_rule_of_its_own() -> None:
+def test_a_provider_can_have_its_own_format_rule() -> None:
     assert is_accepted("baseUrl", "xyz.api.infobip.com", PROVIDERS["infobip-sms"])
     assert not is_accepted("baseUrl", "xyz.example.com", PROVIDERS["mobishastra"])
 
@@ -92,7 +92,7 @@ def test_a_required_credential_that_is_missing_or_blank_is_named(credentials: di
     assert problems == {"apiKey": "is required to activate Post"}
 
 
-def test_every_problem_is_told() -> None:
+def test_all_problems_are_reported() -> None:
     problems = find_credential_problems(PROVIDERS["nodemailer"], {"host": "a b", "from": "nobody", "secure": True})
 
     assert set(problems) == {"host", "port", "from"}
@@ -106,7 +106,7 @@ def test_every_problem_is_told() -> None:
         ("http://xyz.example.com/", "http://xyz.example.com"),
     ],
 )
-def test_a_host_alone_is_spoken_to_by_https(text: str, url: str) -> None:
+def test_a_bare_host_becomes_an_https_url(text: str, url: str) -> None:
     assert as_url(text) == url
 
 

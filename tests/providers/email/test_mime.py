@@ -1,4 +1,4 @@
-"""Letters as readers take them apart again, whatever is in them."""
+"""MIME messages, as parsed by the standard library."""
 
 from email import message_from_bytes
 from email.message import EmailMessage
@@ -29,8 +29,8 @@ def write(**fields: object) -> MimeMessage:
     return write_mime(read_email(outgoing, account, Millis(1_767_225_600_000)))
 
 
-def read(letter: MimeMessage) -> EmailMessage:
-    message = message_from_bytes(letter.content, policy=default)
+def read(written: MimeMessage) -> EmailMessage:
+    message = message_from_bytes(written.content, policy=default)
     assert isinstance(message, EmailMessage)
     return message
 
@@ -42,18 +42,18 @@ def read(letter: MimeMessage) -> EmailMessage:
 @example("<p>1 &lt; 2</p>\n" + "<b>long</b>" * 40)
 @example("From the beginning\n--=_\n")
 @example("\0 \x0b \x0c \x85 \u2028")
-def test_a_body_arrives_as_it_was_but_for_its_line_ends(content: str) -> None:
-    letter = write(content=content)
-    message = read(letter)
+def test_a_body_arrives_unchanged_except_for_line_ends(content: str) -> None:
+    written = write(content=content)
+    message = read(written)
 
     body = message.get_body(("html", "plain"))
     assert body is not None
     arrived = body.get_payload(decode=True)
     assert isinstance(arrived, bytes)
     assert arrived.splitlines() == content.encode().splitlines()
-    assert letter.content.isascii()
-    assert b"\n" not in letter.content.replace(b"\r\n", b"")
-    assert max(map(len, letter.content.split(b"\r\n"))) <= 998
+    assert written.content.isascii()
+    assert b"\n" not in written.content.replace(b"\r\n", b"")
+    assert max(map(len, written.content.split(b"\r\n"))) <= 998
     assert not message.defects
 
 
@@ -61,9 +61,9 @@ def test_a_body_arrives_as_it_was_but_for_its_line_ends(content: str) -> None:
 @example("=?utf-8?q?encoded?=", "Ada, Countess")
 @example("x" * 300, 'Quote " and \\ slash')
 @example("wörter " * 30, "Jörg")
-def test_no_subject_or_name_brings_a_header_of_its_own(subject: str, name: str) -> None:
-    letter = write(subject=subject, credentials={"from": "news@example.com", "senderName": name})
-    message = read(letter)
+def test_no_subject_or_name_injects_a_header(subject: str, name: str) -> None:
+    written = write(subject=subject, credentials={"from": "news@example.com", "senderName": name})
+    message = read(written)
 
     assert set(message.keys()) <= {
         *("From", "To", "Subject", "Date", "Message-ID", "MIME-Version", "Content-Type"),
@@ -76,7 +76,7 @@ def test_no_subject_or_name_brings_a_header_of_its_own(subject: str, name: str) 
 @example(["ada"], ["xn--bcher-kva", "example"])
 @example(["ada"], ["example", "test"])
 @example(["a" * 64], ["b" * 63, "com"])
-def test_an_address_that_is_taken_at_a_glance_is_one_that_the_validator_takes(user: list[str], host: list[str]) -> None:
+def test_an_address_that_skips_the_validator_would_pass_it(user: list[str], host: list[str]) -> None:
     address = f"{'.'.join(user)}@{'.'.join(host)}"
     if not _PLAIN_ADDRESS.fullmatch(address):
         return

@@ -1,4 +1,4 @@
-"""The text that goes along with HTML."""
+"""The text alternative of HTML."""
 
 import pytest
 
@@ -26,12 +26,12 @@ from clarion.providers.email.plain_text import is_html, plain_text
         ("", ""),
     ],
 )
-def test_html_becomes_the_words_that_it_shows(html: str, text: str) -> None:
+def test_html_becomes_its_visible_text(html: str, text: str) -> None:
     assert plain_text(html) == f"{text}\n"
 
 
 @pytest.mark.parametrize("piece", ["<a ", "<", "<!--", "<script>", "</a", "<a href='", "<p>", "&#"])
-def test_a_document_of_broken_pieces_is_read_to_its_end(piece: str) -> None:
+def test_broken_html_is_read_in_linear_time(piece: str) -> None:
     assert plain_text(piece * 50_000).endswith("\n")
 
 
@@ -41,5 +41,5 @@ def test_markup_and_entities_are_html(content: str) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "Hello", "1 < 2 and 3 > 2", "a & b", "<3"])
-def test_text_is_not_taken_for_html(content: str) -> None:
+def test_text_is_not_mistaken_for_html(content: str) -> None:
     assert not is_html(content)

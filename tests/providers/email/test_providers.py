@@ -1,4 +1,4 @@
-"""What single providers of e-mail promise beyond the contract that all of them keep."""
+"""Behaviour of single e-mail providers, beyond the shared contract."""
 
 import hashlib
 import hmac
@@ -34,7 +34,7 @@ def make_email(**fields: Any) -> Email:
 
 
 async def send(case: Case, answers: Reply | Callable[[Received], Reply], **fields: Any) -> tuple[Any, list[Received]]:
-    """What comes of it, be it a failure, and what the provider was asked."""
+    """Return the result or the failure, and the requests to the provider."""
     async with play(answers if callable(answers) else lambda _: answers) as vendor, make_gateway(vendor) as gateway:
         try:
             return await gateway.send(case.id, case.make_outgoing(**fields)), vendor.requests
@@ -55,13 +55,13 @@ async def send(case: Case, answers: Reply | Callable[[Received], Reply], **field
         ("sendinblue", Reply(status=400, body={"code": "duplicate_parameter", "message": "Duplicate idempotencyKey"})),
     ],
 )
-async def test_a_second_try_that_is_refused_as_one_was_sent_before(provider_id: str, answer: Reply) -> None:
+async def test_a_repeated_send_that_is_refused_as_a_duplicate_counts_as_sent(provider_id: str, answer: Reply) -> None:
     sent, _ = await send(CASE_OF[provider_id], answer)
 
     assert sent.provider_message_id == MESSAGE_ID
 
 
-async def test_braze_is_not_asked_to_write_to_somebody_it_does_not_know() -> None:
+async def test_nothing_is_sent_through_braze_to_an_unknown_user() -> None:
     failure, requests = await send(CASE_OF["braze"], Reply(status=201, body={"users": [], "message": "success"}))
 
     assert (failure.kind, len(requests)) == (FailureKind.RECIPIENT_INVALID, 1)
@@ -71,14 +71,14 @@ async def test_braze_is_not_asked_to_write_to_somebody_it_does_not_know() -> Non
     ("status", "kind"),
     [(401, FailureKind.PERMANENT), (429, FailureKind.RATE_LIMITED), (503, FailureKind.RETRYABLE)],
 )
-async def test_a_refused_look_up_at_braze_is_taken_for_what_it_is(status: int, kind: FailureKind) -> None:
+async def test_a_failed_lookup_at_braze_is_classified(status: int, kind: FailureKind) -> None:
     reset = {"X-RateLimit-Reset": str(NOW // 1000 + 20)}
     failure, requests = await send(CASE_OF["braze"], Reply(status=status, body={"message": "no"}, headers=reset))
 
     assert (failure.kind, failure.retry_after, len(requests)) == (kind, 20, 1)
 
 
-async def test_a_look_up_at_braze_that_makes_no_sense_may_work_later() -> None:
+async def test_a_malformed_lookup_answer_of_braze_is_retryable() -> None:
     failure, requests = await send(CASE_OF["braze"], Reply(body="<html>A proxy says hello"))
 
     assert (failure.kind, len(requests)) == (FailureKind.RETRYABLE, 1)
@@ -92,7 +92,7 @@ async def test_a_look_up_at_braze_that_makes_no_sense_may_work_later() -> None:
         {"attachments": [{"name": "invoice.pdf", "file": "SGVsbG8="}]},
     ],
 )
-async def test_braze_does_not_get_what_it_would_leave_out(overrides: dict[str, Any]) -> None:
+async def test_braze_refuses_what_it_does_not_support(overrides: dict[str, Any]) -> None:
     failure, requests = await send(CASE_OF["braze"], Reply(), overrides=overrides)
 
     assert (failure.kind, requests) == (FailureKind.PERMANENT, [])
@@ -108,7 +108,7 @@ async def test_braze_does_not_get_what_it_would_leave_out(overrides: dict[str, A
         ("@media print{a{}}", "@media print{a{ {{closing_double_curly()}}"),
     ],
 )
-async def test_sparkpost_gets_no_template(text: str, printed: str) -> None:
+async def test_braces_are_escaped_for_sparkpost(text: str, printed: str) -> None:
     _, (request,) = await send(CASE_OF["sparkpost"], CASE_OF["sparkpost"].success, content=text, overrides={})
 
     assert f'"text":"{printed}"' in request.body.decode()
@@ -122,7 +122,7 @@ async def test_sparkpost_gets_no_template(text: str, printed: str) -> None:
         ("infobip-email", Reply(status=403, body={"requestError": {}})),
     ],
 )
-async def test_a_key_that_may_send_and_do_nothing_else_is_a_good_one(provider_id: str, answer: Reply) -> None:
+async def test_a_key_that_can_only_send_passes_the_check(provider_id: str, answer: Reply) -> None:
     async with play(lambda _: answer) as vendor, make_gateway(vendor) as gateway:
         await gateway.check(provider_id, CASE_OF[provider_id].credentials)
 
@@ -137,7 +137,7 @@ async def test_a_key_that_may_send_and_do_nothing_else_is_a_good_one(provider_id
         ("mailersend", "POST", b'{"type":"webhook.test","message":"This is a ping"}'),
     ],
 )
-async def test_an_address_that_is_tried_out_answers(provider_id: str, method: str, body: bytes) -> None:
+async def test_a_webhook_test_call_is_answered(provider_id: str, method: str, body: bytes) -> None:
     callback = Callback(method=method, url=RECEIPTS_URL, body=body, received_at=NOW)
     async with play(lambda _: None) as vendor, make_gateway(vendor) as gateway:
         receipts, reply = await gateway.read_receipts(provider_id, CASE_OF[provider_id].credentials, callback)
@@ -148,7 +148,7 @@ async def test_an_address_that_is_tried_out_answers(provider_id: str, method: st
 
 
 @pytest.mark.parametrize("provider_id", ["mailersend", "mailtrap"])
-async def test_reports_that_are_signed_with_nothing_are_refused(provider_id: str) -> None:
+async def test_reports_are_refused_if_the_signing_key_is_empty(provider_id: str) -> None:
     case = CASE_OF[provider_id]
     body = case.reports[0].body
     (header,) = case.reports[0].headers
@@ -164,11 +164,11 @@ async def test_reports_that_are_signed_with_nothing_are_refused(provider_id: str
     ("name", "spelled"),
     [("templateId", "TemplateID"), ("CustomID", "CustomID"), ("htmlPart", "HTMLPart"), ("urlTags", "URLTags")],
 )
-def test_mailjet_has_a_spelling_of_its_own(name: str, spelled: str) -> None:
+def test_names_get_the_casing_of_mailjet(name: str, spelled: str) -> None:
     assert to_mailjet_case(name) == spelled
 
 
-def test_the_signature_of_a_webhook_is_the_one_that_its_receivers_know() -> None:
+def test_the_signature_of_a_webhook_is_the_established_one() -> None:
     body = (
         b'{"to":["johndoe@example.com"],"from":"janedoe@example.com","subject":"test","html":"<h1>test</h1>",'
         b'"text":"test"}'
@@ -180,7 +180,7 @@ def test_the_signature_of_a_webhook_is_the_one_that_its_receivers_know() -> None
     assert signed["X-Novu-Signature"] == "d1e94cd19eeceec2e0717e36f7edacaa93612b311bde8756ee35b89d4a994767"
 
 
-def test_a_text_becomes_html_that_shows_it_as_it_is() -> None:
+def test_a_text_becomes_html_with_the_same_layout() -> None:
     assert make_email(text="1 < 2\n&amp;").as_html == ('<div style="white-space: pre-wrap">1 &lt; 2\n&amp;amp;</div>')
     assert make_email(html="<p>Hi</p>").as_html == "<p>Hi</p>"
 
@@ -188,5 +188,5 @@ def test_a_text_becomes_html_that_shows_it_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("value", "seconds"), [("12", 12), ("0.5", 0), ("999999999", 86_400), ("soon", None), ("", None)]
 )
-def test_a_header_says_how_long_to_wait(value: str, seconds: int | None) -> None:
+def test_the_seconds_to_wait_are_read_from_a_header(value: str, seconds: int | None) -> None:
     assert seconds_header("x-wait")(make_answer(headers={"x-wait": value})) == seconds

@@ -1,4 +1,4 @@
-"""Sending through the built-in outbox and through Slack's webhooks."""
+"""The gateway: the built-in outbox, calls over HTTP/1.1, failures and redaction."""
 
 import asyncio
 import itertools
@@ -37,7 +37,7 @@ async def fail(gateway: ProviderGateway, respond: Respond) -> SendFailure:
 
 
 @pytest.mark.parametrize(("provider", "channel"), [("svc-email", Channel.EMAIL), ("svc-sms", Channel.SMS)])
-async def test_the_built_in_outbox_takes_everything_at_once(
+async def test_the_built_in_outbox_accepts_every_message(
     gateway: ProviderGateway, provider: str, channel: Channel
 ) -> None:
     sent = await gateway.send(provider, make_outgoing(channel))
@@ -45,7 +45,7 @@ async def test_the_built_in_outbox_takes_everything_at_once(
     assert sent.provider_message_id == "6601f5a1c0ffee"
 
 
-async def test_a_provider_without_a_sender_says_so(gateway: ProviderGateway) -> None:
+async def test_an_unknown_provider_cannot_send(gateway: ProviderGateway) -> None:
     with pytest.raises(SendFailure) as failure:
         await gateway.send("carrier-pigeon", make_outgoing(Channel.SMS, phone="+15551234567"))
 
@@ -54,7 +54,7 @@ async def test_a_provider_without_a_sender_says_so(gateway: ProviderGateway) -> 
     assert not gateway.can_send("carrier-pigeon")
 
 
-async def test_everything_but_the_inbox_is_sent_through_the_carrier(gateway: ProviderGateway) -> None:
+async def test_all_providers_except_the_inbox_can_send(gateway: ProviderGateway) -> None:
     able = {provider_id for provider_id in PROVIDERS if gateway.can_send(provider_id)}
 
     assert able == set(PROVIDERS) - {"svc"}
@@ -71,7 +71,7 @@ async def test_slack_gets_the_text_as_json(gateway: ProviderGateway) -> None:
     assert sent == Sent(provider_message_id="req-1", raw={"status": 200, "body": "ok"})
 
 
-async def test_overrides_join_the_text_but_do_not_lead_it_elsewhere(gateway: ProviderGateway) -> None:
+async def test_overrides_are_merged_but_cannot_change_the_webhook(gateway: ProviderGateway) -> None:
     overrides = {
         "blocks": [{"type": "divider"}],
         "webhookUrl": "http://127.0.0.1:1/elsewhere",
@@ -84,7 +84,7 @@ async def test_overrides_join_the_text_but_do_not_lead_it_elsewhere(gateway: Pro
     assert body == {"text": "Hello", "blocks": [{"type": "divider"}], "unfurl_links": False}
 
 
-async def test_connections_are_kept_for_the_next_message(gateway: ProviderGateway) -> None:
+async def test_connections_are_reused(gateway: ProviderGateway) -> None:
     async with web_server(answering(200, Set_Cookie="session=1")) as web:
         for _ in range(3):
             await send(gateway, web)
@@ -107,7 +107,7 @@ async def test_connections_are_kept_for_the_next_message(gateway: ProviderGatewa
         (503, "", FailureKind.RETRYABLE),
     ],
 )
-async def test_a_refusal_is_told_in_the_words_of_the_provider(
+async def test_a_failure_has_the_error_text_of_the_provider(
     gateway: ProviderGateway, status: int, body: str, kind: FailureKind
 ) -> None:
     failure = await fail(gateway, answering(status, body))
@@ -127,7 +127,7 @@ async def test_a_refusal_is_told_in_the_words_of_the_provider(
         ("-5", None),
     ],
 )
-async def test_a_rate_limit_says_how_long_to_wait(gateway: ProviderGateway, header: str, seconds: int | None) -> None:
+async def test_retry_after_is_read(gateway: ProviderGateway, header: str, seconds: int | None) -> None:
     failure = await fail(gateway, answering(429, "rate_limited", Retry_After=header))
 
     assert (failure.kind, failure.retry_after) == (FailureKind.RATE_LIMITED, seconds)
@@ -141,7 +141,7 @@ async def test_a_redirect_is_not_followed(gateway: ProviderGateway, status: int)
     assert (failure.kind, target.connections) == (FailureKind.PERMANENT, 0)
 
 
-async def test_a_server_that_is_silent_is_given_up(clock: ManualClock) -> None:
+async def test_a_server_that_does_not_answer_times_out(clock: ManualClock) -> None:
     async def be_silent(request: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Le")
         await writer.drain()
@@ -152,7 +152,7 @@ async def test_a_server_that_is_silent_is_given_up(clock: ManualClock) -> None:
     assert (failure.kind, failure.message) == (FailureKind.RETRYABLE, "127.0.0.1 did not answer within 0.05 seconds")
 
 
-async def test_a_body_that_drips_without_end_is_given_up(clock: ManualClock) -> None:
+async def test_an_endless_body_times_out(clock: ManualClock) -> None:
     async def drip(request: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
         for _ in itertools.count():
@@ -166,14 +166,14 @@ async def test_a_body_that_drips_without_end_is_given_up(clock: ManualClock) -> 
     assert failure.kind is FailureKind.RETRYABLE
 
 
-async def test_a_connection_that_is_reset_may_work_later(gateway: ProviderGateway) -> None:
+async def test_a_reset_connection_is_retryable(gateway: ProviderGateway) -> None:
     async def reset(request: bytes, writer: asyncio.StreamWriter) -> None:
         writer.transport.abort()
 
     assert (await fail(gateway, reset)).kind is FailureKind.RETRYABLE
 
 
-async def test_a_server_that_does_not_speak_http_may_do_so_later(gateway: ProviderGateway) -> None:
+async def test_an_answer_that_is_not_http_is_retryable(gateway: ProviderGateway) -> None:
     async def babble(request: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(b"\x00\x01\x02 hello\r\n\r\n")
         await writer.drain()
@@ -181,7 +181,7 @@ async def test_a_server_that_does_not_speak_http_may_do_so_later(gateway: Provid
     assert (await fail(gateway, babble)).kind is FailureKind.RETRYABLE
 
 
-async def test_a_port_that_nobody_listens_on_may_be_served_later(gateway: ProviderGateway) -> None:
+async def test_a_refused_connection_is_retryable(gateway: ProviderGateway) -> None:
     async with web_server(answering(200)) as web:
         pass
     with pytest.raises(SendFailure) as failure:
@@ -190,7 +190,7 @@ async def test_a_port_that_nobody_listens_on_may_be_served_later(gateway: Provid
     assert failure.value.kind is FailureKind.RETRYABLE
 
 
-async def test_of_a_huge_answer_only_the_beginning_is_read(gateway: ProviderGateway) -> None:
+async def test_only_the_beginning_of_a_huge_answer_is_read(gateway: ProviderGateway) -> None:
     written = 0
 
     async def flood(request: bytes, writer: asyncio.StreamWriter) -> None:
@@ -216,9 +216,7 @@ async def test_a_subscriber_without_a_webhook_cannot_be_reached(gateway: Provide
 
 
 @pytest.mark.parametrize("status", [200, 302, 404, 500])
-async def test_the_webhook_and_the_credentials_are_in_nothing_that_comes_back(
-    gateway: ProviderGateway, status: int
-) -> None:
+async def test_results_have_no_webhook_and_no_credentials(gateway: ProviderGateway, status: int) -> None:
     secret = "canary-secret-key-55aa"
 
     async def echo(request: bytes, writer: asyncio.StreamWriter) -> None:
@@ -227,18 +225,18 @@ async def test_the_webhook_and_the_credentials_are_in_nothing_that_comes_back(
     async with web_server(echo) as web:
         outgoing = make_outgoing(Channel.CHAT, webhook_url=web.url(), credentials=SLACK | {"secretKey": secret})
         try:
-            shown = repr(await gateway.send("slack", outgoing))
+            result = repr(await gateway.send("slack", outgoing))
         except SendFailure as failure:
-            shown = f"{failure} {failure.message} {failure.raw} {failure.__cause__}"
+            result = f"{failure} {failure.message} {failure.raw} {failure.__cause__}"
 
-    assert CANARY not in shown
-    assert secret not in shown
+    assert CANARY not in result
+    assert secret not in result
     assert CANARY not in repr(outgoing)
     assert secret not in repr(outgoing)
 
 
 @pytest.mark.parametrize("length", [250, 300, 350, 400, 950, 990, 1_000])
-async def test_no_half_of_a_secret_is_left_where_a_long_answer_is_cut(gateway: ProviderGateway, length: int) -> None:
+async def test_truncating_a_long_answer_leaves_no_part_of_a_secret(gateway: ProviderGateway, length: int) -> None:
     secret = "canary-secret-key-55aa" * 3
 
     async with web_server(answering(404, "x" * length + secret)) as web:
@@ -249,6 +247,6 @@ async def test_no_half_of_a_secret_is_left_where_a_long_answer_is_cut(gateway: P
     assert "canary" not in f"{failure.value.message} {failure.value.raw}"
 
 
-async def test_a_carrier_sends_while_it_is_entered_only() -> None:
+async def test_a_gateway_that_is_not_entered_cannot_send() -> None:
     with pytest.raises(RuntimeError, match="entered"):
         await ProviderGateway(LOOPBACK).send("slack", make_outgoing(Channel.CHAT, webhook_url="http://127.0.0.1:9/"))

@@ -1,4 +1,4 @@
-"""The courier: tokens, several calls for one message, what triggers add, devices that are gone."""
+"""The HTTP sender: access tokens, several calls per message, overrides, dead tokens."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ BY_ID = {case.id: case for case in CASES}
 Answer = Reply | Callable[[Received], Reply | None]
 
 
-async def carry(case: Case, answer: Answer | None = None, **fields: Any) -> tuple[Sent, Vendor]:
+async def send(case: Case, answer: Answer | None = None, **fields: Any) -> tuple[Sent, Vendor]:
     async with play(case.answers(answer or case.success)) as vendor, make_gateway(vendor) as gateway:
         return await gateway.send(case.id, case.make_outgoing(**fields)), vendor
 
@@ -42,9 +42,9 @@ async def test_many_messages_share_one_access_token() -> None:
     assert (len(exchanges), len(vendor.requests)) == (1, 10)
 
 
-async def test_a_token_that_died_is_fetched_again_once() -> None:
+async def test_a_rejected_token_is_renewed_once() -> None:
     case, refusals = BY_ID["fcm"], [Reply(status=401, body={"error": {"status": "UNAUTHENTICATED"}})]
-    sent, vendor = await carry(case, lambda _: refusals.pop() if refusals else case.success)
+    sent, vendor = await send(case, lambda _: refusals.pop() if refusals else case.success)
 
     assert sent.provider_message_id == case.message_id
     assert ["oauth2" in request.url for request in vendor.requests] == [True, False, True, False]
@@ -58,7 +58,7 @@ async def test_a_token_that_died_is_fetched_again_once() -> None:
         (Reply(body={"id_token": "canary-other-token"}), FailureKind.PERMANENT),
     ],
 )
-async def test_an_account_that_gets_no_token_sends_nothing(reply: Reply, kind: FailureKind) -> None:
+async def test_without_an_access_token_nothing_is_sent(reply: Reply, kind: FailureKind) -> None:
     case = BY_ID["fcm"]
     async with play(lambda _: reply) as vendor, make_gateway(vendor) as gateway:
         for _ in range(2):
@@ -67,41 +67,41 @@ async def test_an_account_that_gets_no_token_sends_nothing(reply: Reply, kind: F
 
     assert failure.value.kind is kind
     assert "canary" not in f"{failure.value} {failure.value.raw}"
-    # A failure is not kept: each message asks anew.
+    # A failure is not cached: each message makes a new exchange.
     assert len(vendor.requests) == 2
 
 
-async def test_a_notification_went_out_if_any_device_took_it_and_dead_ones_are_named() -> None:
+async def test_a_notification_is_sent_if_any_device_accepts_it_and_dead_tokens_are_reported() -> None:
     case = BY_ID["fcm"]
 
     def answer(request: Received) -> Reply:
         return case.faults["invalid recipient"].reply if b"dead" in request.body else case.success
 
-    sent, _ = await carry(case, answer, device_tokens=("dead-token-1", "live-token-2", "live-token-2"))
+    sent, _ = await send(case, answer, device_tokens=("dead-token-1", "live-token-2", "live-token-2"))
 
     assert (sent.provider_message_id, sent.dead_tokens) == (case.message_id, ("dead-token-1",))
     assert [one.get("kind") for one in sent.raw["tokens"]] == ["recipient_invalid", None]
 
 
-async def test_of_several_failures_the_one_that_may_pass_counts() -> None:
+async def test_of_several_failures_the_retryable_one_is_raised() -> None:
     case = BY_ID["fcm"]
 
     def answer(request: Received) -> Reply:
         return case.faults["invalid recipient" if b"dead" in request.body else "503"].reply
 
     with pytest.raises(SendFailure) as failure:
-        await carry(case, answer, device_tokens=("dead-token-1", "busy-token-2"))
+        await send(case, answer, device_tokens=("dead-token-1", "busy-token-2"))
 
     assert (failure.value.kind, failure.value.dead_tokens) == (FailureKind.RETRYABLE, ("dead-token-1",))
 
 
-async def test_a_trigger_adds_to_body_query_and_headers_but_not_to_the_proof() -> None:
-    passed = {
+async def test_a_trigger_adds_to_body_query_and_headers_but_not_to_authentication() -> None:
+    passthrough = {
         "body": {"categories": ["a"], "personalizations": [{"to": [{"email": "b@example.org"}]}]},
         "headers": {"Authorization": "Bearer mine", "X-More": "1"},
         "query": {"dry": "run"},
     }
-    _, vendor = await carry(BY_ID["sendgrid"], overrides={"batchId": "7", "_passthrough": passed})
+    _, vendor = await send(BY_ID["sendgrid"], overrides={"batchId": "7", "_passthrough": passthrough})
 
     (request,) = vendor.requests
     (body,) = bodies(vendor)
@@ -111,11 +111,11 @@ async def test_a_trigger_adds_to_body_query_and_headers_but_not_to_the_proof() -
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.channel is Channel.EMAIL], ids=lambda case: case.id)
-async def test_line_breaks_begin_nothing_in_an_e_mail(case: Case) -> None:
+async def test_line_breaks_inject_no_headers_into_an_e_mail(case: Case) -> None:
     evil = "a\r\nBcc: victim@example.org\r\n\r\nx"
     files = [{"name": evil, "mime": f"text/plain{evil}", "file": "eA=="}] if PROVIDERS[case.id].can_attach_files else []
     overrides = {"senderName": evil, "headers": {"X-Evil": evil}, "attachments": files}
-    _, vendor = await carry(case, subject=evil, overrides=overrides)
+    _, vendor = await send(case, subject=evil, overrides=overrides)
 
     request = vendor.requests[-1]
     opened = json.dumps(show(request, opens=case.opens))
@@ -126,18 +126,18 @@ async def test_line_breaks_begin_nothing_in_an_e_mail(case: Case) -> None:
 async def test_a_generic_gateway_is_called_with_its_keys() -> None:
     case = BY_ID["generic-sms"]
     credentials = dict(case.credentials) | {"authenticateByToken": False}
-    sent, vendor = await carry(case, credentials=credentials)
+    sent, vendor = await send(case, credentials=credentials)
 
     (request,) = vendor.requests
     assert (request.headers["x-api-key"], request.headers["x-api-secret"]) == ("canary-api-key", "canary-secret-key")
     assert sent.provider_message_id == "4711"
 
 
-async def test_slack_posts_to_a_channel_by_the_token_of_a_bot() -> None:
+async def test_slack_posts_to_a_channel_with_a_bot_token() -> None:
     case = BY_ID["slack"]
     credentials = dict(case.credentials) | {"token": "xoxb-canary"}
     fields: dict[str, Any] = {"credentials": credentials, "webhook_url": None, "entry": {"channel": "C1"}}
-    sent, vendor = await carry(case, Reply(body={"ok": True, "ts": "1.2"}), **fields)
+    sent, vendor = await send(case, Reply(body={"ok": True, "ts": "1.2"}), **fields)
 
     assert (vendor.requests[0].url, sent.provider_message_id) == ("https://slack.com/api/chat.postMessage", "1.2")
     for error, kind in {
@@ -146,12 +146,12 @@ async def test_slack_posts_to_a_channel_by_the_token_of_a_bot() -> None:
         "ratelimited": "rate_limited",
     }.items():
         with pytest.raises(SendFailure) as failure:
-            await carry(case, Reply(body={"ok": False, "error": error}), **fields)
+            await send(case, Reply(body={"ok": False, "error": error}), **fields)
         assert failure.value.kind == kind
 
 
-async def test_a_text_of_the_common_alphabet_is_not_sent_as_unicode() -> None:
-    _, vendor = await carry(BY_ID["nexmo"], content="Hello")
+async def test_a_gsm7_text_is_not_sent_as_unicode() -> None:
+    _, vendor = await send(BY_ID["nexmo"], content="Hello")
 
     assert b"type=text" in vendor.requests[0].body
 
@@ -159,14 +159,14 @@ async def test_a_text_of_the_common_alphabet_is_not_sent_as_unicode() -> None:
 @pytest.mark.parametrize(
     "given", [{}, {"apiKey": "x"}, {"apiKey": " ", "from": "a@b.c"}, {"apiKey": 7, "from": "a@b.c"}]
 )
-async def test_an_account_that_lacks_something_is_not_called(given: dict[str, Any]) -> None:
+async def test_incomplete_credentials_make_no_call(given: dict[str, Any]) -> None:
     with pytest.raises(SendFailure, match="integration") as failure:
-        await carry(BY_ID["sendgrid"], credentials=given)
+        await send(BY_ID["sendgrid"], credentials=given)
 
     assert failure.value.kind is FailureKind.PERMANENT
 
 
-async def test_http2_calls_share_a_connection_and_keep_to_the_guard() -> None:
+async def test_http2_calls_share_a_connection_and_use_the_egress_guard() -> None:
     call = encode_call(ProviderRequest.json("https://api.push.apple.com/3/device/a", {"aps": {}}))
     clock = ManualClock(NOW)
     async with play(lambda _: Reply(status=410, body={"reason": "Unregistered"}, headers={"apns-id": "1"})) as vendor:
@@ -185,7 +185,7 @@ async def test_http2_calls_share_a_connection_and_keep_to_the_guard() -> None:
 
 
 @pytest.mark.parametrize("reply", [SILENCE, None])
-async def test_an_http2_server_that_says_nothing_may_have_taken_the_message(reply: Reply | None) -> None:
+async def test_an_http2_call_without_an_answer_is_ambiguous(reply: Reply | None) -> None:
     call = encode_call(ProviderRequest.json("https://api.push.apple.com/3/device/a", {}))
     async with play(lambda _: reply) as vendor:
         client = Http2Client(

@@ -1,4 +1,4 @@
-"""Canaries: what is secret of an account shows up in no log line, no execution detail, no message and no answer."""
+"""Redaction end to end: no secret of an account appears in logs, execution details, messages and answers."""
 
 import json
 import logging
@@ -34,9 +34,9 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 
 @pytest.fixture
 async def vendor() -> AsyncIterator[Vendor]:
-    """Repeats what it is told, and all that it knows of the account."""
-    async with play(lambda _: Reply()) as playing:
-        yield playing
+    """A provider that echoes requests and credentials."""
+    async with play(lambda _: Reply()) as entered:
+        yield entered
 
 
 @pytest.fixture
@@ -59,22 +59,22 @@ def secrets_of(case: Case) -> list[str]:
 
 
 async def integrate(api: Api, case: Case) -> dict[str, Any]:
-    """The account of the case, and Ada with a place there."""
+    """Create the integration of the case, and a subscriber with credentials for it."""
     body = {"providerId": case.id, "channel": case.channel, "active": True, "credentials": dict(case.credentials)}
     made = await api.post("/v1/integrations", json=body)
     assert made.status_code == 201, made.text
     await api.post("/v2/subscribers", json=ADA)
     if case.id in list(ChannelProvider):
         outgoing = case.make_outgoing()
-        place = {"webhookUrl": outgoing.webhook_url, "deviceTokens": list(outgoing.device_tokens), **outgoing.entry}
-        given = {name: value for name, value in place.items() if value}
+        entry = {"webhookUrl": outgoing.webhook_url, "deviceTokens": list(outgoing.device_tokens), **outgoing.entry}
+        given = {name: value for name, value in entry.items() if value}
         answer = await api.patch("/v1/subscribers/ada/credentials", json={"providerId": case.id, "credentials": given})
         assert answer.status_code == 200, answer.text
-    shown: dict[str, Any] = made.json()
-    return shown
+    integration: dict[str, Any] = made.json()
+    return integration
 
 
-def repeat(case: Case, vendor: Vendor, status: int) -> None:
+def echo_requests(case: Case, vendor: Vendor, status: int) -> None:
     def answer(request: Received) -> Reply:
         return Reply(status=status, body=f"{request.wire}\n{json.dumps(dict(case.credentials))}")
 
@@ -82,7 +82,7 @@ def repeat(case: Case, vendor: Vendor, status: int) -> None:
 
 
 @each_case
-async def test_what_is_recorded_of_a_send_holds_no_secret(
+async def test_the_record_of_a_send_has_no_secret(
     world: World, vendor: Vendor, case: Case, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -90,13 +90,13 @@ async def test_what_is_recorded_of_a_send_holds_no_secret(
     await world.make_workflow(STEPS[case.channel])
     recorded = []
     for status in (200, 400, 500):
-        repeat(case, vendor, status)
+        echo_requests(case, vendor, status)
         await world.trigger()
         await world.work()
         recorded.append(json.dumps(await world.events()))
 
     assert vendor.requests
-    # Messages show the subscriber's own address, which is the subscriber's and not the account's.
+    # Messages contain the address of the subscriber, which is not a secret of the account.
     errors = [message.get("errorText", "") for message in await world.messages()]
     for secret in secrets_of(case):
         assert secret not in "".join(recorded)
@@ -105,7 +105,7 @@ async def test_what_is_recorded_of_a_send_holds_no_secret(
 
 
 @each_case
-async def test_what_is_answered_to_a_trial_holds_no_secret(
+async def test_the_answer_to_a_test_send_has_no_secret(
     api: Api, vendor: Vendor, case: Case, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -115,11 +115,11 @@ async def test_what_is_answered_to_a_trial_holds_no_secret(
     account = {"providerId": case.id, "channel": case.channel, "credentials": dict(case.credentials), "check": True}
     answered = []
     for status in (200, 401, 500):
-        repeat(case, vendor, status)
-        shown = await api.post(f"/v1/integrations/{made['_id']}/test", json={"subscriberId": "ada", "to": to})
+        echo_requests(case, vendor, status)
+        tested = await api.post(f"/v1/integrations/{made['_id']}/test", json={"subscriberId": "ada", "to": to})
         checked = await api.post("/v1/integrations", json=account)
-        assert shown.status_code == 200, shown.text
-        answered += [shown.text, checked.text if checked.status_code == 422 else ""]
+        assert tested.status_code == 200, tested.text
+        answered += [tested.text, checked.text if checked.status_code == 422 else ""]
 
     assert vendor.requests
     for secret in secrets_of(case):

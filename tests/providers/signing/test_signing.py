@@ -1,4 +1,4 @@
-"""Signatures, against vectors that their makers publish and against the other half of each key."""
+"""Signatures, checked with published test vectors and with the matching public or private key."""
 
 import base64
 from typing import Any
@@ -35,7 +35,7 @@ def decode(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def test_amazons_vector_of_a_plain_get() -> None:
+def test_the_aws_test_vector_of_a_plain_get() -> None:
     key = AwsKey(
         access_key="AKIDEXAMPLE",
         secret_key=Secret("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
@@ -87,7 +87,7 @@ def test_azure_signs_path_date_host_and_content() -> None:
         ),
     ],
 )
-def test_webhooks_are_signed_over_their_very_bytes(key: str, body: str, signature: str) -> None:
+def test_webhooks_are_signed_over_their_exact_bytes(key: str, body: str, signature: str) -> None:
     assert hmac_hex(Secret(key), body.encode()) == signature
 
 
@@ -103,7 +103,7 @@ def make_standard(**headers: str) -> Callback:
     )
 
 
-def test_the_vector_of_standard_webhooks() -> None:
+def test_the_test_vector_of_standard_webhooks() -> None:
     secret = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 
     assert is_standard_signed(make_standard(), secret)
@@ -113,7 +113,7 @@ def test_the_vector_of_standard_webhooks() -> None:
     assert not is_standard_signed(make_standard(), Secret(""))
 
 
-def test_tokens_are_signed_by_private_keys_and_checked_by_public_ones() -> None:
+def test_tokens_signed_by_a_private_key_verify_with_the_public_key() -> None:
     rsa_key = rsa.generate_private_key(public_exponent=65_537, key_size=1_024)
     curve_key = ec.generate_private_key(ec.SECP256R1())
     claims: dict[str, Any] = {"iss": "me", "iat": 1}
@@ -129,7 +129,7 @@ def test_tokens_are_signed_by_private_keys_and_checked_by_public_ones() -> None:
     curve_key.public_key().verify(der, unsigned.encode(), ec.ECDSA(SHA256()))
 
 
-def test_keys_that_were_pasted_badly_are_read_and_others_are_refused() -> None:
+def test_keys_with_escaped_line_breaks_are_read_and_invalid_ones_refused() -> None:
     pem = make_pem(ec.generate_private_key(ec.SECP256R1()))
 
     assert sign_es256(Secret(pem.reveal().replace("\n", "\\n")), {})
@@ -148,7 +148,7 @@ def test_a_token_of_another_key_or_another_algorithm_has_no_claims() -> None:
     assert read_hs256(Secret("key"), "nonsense") is None
 
 
-def test_ed25519_by_the_bytes_of_the_key() -> None:
+def test_an_ed25519_signature_is_verified() -> None:
     key = ed25519.Ed25519PrivateKey.generate()
     public = base64.b64encode(key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)).decode()
     signature = base64.b64encode(key.sign(b"1|body")).decode()
@@ -170,5 +170,5 @@ def test_ed25519_by_the_bytes_of_the_key() -> None:
         ("https://s3.amazonaws.com/cert.pem", False),
     ],
 )
-def test_certificates_come_from_amazon_alone(address: str, is_theirs: bool) -> None:
+def test_only_urls_of_amazon_are_trusted(address: str, is_theirs: bool) -> None:
     assert is_amazon_url(address) is is_theirs

@@ -10,12 +10,12 @@ from clarion.providers.sms.message import normalise_number
 @pytest.mark.parametrize(
     "text", ["", "Hello @ £$¥èéùìòÇØøÅå", "ΔΦΓΛΩΠΨΣΘΞÆæßÉ", "äöñüà ÄÖÑÜ§¿¡¤", "5 € {a|b} [^~\\]", "a\r\nb"]
 )
-def test_what_every_telephone_knows_is_gsm7(text: str) -> None:
+def test_gsm7_characters_are_recognised(text: str) -> None:
     assert is_gsm7(text)
 
 
 @pytest.mark.parametrize("text", ["ç", "á", "`", "Привет", "🎉", "“quoted”", "a\tb", "\x1b"])
-def test_everything_else_is_not(text: str) -> None:
+def test_other_characters_are_not_gsm7(text: str) -> None:
     assert not is_gsm7(text)
 
 
@@ -43,7 +43,7 @@ def test_everything_else_is_not(text: str) -> None:
         ("🎉" * 67, 3),
     ],
 )
-def test_a_text_becomes_as_many_parts_as_the_network_makes_of_it(text: str, parts: int) -> None:
+def test_a_text_is_split_like_in_the_network(text: str, parts: int) -> None:
     assert count_parts(text) == parts
 
 
@@ -58,12 +58,12 @@ def test_a_text_becomes_as_many_parts_as_the_network_makes_of_it(text: str, part
         ("12345", "12345"),
     ],
 )
-def test_numbers_are_brought_into_international_form(given: str, number: str) -> None:
+def test_numbers_are_converted_to_international_form(given: str, number: str) -> None:
     assert normalise_number(given) == number
 
 
 @pytest.mark.parametrize("given", ["", "+", "ada", "+44\r\nX-Header: y", "+44207946000012345", "٤٤٢٠٧٩٤٦", "+44,+45"])
-def test_what_is_no_number_reaches_nobody(given: str) -> None:
+def test_an_invalid_number_is_an_invalid_recipient(given: str) -> None:
     with pytest.raises(SendFailure) as failure:
         normalise_number(given)
 

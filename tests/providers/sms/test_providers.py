@@ -1,4 +1,4 @@
-"""Providers of SMS beyond what all of them promise: handshakes, sandboxes, repeated tries, long texts."""
+"""Behaviour of single SMS providers, beyond the shared contract: handshakes, sandboxes, repeated sends, long texts."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ VALIDATION = Report(
 
 
 async def deliver(case: Case, *, later: int = 0, **fields: Any) -> Received:
-    """The request that a message becomes, at a moment some milliseconds later than usual."""
+    """Return the request of a message that is sent `later` milliseconds after NOW."""
     async with play(case.answers(case.success)) as vendor:
         guard, clock = EgressGuard(["127.0.0.0/8"]), ManualClock(NOW)
         clock.move(later)
@@ -41,7 +41,7 @@ async def read_azure(callback: Callback) -> Any:
         return await gateway.read_receipts(case.id, case.credentials, callback)
 
 
-async def test_event_grid_gets_the_code_of_a_new_subscription_back() -> None:
+async def test_the_validation_code_is_returned_to_event_grid() -> None:
     receipts, reply = await read_azure(VALIDATION)
 
     assert receipts == []
@@ -54,7 +54,7 @@ async def test_a_subscription_without_our_token_is_not_confirmed() -> None:
         await read_azure(replace(VALIDATION, query={}))
 
 
-async def test_azure_knows_a_later_try_by_the_same_id_and_moment() -> None:
+async def test_a_repeated_send_to_azure_has_the_same_id_and_time() -> None:
     first, second = [await deliver(BY_ID["azure-sms"], later=later) for later in (0, 90_000)]
 
     assert first.body == second.body
@@ -62,7 +62,7 @@ async def test_azure_knows_a_later_try_by_the_same_id_and_moment() -> None:
 
 
 @pytest.mark.parametrize("text", ["canary", "endpoint=https://clarion.communication.azure.com", "endpoint=;accesskey="])
-async def test_azure_wants_a_whole_connection_string(text: str) -> None:
+async def test_azure_needs_a_complete_connection_string(text: str) -> None:
     case = BY_ID["azure-sms"]
     with pytest.raises(SendFailure) as failure:
         await deliver(case, credentials={**case.credentials, "accessKey": text})
@@ -77,7 +77,7 @@ async def test_the_sandbox_of_africas_talking_is_another_host() -> None:
     assert request.url == "https://api.sandbox.africastalking.com/version1/messaging"
 
 
-async def test_bulksms_is_told_of_long_texts_and_repeated_tries() -> None:
+async def test_bulksms_gets_the_number_of_parts() -> None:
     first, second = [await deliver(BY_ID["bulk-sms"], content="x" * 700, later=later) for later in (0, 90_000)]
 
     assert json.loads(first.body)["longMessageMaxParts"] == 5

@@ -1,4 +1,4 @@
-"""The egress guard: no spelling of an address and no trick with names leads into the operator's network."""
+"""The egress guard: no notation of an address and no DNS trick reaches the operator's network."""
 
 from collections.abc import Sequence
 
@@ -44,34 +44,34 @@ OTHERS = (
     *("224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255", "0xffffffff", "4294967295", "ff02::1", "ff0e::1"),
     *("192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "192.88.99.1", "2001:db8::1", "3fff::1", "100::1"),
 )
-# The same machine and the same metadata services, spelled once more.
-SPELLINGS = (
+# More notations of the same addresses.
+MORE_NOTATIONS = (
     *("0177.0.0.01", "0x7f.0x00.0x00.0x01", "127.0.0.3", "017700000003", "0x7F000001", "127.65535", "127.0.65535"),
     *("0000::1", "[0:0:0:0:0:0:0:1]", "::ffff:127.1.2.3", "[::ffff:7f01:203]", "64:ff9b::7f01:203", "2002:7f01:203::"),
     *("0xa9.254.0xa9.254", "0xA9FEA9FE", "169.254.43518", "025177524776", "::ffff:a9fe:a902", "64:ff9b::a9fe:aa02"),
     *("192.168.257", "0xC0A80001", "030052000001", "0300.0250.0.1", "172.1048577", "0xac100001", "::ffff:172.16.0.1"),
     *("64:ff9b::c0a8:1", "2002:ac10:1::", "fdff:ffff::1", "febf::1", "ff01::1", "2001:10::1", "2001:20::1"),
 )
-FORBIDDEN = SPELLINGS + LOOPBACK + UNSPECIFIED + PRIVATE + LINK_LOCAL_AND_METADATA + OTHERS
+FORBIDDEN = MORE_NOTATIONS + LOOPBACK + UNSPECIFIED + PRIVATE + LINK_LOCAL_AND_METADATA + OTHERS
 PUBLIC = ("93.184.216.34", "8.8.8.8", "1.1.1.1", "172.32.0.1", "2606:4700::1111", "2a00:1450::1", "64:ff9b::808:808")
 
 
 def make_look_up(*answers: Sequence[str]) -> LookUp:
-    """A resolver whose answers follow each other; the last one stays."""
-    left = list(answers)
+    """Return a resolver that gives these answers in turn, and then repeats the last one."""
+    remaining = list(answers)
 
     async def look_up(host: str, port: int) -> list[str]:
-        return list(left.pop(0) if len(left) > 1 else left[0])
+        return list(remaining.pop(0) if len(remaining) > 1 else remaining[0])
 
     return look_up
 
 
-async def test_the_table_of_forbidden_spellings_is_long_enough_to_mean_something() -> None:
+async def test_the_list_of_forbidden_hosts_is_long() -> None:
     assert len(set(FORBIDDEN)) >= 120
 
 
 @pytest.mark.parametrize("host", FORBIDDEN)
-async def test_no_spelling_of_an_inner_address_is_resolved(host: str) -> None:
+async def test_a_forbidden_address_in_any_notation_is_refused(host: str) -> None:
     with pytest.raises(SendFailure) as refusal:
         await EgressGuard().resolve(host, 80)
 
@@ -87,13 +87,13 @@ async def test_a_public_address_is_resolved_to_itself(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "2130706433", "::ffff:127.0.0.1"])
-async def test_the_operator_opens_a_network_for_every_spelling(host: str) -> None:
+async def test_an_allowed_network_is_allowed_in_every_notation(host: str) -> None:
     (address,) = await EgressGuard(["127.0.0.0/8"]).resolve(host, 80)
 
     assert not is_public(address)
 
 
-async def test_a_network_that_is_opened_opens_no_other() -> None:
+async def test_an_allowed_network_allows_no_other() -> None:
     guard = EgressGuard(["10.1.0.0/16", "fd00:1::/32"])
 
     assert await guard.resolve("10.1.2.3", 80)
@@ -104,7 +104,7 @@ async def test_a_network_that_is_opened_opens_no_other() -> None:
 
 
 @pytest.mark.parametrize("hidden", ["10.0.0.1", "::1", "::ffff:169.254.169.254"])
-async def test_one_inner_address_among_public_ones_refuses_the_name(hidden: str) -> None:
+async def test_a_name_with_one_forbidden_address_is_refused(hidden: str) -> None:
     guard = EgressGuard(look_up=make_look_up(["93.184.216.34", hidden]))
 
     with pytest.raises(SendFailure, match=r"mixed\.example") as refusal:
@@ -113,7 +113,7 @@ async def test_one_inner_address_among_public_ones_refuses_the_name(hidden: str)
     assert hidden not in refusal.value.message
 
 
-async def test_a_name_that_does_not_resolve_may_do_so_later() -> None:
+async def test_a_name_that_does_not_resolve_is_retryable() -> None:
     async def look_up(host: str, port: int) -> list[str]:
         raise OSError("Temporary failure in name resolution")
 
@@ -124,14 +124,14 @@ async def test_a_name_that_does_not_resolve_may_do_so_later() -> None:
 
 
 @pytest.mark.parametrize("host", ["", "[]", "a" * 64 + ".example", "a..b", "nul\x00l"])
-async def test_what_is_no_host_name_is_refused_for_good(host: str) -> None:
+async def test_an_invalid_host_name_is_a_permanent_failure(host: str) -> None:
     with pytest.raises(SendFailure) as failure:
         await EgressGuard().resolve(host, 80)
 
     assert failure.value.kind is FailureKind.PERMANENT
 
 
-async def test_no_forbidden_host_is_called_in_a_url_or_in_an_account() -> None:
+async def test_no_forbidden_host_in_a_url_or_in_credentials_is_called() -> None:
     async with web_server(answering(200)) as web, ProviderGateway(EgressGuard()) as gateway:
         for host in FORBIDDEN:
             bare = host.strip("[]")
@@ -175,7 +175,7 @@ async def test_a_refused_webhook_opens_no_connection(host: str) -> None:
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "127.1", "2130706433", "::ffff:127.0.0.1", "[::ffff:7f00:1]", "localhost"]
 )
-async def test_a_refused_mail_server_sees_no_connection(host: str) -> None:
+async def test_no_connection_is_opened_to_a_refused_mail_server(host: str) -> None:
     async with mail_server() as server, ProviderGateway(EgressGuard()) as gateway:
         credentials = {"host": host, "port": str(server.port), "from": "news@example.com"}
         with pytest.raises(SendFailure, match="CLARION_EGRESS_ALLOW"):
@@ -184,7 +184,7 @@ async def test_a_refused_mail_server_sees_no_connection(host: str) -> None:
     assert server.connections == 0
 
 
-async def test_a_name_that_changes_its_address_is_refused_when_it_does() -> None:
+async def test_a_name_is_refused_when_its_address_becomes_forbidden() -> None:
     guard = EgressGuard(["127.0.0.0/8"], look_up=make_look_up(["127.0.0.1"], ["10.0.0.1"]))
     async with web_server(answering(200, Connection="close")) as web:
         outgoing = make_outgoing(Channel.CHAT, webhook_url=web.url(host="moving.example"))

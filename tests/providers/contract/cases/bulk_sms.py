@@ -55,7 +55,7 @@ CASE = Case(
                 {"kind": "bounced", "provider_message_id": _ID, "reason": "EXPIRED", "is_hard": False},
             ],
         ),
-        # So a new webhook is tried out.
+        # The test call for a new webhook.
         Report(body=b"[]", expected=[]),
     ),
 )

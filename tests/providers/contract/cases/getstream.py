@@ -1,4 +1,4 @@
-"""Stream Chat, by its API; by a webhook it is in test_push_and_chat."""
+"""Stream Chat with its API; test_push_and_chat covers webhooks."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Sending e-mail over SMTP: what the server sees, what its refusals mean, which connections are kept."""
+"""Sending e-mail over SMTP: the content, the classification of errors, and reuse of connections."""
 
 import asyncio
 import ssl
@@ -72,7 +72,7 @@ async def test_a_mail_arrives_with_its_headers(gateway: ProviderGateway, provide
     assert sent.raw == {"answer": "Queued as 42", "refused": {}}
 
 
-async def test_html_goes_along_with_its_text(gateway: ProviderGateway) -> None:
+async def test_html_has_a_text_alternative(gateway: ProviderGateway) -> None:
     async with mail_server() as server:
         await send(gateway, server, content="<h1>Hi &amp; bye</h1><p>Größe: <b>9</b></p>")
 
@@ -84,7 +84,7 @@ async def test_html_goes_along_with_its_text(gateway: ProviderGateway) -> None:
     assert server.envelopes[-1].original_content.isascii()
 
 
-async def test_content_without_markup_is_text_alone(gateway: ProviderGateway) -> None:
+async def test_content_without_markup_is_plain_text(gateway: ProviderGateway) -> None:
     async with mail_server() as server:
         await send(gateway, server, content="1 < 2\n.\nand > 0")
 
@@ -92,7 +92,7 @@ async def test_content_without_markup_is_text_alone(gateway: ProviderGateway) ->
     assert server.last_mail().get_payload(decode=True) == b"1 < 2\r\n.\r\nand > 0\r\n"
 
 
-async def test_overrides_name_copies_replies_headers_and_the_sender(gateway: ProviderGateway) -> None:
+async def test_overrides_set_copies_reply_to_headers_and_sender(gateway: ProviderGateway) -> None:
     link = f"<https://example.com/{'u' * 100}>"
     overrides = {
         "cc": "grace@example.org, Alan <alan@example.org>",
@@ -115,7 +115,7 @@ async def test_overrides_name_copies_replies_headers_and_the_sender(gateway: Pro
     assert (mail["From"], mail["X-Campaign"]) == ("Other <other@example.net>", "7")
 
 
-async def test_line_breaks_do_not_begin_headers(gateway: ProviderGateway) -> None:
+async def test_line_breaks_inject_no_headers(gateway: ProviderGateway) -> None:
     evil = "a\r\nBcc: victim@example.org\r\n\r\nbody\u2028\x85x"
     async with mail_server() as server:
         await send(
@@ -135,7 +135,7 @@ async def test_line_breaks_do_not_begin_headers(gateway: ProviderGateway) -> Non
 
 
 @pytest.mark.parametrize("name", ["Bcc", "From", "content-type", "X-Bad:", "X\r\nBcc", "", "Subject"])
-async def test_headers_that_are_not_the_triggers_to_set_are_refused(gateway: ProviderGateway, name: str) -> None:
+async def test_reserved_headers_cannot_be_overridden(gateway: ProviderGateway, name: str) -> None:
     async with mail_server() as server:
         failure = await fail(gateway, server, overrides={"headers": {name: "x"}})
 
@@ -145,7 +145,7 @@ async def test_headers_that_are_not_the_triggers_to_set_are_refused(gateway: Pro
 @pytest.mark.parametrize(
     "email", [None, "", "ada", "ada@", "a@b@c", "ada@example.org, eve@example.org", "ada@x>\r\nRCPT TO:<eve@x"]
 )
-async def test_what_is_no_address_is_no_recipient(gateway: ProviderGateway, email: str | None) -> None:
+async def test_an_invalid_address_is_an_invalid_recipient(gateway: ProviderGateway, email: str | None) -> None:
     async with mail_server() as server:
         failure = await fail(gateway, server, email=email)
 
@@ -153,7 +153,9 @@ async def test_what_is_no_address_is_no_recipient(gateway: ProviderGateway, emai
 
 
 @pytest.mark.parametrize("overrides", [{"cc": "nobody"}, {"bcc": 5}, {"replyTo": [None]}, {"from": "x"}])
-async def test_an_override_that_is_no_address_is_named(gateway: ProviderGateway, overrides: dict[str, Any]) -> None:
+async def test_the_error_names_an_override_with_an_invalid_address(
+    gateway: ProviderGateway, overrides: dict[str, Any]
+) -> None:
     async with mail_server() as server:
         failure = await fail(gateway, server, overrides=overrides)
 
@@ -161,7 +163,7 @@ async def test_an_override_that_is_no_address_is_named(gateway: ProviderGateway,
     assert next(iter(overrides)) in failure.message
 
 
-async def test_addresses_of_the_whole_world_are_written_to(gateway: ProviderGateway) -> None:
+async def test_international_addresses_are_supported(gateway: ProviderGateway) -> None:
     async with mail_server() as server:
         await send(gateway, server, email="jörg@bücher.example")
         await send(gateway, server, email="ada@bücher.example")
@@ -169,7 +171,7 @@ async def test_addresses_of_the_whole_world_are_written_to(gateway: ProviderGate
     assert [one.rcpt_tos for one in server.envelopes] == [["jörg@xn--bcher-kva.example"], ["ada@xn--bcher-kva.example"]]
 
 
-async def test_a_text_that_cannot_be_encoded_is_refused_for_good(gateway: ProviderGateway) -> None:
+async def test_a_text_that_cannot_be_encoded_is_a_permanent_failure(gateway: ProviderGateway) -> None:
     async with mail_server() as server:
         failure = await fail(gateway, server, content="half a \ud83d character")
 
@@ -192,7 +194,7 @@ async def test_a_text_that_cannot_be_encoded_is_refused_for_good(gateway: Provid
         ("DATA", "552 5.3.4 Too big", FailureKind.PERMANENT),
     ],
 )
-async def test_a_refusal_is_told_in_the_words_of_the_server(
+async def test_a_failure_has_the_reply_of_the_server(
     gateway: ProviderGateway, command: str, reply: str, kind: FailureKind
 ) -> None:
     async with mail_server() as server:
@@ -203,7 +205,7 @@ async def test_a_refusal_is_told_in_the_words_of_the_server(
     assert failure.raw == {"code": int(reply[:3]), "answer": reply[4:]}
 
 
-async def test_a_copy_that_is_refused_does_not_fail_the_message(gateway: ProviderGateway) -> None:
+async def test_a_refused_copy_does_not_fail_the_message(gateway: ProviderGateway) -> None:
     async with mail_server() as server:
         server.replies["gone@example.org"] = "550 5.1.1 No such user"
         sent = await send(gateway, server, overrides={"cc": ["gone@example.org"]})
@@ -211,7 +213,7 @@ async def test_a_copy_that_is_refused_does_not_fail_the_message(gateway: Provide
     assert sent.raw["refused"] == {"gone@example.org": "550 5.1.1 No such user"}
 
 
-async def test_a_recipient_that_is_refused_fails_the_message_although_copies_went(gateway: ProviderGateway) -> None:
+async def test_a_refused_recipient_fails_the_message_even_if_copies_were_sent(gateway: ProviderGateway) -> None:
     async with mail_server() as server:
         server.replies["ada@example.org"] = "550 5.1.1 No such user"
         failure = await fail(gateway, server, overrides={"cc": ["grace@example.org"]})
@@ -219,7 +221,7 @@ async def test_a_recipient_that_is_refused_fails_the_message_although_copies_wen
     assert failure.kind is FailureKind.RECIPIENT_INVALID
 
 
-async def test_a_log_in_is_used_where_the_server_offers_one(gateway: ProviderGateway) -> None:
+async def test_the_password_is_used_if_the_server_offers_authentication(gateway: ProviderGateway) -> None:
     async with mail_server(log_in=True) as closed, mail_server() as unguarded:
         for server in (closed, unguarded):
             await send(gateway, server, credentials={"user": "ada", "password": PASSWORD})
@@ -228,7 +230,7 @@ async def test_a_log_in_is_used_where_the_server_offers_one(gateway: ProviderGat
     assert len(closed.envelopes) == len(unguarded.envelopes) == 1
 
 
-async def test_a_wrong_password_is_permanent_and_never_told(gateway: ProviderGateway) -> None:
+async def test_a_wrong_password_is_a_permanent_failure_and_is_redacted(gateway: ProviderGateway) -> None:
     async with mail_server(log_in=True) as server:
         failure = await fail(gateway, server, credentials={"user": "ada", "password": "canary-wrong-81bc"})
         server.replies["ada@example.org"] = f"550 {PASSWORD} is your password"
@@ -240,14 +242,14 @@ async def test_a_wrong_password_is_permanent_and_never_told(gateway: ProviderGat
     assert PASSWORD not in f"{echoed} {echoed.raw}"
 
 
-async def test_a_server_that_wants_a_log_in_says_so(gateway: ProviderGateway) -> None:
+async def test_a_server_that_requires_authentication_refuses_without_it(gateway: ProviderGateway) -> None:
     async with mail_server(log_in=True) as server:
         failure = await fail(gateway, server)
 
     assert (failure.kind, failure.message[:3]) == (FailureKind.PERMANENT, "530")
 
 
-async def test_connections_are_kept_and_shared_by_the_same_account_alone(gateway: ProviderGateway) -> None:
+async def test_connections_are_reused_by_the_same_account_only(gateway: ProviderGateway) -> None:
     async with mail_server(log_in=True) as server:
         for _ in range(3):
             await send(gateway, server, credentials={"user": "ada", "password": PASSWORD})
@@ -256,7 +258,7 @@ async def test_connections_are_kept_and_shared_by_the_same_account_alone(gateway
     assert (server.connections, len(server.envelopes)) == (2, 3)
 
 
-async def test_a_refusal_leaves_the_connection_for_the_next_message(gateway: ProviderGateway) -> None:
+async def test_a_connection_is_reused_after_a_refusal(gateway: ProviderGateway) -> None:
     async with mail_server() as server:
         server.replies["gone@example.org"] = "550 5.1.1 No such user"
         await fail(gateway, server, email="gone@example.org")
@@ -265,7 +267,7 @@ async def test_a_refusal_leaves_the_connection_for_the_next_message(gateway: Pro
     assert (server.connections, server.envelopes[-1].rcpt_tos) == (1, ["ada@example.org"])
 
 
-async def test_a_kept_connection_that_the_server_closed_is_replaced(gateway: ProviderGateway) -> None:
+async def test_an_idle_connection_that_the_server_closed_is_replaced(gateway: ProviderGateway) -> None:
     async with mail_server() as server:
         await send(gateway, server)
         server.hang_up()
@@ -274,7 +276,7 @@ async def test_a_kept_connection_that_the_server_closed_is_replaced(gateway: Pro
     assert (server.connections, len(server.envelopes)) == (2, 2)
 
 
-async def test_messages_at_the_same_time_have_connections_of_their_own_which_are_kept(gateway: ProviderGateway) -> None:
+async def test_concurrent_messages_use_separate_connections_which_are_reused(gateway: ProviderGateway) -> None:
     async with mail_server() as server:
         await asyncio.gather(*(send(gateway, server, message_id=f"id{number}") for number in range(10)))
         assert server.connections == 10
@@ -283,7 +285,7 @@ async def test_messages_at_the_same_time_have_connections_of_their_own_which_are
     assert (server.connections, len(server.envelopes)) == (10, 20)
 
 
-async def test_a_connection_is_not_kept_for_long(gateway: ProviderGateway, clock: ManualClock) -> None:
+async def test_an_idle_connection_is_closed(gateway: ProviderGateway, clock: ManualClock) -> None:
     async with mail_server() as old, mail_server() as new:
         await send(gateway, old)
         clock.move(2 * MINUTE)
@@ -293,7 +295,7 @@ async def test_a_connection_is_not_kept_for_long(gateway: ProviderGateway, clock
     assert (old.connections, new.connections) == (2, 1)
 
 
-async def test_a_server_that_hangs_up_in_the_middle_is_tried_later(gateway: ProviderGateway) -> None:
+async def test_a_server_that_disconnects_during_a_send_is_retryable(gateway: ProviderGateway) -> None:
     async with mail_server() as server:
         server.replies["DATA"] = "hang up"
         failure = await fail(gateway, server)
@@ -301,7 +303,7 @@ async def test_a_server_that_hangs_up_in_the_middle_is_tried_later(gateway: Prov
     assert (failure.kind, server.connections) == (FailureKind.RETRYABLE, 1)
 
 
-async def test_a_server_that_is_not_there_is_tried_later(gateway: ProviderGateway) -> None:
+async def test_a_server_that_refuses_connections_is_retryable(gateway: ProviderGateway) -> None:
     async with mail_server() as server:
         pass
     failure = await fail(gateway, server)
@@ -309,7 +311,7 @@ async def test_a_server_that_is_not_there_is_tried_later(gateway: ProviderGatewa
     assert failure.kind is FailureKind.RETRYABLE
 
 
-async def test_a_server_that_is_silent_is_given_up(clock: ManualClock) -> None:
+async def test_a_server_that_does_not_answer_times_out(clock: ManualClock) -> None:
     async def be_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()
@@ -323,7 +325,7 @@ async def test_a_server_that_is_silent_is_given_up(clock: ManualClock) -> None:
 
 
 @pytest.mark.parametrize("implicit", [True, False])
-async def test_tls_is_spoken_at_once_or_where_it_is_offered(
+async def test_implicit_tls_and_starttls(
     gateway: ProviderGateway, tls: ssl.SSLContext, authority: str, implicit: bool
 ) -> None:
     trust = {"host": "localhost", "secure": implicit, "tlsOptions": {"ca": authority}}
@@ -334,7 +336,7 @@ async def test_tls_is_spoken_at_once_or_where_it_is_offered(
 
 
 @pytest.mark.parametrize("implicit", [True, False])
-async def test_a_certificate_that_nobody_vouches_for_is_refused(
+async def test_an_untrusted_certificate_is_refused(
     gateway: ProviderGateway, tls: ssl.SSLContext, implicit: bool
 ) -> None:
     async with mail_server(tls=tls, implicit=implicit) as server:
@@ -360,7 +362,7 @@ async def test_a_certificate_for_another_name_is_refused(
     assert "certificate" in failure.message
 
 
-async def test_required_encryption_that_is_not_offered_fails_and_unwanted_one_is_not_used(
+async def test_required_tls_that_is_not_offered_fails_and_ignored_tls_is_not_used(
     gateway: ProviderGateway, tls: ssl.SSLContext
 ) -> None:
     async with mail_server() as plain, mail_server(tls=tls) as offering:
@@ -374,16 +376,14 @@ async def test_required_encryption_that_is_not_offered_fails_and_unwanted_one_is
 @pytest.mark.parametrize(
     "credentials", [{"host": ""}, {"port": "0"}, {"port": "x"}, {"tlsOptions": {"ca": "nonsense"}}]
 )
-async def test_an_account_that_makes_no_sense_is_refused_for_good(
-    gateway: ProviderGateway, credentials: dict[str, Any]
-) -> None:
+async def test_an_invalid_account_is_a_permanent_failure(gateway: ProviderGateway, credentials: dict[str, Any]) -> None:
     async with mail_server() as server:
         failure = await fail(gateway, server, credentials=credentials)
 
     assert (failure.kind, server.connections) == (FailureKind.PERMANENT, 0)
 
 
-def test_a_password_goes_over_a_network_unencrypted_only_where_the_account_wants_it() -> None:
+def test_a_password_is_sent_unencrypted_only_over_loopback_or_if_tls_is_turned_off() -> None:
     careful, careless = SmtpAccount(host="mail", port=25), SmtpAccount(host="mail", port=25, start_tls=False)
 
     assert can_send_password_unencrypted(careful, ip_address("127.0.0.1"))

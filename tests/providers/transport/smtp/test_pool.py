@@ -1,4 +1,4 @@
-"""Many letters to one server: commands in one go, connections shared and waited for, refusals in the middle."""
+"""Many e-mails to one SMTP server: pipelining, shared and limited connections, refused commands."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,17 +18,17 @@ from tests.providers.transport.smtp.test_client import LOOPBACK, fail, send
 
 
 @dataclass
-class Pipe:
-    """A server that takes commands in one go; `replies` are its answers to commands, by how these begin."""
+class PipeliningServer:
+    """A server with PIPELINING; `replies` are its replies to commands, by their prefix."""
 
     port: int = 0
     limit: int = 1000
-    """Connections that it takes at a time."""
+    """The maximum number of concurrent connections."""
     replies: dict[str, str] = field(default_factory=dict)
     may_answer: asyncio.Event = field(default_factory=asyncio.Event)
-    """Letters are answered when this is set."""
-    flights: list[bytes] = field(default_factory=list)
-    letters: list[bytes] = field(default_factory=list)
+    """Content is acknowledged only while this is set."""
+    batches: list[bytes] = field(default_factory=list)
+    contents: list[bytes] = field(default_factory=list)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
     refusals: int = 0
 
@@ -40,19 +40,19 @@ class Pipe:
             return
         self.writers.append(writer)
         writer.write(b"220 pipe\r\n")
-        while flight := await reader.read(65_536):
-            self.flights.append(flight)
-            answers = [self._answer(line) for line in flight.decode().split("\r\n")[:-1]]
+        while batch := await reader.read(65_536):
+            self.batches.append(batch)
+            answers = [self._answer(line) for line in batch.decode().split("\r\n")[:-1]]
             writer.write("".join(f"{one}\r\n" for one in answers).encode())
             if answers[-1].startswith("354"):
-                await self._take_letter(reader, writer)
+                await self._receive_content(reader, writer)
         self.writers.remove(writer)
         writer.close()
 
-    async def _take_letter(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        letter = await reader.readuntil(b"\r\n.\r\n")
+    async def _receive_content(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        content = await reader.readuntil(b"\r\n.\r\n")
         await self.may_answer.wait()
-        self.letters.append(letter)
+        self.contents.append(content)
         writer.write(b"250 Taken\r\n")
 
     def _answer(self, line: str) -> str:
@@ -63,21 +63,21 @@ class Pipe:
 
 
 @asynccontextmanager
-async def pipe(*, limit: int = 1000) -> AsyncIterator[Pipe]:
-    made = Pipe(limit=limit)
-    made.may_answer.set()
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
-    made.port = server.sockets[0].getsockname()[1]
+async def serve_pipelining(*, limit: int = 1000) -> AsyncIterator[PipeliningServer]:
+    server_state = PipeliningServer(limit=limit)
+    server_state.may_answer.set()
+    server = await asyncio.start_server(server_state.serve, "127.0.0.1", 0)
+    server_state.port = server.sockets[0].getsockname()[1]
     try:
-        yield made
+        yield server_state
     finally:
         server.close()
-        for writer in made.writers:
+        for writer in server_state.writers:
             writer.close()
 
 
-def at(server: Pipe) -> MailServer:
-    """The server as the senders of these tests take it."""
+def as_mail_server(server: PipeliningServer) -> MailServer:
+    """Return the server in the form that `send` expects."""
     return MailServer(port=server.port)
 
 
@@ -87,44 +87,44 @@ async def gateway(clock: ManualClock) -> AsyncIterator[ProviderGateway]:
         yield entered
 
 
-async def test_the_commands_of_a_letter_go_together_where_the_server_takes_them_so(gateway: ProviderGateway) -> None:
-    async with pipe() as server:
-        await send(gateway, at(server))
-        await send(gateway, at(server))
+async def test_commands_are_pipelined_if_the_server_supports_it(gateway: ProviderGateway) -> None:
+    async with serve_pipelining() as server:
+        await send(gateway, as_mail_server(server))
+        await send(gateway, as_mail_server(server))
 
-    first, second = server.flights[-2:]
+    first, second = server.batches[-2:]
     assert [line.partition(b":")[0] for line in first.splitlines()] == [b"MAIL FROM", b"RCPT TO", b"DATA"]
     assert second == b"RSET\r\n" + first
     assert b" SIZE=" in first
-    assert len(server.letters) == 2
+    assert len(server.contents) == 2
 
 
-async def test_a_line_that_begins_with_a_dot_arrives_as_it_was(gateway: ProviderGateway) -> None:
-    async with pipe() as server:
-        await send(gateway, at(server), content="above\n.\n.below")
+async def test_lines_that_begin_with_a_dot_are_stuffed(gateway: ProviderGateway) -> None:
+    async with serve_pipelining() as server:
+        await send(gateway, as_mail_server(server), content="above\n.\n.below")
 
-    assert server.letters[0].endswith(b"above\r\n..\r\n..below\r\n.\r\n")
+    assert server.contents[0].endswith(b"above\r\n..\r\n..below\r\n.\r\n")
 
 
-async def test_a_refused_recipient_leaves_the_connection_for_the_next_letter(gateway: ProviderGateway) -> None:
-    async with pipe() as server:
+async def test_a_connection_is_reused_after_a_refused_recipient(gateway: ProviderGateway) -> None:
+    async with serve_pipelining() as server:
         server.replies |= {"RCPT": "550 5.1.1 No such user", "DATA": "503 No recipients"}
-        failure = await fail(gateway, at(server))
+        failure = await fail(gateway, as_mail_server(server))
         server.replies.clear()
-        await send(gateway, at(server))
+        await send(gateway, as_mail_server(server))
         connections = len(server.writers)
 
     assert (failure.kind, failure.message) == (FailureKind.RECIPIENT_INVALID, "550 5.1.1 No such user")
-    assert (connections, len(server.letters)) == (1, 1)
+    assert (connections, len(server.contents)) == (1, 1)
 
 
-async def test_a_server_that_would_take_a_letter_for_nobody_is_given_none(gateway: ProviderGateway) -> None:
-    async with pipe() as server:
+async def test_no_content_is_sent_if_all_recipients_are_refused(gateway: ProviderGateway) -> None:
+    async with serve_pipelining() as server:
         server.replies["RCPT"] = "550 5.1.1 No such user"
-        failure = await fail(gateway, at(server))
+        failure = await fail(gateway, as_mail_server(server))
 
     assert failure.kind is FailureKind.RECIPIENT_INVALID
-    assert server.letters == []
+    assert server.contents == []
 
 
 @pytest.mark.parametrize(
@@ -135,54 +135,54 @@ async def test_a_server_that_would_take_a_letter_for_nobody_is_given_none(gatewa
         ("DATA", "451 4.3.0 Later", FailureKind.RETRYABLE),
     ],
 )
-async def test_what_a_server_says_in_the_middle_is_told(
+async def test_a_failure_has_the_reply_to_the_refused_command(
     gateway: ProviderGateway, command: str, reply: str, kind: FailureKind
 ) -> None:
-    async with pipe() as server:
+    async with serve_pipelining() as server:
         server.replies |= {command: reply, "DATA": reply if command == "DATA" else "503 Not now"}
-        failure = await fail(gateway, at(server))
+        failure = await fail(gateway, as_mail_server(server))
 
     assert (failure.kind, failure.message) == (kind, reply)
 
 
-async def test_a_server_that_says_goodbye_between_letters_is_called_again(gateway: ProviderGateway) -> None:
-    async with pipe() as server:
-        await send(gateway, at(server))
+async def test_a_server_that_disconnects_between_messages_is_reconnected(gateway: ProviderGateway) -> None:
+    async with serve_pipelining() as server:
+        await send(gateway, as_mail_server(server))
         server.writers[0].write(b"421 4.4.2 Idle for too long\r\n")
         server.writers[0].close()
         await asyncio.sleep(0.05)
-        await send(gateway, at(server))
+        await send(gateway, as_mail_server(server))
 
-    assert len(server.letters) == 2
+    assert len(server.contents) == 2
 
 
-async def test_letters_wait_where_a_server_takes_no_more_connections(gateway: ProviderGateway) -> None:
-    async with pipe(limit=3) as server:
+async def test_messages_wait_if_the_server_limits_connections(gateway: ProviderGateway) -> None:
+    async with serve_pipelining(limit=3) as server:
         server.may_answer.clear()
-        letters = [asyncio.create_task(send(gateway, at(server), message_id=f"id{n}")) for n in range(20)]
-        while len(server.writers) < 3 or not server.refusals:  # noqa: ASYNC110 - the server is plain on purpose
+        sends = [asyncio.create_task(send(gateway, as_mail_server(server), message_id=f"id{n}")) for n in range(20)]
+        while len(server.writers) < 3 or not server.refusals:  # noqa: ASYNC110 - the server has no events to wait for
             await asyncio.sleep(0.01)
         server.may_answer.set()
-        await asyncio.gather(*letters)
+        await asyncio.gather(*sends)
 
-    assert len(server.letters) == 20
+    assert len(server.contents) == 20
 
 
-async def test_there_is_a_bound_to_the_connections_of_an_account(gateway: ProviderGateway) -> None:
-    async with pipe() as server:
+async def test_the_connections_of_an_account_are_limited(gateway: ProviderGateway) -> None:
+    async with serve_pipelining() as server:
         server.may_answer.clear()
         count = MAX_CONCURRENT + 20
-        letters = [asyncio.create_task(send(gateway, at(server), message_id=f"id{n}")) for n in range(count)]
-        while len(server.writers) < MAX_CONCURRENT:  # noqa: ASYNC110 - the server is plain on purpose
+        sends = [asyncio.create_task(send(gateway, as_mail_server(server), message_id=f"id{n}")) for n in range(count)]
+        while len(server.writers) < MAX_CONCURRENT:  # noqa: ASYNC110 - the server has no events to wait for
             await asyncio.sleep(0.01)
         server.may_answer.set()
-        await asyncio.gather(*letters)
+        await asyncio.gather(*sends)
         connections = len(server.writers)
 
-    assert (connections, len(server.letters)) == (MAX_CONCURRENT, count)
+    assert (connections, len(server.contents)) == (MAX_CONCURRENT, count)
 
 
-async def test_a_letter_that_finds_all_connections_in_use_comes_back_without_losing_an_attempt(
+async def test_a_message_is_rate_limited_if_all_connections_are_in_use(
     clock: ManualClock,
 ) -> None:
     async def connect(on_close: OnClose) -> SmtpSession:
