@@ -1,4 +1,4 @@
-"""RequestFlow providers for receipts that they do not report."""
+"""Asking providers for receipts that they do not report."""
 
 import asyncio
 import logging
@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
+
+from msgspec import structs
 
 from clarion.clock import Millis
 from clarion.db.port import Database
@@ -85,6 +87,6 @@ async def _answers(
 
 def _report(one: Awaited, receipt: Receipt, integration: Integration, now: Millis) -> Report:
     """The receipt as that of the message and the recipient that the ticket was given for."""
-    named = replace(receipt, message_id=id_text(one.message_id), recipient=one.recipient)
+    named = structs.replace(receipt, message_id=id_text(one.message_id), recipient=one.recipient)
     redact = make_account_redactor(integration.channel, integration.credentials, device_tokens=(one.recipient,))
     return replace(read_report(named, integration, redact, now), is_partial=one.is_partial)

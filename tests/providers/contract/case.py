@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import Struct
+
 from clarion.clock import Millis
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.receipts import Callback
@@ -48,8 +50,7 @@ CONTENTS: Mapping[Channel, Mapping[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fault:
+class Fault(Struct, frozen=True, kw_only=True):
     """An error answer of the provider, and its expected classification."""
 
     reply: Reply

@@ -3,10 +3,10 @@
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from yarl import URL
 
 from clarion.clock import ManualClock
@@ -17,8 +17,7 @@ from tests.providers.contract.case import NOW
 from tests.providers.loopback import PASSWORD, MailServer, mail_server
 
 
-@dataclass(frozen=True, kw_only=True)
-class SmtpCase:
+class SmtpCase(Struct, frozen=True, kw_only=True):
     id: str
     credentials: Mapping[str, Any]
     certificate_for: str = ""

@@ -1,10 +1,10 @@
-"""Every provider over SMTP: the letter that its server is context, and what refusals mean."""
+"""The contract of all SMTP providers: content, classification of errors, and checks of credentials."""
 
 import logging
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.transport.smtp import client

@@ -10,6 +10,7 @@ import msgspec
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import DataReceived, RequestReceived, StreamEnded
+from msgspec import Struct
 from yarl import URL
 
 from clarion.providers.transport.urls import host_and_port
@@ -17,21 +18,19 @@ from clarion.providers.transport.urls import host_and_port
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\n"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """An answer of the provider; a body that is not a text is sent as JSON."""
 
     status: int = 200
     body: Any = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
 
     @property
     def content(self) -> bytes:
         return self.body.encode() if isinstance(self.body, str) else msgspec.json.encode(self.body)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Received:
+class Received(Struct, frozen=True, kw_only=True):
     """A received request, with its original URL."""
 
     method: str

@@ -1,8 +1,10 @@
 """Kinds of providers: HTTP by channel, SMTP and built-in. Each provider module creates one of these."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.providers.chat import message as chat
@@ -30,8 +32,7 @@ def is_success(answer: ProviderAnswer) -> bool:
     return answer.is_success
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check(Generic[A]):
+class Check(Struct, Generic[A], frozen=True, kw_only=True):
     """A free call that tests whether the credentials work."""
 
     request: Callable[[A], ProviderRequest | None]
@@ -39,8 +40,7 @@ class Check(Generic[A]):
     passes: Accepts = is_success
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpProvider(Provider, Generic[A, M]):
+class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
     """A provider with an HTTP API: how to build requests and interpret answers."""
 
     credentials: type[A]
@@ -88,8 +88,7 @@ class HttpProvider(Provider, Generic[A, M]):
         return {self.within: fields} if self.within and fields else fields
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmailProvider(HttpProvider[A, email.Email]):
+class EmailProvider(HttpProvider[A, email.Email], frozen=True, kw_only=True):
     channel: Channel = Channel.EMAIL
     known: frozenset[str] = email.KNOWN
 
@@ -97,8 +96,7 @@ class EmailProvider(HttpProvider[A, email.Email]):
         return email.read_email(outgoing, account, now)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmsProvider(HttpProvider[A, sms.Sms]):
+class SmsProvider(HttpProvider[A, sms.Sms], frozen=True, kw_only=True):
     channel: Channel = Channel.SMS
     known: frozenset[str] = sms.KNOWN
 
@@ -106,8 +104,7 @@ class SmsProvider(HttpProvider[A, sms.Sms]):
         return sms.read_sms(outgoing, account, now)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PushProvider(HttpProvider[A, push.Push]):
+class PushProvider(HttpProvider[A, push.Push], frozen=True, kw_only=True):
     channel: Channel = Channel.PUSH
     known: frozenset[str] = push.KNOWN
     is_called_per_token: bool = False
@@ -125,8 +122,7 @@ class PushProvider(HttpProvider[A, push.Push]):
         return replace(sent, tickets=push.tickets_of(results)) if self.receipt_query else sent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatProvider(HttpProvider[A, chat.Chat]):
+class ChatProvider(HttpProvider[A, chat.Chat], frozen=True, kw_only=True):
     channel: Channel = Channel.CHAT
     known: frozenset[str] = chat.KNOWN
 
@@ -134,19 +130,17 @@ class ChatProvider(HttpProvider[A, chat.Chat]):
         return chat.read_chat(outgoing)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmtpProvider(Provider, Generic[A]):
+class SmtpProvider(Provider, Generic[A], frozen=True, kw_only=True):
     """A provider with an SMTP server, which its credentials describe."""
 
     channel: Channel = Channel.EMAIL
     credentials: type[A]
     account: Callable[[A], SmtpAccount]
     can_attach_files: bool = True
-    idempotency: str = field(default="the same Message-ID")
+    idempotency: str = "the same Message-ID"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltinProvider(Provider):
+class BuiltinProvider(Provider, frozen=True, kw_only=True):
     """A provider that keeps messages in the database and sends nothing."""
 
     documentation: str = "built in"

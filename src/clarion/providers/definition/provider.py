@@ -1,15 +1,15 @@
 """Provider: the description of one provider, and what is wrong with given credentials for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from clarion.providers.definition.credentials import Credentials, get_format_rules, is_blank, list_required
 from clarion.vocabulary import Channel
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
+class Provider(Struct, frozen=True, kw_only=True):
     """The static description of one provider."""
 
     id: str

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
+from msgspec import Struct
 
 from clarion.clock import MINUTE, Millis, find_moment
 from clarion.errors import ClarionError
@@ -39,8 +40,7 @@ class ReceiptKind(StrEnum):
     CLICKED = "clicked"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class Receipt(Struct, frozen=True, kw_only=True):
     """One event of one message, identified by the provider's id, or by ours if the provider reports it."""
 
     kind: ReceiptKind
@@ -102,8 +102,7 @@ class Callback:
         return abs(self.received_at - millis) <= _MAX_AGE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """An answer that a provider requires, such as the echo of a challenge."""
 
     status: int = 200
@@ -115,8 +114,7 @@ def no_reply(_: Callback, __: Any) -> Reply | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipts(Generic[A]):
+class Receipts(Struct, Generic[A], frozen=True, kw_only=True):
     """How a provider sends receipts."""
 
     is_genuine: Callable[[Callback, A], bool | RequestFlow[bool]]
@@ -129,8 +127,7 @@ class Receipts(Generic[A]):
     """Returns which customer of the provider sends, for signatures that are the same for all customers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReceiptQuery(Generic[A]):
+class ReceiptQuery(Struct, Generic[A], frozen=True, kw_only=True):
     """How to fetch receipts from a provider that does not push them, by the tickets of the sends."""
 
     request: Callable[[A, Sequence[str]], ProviderRequest]
@@ -165,8 +162,7 @@ def parse_time(value: Any) -> Millis | None:
     return Millis(round(number if number >= _MIN_MILLIS else number * 1000))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventReader:
+class EventReader(Struct, frozen=True, kw_only=True):
     """Reads receipts whose values are at fixed dotted paths; skips events of unknown kinds."""
 
     kinds: Mapping[str, ReceiptKind]

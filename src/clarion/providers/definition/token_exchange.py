@@ -1,8 +1,9 @@
 """How an account gets an access token from its provider, and how requests send it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import Credentials
@@ -16,8 +17,7 @@ def _always(_: Any) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenExchange(Generic[A]):
+class TokenExchange(Struct, Generic[A], frozen=True, kw_only=True):
     """How an account obtains an access token, and which headers send it."""
 
     request: Callable[[A, Millis], ProviderRequest]

@@ -1,6 +1,6 @@
 """EmailJS: a legacy id for plain SMTP, unrelated to the hosted service of that name."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from clarion.providers.email import nodemailer
 

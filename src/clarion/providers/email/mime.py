@@ -1,11 +1,12 @@
 """An e-mail in MIME form with 7-bit headers and body, and its SMTP envelope."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.policy import EmailPolicy
 from email.utils import format_datetime
 from functools import lru_cache
+
+from msgspec import Struct
 
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.email.body import write_body
@@ -30,8 +31,7 @@ _POLICY_UTF8 = _POLICY.clone(utf8=True)
 _MAX_LINE = 78
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MimeMessage:
+class MimeMessage(Struct, frozen=True, kw_only=True):
     """The content of an e-mail in MIME form, and its envelope."""
 
     message_id: str

@@ -1,9 +1,11 @@
 """The gateway: sends messages through providers, and redacts secrets in the results."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
+
+from msgspec import Struct
 
 from clarion.clock import Clock, SystemClock
 from clarion.providers.apprise.client import AppriseClient
@@ -29,8 +31,7 @@ from clarion.vocabulary import Channel
 _MAX_MESSAGE = 400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeouts:
+class Timeouts(Struct, frozen=True, kw_only=True):
     """How long a provider may take for one message."""
 
     http_seconds: float = 15

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Protocol
 from urllib.parse import parse_qsl, quote, urlsplit
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.providers.definition.formats import FormatRule
@@ -25,8 +26,7 @@ def is_region(text: str) -> bool:
 REGION = FormatRule(is_region, "must be a region of Amazon such as eu-west-1")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AwsKey:
+class AwsKey(Struct, frozen=True, kw_only=True):
     """A key with the service and the region that it signs for."""
 
     access_key: str

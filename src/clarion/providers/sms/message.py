@@ -1,7 +1,8 @@
 """An SMS with a normalised phone number."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import Credentials
@@ -13,8 +14,7 @@ from clarion.providers.sms.encoding import is_gsm7
 KNOWN = frozenset({"from", "content", "to"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sms:
+class Sms(Struct, frozen=True, kw_only=True):
     """One SMS to one number."""
 
     message_id: str

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import astuple
 
 from clarion.clock import SECOND, Clock, Millis
@@ -22,8 +22,7 @@ _MARGIN_SECONDS = 60
 _MAX_TOKENS = 1_024
 
 
-@dataclass(frozen=True, slots=True)
-class _CachedToken:
+class _CachedToken(Struct, frozen=True):
     token: asyncio.Future[Secret]
     expires_at: Millis
 
