@@ -107,4 +107,4 @@ def test_a_signature_replaces_a_header_of_a_trigger() -> None:
         ProviderRequest.get("https://example.com").merged(body={}, headers={"x-signature": "forged"}, query={})
     )
 
-    assert call.with_signature({"X-Signature": "ours"}).headers == {"X-Signature": "ours"}
+    assert call.with_auth({"X-Signature": "ours"}).headers == {"X-Signature": "ours"}

@@ -98,8 +98,8 @@ class ProviderCall:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Header values that are removed from answers before these are stored."""
 
-    def with_signature(self, headers: Headers) -> Self:
-        """Return the call with these headers; they replace those of the same name in any case."""
+    def with_auth(self, headers: Headers) -> Self:
+        """Return the call with these authentication headers; they replace those of the same name in any case."""
         replaced = {name.lower() for name in headers}
         others = {name: value for name, value in self.headers.items() if name.lower() not in replaced}
         return replace(self, headers={**others, **headers}, secrets=(*self.secrets, *headers.values()))

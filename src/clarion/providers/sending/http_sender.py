@@ -141,16 +141,16 @@ class HttpSender:
             return await self._sign_and_call(provider, account, encode_call(request))
         call = encode_call(request)
         token = await self._tokens.get_token(provider.id, exchange, account)
-        answer = await self._sign_and_call(provider, account, call.with_signature(exchange.auth(account, token)))
+        answer = await self._sign_and_call(provider, account, call.with_auth(exchange.auth(account, token)))
         if answer.status != 401:
             return answer
         self._tokens.discard(provider.id, account)
         token = await self._tokens.get_token(provider.id, exchange, account)
-        return await self._sign_and_call(provider, account, call.with_signature(exchange.auth(account, token)))
+        return await self._sign_and_call(provider, account, call.with_auth(exchange.auth(account, token)))
 
     async def _sign_and_call(self, provider: AnyProvider, account: Credentials, call: ProviderCall) -> ProviderAnswer:
         if provider.sign is not None:
-            call = call.with_signature(provider.sign(account, call, self._clock.now()))
+            call = call.with_auth(provider.sign(account, call, self._clock.now()))
         if provider.can_use_apprise and call.url == APPRISE_URL:
             return await self._apprise.call(call)
         client = self._clients.http2 if provider.is_http2 else self._clients.http1
