@@ -19,9 +19,9 @@ from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, Caller, Operation, Services, operation
 from clarion.http.service import Service, StaticPage
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import ProviderGateway
-from clarion.providers.names import BuiltinNames
+from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from clarion.settings import Settings
 from clarion.triggers.wire import TriggerIn, TriggerOut
 from clarion.vault import Vault

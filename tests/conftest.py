@@ -20,8 +20,8 @@ from clarion.db.sqlite import SqliteDatabase
 from clarion.environments import actions
 from clarion.environments.model import Environment
 from clarion.integrations.actions import create_in_app_integration
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope

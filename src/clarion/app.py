@@ -38,9 +38,9 @@ from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.reference import render_reference
 from clarion.http.service import Service, StaticPage
 from clarion.integrations.callbacks import make_receipts_url_finder
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import ProviderGateway
-from clarion.providers.names import BuiltinNames
+from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from clarion.receipts.actions import delete_old_receipts
 from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts

@@ -9,7 +9,8 @@ from clarion.environments.model import Environment, hash_key
 from clarion.errors import SettingsError
 from clarion.integrations.actions import create_in_app_integration
 from clarion.integrations.store import list_sealing_keys
-from clarion.settings import SecretSetting, Settings
+from clarion.secret import Secret
+from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.webhooks import store as webhooks
 
@@ -52,13 +53,13 @@ async def _set_up(db: Connection, settings: Settings, vault: Vault, now: Millis)
     return FirstKeys(keys)
 
 
-async def _create_first_key(db: Connection, environment: Environment, secret: SecretSetting | None, now: Millis) -> str:
+async def _create_first_key(db: Connection, environment: Environment, secret: Secret | None, now: Millis) -> str:
     request = actions.KeyRequest(name="First key", text=secret.reveal() if secret else None)
     created = await actions.create_api_key(db, environment.id, request, now)
     return created.text
 
 
-async def _add_configured_keys(db: Connection, secrets: dict[str, SecretSetting | None], now: Millis) -> None:
+async def _add_configured_keys(db: Connection, secrets: dict[str, Secret | None], now: Millis) -> None:
     """Add keys that were configured after the first start; one that was revoked stays revoked."""
     for environment in await store.list_environments(db):
         secret = secrets.get(environment.name)

@@ -10,23 +10,11 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from clarion.errors import SettingsError
+from clarion.secret import Secret
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _LOG_FORMATS = ("auto", "json", "text")
 _DATA_DIR = Path("clarion-data")
-
-
-class SecretSetting:
-    """The text of a secret setting, which its repr does not show."""
-
-    def __init__(self, value: str) -> None:
-        self._value = value
-
-    def reveal(self) -> str:
-        return self._value
-
-    def __repr__(self) -> str:
-        return "SecretSetting(…)"
 
 
 def _setting(default: Any, about: str) -> Any:
@@ -38,18 +26,18 @@ class Settings:
     host: str = _setting("127.0.0.1", "Address to listen on.")
     port: int = _setting(3000, "Port to listen on; 0 takes a free one.")
     data_dir: Path = _setting(_DATA_DIR, "Folder of the SQLite store and of generated keys.")
-    database_url: SecretSetting | None = _setting(
+    database_url: Secret | None = _setting(
         None, "`postgresql://…` to use PostgreSQL; unset means SQLite in the data folder."
     )
     database_pool_size: int = _setting(10, "PostgreSQL connections per process.")
     builtin_name: str = _setting(
         "svc", "Name of the built-in providers and origins on the wire; `novu` suits published clients."
     )
-    development_api_key: SecretSetting | None = _setting(None, "First API key of Development; generated when unset.")
-    production_api_key: SecretSetting | None = _setting(None, "First API key of Production; generated when unset.")
+    development_api_key: Secret | None = _setting(None, "First API key of Development; generated when unset.")
+    production_api_key: Secret | None = _setting(None, "First API key of Production; generated when unset.")
     development_app_id: str | None = _setting(None, "Public application identifier of Development.")
     production_app_id: str | None = _setting(None, "Public application identifier of Production.")
-    encryption_keys: SecretSetting | None = _setting(
+    encryption_keys: Secret | None = _setting(
         None,
         "`id:base64 of 32 bytes`, comma-separated; the first one writes. Generated into the data folder when unset.",
     )
@@ -98,7 +86,7 @@ def _parse(name: str, text: str) -> Any:
             raise SettingsError(f"{variable(name)} must be a whole number, not '{text}'.")
         return int(text)
     if name in _SECRETS:
-        return SecretSetting(text)
+        return Secret(text)
     if name == "data_dir":
         return Path(text)
     if name in _LISTS:
@@ -149,7 +137,7 @@ def _check_words(settings: Settings) -> None:
 
 def _check_first_keys(settings: Settings) -> None:
     for name in ("development_api_key", "production_api_key"):
-        key: SecretSetting | None = getattr(settings, name)
+        key: Secret | None = getattr(settings, name)
         if key is not None and not re.fullmatch(r"[\x21-\x7e]{16,255}", key.reveal()):
             raise SettingsError(f"{variable(name)} must have 16 to 255 printable characters without spaces.")
     for name in ("development_app_id", "production_app_id"):

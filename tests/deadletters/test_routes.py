@@ -9,7 +9,7 @@ from clarion.app import Application
 from clarion.clock import HOUR, MINUTE, ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 from tests.engine.providers import ADA, EMAIL, account, trigger_many

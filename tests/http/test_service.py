@@ -9,7 +9,7 @@ import pytest
 from clarion.app import OPERATIONS, Application, build_application
 from clarion.clock import DAY, SECOND, ManualClock
 from clarion.db.port import Database
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope

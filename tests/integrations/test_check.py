@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
 from tests.integrations.support import PATH, SENDGRID, list_integrations, make_integration
 from tests.providers.contract.golden import make_gateway
 from tests.providers.contract.vendor import SILENCE, Received, Reply, Vendor, play

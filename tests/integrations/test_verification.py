@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vocabulary import Scope
 from tests.integrations.support import PATH, SENDGRID, TWILIO, find_in_app, make_integration
 from tests.providers.contract.golden import make_gateway

@@ -1,4 +1,4 @@
-"""Certificates of our own, for servers on the loopback interface."""
+"""Self-signed certificates for servers on the loopback interface."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +11,7 @@ from cryptography.x509.oid import NameOID
 
 
 def make_certificate(folder: Path, *, host: str) -> Path:
-    """A file with a certificate that vouches for itself, and its key."""
+    """Write a self-signed certificate and its key into one file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
     today = datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Servers on the loopback interface that speak like providers, and misbehave when told to."""
+"""SMTP and HTTP servers on the loopback interface that act as providers, with configurable errors."""
 
 import asyncio
 import socket
@@ -14,7 +14,7 @@ from typing import Any
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from clarion.providers.base import Outgoing
+from clarion.providers.definition.outgoing import Outgoing
 from clarion.vocabulary import Channel
 
 PASSWORD = "canary-password-7f3a"
@@ -24,7 +24,7 @@ SLACK = {"applicationId": "A0", "clientId": "C0", "secretKey": "canary-slack-sec
 
 
 def make_outgoing(channel: Channel = Channel.EMAIL, **fields: Any) -> Outgoing:
-    """A message of a channel; one of chat is on the account of Slack."""
+    """Build a message of a channel; a chat message has credentials for Slack."""
     credentials = SLACK if channel is Channel.CHAT else {}
     base = {"message_id": "6601f5a1c0ffee", "channel": channel, "content": "Hello", "credentials": credentials}
     return Outgoing(**base | fields)
@@ -32,7 +32,7 @@ def make_outgoing(channel: Channel = Channel.EMAIL, **fields: Any) -> Outgoing:
 
 @dataclass
 class MailServer:
-    """An SMTP server that keeps what it takes; `replies` are its answers to RCPT and DATA instead of yes."""
+    """An SMTP server that records messages; `replies` are its replies to RCPT and DATA instead of 250."""
 
     port: int = 0
     connections: int = 0
@@ -88,7 +88,7 @@ async def mail_server(
         if log_in:
             options.update(authenticator=mail.authenticate, auth_required=True, auth_require_tls=False)
         with warnings.catch_warnings():
-            # It warns of log-ins without encryption.
+            # aiosmtpd warns of authentication without encryption.
             warnings.simplefilter("ignore")
             mail.sessions.append(SMTP(mail, tls_context=None if implicit else tls, enable_SMTPUTF8=True, **options))
         return mail.sessions[-1]
@@ -108,7 +108,7 @@ Respond = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
 
 @dataclass
 class WebServer:
-    """A server that answers each request with the bytes it was given, and keeps what it was asked."""
+    """An HTTP server that records requests and answers with `respond`."""
 
     respond: Respond
     port: int = 0
@@ -116,16 +116,16 @@ class WebServer:
     requests: list[bytes] = field(default_factory=list)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
     listener: asyncio.Server | None = None
-    place: socket.socket | None = None
-    """Keeps the port while connections are refused."""
+    reserved: socket.socket | None = None
+    """Holds the port while connections are refused."""
 
     def url(self, path: str = "/services/T0/B0/canary-webhook-9c1d", host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.port}{path}"
 
     async def open(self) -> None:
-        self.place = self.place or _bound(self.port)
-        self.listener = await asyncio.start_server(self._serve, sock=self.place)
-        self.port, self.place = self.place.getsockname()[1], None
+        self.reserved = self.reserved or _bound(self.port)
+        self.listener = await asyncio.start_server(self._serve, sock=self.reserved)
+        self.port, self.reserved = self.reserved.getsockname()[1], None
 
     async def close(self) -> None:
         if self.listener is None:
@@ -137,13 +137,13 @@ class WebServer:
         self.listener = None
 
     async def refuse(self) -> None:
-        """Hang up on everybody, and refuse connections until it is opened again."""
+        """Close all connections, and refuse new ones until it is opened again."""
         await self.close()
-        self.place = _bound(self.port)
+        self.reserved = _bound(self.port)
 
-    def leave(self) -> None:
-        if self.place is not None:
-            self.place.close()
+    def release_port(self) -> None:
+        if self.reserved is not None:
+            self.reserved.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -167,15 +167,15 @@ async def web_server(respond: Respond) -> AsyncIterator[WebServer]:
         yield web
     finally:
         await web.close()
-        web.leave()
+        web.release_port()
 
 
 def _bound(port: int) -> socket.socket:
-    """A port of one's own that nobody listens at yet; 0 is any."""
-    place = socket.socket()
-    place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    place.bind(("127.0.0.1", port))
-    return place
+    """Bind a port without listening; 0 means any port."""
+    bound = socket.socket()
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.bind(("127.0.0.1", port))
+    return bound
 
 
 def answering(status: int, body: str = "ok", **headers: str) -> Respond:

@@ -1,4 +1,4 @@
-"""Push and chat providers beyond their table: other ways to send, dead devices, handshakes, signatures."""
+"""Behaviour of single push and chat providers, beyond the shared contract."""
 
 import base64
 import hashlib
@@ -13,10 +13,10 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from clarion.clock import MINUTE, ManualClock
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import ProviderGateway
-from clarion.providers.receipts import Callback
+from clarion.providers.definition.receipts import Callback
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from tests.providers.contract.case import MESSAGE_ID, NOW, Case
 from tests.providers.contract.cases import apns
 from tests.providers.contract.cases.one_signal import FIRST, SECOND
@@ -28,14 +28,14 @@ BY_ID = {case.id: case for case in CASES}
 Answer = Reply | Callable[[Received], Reply | None]
 
 
-async def carry(case: Case, answer: Answer | None = None, **fields: Any) -> tuple[Sent, Vendor]:
+async def send(case: Case, answer: Answer | None = None, **fields: Any) -> tuple[Sent, Vendor]:
     async with play(case.answers(answer or case.success)) as vendor, make_gateway(vendor) as gateway:
         return await gateway.send(case.id, case.make_outgoing(**fields)), vendor
 
 
 async def fail(provider_id: str, answer: Answer | None = None, **fields: Any) -> SendFailure:
     with pytest.raises(SendFailure) as failure:
-        await carry(BY_ID[provider_id], answer, **fields)
+        await send(BY_ID[provider_id], answer, **fields)
     return failure.value
 
 
@@ -44,12 +44,12 @@ def body_of(vendor: Vendor) -> Any:
     return json.loads(request.body)
 
 
-async def test_apple_is_shown_the_same_token_for_a_while_and_never_an_old_one() -> None:
+async def test_the_token_for_apple_is_reused_and_renewed_before_it_expires() -> None:
     case, clock = BY_ID["apns"], ManualClock(NOW)
     guard = EgressGuard(["127.0.0.0/8"])
     async with (
         play(case.answers(case.success)) as vendor,
-        ProviderGateway(guard, clock=clock, reroute=vendor.reroute) as gateway,
+        ProviderGateway(guard, clock=clock, rewrite_url=vendor.rewrite_url) as gateway,
     ):
         for _ in range(12):
             await gateway.send("apns", case.make_outgoing())
@@ -63,8 +63,8 @@ async def test_apple_is_shown_the_same_token_for_a_while_and_never_an_old_one() 
     assert vendor.connections == 1
 
 
-async def test_apple_can_check_the_token_by_the_public_key() -> None:
-    _, vendor = await carry(BY_ID["apns"])
+async def test_the_token_for_apple_verifies_with_the_public_key() -> None:
+    _, vendor = await send(BY_ID["apns"])
 
     unsigned, _, signature = vendor.requests[0].headers["authorization"].removeprefix("bearer ").rpartition(".")
     numbers = _bytes(signature)
@@ -75,9 +75,9 @@ async def test_apple_can_check_the_token_by_the_public_key() -> None:
 
 
 @pytest.mark.parametrize(("secure", "host"), [(True, "api.push.apple.com"), (False, "api.sandbox.push.apple.com")])
-async def test_apple_has_a_server_for_apps_in_development(secure: bool, host: str) -> None:
+async def test_apple_has_a_sandbox_server(secure: bool, host: str) -> None:
     case = BY_ID["apns"]
-    _, vendor = await carry(case, credentials=dict(case.credentials) | {"secure": secure})
+    _, vendor = await send(case, credentials=dict(case.credentials) | {"secure": secure})
 
     assert vendor.requests[0].url.startswith(f"https://{host}/3/device/")
 
@@ -86,7 +86,7 @@ async def test_apple_has_a_server_for_apps_in_development(secure: bool, host: st
     ("status", "reason", "works"),
     [(400, "BadDeviceToken", True), (403, "InvalidProviderToken", False), (400, "TopicDisallowed", False)],
 )
-async def test_an_account_at_apple_works_if_only_the_device_is_unknown(status: int, reason: str, works: bool) -> None:
+async def test_credentials_for_apple_work_if_only_the_device_is_unknown(status: int, reason: str, works: bool) -> None:
     case = BY_ID["apns"]
     async with play(lambda _: Reply(status=status, body={"reason": reason})) as vendor, make_gateway(vendor) as gateway:
         if works:
@@ -96,27 +96,27 @@ async def test_an_account_at_apple_works_if_only_the_device_is_unknown(status: i
                 await gateway.check("apns", case.credentials)
 
 
-async def test_of_two_devices_at_expo_the_lost_one_is_named() -> None:
+async def test_expo_reports_the_invalid_one_of_two_devices() -> None:
     case = BY_ID["expo"]
 
     def answer(request: Received) -> Reply:
         return case.faults["invalid recipient"].reply if b"lost" in request.body else case.success
 
-    sent, vendor = await carry(case, answer, device_tokens=("ExponentPushToken[lost]", "ExponentPushToken[here]"))
+    sent, vendor = await send(case, answer, device_tokens=("ExponentPushToken[lost]", "ExponentPushToken[here]"))
 
     assert (sent.provider_message_id, sent.dead_tokens) == (case.message_id, ("ExponentPushToken[lost]",))
     assert len(vendor.requests) == 2
 
 
-async def test_onesignal_names_the_devices_that_are_gone_while_others_are_reached() -> None:
+async def test_onesignal_reports_invalid_devices_beside_valid_ones() -> None:
     reply = Reply(body={"id": "n-1", "errors": {"invalid_player_ids": [SECOND, "someone-elses"]}})
-    sent, _ = await carry(BY_ID["one-signal"], reply)
+    sent, _ = await send(BY_ID["one-signal"], reply)
 
     assert (sent.provider_message_id, sent.dead_tokens) == ("n-1", (SECOND,))
     assert sent.raw["status"] == 200
 
 
-async def test_onesignal_forgets_unknown_devices_but_not_those_that_are_unsubscribed() -> None:
+async def test_for_onesignal_unknown_devices_are_dead_and_unsubscribed_ones_are_not() -> None:
     unknown = await fail("one-signal", Reply(body={"id": "", "errors": {"invalid_player_ids": [FIRST, SECOND]}}))
     unsubscribed = await fail(
         "one-signal", Reply(body={"id": "", "errors": ["All included players are not subscribed"]})
@@ -127,8 +127,8 @@ async def test_onesignal_forgets_unknown_devices_but_not_those_that_are_unsubscr
     assert "not subscribed" in unsubscribed.message
 
 
-async def test_onesignal_is_given_the_ids_of_people_as_aliases() -> None:
-    _, vendor = await carry(BY_ID["one-signal"], device_tokens=("ada", FIRST))
+async def test_user_ids_are_sent_to_onesignal_as_aliases() -> None:
+    _, vendor = await send(BY_ID["one-signal"], device_tokens=("ada", FIRST))
 
     body = body_of(vendor)
     assert (body["include_aliases"], body["target_channel"]) == ({"external_id": ["ada", FIRST]}, "push")
@@ -136,9 +136,9 @@ async def test_onesignal_is_given_the_ids_of_people_as_aliases() -> None:
 
 
 @pytest.mark.parametrize("provider_id", ["push-webhook", "chat-webhook"])
-async def test_webhooks_are_signed_over_the_very_bytes_and_no_trigger_can_sign_for_them(provider_id: str) -> None:
+async def test_webhooks_are_signed_over_the_exact_bytes_and_triggers_cannot_set_the_signature(provider_id: str) -> None:
     passed = {"headers": {"x-novu-signature": "forged", "X-More": "1"}, "body": {"ümlaut": "€"}}
-    _, vendor = await carry(BY_ID[provider_id], overrides={"_passthrough": passed})
+    _, vendor = await send(BY_ID[provider_id], overrides={"_passthrough": passed})
 
     (request,) = vendor.requests
     key = b"canary-secret-key"
@@ -150,51 +150,51 @@ async def test_webhooks_are_signed_over_the_very_bytes_and_no_trigger_can_sign_f
 
 
 async def test_a_chat_webhook_without_a_key_is_not_signed() -> None:
-    _, vendor = await carry(BY_ID["chat-webhook"], credentials={"webhookUrl": "https://hooks.example.org/account"})
+    _, vendor = await send(BY_ID["chat-webhook"], credentials={"webhookUrl": "https://hooks.example.org/account"})
 
     assert not [name for name in vendor.requests[0].headers if "signature" in name]
 
 
-async def test_a_chat_webhook_goes_to_the_account_where_the_subscriber_has_no_address() -> None:
+async def test_a_chat_webhook_uses_the_url_of_the_account_if_the_subscriber_has_none() -> None:
     account = {"webhookUrl": "https://hooks.example.org/account"}
-    _, vendor = await carry(BY_ID["chat-webhook"], credentials=account, webhook_url=None)
+    _, vendor = await send(BY_ID["chat-webhook"], credentials=account, webhook_url=None)
 
     assert vendor.requests[0].url == account["webhookUrl"]
     assert body_of(vendor)["webhookUrl"] == account["webhookUrl"]
 
 
-async def test_nobody_is_told_by_pushpad_when_nobody_is_meant() -> None:
+async def test_pushpad_is_not_called_without_recipients() -> None:
     failure = await fail("pushpad", device_tokens=(" ",))
 
     assert failure.kind is FailureKind.RECIPIENT_INVALID
 
 
-async def test_stream_sends_to_a_webhook_where_there_is_no_secret() -> None:
+async def test_stream_sends_to_a_webhook_if_there_is_no_secret() -> None:
     fields: dict[str, Any] = {"credentials": {"apiKey": "canary-api-key"}, "webhook_url": "https://example.org/hook/1"}
-    sent, vendor = await carry(BY_ID["getstream"], Reply(body="thanks"), overrides={}, **fields)
+    sent, vendor = await send(BY_ID["getstream"], Reply(body="thanks"), overrides={}, **fields)
 
     assert (vendor.requests[0].url, body_of(vendor)["text"][:5]) == ("https://example.org/hook/1", "Build")
     assert vendor.requests[0].headers["x-api-key"] == "canary-api-key"
     assert sent.provider_message_id == MESSAGE_ID
 
 
-async def test_an_account_that_has_nothing_to_try_out_is_taken_as_it_is() -> None:
+async def test_credentials_that_cannot_be_tested_pass_the_check() -> None:
     async with play(lambda _: Reply(status=401)) as vendor, make_gateway(vendor) as gateway:
         await gateway.check("getstream", {"apiKey": "canary-api-key"})
 
     assert vendor.requests == []
 
 
-async def test_a_message_that_stream_has_already_is_sent() -> None:
+async def test_a_duplicate_message_at_stream_counts_as_sent() -> None:
     text = f'SendMessage failed with error: "a message with ID {MESSAGE_ID} already exists"'
-    sent, _ = await carry(BY_ID["getstream"], Reply(status=400, body={"code": 4, "message": text}))
+    sent, _ = await send(BY_ID["getstream"], Reply(status=400, body={"code": 4, "message": text}))
 
     assert sent.provider_message_id == MESSAGE_ID
 
 
-async def test_a_message_that_rocket_chat_has_already_is_sent() -> None:
+async def test_a_duplicate_message_at_rocket_chat_counts_as_sent() -> None:
     text = f"E11000 duplicate key error collection: rocketchat_message dup key: {{ _id: '{MESSAGE_ID}' }}"
-    sent, _ = await carry(BY_ID["rocket-chat"], Reply(status=400, body={"success": False, "error": text}))
+    sent, _ = await send(BY_ID["rocket-chat"], Reply(status=400, body={"success": False, "error": text}))
 
     assert sent.provider_message_id == MESSAGE_ID
 
@@ -206,21 +206,21 @@ async def test_a_subscriber_without_a_channel_cannot_be_reached(provider_id: str
     assert (failure.kind, "no channel" in failure.message) == (FailureKind.RECIPIENT_INVALID, True)
 
 
-async def test_teams_is_given_the_card_that_an_author_made() -> None:
+async def test_a_card_in_json_is_sent_to_teams_as_it_is() -> None:
     card = {"type": "AdaptiveCard", "version": "1.5", "body": []}
-    _, vendor = await carry(BY_ID["msteams"], content=json.dumps(card))
+    _, vendor = await send(BY_ID["msteams"], content=json.dumps(card))
     (attachment,) = body_of(vendor)["attachments"]
-    _, whole = await carry(BY_ID["msteams"], content=json.dumps({"@type": "MessageCard", "text": "Hi"}))
-    _, number = await carry(BY_ID["msteams"], content="42")
+    _, whole = await send(BY_ID["msteams"], content=json.dumps({"@type": "MessageCard", "text": "Hi"}))
+    _, number = await send(BY_ID["msteams"], content="42")
 
     assert (attachment["contentType"], attachment["content"]) == ("application/vnd.microsoft.card.adaptive", card)
     assert body_of(whole) == {"@type": "MessageCard", "text": "Hi"}
     assert body_of(number)["attachments"][0]["content"]["body"][0]["text"] == "42"
 
 
-async def test_whatsapp_sends_texts_to_those_who_wrote_lately() -> None:
+async def test_overrides_extend_a_text_for_whatsapp() -> None:
     overrides = {"text": {"preview_url": True}, "context": {"message_id": "wamid.1"}}
-    _, vendor = await carry(BY_ID["whatsapp-business"], overrides=overrides, content="Hello")
+    _, vendor = await send(BY_ID["whatsapp-business"], overrides=overrides, content="Hello")
 
     body = body_of(vendor)
     assert (body["type"], body["text"]) == ("text", {"body": "Hello", "preview_url": True})
@@ -236,7 +236,7 @@ async def test_whatsapp_needs_a_phone_number(phone: str | None) -> None:
     ("token", "known", "status"),
     [("canary-verify-token", "canary-verify-token", 200), ("guess", "canary-verify-token", 403), ("", "", 403)],
 )
-async def test_meta_gets_its_challenge_back_if_it_knows_the_token(token: str, known: str, status: int) -> None:
+async def test_the_challenge_is_returned_to_meta_if_the_token_matches(token: str, known: str, status: int) -> None:
     case = BY_ID["whatsapp-business"]
     query = {"hub.mode": "subscribe", "hub.verify_token": token, "hub.challenge": "1158201444"}
     callback = Callback(method="GET", url="https://clarion.example/receipts/1", query=query, received_at=NOW)
@@ -250,7 +250,7 @@ async def test_meta_gets_its_challenge_back_if_it_knows_the_token(token: str, kn
 
 
 @pytest.mark.parametrize(("provider_id", "name"), [("whatsapp-business", "secretKey"), ("pusher-beams", "token")])
-async def test_without_a_key_no_report_is_believed(provider_id: str, name: str) -> None:
+async def test_without_a_key_all_reports_are_refused(provider_id: str, name: str) -> None:
     case = BY_ID[provider_id]
     report = case.reports[0]
     algorithm = "sha1" if provider_id == "pusher-beams" else "sha256"

@@ -1,4 +1,4 @@
-"""The registry against the provider values of the contract."""
+"""The registry has the providers of the API, each with its tests."""
 
 import statistics
 from pathlib import Path
@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import fields
 
 from clarion.integrations.wire import IntegrationCredentials
-from clarion.providers.credentials import find_credential_problems
-from clarion.providers.definition import WebProvider
+from clarion.providers.definition.kinds import HttpProvider
+from clarion.providers.definition.provider import find_credential_problems
 from clarion.providers.overview import describe_providers
 from clarion.providers.registry import PROVIDERS, find_provider
 from clarion.vocabulary import Channel, ChannelProvider
@@ -53,11 +53,11 @@ def test_the_registry_has_exactly_the_providers_of_the_contract() -> None:
     assert len(PROVIDERS) == 71
 
 
-def test_every_provider_that_a_subscriber_can_have_credentials_for_is_of_chat_or_push() -> None:
+def test_subscribers_have_credentials_only_for_chat_and_push_providers() -> None:
     assert {str(one) for one in ChannelProvider} == (PUSH | CHAT) - {"chat-webhook"}
 
 
-def test_every_credential_has_a_name_that_the_api_takes() -> None:
+def test_every_credential_is_a_field_of_the_api() -> None:
     known = set(IntegrationCredentials.__struct_encode_fields__)
 
     assert {one.encode_name for provider in PROVIDERS.values() for one in fields(provider.credentials)} <= known
@@ -75,19 +75,19 @@ def test_an_unknown_provider_is_not_found() -> None:
     assert find_provider("carrier-pigeon") is None
 
 
-# Those that speak to somebody; the built-in ones do not.
+# The providers that make calls, unlike the built-in ones.
 ABLE = sorted(set(PROVIDERS) - {"svc", "svc-email", "svc-sms"})
 WEB_CASES = {case.id: case for case in CASES}
 LETTERS = {case.id for case in SMTP_CASES}
 
 
 @pytest.mark.parametrize("provider_id", ABLE)
-def test_every_provider_is_a_file_of_its_own_and_says_where_it_is_described(provider_id: str) -> None:
+def test_every_provider_has_its_own_module_and_names_its_documentation(provider_id: str) -> None:
     provider = PROVIDERS[provider_id]
     path = SOURCES / provider.channel / f"{provider_id.replace('-', '_')}.py"
 
     assert path.exists()
-    assert provider.page
+    assert provider.documentation
 
 
 @pytest.mark.parametrize("provider_id", ABLE)
@@ -96,9 +96,9 @@ def test_every_provider_has_a_golden_request(provider_id: str) -> None:
 
 
 @pytest.mark.parametrize("provider_id", ABLE)
-def test_every_provider_has_its_faults_tried_and_its_receipts_read(provider_id: str) -> None:
+def test_every_provider_has_cases_for_faults_and_receipts(provider_id: str) -> None:
     provider = PROVIDERS[provider_id]
-    if not isinstance(provider, WebProvider):
+    if not isinstance(provider, HttpProvider):
         assert provider_id in LETTERS
         assert set(SMTP_FAULTS) >= REQUIRED_FAULTS | {"time-out", "reset", "malformed"}
         return
@@ -109,14 +109,14 @@ def test_every_provider_has_its_faults_tried_and_its_receipts_read(provider_id: 
 
 
 @pytest.mark.parametrize("provider_id", ABLE)
-def test_every_case_is_an_account_that_could_be_activated(provider_id: str) -> None:
+def test_every_case_has_valid_credentials(provider_id: str) -> None:
     letters = {case.id: case.credentials for case in SMTP_CASES}
     credentials = letters[provider_id] if provider_id in letters else WEB_CASES[provider_id].credentials
 
     assert find_credential_problems(PROVIDERS[provider_id], credentials) == {}
 
 
-def test_no_golden_request_is_left_of_a_provider_that_is_gone() -> None:
+def test_every_golden_request_belongs_to_a_provider() -> None:
     assert {path.stem for path in FOLDER.glob("*.json")} == set(ABLE)
 
 
@@ -126,7 +126,7 @@ def test_the_page_about_providers_is_current() -> None:
     assert page.read_text() == describe_providers(), "run `python -m clarion.providers.overview docs/providers.md`"
 
 
-def test_half_of_the_providers_take_less_than_seventy_lines() -> None:
+def test_half_of_the_providers_have_less_than_seventy_lines() -> None:
     files = [SOURCES / PROVIDERS[one].channel / f"{one.replace('-', '_')}.py" for one in ABLE]
 
     assert statistics.median(len(path.read_text().splitlines()) for path in files) < 70

@@ -9,8 +9,8 @@ from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
 from clarion.integrations.callbacks import make_receipts_url_finder
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from tests.engine.support import World
 from tests.providers.contract.vendor import Received, Reply, Vendor, play
@@ -29,7 +29,7 @@ async def vendor() -> AsyncIterator[Vendor]:
 
 @pytest.fixture
 async def gateway(clock: ManualClock, vendor: Vendor) -> AsyncIterator[ProviderGateway]:
-    async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), clock=clock, reroute=vendor.reroute) as entered:
+    async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), clock=clock, rewrite_url=vendor.rewrite_url) as entered:
         yield entered
 
 

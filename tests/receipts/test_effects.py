@@ -16,7 +16,7 @@ from clarion.environments.model import Environment
 from clarion.ids import IntegrationId, find_id
 from clarion.jobs.details import APPENDED_DETAIL
 from clarion.jsontext import json_text
-from clarion.providers.receipts import Receipt, ReceiptKind
+from clarion.providers.definition.receipts import Receipt, ReceiptKind
 from clarion.receipts.actions import delete_old_receipts, record_reports
 from clarion.receipts.model import read_report
 from clarion.receipts.store import find_integration

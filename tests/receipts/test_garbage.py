@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from clarion.providers.definition import WebProvider
+from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.registry import PROVIDERS
 from tests.providers.contract.table import CASES
 from tests.receipts.signing import Address
 from tests.support import Api
 
 REPORTING = [
-    case for case in CASES if isinstance(provider := PROVIDERS[case.id], WebProvider) and provider.receipts is not None
+    case for case in CASES if isinstance(provider := PROVIDERS[case.id], HttpProvider) and provider.receipts is not None
 ]
 HEADERS = (
     *("x-hub-signature-256", "x-twilio-signature", "signature", "authorization", "webhook-signature", "x-signature"),

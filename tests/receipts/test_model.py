@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from clarion.clock import DAY, Millis
 from clarion.ids import EnvironmentId, IntegrationId
 from clarion.integrations.model import Integration
-from clarion.providers.receipts import Receipt, ReceiptKind
+from clarion.providers.definition.receipts import Receipt, ReceiptKind
 from clarion.receipts.model import (
     MAX_DELIVERIES,
     MessageState,

@@ -10,7 +10,7 @@ from clarion.clock import DAY, MINUTE
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.environments.model import Environment
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.receipts.polling import poll_receipts
 from clarion.vault import Vault
 from tests.engine.support import World, details, step

@@ -9,7 +9,7 @@ from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.engine.webhook_sender import WebhookSender
 from clarion.engine.worker import Engine
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 from tests.engine.support import World
 from tests.support import Api

@@ -13,7 +13,7 @@ from typing import Any
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.engine.webhook_sender import WebhookSender
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType

@@ -9,8 +9,8 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.webhook_sender import MAX_PER_ENDPOINT
 from clarion.ids import WebhookEndpointId, find_id
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import Patience, ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway, Timeouts
+from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries
 from clarion.webhooks.model import DISABLE_AFTER, MAX_ATTEMPTS, RETENTION, RETRY_DELAYS
@@ -229,7 +229,7 @@ async def test_a_receiver_that_does_not_answer_in_time_is_tried_again(post: Post
     guard = EgressGuard(("127.0.0.0/8",))
     async with (
         receiver(never) as hook,
-        ProviderGateway(guard, patience=Patience(web_seconds=0.1), clock=post.clock) as hasty,
+        ProviderGateway(guard, timeouts=Timeouts(http_seconds=0.1), clock=post.clock) as hasty,
     ):
         endpoint = await make_endpoint(post.api, hook.url)
         await post.happen()

@@ -9,7 +9,7 @@ from clarion.deadletters.model import DeadLetter
 from clarion.http.pages import PageNumber
 from clarion.http.wire import IdText, Wire
 from clarion.ids import id_text
-from clarion.providers.names import BuiltinNames
+from clarion.providers.builtin.names import BuiltinNames
 from clarion.vocabulary import Channel
 
 MAX_NAMED = 1_000

@@ -16,7 +16,7 @@ from clarion.engine.tasks import Tasks
 from clarion.environments.store import list_environments
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, WebhookEndpointId
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import (
     ClaimedDelivery,

@@ -21,8 +21,8 @@ from clarion.http.queries import make_query_reader
 from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, find_id
-from clarion.providers.gateway import ProviderGateway
-from clarion.providers.names import BuiltinNames
+from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope

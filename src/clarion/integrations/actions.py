@@ -20,7 +20,7 @@ from clarion.integrations.model import (
     make_identifier,
     promote,
 )
-from clarion.providers.base import Provider
+from clarion.providers.definition.provider import Provider
 from clarion.providers.registry import find_provider
 from clarion.vault import Vault
 from clarion.vocabulary import Channel

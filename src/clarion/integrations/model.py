@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from clarion.clock import Millis
 from clarion.errors import Problem
 from clarion.ids import ApiKeyId, EnvironmentId, IntegrationId
-from clarion.providers.base import Provider
-from clarion.providers.credentials import find_credential_problems
+from clarion.providers.definition.provider import Provider, find_credential_problems
 from clarion.vocabulary import Channel
 
 CHANNELS_WITH_PRIMARY = frozenset({Channel.EMAIL, Channel.SMS})

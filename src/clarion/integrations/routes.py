@@ -9,7 +9,7 @@ from clarion.integrations import actions, store, verification
 from clarion.integrations.model import Integration
 from clarion.integrations.wire import IntegrationIn, IntegrationOut, IntegrationPatch, TestMessageIn, TestMessageOut
 from clarion.jsontext import plain_value
-from clarion.providers.base import Provider
+from clarion.providers.definition.provider import Provider
 from clarion.providers.registry import find_provider
 from clarion.vocabulary import Scope
 

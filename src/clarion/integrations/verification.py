@@ -14,10 +14,11 @@ from clarion.integrations import store
 from clarion.integrations.model import Integration
 from clarion.integrations.wire import TestMessageError, TestMessageIn, TestMessageOut
 from clarion.jsontext import plain_value
-from clarion.providers.base import FailureKind, Outgoing, SendFailure
-from clarion.providers.definition import BuiltinProvider
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.definition.kinds import BuiltinProvider
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import find_provider
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.store import get_subscriber
 from clarion.vocabulary import Channel, Scope

@@ -9,7 +9,7 @@ from clarion.clock import iso_text
 from clarion.http.wire import EmailText, IdText, SubscriberKeyText, Wire
 from clarion.ids import OrganizationId, id_text
 from clarion.integrations.model import Integration
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from clarion.subscribers.wire import ChannelCredentials
 from clarion.vocabulary import Channel, FilterJoin, FilterOperator, FilterSource, FilterType
 

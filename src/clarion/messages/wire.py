@@ -10,7 +10,7 @@ from clarion.http.pages import PageNumber
 from clarion.http.wire import Wire, given
 from clarion.ids import OrganizationId, id_text
 from clarion.messages.model import Message, MessageOrigin
-from clarion.providers.names import BuiltinNames
+from clarion.providers.builtin.names import BuiltinNames
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.wire import SubscriberV1Out
 from clarion.vocabulary import Channel, MarkAs

@@ -11,7 +11,7 @@ from clarion.ids import OrganizationId, id_text
 from clarion.jobs.details import ExecutionDetail
 from clarion.jsontext import json_text
 from clarion.notifications.model import Event, EventChannel, EventJob, event_channel_of, step_types
-from clarion.providers.names import BuiltinNames
+from clarion.providers.builtin.names import BuiltinNames
 from clarion.subscribers.model import Subscriber
 from clarion.workflows.model import Step, Workflow, WorkflowVersion
 

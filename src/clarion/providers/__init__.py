@@ -1,1 +1,1 @@
-"""Providers: who can carry a message, and what they need to be told."""
+"""Providers: how Clarion sends messages through each of them."""

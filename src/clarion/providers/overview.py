@@ -1,4 +1,4 @@
-"""The page about all providers; `python -m clarion.providers.overview docs/providers.md` writes it."""
+"""Generates docs/providers.md: `python -m clarion.providers.overview docs/providers.md`."""
 
 import sys
 from collections.abc import Iterable
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from msgspec.structs import fields
 
-from clarion.providers.base import Provider
-from clarion.providers.definition import SmtpProvider, WebProvider
+from clarion.providers.definition.kinds import HttpProvider, SmtpProvider
+from clarion.providers.definition.provider import Provider
 from clarion.providers.registry import PROVIDERS
 from clarion.vocabulary import Channel
 
@@ -60,8 +60,10 @@ def _section(channel: Channel) -> str:
 
 
 def _row(provider: Provider) -> dict[str, str]:
-    """The cells of a provider by the names of their columns."""
-    attachments = {"Attachments": "yes" if provider.attachments else "–"} if provider.channel is Channel.EMAIL else {}
+    """Return the table cells of a provider by column name."""
+    attachments = (
+        {"Attachments": "yes" if provider.can_attach_files else "–"} if provider.channel is Channel.EMAIL else {}
+    )
     return {
         "Provider": f"`{provider.id}` {provider.name}",
         "Credentials": _credentials(provider),
@@ -69,7 +71,9 @@ def _row(provider: Provider) -> dict[str, str]:
         **attachments,
         "Receipts": _receipts(provider),
         "Repeated sends": provider.idempotency or "–",
-        "Described at": f"<{provider.page}>" if provider.page.startswith("https://") else provider.page or "–",
+        "Described at": f"<{provider.documentation}>"
+        if provider.documentation.startswith("https://")
+        else provider.documentation or "–",
         "Good to know": provider.note,
     }
 
@@ -82,15 +86,15 @@ def _credentials(provider: Provider) -> str:
 def _check(provider: Provider) -> str:
     if isinstance(provider, SmtpProvider):
         return "log-in"
-    if not isinstance(provider, WebProvider):
+    if not isinstance(provider, HttpProvider):
         return "–"
     return "call" if provider.check else "token" if provider.token else "–"
 
 
 def _receipts(provider: Provider) -> str:
-    if isinstance(provider, WebProvider) and provider.inquiry is not None:
+    if isinstance(provider, HttpProvider) and provider.receipt_query is not None:
         return "asked for"
-    if not isinstance(provider, WebProvider) or provider.receipts is None:
+    if not isinstance(provider, HttpProvider) or provider.receipts is None:
         return "–"
     return provider.receipts.signed_with or "token in the address"
 

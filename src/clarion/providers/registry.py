@@ -1,9 +1,8 @@
-"""All providers by id, one line each; the built-in ones under the names that the store keeps."""
+"""All providers by id; the built-in ones under the ids in the database."""
 
 from collections.abc import Mapping
 
-from clarion.providers import builtin
-from clarion.providers.base import Provider
+from clarion.providers.builtin import providers as builtin
 from clarion.providers.chat import (
     chat_webhook,
     discord,
@@ -17,6 +16,7 @@ from clarion.providers.chat import (
     whatsapp_business,
     zulip,
 )
+from clarion.providers.definition.provider import Provider
 from clarion.providers.email import (
     braze,
     email_webhook,

@@ -14,7 +14,7 @@ from clarion.integrations.model import Integration
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
 from clarion.jsontext import json_text
-from clarion.providers.receipts import ReceiptKind
+from clarion.providers.definition.receipts import ReceiptKind
 from clarion.receipts import store
 from clarion.receipts.model import (
     MessageState,

@@ -11,7 +11,7 @@ from clarion.ids import IntegrationId, JobId, MessageId, SubscriberId, find_id
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
 from clarion.jsontext import json_text
-from clarion.providers.receipts import Receipt, ReceiptKind
+from clarion.providers.definition.receipts import Receipt, ReceiptKind
 from clarion.suppressions.model import SuppressionReason, fold_address, is_address
 from clarion.vocabulary import Channel, MessageStatus
 

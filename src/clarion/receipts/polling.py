@@ -13,10 +13,10 @@ from clarion.clock import Millis
 from clarion.db.port import Database
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.providers.base import SendFailure
-from clarion.providers.gateway import ProviderGateway
-from clarion.providers.receipts import Receipt
-from clarion.providers.redaction import redaction_of_account
+from clarion.providers.definition.receipts import Receipt
+from clarion.providers.definition.result import SendFailure
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.sending.redaction import make_account_redactor
 from clarion.receipts.actions import record_reports
 from clarion.receipts.model import Report, read_report
 from clarion.receipts.store import find_integration
@@ -76,7 +76,7 @@ async def _fetch_receipts(
     """Fetch the receipts that are ready, by ticket; none if the provider does not answer."""
     ids = [one.ticket for one in tickets]
     try:
-        receipts = await gateway.ask_receipts(integration.provider_id, integration.credentials, ids)
+        receipts = await gateway.fetch_receipts(integration.provider_id, integration.credentials, ids)
     except SendFailure as failure:
         fields = {"integration_id": id_text(integration.id), "provider": integration.provider_id}
         log.warning("Receipts not told", extra=fields | {"error": failure.message})
@@ -87,5 +87,5 @@ async def _fetch_receipts(
 def _report(one: ReceiptTicket, receipt: Receipt, integration: Integration, now: Millis) -> Report:
     """Make a report of a receipt, with the message and the recipient of its ticket."""
     named = replace(receipt, message_id=id_text(one.message_id), recipient=one.recipient)
-    redact = redaction_of_account(integration.channel, integration.credentials, device_tokens=(one.recipient,))
+    redact = make_account_redactor(integration.channel, integration.credentials, device_tokens=(one.recipient,))
     return structs.replace(read_report(named, integration, redact, now), is_partial=one.is_partial)

@@ -10,15 +10,23 @@ from clarion.http.operation import DetachedCall, RawResponse, Transaction, opera
 from clarion.ids import EnvironmentId, IntegrationId, find_id, id_text
 from clarion.integrations.callbacks import PATH, receipts_tokens, receipts_url
 from clarion.integrations.model import Integration
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.definition import WebProvider
-from clarion.providers.receipts import Callback, Receipt, ReceiptForged, ReceiptRefused, Reply, by_token, is_same
-from clarion.providers.redaction import redaction_of_account
+from clarion.providers.definition.kinds import HttpProvider
+from clarion.providers.definition.receipts import (
+    Callback,
+    Receipt,
+    ReceiptForged,
+    ReceiptRefused,
+    Reply,
+    by_token,
+    is_same,
+)
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import find_provider
-from clarion.providers.secret import Secret
+from clarion.providers.sending.redaction import make_account_redactor
 from clarion.receipts import actions, store
 from clarion.receipts.model import read_report
 from clarion.receipts.wire import ReceiptsAddressOut
+from clarion.secret import Secret
 from clarion.vocabulary import Scope
 
 _PATH = PATH + "/{environmentId}/{integrationId}"
@@ -94,7 +102,7 @@ def _find_source(integration: Integration, callback: Callback) -> str | None:
     Reports of such a provider need the token too, and only the customer that reported first is accepted.
     """
     provider = find_provider(integration.provider_id)
-    receipts = provider.receipts if isinstance(provider, WebProvider) else None
+    receipts = provider.receipts if isinstance(provider, HttpProvider) else None
     if receipts is None or receipts.source is None:
         return None
     if not by_token(callback, None):
@@ -140,7 +148,7 @@ async def _get_integration(call: DetachedCall, environment_text: str, integratio
 def _signed_with(integration: Integration) -> str | None:
     """Return what signs the provider's reports; None if the provider sends none."""
     provider = find_provider(integration.provider_id)
-    return provider.receipts.signed_with if isinstance(provider, WebProvider) and provider.receipts else None
+    return provider.receipts.signed_with if isinstance(provider, HttpProvider) and provider.receipts else None
 
 
 def _callback(call: DetachedCall, integration: Integration) -> Callback:
@@ -180,4 +188,4 @@ def _redaction(integration: Integration, callback: Callback) -> Callable[[Any], 
     """Return the redaction of credentials and of the URL's token, which reports may contain."""
     token = callback.query.get("token", "")
     url = f"https://token/?token={token}"
-    return redaction_of_account(integration.channel, integration.credentials, receipts_url=url)
+    return make_account_redactor(integration.channel, integration.credentials, receipts_url=url)

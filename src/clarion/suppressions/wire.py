@@ -8,7 +8,7 @@ from clarion.clock import iso_text
 from clarion.http.pages import PageNumber
 from clarion.http.wire import Wire, given
 from clarion.ids import id_text
-from clarion.providers.names import BuiltinNames
+from clarion.providers.builtin.names import BuiltinNames
 from clarion.suppressions.model import Suppression, SuppressionReason
 from clarion.vocabulary import Channel
 

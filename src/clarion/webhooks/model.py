@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
-from clarion.providers.secret import Secret
 from clarion.randomness import random_bytes
+from clarion.secret import Secret
 
 RETRY_DELAYS = (
     *(5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR),

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from clarion.clock import SECOND, Millis
 from clarion.ids import WebhookEventId, id_text
-from clarion.providers.answer import ProviderAnswer
-from clarion.providers.base import SendFailure
-from clarion.providers.gateway import ProviderGateway
-from clarion.providers.request import Encoding, ProviderRequest
+from clarion.providers.definition.answer import ProviderAnswer
+from clarion.providers.definition.request import Encoding, ProviderRequest
+from clarion.providers.definition.result import SendFailure
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.signing.digests import hmac_base64
 from clarion.webhooks.model import Attempt, Endpoint
 

@@ -11,7 +11,7 @@ from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.http.wire import changes_of
 from clarion.ids import WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id_text, new_id
-from clarion.providers.base import SendFailure
+from clarion.providers.definition.result import SendFailure
 from clarion.vocabulary import Scope
 from clarion.webhooks import actions, store
 from clarion.webhooks.events import invalidate_listeners, make_payload

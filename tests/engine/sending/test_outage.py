@@ -10,8 +10,8 @@ from clarion.app import Application
 from clarion.clock import SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import Patience, ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway, Timeouts
+from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from tests.engine.providers import EMAIL, SILENCE, Account, account, trigger_many
 from tests.engine.support import World
@@ -76,8 +76,8 @@ OUTAGES = {
 @pytest.fixture
 async def gateway(clock: ManualClock) -> AsyncIterator[ProviderGateway]:
     """One that does not wait long."""
-    patience = Patience(web_seconds=1)
-    async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), patience=patience, clock=clock) as entered:
+    timeouts = Timeouts(http_seconds=1)
+    async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), timeouts=timeouts, clock=clock) as entered:
         yield entered
 
 

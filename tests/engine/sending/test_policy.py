@@ -10,9 +10,10 @@ from clarion.engine.sending.circuit import FAILURES_TO_OPEN
 from clarion.engine.worker import Engine
 from clarion.ids import id_text
 from clarion.integrations.callbacks import make_receipts_url_finder
-from clarion.providers.base import Outgoing, Sent
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.result import Sent
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from tests.engine.providers import ADA, EMAIL, account, trigger_many
 from tests.engine.sending.test_sends import integrate

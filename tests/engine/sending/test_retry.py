@@ -14,7 +14,7 @@ from clarion.engine.sending.retry import (
     wished_pause,
 )
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE
-from clarion.providers.base import FailureKind, SendFailure
+from clarion.providers.definition.result import FailureKind, SendFailure
 
 NOW = Millis(1_767_225_600_000)
 FAILURE = SendFailure(FailureKind.RETRYABLE, "no")

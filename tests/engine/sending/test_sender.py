@@ -12,9 +12,10 @@ from clarion.db.port import Database, Work
 from clarion.engine.sending.claim import LEASE, claim_sends
 from clarion.engine.worker import Engine
 from clarion.errors import StoreUnavailable
-from clarion.providers.base import Outgoing, Sent
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.result import Sent
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, details, step
 from tests.providers.loopback import WebServer, answering, web_server

@@ -1,19 +1,22 @@
-"""What a provider promises, as a table entry: an account, its answers, its faults, its reports."""
+"""A contract case: the credentials, answers, errors and reports of one provider."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import Struct
+
 from clarion.clock import Millis
-from clarion.providers.base import FailureKind, Outgoing
-from clarion.providers.receipts import Callback
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.receipts import Callback
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.registry import PROVIDERS
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 from clarion.vocabulary import Channel
 from tests.providers.contract.vendor import Received, Reply
 
 NOW = Millis(1_767_225_600_000)
-"""The first moment of 2026, when all of this happens."""
+"""The time of all sends: the start of 2026."""
 MESSAGE_ID = "019b7a3e-7c00-7000-8000-00000000c0de"
 RECEIPTS_URL = "https://clarion.example/receipts/1?token=canary-receipts-token"
 REQUIRED_FAULTS = frozenset({"400", "401", "404", "429", "500", "invalid recipient"})
@@ -47,9 +50,8 @@ CONTENTS: Mapping[Channel, Mapping[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """A refusal in the provider's shape, and what it must be taken for."""
+class Fault(Struct, frozen=True, kw_only=True):
+    """An error answer of the provider, and its expected classification."""
 
     reply: Reply
     kind: FailureKind
@@ -57,27 +59,27 @@ class Fault:
 
 
 def fault(kind: FailureKind, status: int, body: Any = "", *, wait: int | None = None, **headers: str) -> Fault:
-    """`wait` goes along as Retry-After; other headers by name with underscores."""
+    """`wait` is sent as Retry-After; other headers are named with underscores."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    patience = {} if wait is None else {"Retry-After": str(wait)}
-    return Fault(reply=Reply(status=status, body=body, headers=named | patience), kind=kind, retry_after=wait)
+    retry_after = {} if wait is None else {"Retry-After": str(wait)}
+    return Fault(reply=Reply(status=status, body=body, headers=named | retry_after), kind=kind, retry_after=wait)
 
 
-def _without_proof(callback: Callback) -> Callback:
+def _without_signature(callback: Callback) -> Callback:
     return replace(callback, headers={}, query={})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """A call of the provider to us, and the receipts that it stands for, by the fields that matter."""
+    """A webhook call of the provider, and the expected fields of its receipts."""
 
     body: bytes = b""
     expected: Sequence[Mapping[str, Any]]
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     method: str = "POST"
-    forge: Callable[[Callback], Callback] = _without_proof
-    """Makes a report that the provider never signed."""
+    forge: Callable[[Callback], Callback] = _without_signature
+    """Turns the call into a forged one."""
 
     @property
     def callback(self) -> Callback:
@@ -94,7 +96,7 @@ class Report:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """Everything that the tests need to know of one provider."""
+    """The test data of one provider."""
 
     id: str
     credentials: Mapping[str, Any]
@@ -102,16 +104,16 @@ class Case:
     message_id: str
     faults: Mapping[str, Fault]
     outgoing: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of the message that differ from those of its channel."""
+    """Fields of the message that differ from CONTENTS."""
     before: Mapping[str, Reply] = field(default_factory=dict)
-    """Answers to calls that come before the one that sends, by a part of their address."""
+    """Answers to calls before the one that sends, by a part of their URL."""
     reports: Sequence[Report] = ()
     any_body_is_success: bool = False
-    """For providers whose status says it all."""
+    """For providers that signal success by the status only."""
     masks: Mapping[str, str] = field(default_factory=dict)
-    """Patterns of the golden request that change by nature, such as signatures with random numbers."""
+    """Patterns in the golden request that vary, such as signatures with random numbers, and their replacements."""
     opens: str = ""
-    """The path of a member that is base64 and shown as text in the golden request."""
+    """The path of a base64 member that is decoded in the golden request."""
 
     @property
     def channel(self) -> Channel:
@@ -122,7 +124,7 @@ class Case:
         return Outgoing(**base | dict(CONTENTS[self.channel]) | dict(self.outgoing) | fields)
 
     def answers(self, reply: Reply | Callable[[Received], Reply | None]) -> Callable[[Received], Reply | None]:
-        """The provider with this as its answer to the call that sends."""
+        """Return a handler that gives this answer to the call that sends."""
 
         def answer(request: Received) -> Reply | None:
             for part, prepared in self.before.items():

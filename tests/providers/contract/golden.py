@@ -1,7 +1,7 @@
-"""Golden requests: what each provider is sent, kept as files that people have read.
+"""Golden requests: the exact requests to each provider, in files that were reviewed.
 
-`python -m tests.providers.contract.golden sendgrid twilio` writes those of the providers named, or of all.
-Read the difference against the provider's documentation before keeping it.
+`python -m tests.providers.contract.golden sendgrid twilio` writes those of the named providers, or of all.
+Review the difference against the provider's documentation before you commit it.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from clarion.clock import ManualClock
-from clarion.providers.base import Outgoing
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import Patience, ProviderGateway
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.sending.gateway import ProviderGateway, Timeouts
+from clarion.providers.transport.egress import EgressGuard
 from clarion.vocabulary import Channel
 from tests.providers.contract.case import CONTENTS, MESSAGE_ID, NOW, Case
 from tests.providers.contract.smtp_cases import SMTP_CASES, SmtpCase, play_mail
@@ -27,23 +27,23 @@ from tests.providers.contract.table import CASES
 from tests.providers.contract.vendor import Received, Vendor, play
 
 FOLDER = Path(__file__).parents[1] / "golden"
-_OF_THE_CONNECTION = frozenset(
+_CONNECTION_HEADERS = frozenset(
     {"host", "content-length", "user-agent", "accept", "accept-encoding", "connection", "transfer-encoding"}
 )
 
 
 def make_gateway(vendor: Vendor, *, seconds: float = 5) -> ProviderGateway:
-    """A carrier whose calls all end at the vendor."""
+    """Return a gateway that sends all calls to the vendor."""
     return ProviderGateway(
         EgressGuard(["127.0.0.0/8"]),
-        patience=Patience(web_seconds=seconds),
+        timeouts=Timeouts(http_seconds=seconds),
         clock=ManualClock(NOW),
-        reroute=vendor.reroute,
+        rewrite_url=vendor.rewrite_url,
     )
 
 
 async def record(case: Case) -> str:
-    """The requests of one message, in the order they came, as the text of a golden file."""
+    """Return the requests of one message as the text of a golden file."""
     async with play(case.answers(case.success)) as vendor, make_gateway(vendor) as gateway:
         await gateway.send(case.id, case.make_outgoing())
     text = json.dumps([show(one, opens=case.opens) for one in vendor.requests], indent=2, ensure_ascii=False) + "\n"
@@ -52,27 +52,27 @@ async def record(case: Case) -> str:
     return text
 
 
-async def record_letter(case: SmtpCase, certificate: Path | None = None) -> str:
-    """What an SMTP server is handed for one message."""
+async def record_email(case: SmtpCase, certificate: Path | None = None) -> str:
+    """Return what an SMTP server receives for one message, as the text of a golden file."""
     async with play_mail(case, certificate) as (server, gateway):
-        await gateway.send(case.id, make_letter(case))
+        await gateway.send(case.id, make_email_message(case))
     (envelope,) = server.envelopes
-    shown = {
+    document = {
         "login": server.logins,
         "from": envelope.mail_from,
         "to": envelope.rcpt_tos,
-        "letter": (envelope.original_content or b"").decode("ascii").split("\r\n"),
+        "content": (envelope.original_content or b"").decode("ascii").split("\r\n"),
     }
-    return json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def make_letter(case: SmtpCase) -> Outgoing:
+def make_email_message(case: SmtpCase) -> Outgoing:
     contents = dict(CONTENTS[Channel.EMAIL])
     return Outgoing(message_id=MESSAGE_ID, channel=Channel.EMAIL, credentials=dict(case.credentials), **contents)
 
 
 def show(request: Received, *, opens: str = "") -> dict[str, Any]:
-    headers = {name: value for name, value in sorted(request.headers.items()) if name not in _OF_THE_CONNECTION}
+    headers = {name: value for name, value in sorted(request.headers.items()) if name not in _CONNECTION_HEADERS}
     return {"method": request.method, "url": request.url, "headers": headers, "body": _body(request, opens)}
 
 
@@ -81,7 +81,7 @@ def _body(request: Received, opens: str) -> Any:
     if not request.body:
         return None
     if kind.startswith("application/json"):
-        return _opened(json.loads(request.body), opens)
+        return _decode_member(json.loads(request.body), opens)
     if kind.startswith("application/x-www-form-urlencoded"):
         return [list(pair) for pair in parse_qsl(request.body.decode(), keep_blank_values=True, strict_parsing=True)]
     if kind.startswith("multipart/form-data"):
@@ -89,7 +89,7 @@ def _body(request: Received, opens: str) -> Any:
     return request.body.decode()
 
 
-def _opened(document: Any, path: str) -> Any:
+def _decode_member(document: Any, path: str) -> Any:
     if path:
         *names, last = path.split(".")
         holder = document
@@ -108,15 +108,15 @@ def _part(part: "Message[str, str]") -> dict[str, Any]:
     content = part.get_payload(decode=True)
     assert isinstance(content, bytes)
     named = {"disposition": part["Content-Disposition"], "type": part["Content-Type"]}
-    shown = {name: value for name, value in named.items() if value}
-    return shown | {"content": content.decode("utf-8", errors="backslashreplace")}
+    headers = {name: value for name, value in named.items() if value}
+    return headers | {"content": content.decode("utf-8", errors="backslashreplace")}
 
 
 async def _write(wanted: Callable[[str], bool]) -> None:
     for case in filter(lambda one: wanted(one.id), CASES):
         (FOLDER / f"{case.id}.json").write_text(await record(case))
-    for letter in filter(lambda one: wanted(one.id) and not one.certificate_for, SMTP_CASES):
-        (FOLDER / f"{letter.id}.json").write_text(await record_letter(letter))
+    for smtp_case in filter(lambda one: wanted(one.id) and not one.certificate_for, SMTP_CASES):
+        (FOLDER / f"{smtp_case.id}.json").write_text(await record_email(smtp_case))
 
 
 if __name__ == "__main__":

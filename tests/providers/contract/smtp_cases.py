@@ -1,28 +1,27 @@
-"""Providers over SMTP: their accounts, and a server that plays them."""
+"""Contract cases of SMTP providers, and a fake server."""
 
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from yarl import URL
 
 from clarion.clock import ManualClock
-from clarion.providers.base import FailureKind
-from clarion.providers.egress import EgressGuard
-from clarion.providers.gateway import Patience, ProviderGateway
+from clarion.providers.definition.result import FailureKind
+from clarion.providers.sending.gateway import ProviderGateway, Timeouts
+from clarion.providers.transport.egress import EgressGuard
 from tests.providers.contract.case import NOW
 from tests.providers.loopback import PASSWORD, MailServer, mail_server
 
 
-@dataclass(frozen=True, kw_only=True)
-class SmtpCase:
+class SmtpCase(Struct, frozen=True, kw_only=True):
     id: str
     credentials: Mapping[str, Any]
     certificate_for: str = ""
-    """The host whose certificate the server shows, for providers that insist on encryption."""
+    """The host in the server's certificate, for providers that require TLS."""
 
 
 _ACCOUNT = {
@@ -32,7 +31,7 @@ _ACCOUNT = {
     "password": PASSWORD,
     "from": "news@example.com",
     "senderName": "Doe, Jörg",
-    # The server of these tests speaks openly, as one inside a company may.
+    # The test server has no TLS.
     "ignoreTls": True,
 }
 
@@ -47,7 +46,7 @@ SMTP_CASES = (
 )
 
 
-# What the server says to the address, to the letter or to the log-in, and what that must be taken for.
+# The server's reply to the recipient, the content or the login, and its expected classification.
 SMTP_FAULTS: Mapping[str, tuple[str, str, FailureKind]] = {
     "400": ("DATA", "554 5.7.1 Message refused", FailureKind.PERMANENT),
     "400 too big": ("DATA", "552 5.3.4 Message too big", FailureKind.PERMANENT),
@@ -67,18 +66,18 @@ SMTP_FAULTS: Mapping[str, tuple[str, str, FailureKind]] = {
 async def play_mail(
     case: SmtpCase, certificate: Path | None = None, *, seconds: float = 30
 ) -> AsyncIterator[tuple[MailServer, ProviderGateway]]:
-    """A server that takes the case's password, and a carrier whose letters all end there."""
+    """Start a server that accepts the password of the case, and a gateway that sends all e-mails to it."""
     context = None
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
     async with mail_server(log_in=True, tls=context) as server:
 
-        def reroute(url: URL) -> URL:
+        def rewrite_url(url: URL) -> URL:
             return url.with_host("127.0.0.1").with_port(server.port)
 
         guard = EgressGuard(["127.0.0.0/8"])
         async with ProviderGateway(
-            guard, patience=Patience(smtp_seconds=seconds), clock=ManualClock(NOW), reroute=reroute
+            guard, timeouts=Timeouts(smtp_seconds=seconds), clock=ManualClock(NOW), rewrite_url=rewrite_url
         ) as gateway:
             yield server, gateway

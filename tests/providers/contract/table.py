@@ -1,4 +1,4 @@
-"""All cases, one file each in `cases`."""
+"""All cases, one module each in `cases`."""
 
 import importlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every provider over HTTP: the request that it is sent, and what becomes of each of its answers."""
+"""The contract of all HTTP providers: requests, classification of answers, receipts and redaction."""
 
 import base64
 import contextlib
@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from msgspec.structs import fields
 
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.definition import WebProvider
-from clarion.providers.receipts import ReceiptRefused
-from clarion.providers.redaction import NOT_SECRET
+from clarion.providers.definition.kinds import HttpProvider
+from clarion.providers.definition.receipts import ReceiptRefused
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import PROVIDERS
+from clarion.providers.sending.redaction import NOT_SECRET
 from tests.providers.contract.case import Case, Fault, Report
 from tests.providers.contract.golden import FOLDER, make_gateway, record
 from tests.providers.contract.table import CASES
@@ -30,7 +30,7 @@ ODD = (
     "https://[",
     "-1",
 )
-# These are tried in one credential after the other; the rest, in all of them at once.
+# These are used for one credential at a time, the others for all at once.
 SINGLY = ODD[:4]
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 
@@ -43,7 +43,7 @@ async def fail(case: Case, reply: Any, *, seconds: float = 5) -> SendFailure:
 
 
 @each_case
-async def test_the_request_is_the_one_that_was_read_by_people(case: Case) -> None:
+async def test_the_request_matches_the_golden_file(case: Case) -> None:
     assert await record(case) == (FOLDER / f"{case.id}.json").read_text()
 
 
@@ -59,28 +59,28 @@ async def test_the_id_of_the_message_is_found(case: Case) -> None:
     ("case", "fault"),
     [pytest.param(case, fault, id=f"{case.id}-{name}") for case in CASES for name, fault in case.faults.items()],
 )
-async def test_a_refusal_is_taken_for_what_it_is(case: Case, fault: Fault) -> None:
+async def test_an_error_answer_is_classified(case: Case, fault: Fault) -> None:
     failure = await fail(case, fault.reply)
 
     assert (failure.kind, failure.retry_after) == (fault.kind, fault.retry_after), failure.message
 
 
 @each_case
-async def test_a_silent_provider_is_given_up_and_may_have_taken_the_message(case: Case) -> None:
+async def test_a_timeout_is_retryable_and_ambiguous(case: Case) -> None:
     failure = await fail(case, SILENCE, seconds=0.1)
 
     assert (failure.kind, failure.is_ambiguous) == (FailureKind.RETRYABLE, True)
 
 
 @each_case
-async def test_a_connection_that_breaks_may_work_later_and_may_have_carried_the_message(case: Case) -> None:
+async def test_a_lost_connection_is_retryable_and_ambiguous(case: Case) -> None:
     failure = await fail(case, lambda _: None)
 
     assert (failure.kind, failure.is_ambiguous) == (FailureKind.RETRYABLE, True)
 
 
 @each_case
-async def test_a_success_that_makes_no_sense_is_none(case: Case) -> None:
+async def test_a_malformed_success_is_a_failure(case: Case) -> None:
     for body in ("", "<html>A proxy says hello", "{", "[]", "null", '"text"', "[" * 5_000, "\x00\xff"):
         if case.any_body_is_success:
             async with play(case.answers(Reply(body=body))) as vendor, make_gateway(vendor) as gateway:
@@ -91,18 +91,18 @@ async def test_a_success_that_makes_no_sense_is_none(case: Case) -> None:
 
 
 @each_case
-async def test_no_secret_comes_back(case: Case, caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_secret_is_in_results_and_logs(case: Case, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    shown = [await _show_echo(case, status) for status in (200, 302, 400, 500)]
+    results = [await _show_echo(case, status) for status in (200, 302, 400, 500)]
 
     for secret in _secrets(case):
-        assert secret not in "".join(shown)
+        assert secret not in "".join(results)
         assert secret not in caplog.text
         assert secret not in repr(case.make_outgoing())
 
 
 async def _show_echo(case: Case, status: int) -> str:
-    """All that is known after a provider has repeated the request and the credentials."""
+    """Return everything that a send reveals, if the provider echoes the request and the credentials."""
 
     def echo(request: Received) -> Reply:
         return Reply(status=status, body=f"{request.wire}\n{json.dumps(dict(case.credentials))}")
@@ -138,16 +138,16 @@ async def test_reports_become_receipts(case: Case, report: Report) -> None:
 @pytest.mark.parametrize(
     ("case", "report"), [pytest.param(case, report, id=case.id) for case in CASES for report in case.reports]
 )
-async def test_reports_that_others_made_are_refused(case: Case, report: Report) -> None:
+async def test_forged_reports_are_refused(case: Case, report: Report) -> None:
     async with play(case.answers(Reply())) as vendor, make_gateway(vendor) as gateway:
         with pytest.raises(ReceiptRefused):
             await gateway.read_receipts(case.id, case.credentials, report.forge(report.callback))
 
 
 @each_case
-async def test_an_account_is_tried_out(case: Case) -> None:
+async def test_wrong_credentials_fail_the_check(case: Case) -> None:
     provider = PROVIDERS[case.id]
-    assert isinstance(provider, WebProvider)
+    assert isinstance(provider, HttpProvider)
     if provider.check is None:
         return
     async with play(case.answers(Reply(status=401, body={"message": "no"}))) as vendor, make_gateway(vendor) as gateway:
@@ -160,8 +160,8 @@ async def test_an_account_is_tried_out(case: Case) -> None:
 
 @each_case
 @pytest.mark.parametrize("odd", ODD, ids=repr)
-async def test_an_account_of_nonsense_is_refused_and_breaks_nothing(case: Case, odd: str) -> None:
-    """What callers store as credentials is theirs to say, so every failure has to be one that is understood."""
+async def test_malformed_credentials_raise_no_unexpected_error(case: Case, odd: str) -> None:
+    """Callers can store any credentials, so only expected errors may be raised."""
     provider = PROVIDERS[case.id]
     names = [one.encode_name for one in fields(provider.credentials)]
     for changed in ([name] for name in names) if odd in SINGLY else (names,):

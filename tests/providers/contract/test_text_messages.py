@@ -1,11 +1,11 @@
-"""Providers of SMS: what depends on the number, the sender and the account, and accounts that are found good."""
+"""SMS providers: requests that depend on number, sender and account, and checks of credentials."""
 
 import json
 from typing import Any
 
 import pytest
 
-from clarion.providers.base import SendFailure, Sent
+from clarion.providers.definition.result import SendFailure, Sent
 from tests.providers.contract.case import MESSAGE_ID, Case
 from tests.providers.contract.golden import make_gateway, show
 from tests.providers.contract.table import CASES
@@ -51,14 +51,14 @@ async def test_the_request_depends_on_number_sender_and_account(case: Case, fiel
 @pytest.mark.parametrize(
     ("provider_id", "body"),
     [
-        # It has been given the same id before.
+        # The id was used before.
         ("infobip-sms", {"messages": [{"messageId": MESSAGE_ID, "status": {"groupId": 5, "id": 23}}]}),
-        # The same text went to the same number a moment ago.
+        # The same text was just sent to the same number.
         ("sms77", {"success": "402", "messages": []}),
         ("sms77", "402"),
     ],
 )
-async def test_a_message_that_an_earlier_try_has_sent_is_sent(provider_id: str, body: Any) -> None:
+async def test_a_duplicate_of_an_earlier_attempt_counts_as_sent(provider_id: str, body: Any) -> None:
     sent, _ = await send(make_case(provider_id), Reply(body=body))
 
     assert sent.provider_message_id == MESSAGE_ID
@@ -71,7 +71,7 @@ async def test_a_message_that_an_earlier_try_has_sent_is_sent(provider_id: str, 
         ("sms77", {"success": "100", "messages": [{"id": None, "success": True}]}),
     ],
 )
-async def test_a_message_that_was_taken_without_a_name_goes_by_ours(provider_id: str, body: Any) -> None:
+async def test_our_id_is_used_if_the_provider_returns_none(provider_id: str, body: Any) -> None:
     sent, _ = await send(make_case(provider_id), Reply(body=body))
 
     assert sent.provider_message_id == MESSAGE_ID
@@ -89,7 +89,7 @@ async def test_a_message_that_was_taken_without_a_name_goes_by_ours(provider_id:
         ("sns", "<GetSMSAttributesResponse/>"),
     ],
 )
-async def test_an_account_that_works_is_found_good(provider_id: str, body: Any) -> None:
+async def test_valid_credentials_pass_the_check(provider_id: str, body: Any) -> None:
     case = make_case(provider_id)
     async with play(case.answers(Reply(body=body))) as vendor, make_gateway(vendor) as gateway:
         await gateway.check(case.id, case.credentials)
@@ -106,7 +106,7 @@ async def test_an_account_that_works_is_found_good(provider_id: str, body: Any) 
         ("sms77", "900"),
     ],
 )
-async def test_an_account_that_is_refused_with_a_200_is_not(provider_id: str, body: Any) -> None:
+async def test_credentials_that_are_refused_with_a_200_fail_the_check(provider_id: str, body: Any) -> None:
     case = make_case(provider_id)
     async with play(case.answers(Reply(body=body))) as vendor, make_gateway(vendor) as gateway:
         with pytest.raises(SendFailure):

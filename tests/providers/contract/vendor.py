@@ -1,4 +1,4 @@
-"""A server on the loopback interface that plays any provider over HTTP/1.1 and HTTP/2, and misbehaves when told to."""
+"""A fake provider on the loopback interface over HTTP/1.1 and HTTP/2, with configurable errors."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -10,29 +10,28 @@ import msgspec
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import DataReceived, RequestReceived, StreamEnded
+from msgspec import Struct
 from yarl import URL
 
-from clarion.providers.urls import host_and_port
+from clarion.providers.transport.urls import host_and_port
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\n"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reply:
-    """An answer of the provider; a body that is no text goes as JSON."""
+class Reply(Struct, frozen=True, kw_only=True):
+    """An answer of the provider; a body that is not a text is sent as JSON."""
 
     status: int = 200
     body: Any = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
 
     @property
     def content(self) -> bytes:
         return self.body.encode() if isinstance(self.body, str) else msgspec.json.encode(self.body)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Received:
-    """A request as it came over the wire, under the address that it was meant for."""
+class Received(Struct, frozen=True, kw_only=True):
+    """A received request, with its original URL."""
 
     method: str
     url: str
@@ -46,15 +45,15 @@ class Received:
 
 
 SILENCE = Reply(status=0)
-"""The request is read, and nothing ever comes back."""
+"""The request is read and never answered."""
 
 Answers = Callable[[Received], Reply | None]
-"""None hangs up without a word."""
+"""Returns None to close the connection without an answer."""
 
 
 @dataclass
 class Vendor:
-    """Keeps what it is asked."""
+    """Records requests and answers them."""
 
     answers: Answers
     port: int = 0
@@ -63,7 +62,7 @@ class Vendor:
     schemes: dict[str, str] = field(default_factory=dict)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
-    def reroute(self, url: URL) -> URL:
+    def rewrite_url(self, url: URL) -> URL:
         self.schemes[host_and_port(url)] = url.scheme
         return url.with_scheme("http").with_host("127.0.0.1").with_port(self.port)
 

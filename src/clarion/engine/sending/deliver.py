@@ -19,8 +19,8 @@ from clarion.engine.sending.retry import (
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailStatus
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
 MAX_PAUSE = Millis(15 * MINUTE)

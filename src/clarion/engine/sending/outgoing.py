@@ -6,7 +6,7 @@ from clarion.engine.sending.choosing import channel_overrides
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.providers.base import Outgoing
+from clarion.providers.definition.outgoing import Outgoing
 
 ReceiptsUrl = Callable[[Integration], str | None]
 """Where the provider of an integration reports, if it can reach us at all."""

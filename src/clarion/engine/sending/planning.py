@@ -18,7 +18,7 @@ from clarion.engine.sending.quota import take, wait_of
 from clarion.engine.sending.retry import place_of
 from clarion.ids import EnvironmentId, IntegrationId
 from clarion.integrations.model import Integration
-from clarion.providers.definition import WebProvider
+from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.registry import find_provider
 
 MAX_WAIT = Millis(10 * SECOND)
@@ -132,7 +132,7 @@ def _find_unconfirmed(message: OutgoingMessage, candidates: Sequence[Integration
 def recognises_repeats(integration: Integration) -> bool:
     """Whether a message that is sent again arrives once; servers of e-mail do not compare the ids of letters."""
     provider = find_provider(integration.provider_id)
-    return isinstance(provider, WebProvider) and bool(provider.idempotency)
+    return isinstance(provider, HttpProvider) and bool(provider.idempotency)
 
 
 def _explain(passed_over: Sequence[Integration], snapshot: HealthSnapshot) -> dict[str, str]:

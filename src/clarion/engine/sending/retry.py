@@ -7,7 +7,7 @@ import random
 
 from clarion.clock import HOUR, MINUTE, SECOND, Millis
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE
-from clarion.providers.base import FailureKind, SendFailure
+from clarion.providers.definition.result import FailureKind, SendFailure
 
 MAX_ATTEMPTS = 8
 ATTEMPTS_ON_OTHERS = 3

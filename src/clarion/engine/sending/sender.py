@@ -24,7 +24,7 @@ from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
-from clarion.providers.gateway import ProviderGateway
+from clarion.providers.sending.gateway import ProviderGateway
 
 MAX_IN_FLIGHT = 512
 """Jobs that one process carries at a time, shared by the environments that have some."""

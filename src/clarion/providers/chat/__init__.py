@@ -1,1 +1,1 @@
-"""Chat providers, one file each."""
+"""Chat providers, one module each."""

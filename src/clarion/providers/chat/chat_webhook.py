@@ -1,14 +1,14 @@
-"""Chat webhook: the message as JSON, signed if there is a key, to the address of the account or of the subscriber."""
+"""Chat webhook: the message as JSON, signed if there is a key, to the URL of the subscriber or the account."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import either, json_id, own_id
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import statuses
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import either, json_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import statuses
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.signing.webhook import sign_webhook
+from clarion.secret import Secret
 
 
 class ChatWebhookCredentials(Credentials):
@@ -17,15 +17,15 @@ class ChatWebhookCredentials(Credentials):
 
 
 def request(account: ChatWebhookCredentials, chat: Chat) -> ProviderRequest:
-    address = chat.webhook or account.webhook_url
+    url = chat.webhook or account.webhook_url
     body = {
         "content": chat.text,
-        # Part of what is signed, so that a call to one receiver cannot be passed on to another.
-        "webhookUrl": address,
+        # Part of the signed body, so that a receiver cannot replay the call to another one.
+        "webhookUrl": url,
         "channel": chat.channel,
         "phoneNumber": chat.phone,
     }
-    return ProviderRequest.json(address, filled(body), headers={"Idempotency-Key": chat.message_id})
+    return ProviderRequest.json(url, drop_empty(body), headers={"Idempotency-Key": chat.message_id})
 
 
 PROVIDER = ChatProvider(
@@ -37,6 +37,6 @@ PROVIDER = ChatProvider(
     sent=either(json_id("id"), own_id),
     failures=(statuses(recipient_invalid=(410,)),),
     casing=as_given,
-    page="as its settings say",
+    documentation="as its settings say",
     idempotency="`Idempotency-Key`",
 )

@@ -1,15 +1,15 @@
-"""Stream Chat: a message to a channel by the API, or to a webhook where there is no API secret."""
+"""Stream Chat: a message to a channel through the API, or to a webhook if there is no API secret."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import Handed, ProviderAnswer, json_id, own_id
-from clarion.providers.base import FailureKind, SendFailure, Sent
 from clarion.providers.chat.message import KNOWN, Chat
-from clarion.providers.definition import ChatProvider, Check
-from clarion.providers.failures import ALREADY_SENT, codes, reset_header, words
-from clarion.providers.overrides import deep_merge, extras, recase, snake
-from clarion.providers.request import Headers, ProviderRequest, key_header, path_part
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import ProviderAnswer, SendContext, json_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import ALREADY_SENT, codes, error_text, reset_header
+from clarion.providers.definition.kinds import ChatProvider, Check
+from clarion.providers.definition.overrides import deep_merge, extras, recase, snake
+from clarion.providers.definition.request import Headers, ProviderRequest, key_header, path_part
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.signing.jwt import sign_hs256
+from clarion.secret import Secret
 
 _API = "https://chat.stream-io-api.com"
 
@@ -17,9 +17,9 @@ _API = "https://chat.stream-io-api.com"
 class GetstreamCredentials(Credentials):
     api_key: Secret
     secret_key: Secret = Secret("")
-    """The API secret; with it, subscribers need a channel and no webhook."""
+    """The API secret; with it, subscribers need a channel instead of a webhook."""
     user: str = "clarion"
-    """The id of the user that messages are from."""
+    """The id of the user who sends messages."""
 
     @property
     def auth(self) -> Headers:
@@ -41,9 +41,9 @@ def request(account: GetstreamCredentials, chat: Chat) -> ProviderRequest:
     return call.with_query(api_key=account.api_key.reveal())
 
 
-def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
-    """A webhook may answer what it likes; the API names the message."""
-    return json_id("message.id")(answer, handed) if handed.account.secret_key else own_id(answer, handed)
+def sent(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
+    """Return the id from the API; the answer of a webhook has none."""
+    return json_id("message.id")(answer, context) if context.account.secret_key else own_id(answer, context)
 
 
 def check(account: GetstreamCredentials) -> ProviderRequest | None:
@@ -58,12 +58,12 @@ PROVIDER = ChatProvider(
     request=request,
     sent=sent,
     failures=(
-        words(r"a message with ID \S+ already exists", ALREADY_SENT, status=400),
+        error_text(r"a message with ID \S+ already exists", ALREADY_SENT, status=400),
         codes("code", recipient_invalid=(16,), rate_limited=(9,), retryable=(-1, 23)),
     ),
-    patience=reset_header("X-RateLimit-Reset"),
+    read_retry_after=reset_header("X-RateLimit-Reset"),
     check=Check(request=check),
-    page="https://getstream.io/chat/docs/rest/",
+    documentation="https://getstream.io/chat/docs/rest/",
     idempotency="`message.id`, with `secretKey`",
     note="With `secretKey`, subscribers have a channel such as `messaging:general` and `user` sends; without it, "
     "a webhook gets the text and `apiKey`.",

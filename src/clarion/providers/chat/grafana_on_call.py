@@ -1,17 +1,17 @@
-"""Grafana OnCall: an alert to an integration of the kind Formatted Webhook."""
+"""Grafana OnCall: an alert to an integration of the type Formatted Webhook."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import own_id
-from clarion.providers.base import FailureKind
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import text_matches, words
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, filled
+from clarion.providers.definition.answer import own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import error_text, text_matches
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, drop_empty
+from clarion.providers.definition.result import FailureKind
 
 
 class GrafanaOnCallCredentials(Credentials):
-    """What alerts say where the subscriber does not say otherwise."""
+    """Default values of alerts, which the subscriber's credentials can override."""
 
     alert_uid: str = ""
     title: str = ""
@@ -21,17 +21,17 @@ class GrafanaOnCallCredentials(Credentials):
 
 
 def request(account: GrafanaOnCallCredentials, chat: Chat) -> ProviderRequest:
-    own = chat.entry.get
+    entry = chat.entry.get
     body = {
-        # Alerts of the same uid are one group, so that a second try does not wake anybody again.
-        "alert_uid": own("alertUid") or account.alert_uid or chat.message_id,
-        "title": own("title") or account.title,
-        "image_url": own("imageUrl") or account.image_url,
-        "state": own("state") or account.state,
-        "link_to_upstream_details": own("externalUrl") or account.external_link,
+        # Alerts with the same uid are grouped, so that a repeated send does not page anybody twice.
+        "alert_uid": entry("alertUid") or account.alert_uid or chat.message_id,
+        "title": entry("title") or account.title,
+        "image_url": entry("imageUrl") or account.image_url,
+        "state": entry("state") or account.state,
+        "link_to_upstream_details": entry("externalUrl") or account.external_link,
         "message": chat.text,
     }
-    return ProviderRequest.json(chat.webhook_url, filled(body))
+    return ProviderRequest.json(chat.webhook_url, drop_empty(body))
 
 
 PROVIDER = ChatProvider(
@@ -41,8 +41,8 @@ PROVIDER = ChatProvider(
     request=request,
     sent=own_id,
     accepts=text_matches(r'^"?Ok\.?"?\s*$'),
-    failures=(words(r"integration key was not found", FailureKind.RECIPIENT_INVALID, status=403),),
+    failures=(error_text(r"integration key was not found", FailureKind.RECIPIENT_INVALID, status=403),),
     casing=snake,
-    page="https://grafana.com/docs/oncall/latest/integrations/webhook/",
+    documentation="https://grafana.com/docs/oncall/latest/integrations/webhook/",
     idempotency="`alert_uid`, unless an alert has its own",
 )

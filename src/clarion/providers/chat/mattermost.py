@@ -1,16 +1,16 @@
-"""Mattermost: a post by an incoming webhook."""
+"""Mattermost: a post through an incoming webhook."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import either, header_id, own_id
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import codes, text_matches
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, filled
+from clarion.providers.definition.answer import either, header_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes, text_matches
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, drop_empty
 
 
 def request(_: Credentials, chat: Chat) -> ProviderRequest:
-    return ProviderRequest.json(chat.webhook_url, filled({"text": chat.text, "channel": chat.channel}))
+    return ProviderRequest.json(chat.webhook_url, drop_empty({"text": chat.text, "channel": chat.channel}))
 
 
 PROVIDER = ChatProvider(
@@ -23,16 +23,16 @@ PROVIDER = ChatProvider(
     failures=(
         codes(
             "id",
-            # The webhook or its channel is gone, which is said with a 400 as well.
+            # The webhook or its channel no longer exists; the status may be 400.
             recipient_invalid=(
                 "web.incoming_webhook.invalid.app_error",
                 "web.incoming_webhook.channel.app_error",
                 "app.channel.get.existing.app_error",
             ),
-            # A switch of the server, and a 501.
+            # Webhooks are disabled on the server; the status is 501, which would be retryable.
             permanent=("web.incoming_webhook.disabled.app_error",),
         ),
     ),
     casing=snake,
-    page="https://developers.mattermost.com/integrate/webhooks/incoming/",
+    documentation="https://developers.mattermost.com/integrate/webhooks/incoming/",
 )

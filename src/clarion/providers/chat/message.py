@@ -1,31 +1,32 @@
-"""A chat message: the webhook or the channel that it goes to, its text, and what the provider lays out itself."""
+"""A chat message: its webhook or channel, its text and overrides."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clarion.providers.base import FailureKind, Outgoing, SendFailure
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.result import FailureKind, SendFailure
 
 KNOWN = frozenset({"content"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chat:
-    """One message to one place of a chat."""
+    """One message to one chat channel."""
 
     message_id: str
     text: str
     webhook: str = field(repr=False)
-    """Empty where the subscriber has none."""
+    """Empty if the subscriber has none."""
     channel: str = ""
     phone: str = ""
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """What the subscriber's channel entry says besides."""
+    """The rest of the subscriber's channel credentials."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def webhook_url(self) -> str:
-        """The webhook of providers that are nothing without one."""
+        """The webhook, for providers that require one; raises SendFailure if there is none."""
         if not self.webhook:
             raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no webhook URL for this channel")
         return self.webhook

@@ -1,17 +1,17 @@
-"""Microsoft Teams: an adaptive card to the webhook of a workflow, or of one of the connectors that came before."""
+"""Microsoft Teams: an adaptive card to the webhook of a workflow or of a legacy connector."""
 
 import re
 from typing import Any
 
 import msgspec
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import either, header_id, own_id
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import codes, text_codes
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest
+from clarion.providers.definition.answer import either, header_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes, text_codes
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest
 
 _REFUSAL = re.compile(r"delivery failed|returned HTTP error", re.IGNORECASE)
 
@@ -21,14 +21,14 @@ def request(_: Credentials, chat: Chat) -> ProviderRequest:
 
 
 def _body(text: str) -> dict[str, Any]:
-    """A text becomes a card; JSON is a card or a whole message of the author's own making."""
+    """Wrap a text in a card; JSON content is used as a card or as the whole message."""
     try:
         given = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         given = None
     if isinstance(given, dict) and given.get("type") != "AdaptiveCard":
         return given
-    # Workflows take plain texts and older cards without a word, and then fail unseen.
+    # Workflows accept plain texts and legacy cards, but then fail without an error.
     card = given if isinstance(given, dict) else _card(text)
     attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
     return {"type": "message", "attachments": [attachment]}
@@ -49,7 +49,7 @@ PROVIDER = ChatProvider(
     credentials=Credentials,
     request=request,
     sent=either(header_id("x-ms-workflow-run-id"), own_id),
-    # Connectors tell of their failures in a sentence, with a 200.
+    # Connectors report errors as text with a 200.
     accepts=lambda answer: not _REFUSAL.search(answer.text),
     failures=(
         text_codes(
@@ -58,10 +58,10 @@ PROVIDER = ChatProvider(
             retryable=(408, 500, 502, 503, 504),
             recipient_invalid=(404, 410),
         ),
-        # The workflow is deleted or switched off, or the connector is gone.
+        # The workflow is deleted or disabled.
         codes("error.code", recipient_invalid=("WorkflowTriggerIsNotEnabled", "WorkflowNotFound")),
     ),
     casing=as_given,
-    page="https://learn.microsoft.com/en-us/connectors/teams/#microsoft-teams-webhook",
+    documentation="https://learn.microsoft.com/en-us/connectors/teams/#microsoft-teams-webhook",
     note="Content that is the JSON of an adaptive card is sent as that card.",
 )

@@ -1,23 +1,23 @@
-"""Rocket.Chat: a message to a room, on behalf of a user; the subscriber's webhook is the address of the workspace."""
+"""Rocket.Chat: a message to a room as a user; the subscriber's webhook is the URL of the workspace."""
 
 import re
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import ALREADY_SENT, words
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, key_header
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import ALREADY_SENT, error_text
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, key_header
+from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.secret import Secret
 
 
 class RocketChatCredentials(Credentials):
     token: Secret
     """A personal access token."""
     user: str
-    """The id of its user, not the name."""
+    """The id of the token's user, not the name."""
 
 
 def request(account: RocketChatCredentials, chat: Chat) -> ProviderRequest:
@@ -29,7 +29,7 @@ def request(account: RocketChatCredentials, chat: Chat) -> ProviderRequest:
     return ProviderRequest.json(url, {"message": message}, auth=auth)
 
 
-def patience(answer: ProviderAnswer) -> int | None:
+def read_retry_after(answer: ProviderAnswer) -> int | None:
     found = re.search(r"must wait (\d{1,5}) seconds", answer.text)
     return int(found.group(1)) if found else None
 
@@ -41,14 +41,14 @@ PROVIDER = ChatProvider(
     request=request,
     sent=json_id("message._id"),
     failures=(
-        words(r"E11000|duplicate key", ALREADY_SENT),
-        words(r"error-too-many-requests", FailureKind.RATE_LIMITED),
-        words(r"error-(invalid-room|room-not-found|room-archived)", FailureKind.RECIPIENT_INVALID),
+        error_text(r"E11000|duplicate key", ALREADY_SENT),
+        error_text(r"error-too-many-requests", FailureKind.RATE_LIMITED),
+        error_text(r"error-(invalid-room|room-not-found|room-archived)", FailureKind.RECIPIENT_INVALID),
     ),
-    patience=patience,
+    read_retry_after=read_retry_after,
     casing=as_given,
     within="message",
-    page="https://developer.rocket.chat/apidocs/introduction-to-messaging",
+    documentation="https://developer.rocket.chat/apidocs/introduction-to-messaging",
     idempotency="`message._id`",
     note="The webhook URL of a subscriber is the address of the workspace, the channel is the id of a room, "
     "and the user has to be a member of it.",

@@ -1,11 +1,11 @@
-"""Ryver: a message by an inbound webhook of the Ryver format."""
+"""Ryver: a message through an inbound webhook in the Ryver format."""
 
-from clarion.providers.account import Credentials
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import statuses
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import statuses
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest
 
 
 def request(_: Credentials, chat: Chat) -> ProviderRequest:
@@ -17,9 +17,9 @@ PROVIDER = ChatProvider(
     name="Ryver",
     credentials=Credentials,
     request=request,
-    # Its refusals are not described anywhere; nothing but the webhook is at these addresses.
+    # Errors are not documented. A missing URL can only mean that the webhook was deleted.
     failures=(statuses(recipient_invalid=(404, 410)),),
     casing=as_given,
-    page="https://api.ryver.com/ryvhooks_simple_incoming.html",
+    documentation="https://api.ryver.com/ryvhooks_simple_incoming.html",
     note="The webhook has to be one of the Ryver format, which is chosen when it is made.",
 )

@@ -1,14 +1,14 @@
-"""Slack: a message to an incoming webhook, or to a channel by the token of a bot."""
+"""Slack: a message to an incoming webhook, or to a channel with a bot token."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import ProviderAnswer, either, header_id, json_id, own_id
-from clarion.providers.base import FailureKind
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider, Check
-from clarion.providers.failures import codes, words
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, bearer
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import ProviderAnswer, either, header_id, json_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes, error_text
+from clarion.providers.definition.kinds import ChatProvider, Check
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, bearer
+from clarion.providers.definition.result import FailureKind
+from clarion.secret import Secret
 
 
 class SlackCredentials(Credentials):
@@ -18,7 +18,7 @@ class SlackCredentials(Credentials):
     redirect_url: str = ""
     hmac: bool = False
     token: Secret | None = None
-    """Of a bot; with it, subscribers need a channel and no webhook."""
+    """A bot token; with it, subscribers need a channel instead of a webhook."""
 
 
 def request(account: SlackCredentials, chat: Chat) -> ProviderRequest:
@@ -29,12 +29,12 @@ def request(account: SlackCredentials, chat: Chat) -> ProviderRequest:
 
 
 def accepts(answer: ProviderAnswer) -> bool:
-    """Webhooks say `ok`; the API says whether it is, also with a 200."""
+    """Webhooks answer the text `ok`; the API reports errors in `ok`, with a 200."""
     return answer.value("ok") is not False
 
 
 def check(account: SlackCredentials) -> ProviderRequest | None:
-    """Without a token there is nothing to try: the webhooks are the subscribers'."""
+    """Test the bot token; without one there is nothing to test, because webhooks belong to subscribers."""
     return ProviderRequest(url="https://slack.com/api/auth.test", auth=bearer(account.token)) if account.token else None
 
 
@@ -54,10 +54,10 @@ PROVIDER = ChatProvider(
             retryable=("internal_error", "fatal_error", "request_timeout", "service_unavailable"),
             recipient_invalid=("channel_not_found", "is_archived", "not_in_channel", "user_not_found"),
         ),
-        words(_GONE, FailureKind.RECIPIENT_INVALID),
+        error_text(_GONE, FailureKind.RECIPIENT_INVALID),
     ),
     check=Check(request=check, passes=lambda answer: answer.value("ok") is True),
     casing=snake,
-    page="https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks",
+    documentation="https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks",
     note="With `token`, that of a bot, subscribers may have a `channel` instead of a `webhookUrl`.",
 )

@@ -1,19 +1,19 @@
-"""WhatsApp Business: the Cloud API of Meta, to the subscriber's phone number."""
+"""WhatsApp Business: Meta's Cloud API, to the subscriber's phone number."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import json_id, values_at
-from clarion.providers.base import FailureKind, SendFailure
 from clarion.providers.chat.message import Chat
-from clarion.providers.credentials import URL
-from clarion.providers.definition import ChatProvider, Check
-from clarion.providers.failures import codes
-from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled, path_part
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id, values_at
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.formats import URL
+from clarion.providers.definition.kinds import ChatProvider, Check
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty, path_part
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.signing.digests import hmac_hex
+from clarion.secret import Secret
 
 _TYPES = ("template", "interactive", "image", "document", "video", "audio", "location", "contacts", "sticker")
 
@@ -21,11 +21,11 @@ _TYPES = ("template", "interactive", "image", "document", "video", "audio", "loc
 class WhatsappBusinessCredentials(Credentials):
     api_token: Secret
     phone_number_identification: str
-    """The id of the number that messages are from, not the number."""
+    """The id of the sender's number, not the number itself."""
     secret_key: Secret = Secret("")
-    """The secret of the app, which signs reports."""
+    """The app secret, which signs reports."""
     token: Secret = Secret("")
-    """What Meta has to know before our address is given any report."""
+    """The verify token, by which Meta checks our URL before it sends reports."""
     base_url: Annotated[str, URL] = "https://graph.facebook.com/v22.0"
 
     @property
@@ -49,7 +49,7 @@ def request(account: WhatsappBusinessCredentials, chat: Chat) -> ProviderRequest
         "context": given.get("context"),
         "biz_opaque_callback_data": chat.message_id,
     }
-    return ProviderRequest.json(f"{account.number_url}/messages", filled(body), auth=bearer(account.api_token))
+    return ProviderRequest.json(f"{account.number_url}/messages", drop_empty(body), auth=bearer(account.api_token))
 
 
 def is_genuine(callback: Callback, account: WhatsappBusinessCredentials) -> bool:
@@ -58,7 +58,7 @@ def is_genuine(callback: Callback, account: WhatsappBusinessCredentials) -> bool
 
 
 def handshake(callback: Callback, account: WhatsappBusinessCredentials) -> Reply | None:
-    """Meta asks once whether the address is ours, and wants its challenge back."""
+    """Answer the verification of our URL, which returns the challenge."""
     if callback.query.get("hub.mode") != "subscribe":
         return None
     is_meta = is_same(callback.query.get("hub.verify_token", ""), account.token.reveal())
@@ -102,7 +102,7 @@ PROVIDER = ChatProvider(
     receipts=Receipts(
         is_genuine=is_genuine, parse=RECEIPTS, handshake=handshake, signed_with="signature, key in `secretKey`"
     ),
-    page="https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes",
+    documentation="https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes",
     note="Goes to the subscriber's `phone`. Whoever has not written within 24 hours can be sent a template only: the "
     "override `template`. `token` is the verify token of the webhook.",
 )

@@ -1,17 +1,17 @@
-"""Zulip: a message by its webhook for integrations that speak as to Slack."""
+"""Zulip: a message through the webhook for Slack-compatible integrations."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import ProviderAnswer
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition import ChatProvider
-from clarion.providers.failures import codes, seconds_in_body
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, filled
+from clarion.providers.definition.answer import ProviderAnswer
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes, seconds_in_body
+from clarion.providers.definition.kinds import ChatProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, drop_empty
 
 
 def request(_: Credentials, chat: Chat) -> ProviderRequest:
-    # The stream is in the address; what Slack calls a channel is the topic here.
-    return ProviderRequest.json(chat.webhook_url, filled({"text": chat.text, "channel": chat.channel}))
+    # The URL has the stream; `channel` is the topic.
+    return ProviderRequest.json(chat.webhook_url, drop_empty({"text": chat.text, "channel": chat.channel}))
 
 
 def accepts(answer: ProviderAnswer) -> bool:
@@ -27,7 +27,7 @@ PROVIDER = ChatProvider(
     failures=(
         codes(
             "code",
-            # The bot whose key is in the address is gone, or its stream, or the organization.
+            # The bot in the URL, its stream or the organization no longer exists.
             recipient_invalid=(
                 *("INVALID_API_KEY", "USER_DEACTIVATED", "REALM_DEACTIVATED", "STREAM_DOES_NOT_EXIST"),
                 "NONEXISTENT_SUBDOMAIN",
@@ -35,8 +35,8 @@ PROVIDER = ChatProvider(
             rate_limited=("RATE_LIMIT_HIT",),
         ),
     ),
-    patience=seconds_in_body("retry-after"),
+    read_retry_after=seconds_in_body("retry-after"),
     casing=snake,
-    page="https://github.com/zulip/zulip/tree/main/zerver/webhooks/slack_incoming",
+    documentation="https://github.com/zulip/zulip/tree/main/zerver/webhooks/slack_incoming",
     note="The webhook URL holds the API key of a bot and the stream; the subscriber's channel is the topic.",
 )

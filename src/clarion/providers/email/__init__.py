@@ -1,1 +1,1 @@
-"""E-mail providers, one file each, and the making of an e-mail."""
+"""E-mail providers, one module each, and composing e-mails."""

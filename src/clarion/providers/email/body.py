@@ -1,4 +1,4 @@
-"""The body of an e-mail: the text, beside HTML also what it says, and files; all in ASCII that every server takes."""
+"""The MIME body of an e-mail: text, HTML and files, encoded in ASCII, which every server accepts."""
 
 import base64
 import binascii
@@ -12,21 +12,21 @@ _POLICY = SMTP.clone(cte_type="7bit")
 
 
 def write_body(email: Email) -> bytes:
-    """The headers about the body, an empty line, and the body."""
+    """Return the MIME headers, an empty line and the body."""
     if email.attachments:
         return _write_with_files(email)
     if email.html is None:
         return b"MIME-Version: 1.0\r\n" + _write_part("plain", email.text)
     boundary = _boundary(email, 0)
     head = f'MIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary="{boundary}"\r\n\r\n'
-    mark = f"--{boundary}\r\n".encode()
+    delimiter = f"--{boundary}\r\n".encode()
     parts = _write_part("plain", email.text), _write_part("html", email.html)
-    return b"".join([head.encode(), *(mark + part + b"\r\n" for part in parts), f"--{boundary}--\r\n".encode()])
+    return b"".join([head.encode(), *(delimiter + part + b"\r\n" for part in parts), f"--{boundary}--\r\n".encode()])
 
 
-def _boundary(email: Email, place: int) -> str:
-    """The same at every try; `=_` is in no text that is encoded, and the id in none that is not."""
-    return f"=_clarion-{email.message_id}-{place}"
+def _boundary(email: Email, index: int) -> str:
+    """Return the same boundary for every attempt. `=_` occurs in no encoded text, and the id in no plain one."""
+    return f"=_clarion-{email.message_id}-{index}"
 
 
 def _write_part(subtype: str, text: str) -> bytes:
@@ -37,39 +37,39 @@ def _write_part(subtype: str, text: str) -> bytes:
 
 
 def _encode(lines: list[bytes]) -> tuple[str, bytes]:
-    """As it is where it may go like that, else in the encoding that most of it stays readable in, or is shorter."""
+    """Keep short ASCII lines as they are; use base64 for mostly non-ASCII text, else quoted-printable."""
     whole = b"".join(line + b"\r\n" for line in lines)
     if whole.isascii() and b"\0" not in whole and all(len(line) <= _MAX_LINE for line in lines):
         return "7bit", whole
-    foreign = sum(byte >= 0x80 for byte in whole)
-    if foreign * 6 > len(whole):
+    non_ascii = sum(byte >= 0x80 for byte in whole)
+    if non_ascii * 6 > len(whole):
         return "base64", base64.encodebytes(whole).replace(b"\n", b"\r\n")
     return "quoted-printable", binascii.b2a_qp(whole, istext=True)
 
 
 def _write_with_files(email: Email) -> bytes:
-    """By the standard library, which knows how files and pictures nest."""
+    """Use the standard library, which nests files and inline images correctly."""
     message = EmailMessage(policy=_POLICY)
     message.set_content(email.text)
     if email.html is not None:
         message.add_alternative(email.html, subtype="html")
-        shown = message.get_payload(1)
+        html_part = message.get_payload(1)
         for attachment in filter(lambda one: one.is_inline, email.attachments):
-            _add_inline(shown, attachment)
+            _add_inline(html_part, attachment)
     for attachment in email.attachments:
         if email.html is None or not attachment.is_inline:
             main, _, sub = attachment.type.partition("/")
             message.add_attachment(attachment.content, main, sub or "octet-stream", filename=attachment.name)
-    for place, part in enumerate(message.walk()):
+    for index, part in enumerate(message.walk()):
         if part.is_multipart():
-            part.set_boundary(_boundary(email, place))
+            part.set_boundary(_boundary(email, index))
     return message.as_bytes()
 
 
-def _add_inline(shown: object, attachment: Attachment) -> None:
-    if isinstance(shown, EmailMessage):
+def _add_inline(html_part: object, attachment: Attachment) -> None:
+    if isinstance(html_part, EmailMessage):
         main, _, sub = attachment.type.partition("/")
-        shown.add_related(
+        html_part.add_related(
             attachment.content,
             main,
             sub or "octet-stream",

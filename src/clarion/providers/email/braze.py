@@ -1,19 +1,19 @@
-"""Braze: e-mails to people that it knows, who are looked up by their address first."""
+"""Braze: e-mails to users of its workspace, who are looked up by address first."""
 
 import re
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import classify_status, error_text, read_error_text, reset_header
+from clarion.providers.definition.kinds import EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import RequestFlow
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.email.message import Email
-from clarion.providers.failures import kind_of_status, reset_header, sentence_of, words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Asking
-from clarion.providers.request import ProviderRequest, bearer, filled
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
-_PATIENCE = reset_header("X-RateLimit-Reset")
+_READ_RETRY_AFTER = reset_header("X-RateLimit-Reset")
 
 
 class BrazeCredentials(EmailCredentials):
@@ -25,12 +25,12 @@ class BrazeCredentials(EmailCredentials):
         return f"{self.base_url.rstrip('/')}{path}"
 
 
-def request(account: BrazeCredentials, email: Email) -> Asking[ProviderRequest]:
-    # Better another integration of the channel than an e-mail without its invoice.
+def request(account: BrazeCredentials, email: Email) -> RequestFlow[ProviderRequest]:
+    # A failure lets another integration send the e-mail. Sending it without its attachments would be worse.
     if email.cc or len(email.bcc) > 1 or email.attachments:
         raise SendFailure(FailureKind.PERMANENT, "Braze takes no copies but a hidden one, and no files")
-    person = yield from _find_person(account, email.to.addr_spec)
-    letter = {
+    user_id = yield from _find_user(account, email.to.addr_spec)
+    message = {
         "app_id": account.application_id,
         "from": str(email.sender),
         "bcc": next((one.addr_spec for one in email.bcc), None),
@@ -40,26 +40,26 @@ def request(account: BrazeCredentials, email: Email) -> Asking[ProviderRequest]:
         "plaintext_body": _literal(email.text),
         "headers": email.headers,
     }
-    body = {"external_user_ids": [person], "messages": {"email": filled(letter)}}
+    body = {"external_user_ids": [user_id], "messages": {"email": drop_empty(message)}}
     return ProviderRequest.json(account.url("/messages/send"), body, auth=bearer(account.api_key))
 
 
-def _find_person(account: BrazeCredentials, address: str) -> Asking[str]:
-    question = {"email_address": address, "fields_to_export": ["external_id"]}
-    answer = yield ProviderRequest.json(account.url("/users/export/ids"), question, auth=bearer(account.api_key))
+def _find_user(account: BrazeCredentials, address: str) -> RequestFlow[str]:
+    query = {"email_address": address, "fields_to_export": ["external_id"]}
+    answer = yield ProviderRequest.json(account.url("/users/export/ids"), query, auth=bearer(account.api_key))
     if not answer.is_success or not answer.values("users"):
-        kind = FailureKind.RETRYABLE if answer.is_success else kind_of_status(answer.status)
-        sentence = f"Braze answered {answer.status} when it was asked for the recipient: {sentence_of(answer)}"
-        wait = answer.retry_after if answer.retry_after is not None else _PATIENCE(answer)
+        kind = FailureKind.RETRYABLE if answer.is_success else classify_status(answer.status)
+        sentence = f"Braze answered {answer.status} when it was asked for the recipient: {read_error_text(answer)}"
+        wait = answer.retry_after if answer.retry_after is not None else _READ_RETRY_AFTER(answer)
         raise SendFailure(kind, sentence, retry_after=wait)
-    person = answer.value("users.*.external_id")
-    if not person:
+    user_id = answer.value("users.*.external_id")
+    if not user_id:
         raise SendFailure(FailureKind.RECIPIENT_INVALID, "Braze knows nobody with this address")
-    return str(person)
+    return str(user_id)
 
 
 def _literal(text: str) -> str:
-    """Braces that are printed: Braze renders Liquid, and words of a message must not be able to give it orders."""
+    """Escape braces: Braze renders Liquid, and the content of a message must not be executed as a template."""
     return re.sub(r"\{(?=[{%])", "{{ '{' }}", text)
 
 
@@ -70,10 +70,10 @@ PROVIDER = EmailProvider(
     request=request,
     sent=json_id("dispatch_id"),
     accepts=lambda answer: answer.value("message") == "success" and not answer.value("errors"),
-    failures=(words(r"no recipients", FailureKind.RECIPIENT_INVALID, status=400),),
-    patience=_PATIENCE,
+    failures=(error_text(r"no recipients", FailureKind.RECIPIENT_INVALID, status=400),),
+    read_retry_after=_READ_RETRY_AFTER,
     casing=snake,
-    page="https://www.braze.com/docs/api/endpoints/messaging/send_messages/post_send_messages/",
+    documentation="https://www.braze.com/docs/api/endpoints/messaging/send_messages/post_send_messages/",
     note="`baseUrl` is the REST endpoint of the instance, `applicationId` the identifier of the app. The key needs the "
     "permissions `messages.send` and `users.export.ids`. Recipients must be users of the workspace with an external "
     "id, and who unsubscribed is left out unless `recipientSubscriptionState` in the overrides is `all`. Takes no cc "

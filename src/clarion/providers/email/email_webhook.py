@@ -1,12 +1,12 @@
-"""E-mail webhook: the e-mail as signed JSON to an address of one's own."""
+"""E-mail webhook: the e-mail as signed JSON to a URL of the user."""
 
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import EmailProvider
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.kinds import EmailProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.email.message import Attachment, Email
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
+from clarion.secret import Secret
 
 
 class EmailWebhookCredentials(EmailCredentials):
@@ -15,7 +15,7 @@ class EmailWebhookCredentials(EmailCredentials):
 
 
 def request(account: EmailWebhookCredentials, email: Email) -> ProviderRequest:
-    about = dict(email.context)
+    context = dict(email.context)
     body = {
         "to": [email.to.addr_spec],
         "from": email.sender.addr_spec,
@@ -29,16 +29,16 @@ def request(account: EmailWebhookCredentials, email: Email) -> ProviderRequest:
         "headers": email.headers,
         "attachments": [_file(one) for one in email.attachments],
         "id": email.message_id,
-        "payloadDetails": about.pop("payload", None),
-        "notificationDetails": about,
+        "payloadDetails": context.pop("payload", None),
+        "notificationDetails": context,
     }
     headers = {"Idempotency-Key": email.message_id}
-    return ProviderRequest.json(account.webhook_url, filled(body), headers=headers)
+    return ProviderRequest.json(account.webhook_url, drop_empty(body), headers=headers)
 
 
 def _file(one: Attachment) -> dict[str, str]:
-    """By the names that triggers use, so that a receiver can hand it on."""
-    return filled({"name": one.name, "mime": one.type, "file": one.base64, "cid": one.content_id})
+    """Use the names of attachments in triggers, so that a receiver can pass it to another trigger."""
+    return drop_empty({"name": one.name, "mime": one.type, "file": one.base64, "cid": one.content_id})
 
 
 PROVIDER = EmailProvider(
@@ -48,8 +48,8 @@ PROVIDER = EmailProvider(
     request=request,
     sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
     casing=as_given,
-    page="as its settings say",
-    attachments=True,
+    documentation="as its settings say",
+    can_attach_files=True,
     idempotency="`Idempotency-Key`, and `id` in the body",
     note="Any 2xx means taken. `X-Novu-Signature` is the HMAC-SHA256 of the body in hexadecimal, by `secretKey`; files "
     "are in base64.",

@@ -1,6 +1,6 @@
-"""EmailJS: the older name of plain SMTP; it has nothing to do with the hosted service of that name."""
+"""EmailJS: a legacy id for plain SMTP, unrelated to the hosted service of that name."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from clarion.providers.email import nodemailer
 

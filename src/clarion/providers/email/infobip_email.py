@@ -1,22 +1,23 @@
-"""Infobip: e-mails in MIME, the one way in which it takes a text beside the HTML, and delivery reports."""
+"""Infobip: e-mails in MIME, the only format with both text and HTML, and delivery reports."""
 
 import base64
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import URL_OR_HOST, EmailCredentials, as_url
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import all_equal, codes, error_text
+from clarion.providers.definition.formats import URL_OR_HOST, as_url
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
-from clarion.providers.email.mime import write_letter
-from clarion.providers.failures import all_equal, codes, words
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.providers.email.mime import write_mime
+from clarion.secret import Secret
 
-# Addresses that Infobip writes to no more, and would not have tried: nothing was learned of them.
+# Infobip did not try to send, because the address is on its suppression list.
 _SUPPRESSED = (6034, 6035)
 
 
@@ -34,21 +35,21 @@ class InfobipEmailCredentials(EmailCredentials):
 
 
 def request(account: InfobipEmailCredentials, email: Email) -> ProviderRequest:
-    letter = write_letter(email)
+    message = write_mime(email)
     body = {
-        "destinations": letter.recipients,
-        "mimeMessage": base64.b64encode(letter.content).decode(),
+        "destinations": message.recipients,
+        "mimeMessage": base64.b64encode(message.content).decode(),
         "callbackData": email.message_id,
         "notifyUrl": email.receipts_url,
         "notifyContentType": "application/json" if email.receipts_url else None,
         "trackingUrl": email.receipts_url,
         "applicationId": account.application_id,
     }
-    return ProviderRequest.json(account.url("/email/4/mime"), filled(body), auth=account.auth)
+    return ProviderRequest.json(account.url("/email/4/mime"), drop_empty(body), auth=account.auth)
 
 
 def _reports(callback: Callback) -> list[Mapping[str, Any]]:
-    """Deliveries come in lists, and what people do with an e-mail comes alone."""
+    """Delivery reports come in lists; opens and clicks come as single objects."""
     found = [report for event in callback.events() for report in event.get("results", [event])]
     return [report | {"kind": _kind(report), "person": report.get("to") or report.get("recipient")} for report in found]
 
@@ -85,20 +86,20 @@ PROVIDER = EmailProvider(
     name="Infobip",
     credentials=InfobipEmailCredentials,
     request=request,
-    # The first entry is that of the recipient; copies have theirs.
+    # The first entry is the recipient; the others are copies.
     sent=json_id("messages.0.messageId"),
     accepts=all_equal("messages.0.status.groupName", "ACCEPTED", "PENDING", "DELIVERED"),
     failures=(
         codes("messages.0.status.id", recipient_invalid=(51, 52), retryable=(21,)),
-        words(r"destinations?\b[^{}]*\b(invalid|not valid)", FailureKind.RECIPIENT_INVALID, status=400),
+        error_text(r"destinations?\b[^{}]*\b(invalid|not valid)", FailureKind.RECIPIENT_INVALID, status=400),
     ),
-    # A key that may send need not be one that may see the account.
+    # A key that can send may lack the permission to read the account.
     check=Check(
         request=lambda account: ProviderRequest.get(account.url("/account/1/balance"), auth=account.auth),
         passes=lambda answer: answer.is_success or answer.status == 403,
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://www.infobip.com/docs/api/channels/email/send-mime-email",
-    attachments=True,
+    documentation="https://www.infobip.com/docs/api/channels/email/send-mime-email",
+    can_attach_files=True,
 )

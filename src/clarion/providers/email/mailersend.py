@@ -1,20 +1,20 @@
-"""MailerSend: e-mails in JSON whose answer is a header, and signed webhooks."""
+"""MailerSend: e-mails in JSON with the id in a response header, and signed webhooks."""
 
 import re
 from email.headerregistry import Address
 from typing import Any
 
-from clarion.providers.answer import Handed, ProviderAnswer, header_id
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import ProviderAnswer, SendContext, header_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import codes, error_text
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import EventReader, Receipts, Reply, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Email
-from clarion.providers.failures import codes, words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import EventReader, Receipts, Reply, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
-from clarion.providers.secret import Secret
-from clarion.providers.signing.body import is_body_signed
+from clarion.providers.signing.body_digest import is_body_signed
+from clarion.secret import Secret
 
 _HOST = "https://api.mailersend.com/v1"
 
@@ -37,7 +37,7 @@ def request(account: MailerSendCredentials, email: Email) -> ProviderRequest:
         "html": email.html,
         "headers": [{"name": name, "value": value} for name, value in email.headers.items()],
         "attachments": [
-            filled(
+            drop_empty(
                 {
                     "filename": one.name,
                     "content": one.base64,
@@ -48,20 +48,20 @@ def request(account: MailerSendCredentials, email: Email) -> ProviderRequest:
             for one in email.attachments
         ],
     }
-    return ProviderRequest.json(f"{_HOST}/email", filled(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_HOST}/email", drop_empty(body), auth=bearer(account.api_key))
 
 
-def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
-    """The id, unless the copies alone go out: who unsubscribed or bounced before is left out with a warning."""
-    left_out = {str(one).lower() for one in answer.values("warnings.*.recipients.*.email")}
-    if handed.message.to.addr_spec.lower() in left_out:
+def sent(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
+    """Return the id; raises if only the copies are sent: suppressed addresses are skipped with a warning."""
+    skipped = {str(one).lower() for one in answer.values("warnings.*.recipients.*.email")}
+    if context.message.to.addr_spec.lower() in skipped:
         raise SendFailure(FailureKind.RECIPIENT_INVALID, "MailerSend holds the address for one that must not be used")
-    return header_id("x-message-id")(answer, handed)
+    return header_id("x-message-id")(answer, context)
 
 
 def _mailbox(one: Address) -> dict[str, Any]:
-    """Commas and semicolons in names are refused."""
-    return filled({"email": one.addr_spec, "name": " ".join(re.split(r"[\s,;]+", one.display_name))})
+    """Names must not contain commas and semicolons."""
+    return drop_empty({"email": one.addr_spec, "name": " ".join(re.split(r"[\s,;]+", one.display_name))})
 
 
 RECEIPTS = EventReader(
@@ -92,18 +92,18 @@ PROVIDER = EmailProvider(
     sent=sent,
     failures=(
         codes("warnings.*.type", recipient_invalid=("ALL_SUPPRESSED",)),
-        words(r'"to\.0', FailureKind.RECIPIENT_INVALID, status=422),
+        error_text(r'"to\.0', FailureKind.RECIPIENT_INVALID, status=422),
     ),
     check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/api-quota", auth=bearer(account.api_key))),
     receipts=Receipts(
         is_genuine=lambda callback, account: is_body_signed(callback, account.secret_key, header="signature"),
         parse=RECEIPTS,
-        # Signed with a key that everybody knows, when the webhook is set up; it is not saved without an answer.
+        # The test call is signed with a public key, and the webhook is saved only if it is answered.
         handshake=lambda callback, _: Reply() if callback.json()["type"] == "webhook.test" else None,
         signed_with="signature, key in `secretKey`",
     ),
     casing=snake,
-    page="https://developers.mailersend.com/api/v1/email.html",
-    attachments=True,
+    documentation="https://developers.mailersend.com/api/v1/email.html",
+    can_attach_files=True,
     note="Headers of one's own need an Enterprise plan. The type of an attachment is that of its file name.",
 )

@@ -1,18 +1,19 @@
-"""Mailgun: messages as forms with files, and webhooks that sign a token of their own."""
+"""Mailgun: messages as multipart forms, and webhooks that sign a random token."""
 
 from typing import Annotated
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import URL, EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import error_text
+from clarion.providers.definition.formats import URL
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.definition.request import File, Headers, ProviderRequest, basic, drop_empty, path_part
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
-from clarion.providers.failures import words
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.request import File, Headers, ProviderRequest, basic, filled, path_part
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
+from clarion.secret import Secret
 
 
 class MailgunCredentials(EmailCredentials):
@@ -44,7 +45,7 @@ def request(account: MailgunCredentials, email: Email) -> ProviderRequest:
         **{f"h:{name}": value for name, value in email.headers.items()},
         "v:clarion_message_id": email.message_id,
     }
-    # A picture is found by its file name, so that is where the content id goes.
+    # The HTML refers to an image by its file name, so the content id is used as file name.
     files = [
         File(
             part="inline" if one.content_id else "attachment",
@@ -54,7 +55,7 @@ def request(account: MailgunCredentials, email: Email) -> ProviderRequest:
         )
         for one in email.attachments
     ]
-    return ProviderRequest.multipart(account.url("v3", "/messages"), filled(fields), files=files, auth=account.auth)
+    return ProviderRequest.multipart(account.url("v3", "/messages"), drop_empty(fields), files=files, auth=account.auth)
 
 
 def is_genuine(callback: Callback, account: MailgunCredentials) -> bool:
@@ -80,8 +81,8 @@ RECEIPTS = EventReader(
     ),
     kind="kind",
     id="message.headers.message-id",
-    # The answer to the request has the brackets that reports leave out.
-    tidy_id=lambda text: f"<{text.strip('<>')}>",
+    # The id in the response has angle brackets, the one in reports has none.
+    normalize_id=lambda text: f"<{text.strip('<>')}>",
     own_id="user-variables.clarion_message_id",
     recipient="recipient",
     at="timestamp",
@@ -100,12 +101,12 @@ PROVIDER = EmailProvider(
     name="Mailgun",
     credentials=MailgunCredentials,
     request=request,
-    # A wrong path is answered with a greeting and a 200, so only an id is a success.
+    # A wrong path returns a 200 with a greeting, so only an answer with an id is a success.
     sent=json_id("id"),
-    failures=(words(r"to parameter is not a valid address", FailureKind.RECIPIENT_INVALID, status=400),),
+    failures=(error_text(r"to parameter is not a valid address", FailureKind.RECIPIENT_INVALID, status=400),),
     check=Check(request=lambda account: ProviderRequest.get(account.url("v4/domains"), auth=account.auth)),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=as_given,
-    page="https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages",
-    attachments=True,
+    documentation="https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages",
+    can_attach_files=True,
 )

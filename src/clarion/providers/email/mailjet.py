@@ -1,17 +1,17 @@
-"""Mailjet: its Send API 3.1, which answers for each e-mail, and events without a signature."""
+"""Mailjet: Send API 3.1 with a status for each e-mail, and unsigned events."""
 
 import re
 from email.headerregistry import Address
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import all_equal, codes
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
 from clarion.providers.email.message import Attachment, Email
-from clarion.providers.failures import all_equal, codes
-from clarion.providers.overrides import pascal
-from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class MailjetCredentials(EmailCredentials):
@@ -45,11 +45,11 @@ def request(account: MailjetCredentials, email: Email) -> ProviderRequest:
         "Headers": email.headers,
         "CustomID": email.message_id,
     }
-    return ProviderRequest.json(f"{account.host}/v3.1/send", {"Messages": [filled(message)]}, auth=account.auth)
+    return ProviderRequest.json(f"{account.host}/v3.1/send", {"Messages": [drop_empty(message)]}, auth=account.auth)
 
 
-def spell(name: str) -> str:
-    """As Mailjet spells its fields: HTMLPart, TemplateID, URLTags."""
+def to_mailjet_case(name: str) -> str:
+    """Convert a name to the casing of Mailjet: HTMLPart, TemplateID, URLTags."""
     return re.sub(r"Html|Url|Id$", lambda found: found.group().upper(), pascal(name))
 
 
@@ -64,7 +64,7 @@ def _file(one: Attachment) -> dict[str, str | None]:
 
 RECEIPTS = EventReader(
     kinds=kinds_of(
-        # Sent is said of what the other side's server has taken.
+        # "sent" means that the recipient's server accepted the e-mail.
         delivered=("sent",),
         bounced=("bounce",),
         failed=("blocked",),
@@ -94,9 +94,9 @@ PROVIDER = EmailProvider(
         request=lambda account: ProviderRequest.get(f"{account.host}/v3/REST/sender", {"Limit": 1}, auth=account.auth)
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=spell,
+    casing=to_mailjet_case,
     within="Globals",
-    page="https://dev.mailjet.com/email/guides/send-api-v31/",
-    attachments=True,
+    documentation="https://dev.mailjet.com/email/guides/send-api-v31/",
+    can_attach_files=True,
     note="`region` is `us` for accounts of the United States. Of several addresses to reply to, the first is used.",
 )

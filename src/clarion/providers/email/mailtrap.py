@@ -1,21 +1,21 @@
-"""Mailtrap: its sending API, and signed webhooks in batches."""
+"""Mailtrap: the sending API, and signed webhooks in batches."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import error_text
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email, first_mailbox, mailbox, mailboxes
-from clarion.providers.failures import words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
-from clarion.providers.signing.body import is_body_signed
+from clarion.providers.signing.body_digest import is_body_signed
+from clarion.secret import Secret
 
 
 class MailtrapCredentials(EmailCredentials):
@@ -40,7 +40,7 @@ def request(account: MailtrapCredentials, email: Email) -> ProviderRequest:
         "html": email.html,
         "headers": email.headers,
         "attachments": [
-            filled(
+            drop_empty(
                 {
                     "filename": one.name,
                     "content": one.base64,
@@ -53,11 +53,11 @@ def request(account: MailtrapCredentials, email: Email) -> ProviderRequest:
         ],
         "custom_variables": {"clarion_message_id": email.message_id},
     }
-    return ProviderRequest.json("https://send.api.mailtrap.io/api/send", filled(body), auth=account.auth)
+    return ProviderRequest.json("https://send.api.mailtrap.io/api/send", drop_empty(body), auth=account.auth)
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
-    """The events of one object, or an object to each line, as the webhook is set up."""
+    """Return the events of a JSON object or of JSON lines, as the webhook is configured."""
     documents = re.split(rb"\n(?={)", callback.body.strip())
     return [
         event
@@ -96,7 +96,7 @@ PROVIDER = EmailProvider(
     request=request,
     sent=json_id("message_ids.0"),
     accepts=lambda answer: answer.value("success") is True,
-    failures=(words(r"'to'[^\"]*\binvalid|invalid[^\"]*'to'", FailureKind.RECIPIENT_INVALID, status=400),),
+    failures=(error_text(r"'to'[^\"]*\binvalid|invalid[^\"]*'to'", FailureKind.RECIPIENT_INVALID, status=400),),
     check=Check(request=lambda account: ProviderRequest.get("https://mailtrap.io/api/accounts", auth=account.auth)),
     receipts=Receipts(
         is_genuine=lambda callback, account: is_body_signed(callback, account.secret_key, header="mailtrap-signature"),
@@ -104,8 +104,8 @@ PROVIDER = EmailProvider(
         signed_with="signature, key in `secretKey`",
     ),
     casing=snake,
-    page="https://docs.mailtrap.io/developers/email-sending/transactional",
-    attachments=True,
+    documentation="https://docs.mailtrap.io/developers/email-sending/transactional",
+    can_attach_files=True,
     note="Of several addresses to reply to, the first is used. Its documentation does not say how it words a recipient "
     "that cannot be: a 400 that calls `to` invalid is taken for one, and any other refusal goes to the next "
     "integration.",

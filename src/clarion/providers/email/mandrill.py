@@ -1,24 +1,24 @@
-"""Mandrill (Mailchimp Transactional): an answer for each recipient, and webhooks that sign their form."""
+"""Mandrill (Mailchimp Transactional): a status for each recipient, and webhooks that sign their form."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.answer import Handed, ProviderAnswer
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import ProviderAnswer, SendContext
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Attachment, Email, mailbox
-from clarion.providers.failures import codes
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
-from clarion.providers.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_base64
+from clarion.secret import Secret
 
 _HOST = "https://mandrillapp.com/api/1.0"
-# Why an address is refused for good; other reasons are the sender's, or pass.
-_ABOUT_THE_ADDRESS = frozenset({"hard-bounce", "spam", "unsub", "custom", "invalid"})
+# Reasons that are permanent for the address; others concern the sender or are temporary.
+_ADDRESS_REASONS = frozenset({"hard-bounce", "spam", "unsub", "custom", "invalid"})
 
 
 class MandrillCredentials(EmailCredentials):
@@ -37,25 +37,25 @@ def request(account: MandrillCredentials, email: Email) -> ProviderRequest:
         "subject": email.subject,
         "html": email.html,
         "text": email.text,
-        "headers": filled({**email.headers, "Reply-To": ", ".join(map(str, email.reply_to))}),
+        "headers": drop_empty({**email.headers, "Reply-To": ", ".join(map(str, email.reply_to))}),
         "attachments": [_file(one, one.name) for one in email.attachments if one.content_id is None],
         "images": [_file(one, one.content_id) for one in email.attachments if one.content_id is not None],
         "metadata": {"clarion_message_id": email.message_id},
-        # Otherwise everybody gets a letter of their own, in which copies are no copies.
+        # Otherwise every recipient gets a separate e-mail without the Cc header.
         "preserve_recipients": True,
     }
-    body = {"key": account.api_key.reveal(), "message": filled(message), "ip_pool": account.ip_pool_name}
-    return ProviderRequest.json(f"{_HOST}/messages/send", filled(body))
+    body = {"key": account.api_key.reveal(), "message": drop_empty(message), "ip_pool": account.ip_pool_name}
+    return ProviderRequest.json(f"{_HOST}/messages/send", drop_empty(body))
 
 
-def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
-    """The id of the recipient's own entry; copies have theirs, in any order."""
+def sent(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
+    """Return the id in the recipient's entry; copies have entries too, in any order."""
     entries = [one for one in answer.values("*") if isinstance(one, Mapping)]
-    person = handed.message.to.addr_spec.lower()
-    entry = next((one for one in entries if str(one.get("email")).lower() == person), {})
+    recipient = context.message.to.addr_spec.lower()
+    entry = next((one for one in entries if str(one.get("email")).lower() == recipient), {})
     if entry.get("status") in ("rejected", "invalid"):
         reason = str(entry.get("reject_reason") or entry["status"])
-        kind = FailureKind.RECIPIENT_INVALID if reason in _ABOUT_THE_ADDRESS else FailureKind.PERMANENT
+        kind = FailureKind.RECIPIENT_INVALID if reason in _ADDRESS_REASONS else FailureKind.PERMANENT
         raise SendFailure(kind, f"Mandrill answered {answer.status}: {entry['status']}, {reason}")
     return str(entry["_id"]) if entry.get("_id") else None
 
@@ -120,11 +120,11 @@ PROVIDER = EmailProvider(
     receipts=Receipts(
         is_genuine=is_genuine,
         parse=RECEIPTS,
-        # When a webhook is set up, its address is asked for, and told nothing under a key that everybody knows.
+        # While a webhook is set up, Mandrill sends a HEAD, or an empty list that is signed with a test key.
         handshake=lambda callback, _: Reply() if callback.method == "HEAD" or _is_empty(callback) else None,
         signed_with="signature, key in `secretKey`",
     ),
     casing=snake,
-    page="https://mailchimp.com/developer/transactional/api/messages/send-new-message/",
-    attachments=True,
+    documentation="https://mailchimp.com/developer/transactional/api/messages/send-new-message/",
+    can_attach_files=True,
 )

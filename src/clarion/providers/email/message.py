@@ -1,4 +1,4 @@
-"""An e-mail: addresses that are addresses, headers that are one line, HTML with its text, attachments."""
+"""An e-mail with validated addresses, single-line headers, a text alternative for HTML, and attachments."""
 
 import base64
 import binascii
@@ -14,10 +14,11 @@ from typing import Any
 from email_validator import EmailNotValidError, validate_email
 
 from clarion.clock import Millis
-from clarion.providers.account import Credentials
-from clarion.providers.base import FailureKind, Outgoing, SendFailure
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.single_line import to_single_line
 from clarion.providers.email.plain_text import is_html, plain_text
-from clarion.providers.lines import one_line
 
 KNOWN = frozenset(
     {
@@ -25,14 +26,16 @@ KNOWN = frozenset(
         *("body", "content"),
     }
 )
-# Addresses whose parts nobody has to look at twice; all others are for the validator.
+# Simple addresses need no validator, which is slow.
 _PLAIN_ADDRESS = re.compile(
     r"(?=.{6,254}\Z)(?P<user>(?=.{1,64}@)[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*)"
     r"@(?P<domain>(?:(?!..--)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63})"
 )
-_NO_DOMAINS = frozenset({"arpa", "invalid", "local", "localhost", "onion", "test"})
+_RESERVED_DOMAINS = frozenset({"arpa", "invalid", "local", "localhost", "onion", "test"})
 _HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,75}")
-_OURS = frozenset({"from", "to", "cc", "bcc", "sender", "return-path", "message-id", "mime-version", "subject", "date"})
+_RESERVED_HEADERS = frozenset(
+    {"from", "to", "cc", "bcc", "sender", "return-path", "message-id", "mime-version", "subject", "date"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,7 @@ class Attachment:
     type: str
     content: bytes = field(repr=False)
     content_id: str | None = None
-    """For pictures inside of the HTML (`cid:…`)."""
+    """Set for images that the HTML refers to (`cid:…`)."""
 
     @property
     def is_inline(self) -> bool:
@@ -54,36 +57,36 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Email:
-    """One e-mail to one person, and copies to others."""
+    """One e-mail to one recipient, with copies to others."""
 
     message_id: str
     at: Millis
-    """The moment of this try."""
+    """The time of this attempt."""
     to: Address
     sender: Address
     subject: str
     html: str | None
     text: str
-    """The text alternative; the whole message where it has no HTML."""
+    """The text alternative, or the whole message if there is no HTML."""
     cc: tuple[Address, ...] = ()
     bcc: tuple[Address, ...] = ()
     reply_to: tuple[Address, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     attachments: tuple[Attachment, ...] = ()
     context: Mapping[str, Any] = field(default_factory=dict)
-    """What receivers of plain webhooks are told of the trigger."""
+    """Facts about the trigger for receivers of plain webhooks."""
     receipts_url: str | None = field(default=None, repr=False)
 
     @property
     def as_html(self) -> str:
-        """HTML in any case, for providers that take nothing else."""
+        """The HTML, made from the text if there is none; for providers that accept only HTML."""
         if self.html is not None:
             return self.html
         return f'<div style="white-space: pre-wrap">{escape(self.text)}</div>'
 
 
 def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
-    """The e-mail of a message; sender, copies and the rest as its account and its overrides say."""
+    """Build the e-mail of a message from its content, its overrides and the account."""
     given = outgoing.overrides
     html, text = _bodies(outgoing)
     return Email(
@@ -91,7 +94,7 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
         at=now,
         to=_recipient(outgoing.email),
         sender=_sender(given, account),
-        subject=one_line(str(given.get("subject") or outgoing.subject or "")),
+        subject=to_single_line(str(given.get("subject") or outgoing.subject or "")),
         html=html,
         text=text,
         cc=_addresses(given, "cc"),
@@ -105,7 +108,7 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
 
 
 def mailbox(one: Address) -> dict[str, str]:
-    """An address as most providers take it in JSON."""
+    """Return an address in the JSON form of most providers."""
     named = {"email": one.addr_spec, "name": one.display_name}
     return named if one.display_name else {"email": one.addr_spec}
 
@@ -115,7 +118,7 @@ def mailboxes(several: Iterable[Address]) -> list[dict[str, str]]:
 
 
 def first_mailbox(several: Iterable[Address]) -> dict[str, str] | None:
-    """For providers that know one address to reply to, and no more."""
+    """Return the first address; for providers that support a single reply-to address."""
     return next(map(mailbox, several), None)
 
 
@@ -129,7 +132,7 @@ def _bodies(outgoing: Outgoing) -> tuple[str | None, str]:
 def _sender(overrides: Mapping[str, Any], account: Credentials) -> Address:
     address = _parse_address("from", overrides.get("from") or getattr(account, "sender", ""))
     name = overrides.get("senderName") or address.display_name or getattr(account, "sender_name", "")
-    return Address(one_line(str(name)), address.username, address.domain)
+    return Address(to_single_line(str(name)), address.username, address.domain)
 
 
 def _recipient(text: str | None) -> Address:
@@ -152,7 +155,7 @@ def _addresses(overrides: Mapping[str, Any], name: str) -> tuple[Address, ...]:
 
 def _parse_address(name: str, text: Any) -> Address:
     plain = _PLAIN_ADDRESS.fullmatch(text) if isinstance(text, str) else None
-    if plain is not None and (domain := plain["domain"].lower()).rpartition(".")[2] not in _NO_DOMAINS:
+    if plain is not None and (domain := plain["domain"].lower()).rpartition(".")[2] not in _RESERVED_DOMAINS:
         return Address("", plain["user"], domain)
     return _validate_address(name, text if isinstance(text, str) else "")
 
@@ -160,7 +163,7 @@ def _parse_address(name: str, text: Any) -> Address:
 @lru_cache(maxsize=1024)
 def _validate_address(name: str, text: str) -> Address:
     try:
-        # Relays of a company's own network know names without a dot.
+        # Relays inside of a company accept domains without a dot.
         found = validate_email(
             text,
             allow_display_name=True,
@@ -170,27 +173,27 @@ def _validate_address(name: str, text: str) -> Address:
     except EmailNotValidError as error:
         raise SendFailure(FailureKind.PERMANENT, f"'{name}' is not an e-mail address: {error}") from error
     username = found.ascii_local_part or found.local_part
-    return Address(one_line(found.display_name or ""), username, found.ascii_domain)
+    return Address(to_single_line(found.display_name or ""), username, found.ascii_domain)
 
 
 def _headers(given: Any) -> Iterator[tuple[str, str]]:
     for name, value in given.items() if isinstance(given, Mapping) else ():
-        if not _HEADER_NAME.fullmatch(name) or name.lower() in _OURS or name.lower().startswith("content-"):
+        if not _HEADER_NAME.fullmatch(name) or name.lower() in _RESERVED_HEADERS or name.lower().startswith("content-"):
             raise SendFailure(FailureKind.PERMANENT, f"The header '{name}' cannot be set by overrides")
-        yield name, one_line(str(value))
+        yield name, to_single_line(str(value))
 
 
 def _attachments(given: Any) -> Iterator[Attachment]:
-    for place, one in enumerate(given if isinstance(given, list) else ()):
+    for number, one in enumerate(given if isinstance(given, list) else (), start=1):
         if not isinstance(one, Mapping) or not isinstance(one.get("file"), str):
-            raise SendFailure(FailureKind.PERMANENT, f"The attachment {place + 1} must have a file in base64")
-        name = one_line(str(one.get("name") or "")) or f"attachment-{place + 1}"
+            raise SendFailure(FailureKind.PERMANENT, f"The attachment {number} must have a file in base64")
+        name = to_single_line(str(one.get("name") or "")) or f"attachment-{number}"
         content_id = one.get("cid")
         yield Attachment(
             name=name,
-            type=one_line(str(one.get("mime") or mimetypes.guess_type(name)[0] or "application/octet-stream")),
+            type=to_single_line(str(one.get("mime") or mimetypes.guess_type(name)[0] or "application/octet-stream")),
             content=_decode(one["file"], name),
-            content_id=one_line(content_id) if isinstance(content_id, str) and content_id else None,
+            content_id=to_single_line(content_id) if isinstance(content_id, str) and content_id else None,
         )
 
 

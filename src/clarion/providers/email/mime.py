@@ -1,21 +1,22 @@
-"""An e-mail as it goes over SMTP: headers and body in seven bits, and the envelope."""
+"""An e-mail in MIME form with 7-bit headers and body, and its SMTP envelope."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.policy import EmailPolicy
 from email.utils import format_datetime
 from functools import lru_cache
 
-from clarion.providers.base import FailureKind, SendFailure
+from msgspec import Struct
+
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.email.body import write_body
 from clarion.providers.email.message import Email
 
 
 class _Policy(EmailPolicy):
-    """Headers as the standard library writes them, but for words longer than a line.
+    """Folds headers like the standard library, except for words that are longer than a line.
 
-    It would encode these, and a List-Unsubscribe with an encoded URL is none.
+    The library would encode these, and an encoded URL in List-Unsubscribe does not work.
     """
 
     def fold_binary(self, name: str, value: str) -> bytes:
@@ -30,9 +31,8 @@ _POLICY_UTF8 = _POLICY.clone(utf8=True)
 _MAX_LINE = 78
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
-    """An e-mail and its envelope."""
+class MimeMessage(Struct, frozen=True, kw_only=True):
+    """The content of an e-mail in MIME form, and its envelope."""
 
     message_id: str
     sender: str
@@ -46,21 +46,21 @@ class Letter:
         return list(dict.fromkeys((self.to, *self.copies)))
 
 
-def write_letter(email: Email) -> Letter:
-    """The letter of an e-mail: the same bytes at every try, but for the date."""
+def write_mime(email: Email) -> MimeMessage:
+    """Encode an e-mail; all attempts give the same bytes, except for the date."""
     try:
         return _write(email)
     except ValueError as error:
         raise SendFailure(FailureKind.PERMANENT, f"The message cannot be written as an e-mail: {error}") from error
 
 
-def _write(email: Email) -> Letter:
-    everybody = (email.sender, email.to, *email.cc, *email.bcc, *email.reply_to)
-    needs_utf8 = not all(one.addr_spec.isascii() for one in everybody)
+def _write(email: Email) -> MimeMessage:
+    addresses = (email.sender, email.to, *email.cc, *email.bcc, *email.reply_to)
+    needs_utf8 = not all(one.addr_spec.isascii() for one in addresses)
     message_id = f"<{email.message_id}@{email.sender.domain}>"
-    headers = _with_own({**_addressed(email), "Message-ID": message_id}, email.headers)
+    headers = _merge_headers({**_make_headers(email), "Message-ID": message_id}, email.headers)
     lines = [_write_header(name, text, utf8=needs_utf8) for name, text in headers.items()]
-    return Letter(
+    return MimeMessage(
         message_id=message_id,
         sender=email.sender.addr_spec,
         to=email.to.addr_spec,
@@ -70,18 +70,18 @@ def _write(email: Email) -> Letter:
     )
 
 
-def _addressed(email: Email) -> dict[str, str]:
-    """Copies that nobody sees are on the envelope alone."""
-    people = {"From": (email.sender,), "To": (email.to,), "Cc": email.cc, "Reply-To": email.reply_to}
-    headers = {name: ", ".join(map(str, several)) for name, several in people.items() if several}
+def _make_headers(email: Email) -> dict[str, str]:
+    """Blind copies are on the envelope only."""
+    addresses = {"From": (email.sender,), "To": (email.to,), "Cc": email.cc, "Reply-To": email.reply_to}
+    headers = {name: ", ".join(map(str, several)) for name, several in addresses.items() if several}
     date = format_datetime(datetime.fromtimestamp(email.at // 1000, UTC))
     return {**headers, "Subject": email.subject, "Date": date}
 
 
-def _with_own(headers: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Of two headers of one name the added one counts."""
-    replaced = {name.lower() for name in own}
-    return {**{name: text for name, text in headers.items() if name.lower() not in replaced}, **own}
+def _merge_headers(headers: dict[str, str], added: Mapping[str, str]) -> dict[str, str]:
+    """Added headers replace those of the same name in any case."""
+    replaced = {name.lower() for name in added}
+    return {**{name: text for name, text in headers.items() if name.lower() not in replaced}, **added}
 
 
 def _write_header(name: str, text: str, *, utf8: bool) -> bytes:
@@ -93,7 +93,7 @@ def _write_header(name: str, text: str, *, utf8: bool) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _fold_header(name: str, text: str, *, utf8: bool) -> bytes:
-    """A header that is too long for a line, or not of ASCII alone."""
+    """Fold a header that is too long for one line, or not ASCII."""
     policy = _POLICY_UTF8 if utf8 else _POLICY
     folded: bytes = policy.fold_binary(*policy.header_store_parse(name, text))
     return folded

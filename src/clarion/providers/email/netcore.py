@@ -1,15 +1,15 @@
-"""Netcore (formerly Pepipost): version 5.1 of its e-mail API, and events without a signature."""
+"""Netcore (formerly Pepipost): e-mail API version 5.1, and unsigned events."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import all_equal, error_text
+from clarion.providers.definition.kinds import EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email, mailbox
-from clarion.providers.failures import all_equal, words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class NetcoreCredentials(EmailCredentials):
@@ -28,7 +28,7 @@ def request(account: NetcoreCredentials, email: Email) -> ProviderRequest:
         "cc": [{"email": one.addr_spec} for one in email.cc],
         "bcc": [{"email": one.addr_spec} for one in email.bcc],
         "headers": email.headers,
-        # Comes back in the events.
+        # Returned in events.
         "token_to": email.message_id,
     }
     body = {
@@ -37,17 +37,17 @@ def request(account: NetcoreCredentials, email: Email) -> ProviderRequest:
         "subject": email.subject,
         "content": [{"type": "html", "value": email.as_html}],
         "attachments": [{"name": one.name, "content": one.base64} for one in email.attachments],
-        "personalizations": [filled(person)],
-        "settings": filled({"ip_pool": account.ip_pool_name}),
+        "personalizations": [drop_empty(person)],
+        "settings": drop_empty({"ip_pool": account.ip_pool_name}),
     }
     return ProviderRequest.json(
-        f"{account.host}/v5.1/mail/send", filled(body), auth=key_header("api_key", account.api_key)
+        f"{account.host}/v5.1/mail/send", drop_empty(body), auth=key_header("api_key", account.api_key)
     )
 
 
 RECEIPTS = EventReader(
     kinds=kinds_of(
-        # Sent is said of what the other side's server has taken.
+        # "sent" means that the recipient's server accepted the e-mail.
         delivered=("sent",),
         bounced=("bounced", "invalid"),
         failed=("dropped",),
@@ -73,12 +73,12 @@ PROVIDER = EmailProvider(
     sent=json_id("data.message_id"),
     accepts=all_equal("status", "success"),
     failures=(
-        words(r"invalid[^\"]*\brecipient|personalizations[^\"]*\bto\b", FailureKind.RECIPIENT_INVALID, status=400),
+        error_text(r"invalid[^\"]*\brecipient|personalizations[^\"]*\bto\b", FailureKind.RECIPIENT_INVALID, status=400),
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=snake,
-    page="https://emaildocs.netcorecloud.com/reference/send-mail-api-1",
-    attachments=True,
+    documentation="https://emaildocs.netcorecloud.com/reference/send-mail-api-1",
+    can_attach_files=True,
     note="Takes HTML alone, without a text beside it, and knows no pictures inside of it: they arrive as attachments. "
     "`region` is `eu` for accounts of the European Union. Its documentation shows no bodies of refusals: a 400 that "
     "speaks of an invalid recipient, or of `to`, is taken for one, and any other refusal goes to the next integration.",

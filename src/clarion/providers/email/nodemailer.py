@@ -1,15 +1,15 @@
-"""Any SMTP server: the account that the credentials describe."""
+"""Any SMTP server."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import SmtpProvider
-from clarion.providers.email.smtp import Account
-from clarion.providers.secret import Secret
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.kinds import SmtpProvider
+from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.smtp_account import SmtpAccount
+from clarion.secret import Secret
 
 
 class SmtpCredentials(EmailCredentials):
@@ -23,15 +23,15 @@ class SmtpCredentials(EmailCredentials):
     tls_options: dict[str, Any] | str | None = None
 
 
-def account(given: SmtpCredentials) -> Account:
-    """The server of the credentials; without a word about encryption it is used where the server offers it."""
+def account(given: SmtpCredentials) -> SmtpAccount:
+    """Build the SMTP account; by default, TLS is used if the server offers it."""
     port, tls = _port(given.port.strip()), _tls_options(given.tls_options)
-    return Account(
+    return SmtpAccount(
         host=given.host.strip(),
         port=port,
         user=given.user,
         password=given.password.reveal(),
-        # Port 465 speaks nothing but TLS; where the account does not say, that decides.
+        # Port 465 is for implicit TLS, so it is the default there.
         implicit_tls=port == 465 if given.secure is None else given.secure,
         start_tls=True if given.require_tls else False if given.ignore_tls else None,
         check_certificate=tls.get("rejectUnauthorized") is not False,
@@ -64,7 +64,7 @@ PROVIDER = SmtpProvider(
     name="Custom SMTP",
     credentials=SmtpCredentials,
     account=account,
-    page="https://www.rfc-editor.org/rfc/rfc5321",
+    documentation="https://www.rfc-editor.org/rfc/rfc5321",
     note="Encryption is used where the server offers it: `secure` speaks TLS at once (as port 465 always does), "
     "`requireTls` insists, `ignoreTls` does without. `tlsOptions` knows `rejectUnauthorized`, `ca` and `servername`.",
 )

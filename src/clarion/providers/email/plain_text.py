@@ -1,9 +1,9 @@
-"""What an HTML body says, for readers that show text alone."""
+"""Converting HTML to plain text, for the text alternative of an e-mail."""
 
 import html
 import re
 
-# Written so that no document, however broken, is read twice: what is never closed reaches to the end.
+# Linear time for any input: an element or comment that is not closed extends to the end.
 _TOKEN = re.compile(
     r"<!--(?:.*?-->|.*\Z)"
     r"|<(head|script|style|template|title)(?=[\s/>])(?:.*?</\1\s*>|.*\Z)"
@@ -27,7 +27,7 @@ def is_html(content: str) -> bool:
 
 
 def plain_text(document: str) -> str:
-    """The words of the document, with its paragraphs, list items and the targets of its links."""
+    """Return the text of the document, with its paragraphs, list items and link targets."""
     writer = _Writer()
     position = 0
     for token in _TOKEN.finditer(document):
@@ -52,8 +52,8 @@ class _Writer:
         lines = [_SPACES.sub(" ", line).strip() for line in "".join(self._pieces).split("\n")]
         return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip() + "\n"
 
-    def write(self, words: str) -> None:
-        self._pieces.append(html.unescape(words).replace("\n", " "))
+    def write(self, text: str) -> None:
+        self._pieces.append(html.unescape(text).replace("\n", " "))
 
     def open(self, tag: str, attributes: str) -> None:
         if tag == "a":

@@ -1,14 +1,14 @@
-"""Plunk: e-mails in HTML alone, with an idempotency key that it refuses the second time."""
+"""Plunk: HTML-only e-mails, with an idempotency key that a second request is refused for."""
 
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import ALREADY_SENT, Classification, error_text
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
-from clarion.providers.failures import ALREADY_SENT, Ruling, words
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, bearer, filled
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class PlunkCredentials(EmailCredentials):
@@ -20,9 +20,9 @@ class PlunkCredentials(EmailCredentials):
 
 
 def request(account: PlunkCredentials, email: Email) -> ProviderRequest:
-    people = (email.to, *email.cc, *email.bcc)
+    recipients = (email.to, *email.cc, *email.bcc)
     body = {
-        "to": [one.addr_spec for one in people],
+        "to": [one.addr_spec for one in recipients],
         "from": email.sender.addr_spec,
         "name": email.sender.display_name,
         "reply": next((one.addr_spec for one in email.reply_to), None),
@@ -34,22 +34,24 @@ def request(account: PlunkCredentials, email: Email) -> ProviderRequest:
         ],
     }
     headers = {"Idempotency-Key": email.message_id}
-    return ProviderRequest.json(account.url("/v1/send"), filled(body), auth=bearer(account.api_key), headers=headers)
+    return ProviderRequest.json(
+        account.url("/v1/send"), drop_empty(body), auth=bearer(account.api_key), headers=headers
+    )
 
 
-def judge_repeat(answer: ProviderAnswer) -> Ruling | None:
-    """What became of the first try, when a second one is refused for having its key."""
+def classify_repeat(answer: ProviderAnswer) -> Classification | None:
+    """Classify by the status of the first attempt, if this one was refused for a reused idempotency key."""
     if answer.value("error.code") != "IDEMPOTENCY_KEY_REUSED":
         return None
     first = answer.value("error.details.originalStatusCode")
     if first is None:
-        # It is still under way.
+        # The first attempt is still running.
         return FailureKind.RETRYABLE
     return ALREADY_SENT if first == 200 else FailureKind.PERMANENT
 
 
 def _literal(html: str) -> str:
-    """Braces as entities: Plunk has a template language, and would take them for its own."""
+    """Escape braces, which Plunk would interpret as a template."""
     return html.replace("{{", "{&#123;").replace("{%", "{&#37;")
 
 
@@ -58,12 +60,12 @@ PROVIDER = EmailProvider(
     name="Plunk",
     credentials=PlunkCredentials,
     request=request,
-    # The older API has no `data` around its answer.
+    # The older API has no `data` envelope.
     sent=json_id("data.emails.0.email", "emails.0.email"),
     accepts=lambda answer: answer.value("success") is True,
     failures=(
-        judge_repeat,
-        words(r'"field":\s*"to\b', FailureKind.RECIPIENT_INVALID, status=422),
+        classify_repeat,
+        error_text(r'"field":\s*"to\b', FailureKind.RECIPIENT_INVALID, status=422),
     ),
     check=Check(
         request=lambda account: ProviderRequest.get(
@@ -71,8 +73,8 @@ PROVIDER = EmailProvider(
         )
     ),
     casing=as_given,
-    page="https://docs.useplunk.com/api-reference/overview",
-    attachments=True,
+    documentation="https://docs.useplunk.com/api-reference/overview",
+    can_attach_files=True,
     idempotency="`Idempotency-Key`, for 24 hours",
     note="Takes HTML alone, without a text beside it, and knows neither copies (they get an e-mail of their own) nor "
     "pictures inside of the HTML (they arrive as attachments). Keeps every recipient as a contact. Set `baseUrl` to "

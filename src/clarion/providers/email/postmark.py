@@ -1,22 +1,22 @@
-"""Postmark: one e-mail at a time, and a webhook call for each thing that happens to it."""
+"""Postmark: one e-mail per call, and one webhook call per event."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.answer import Handed, ProviderAnswer, json_id
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import ProviderAnswer, SendContext, json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import codes, error_text
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Attachment, Email
-from clarion.providers.failures import codes, words
-from clarion.providers.overrides import pascal
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _HOST = "https://api.postmarkapp.com"
-_MOMENTS = ("DeliveredAt", "BouncedAt", "ReceivedAt", "ChangedAt")
+_TIME_FIELDS = ("DeliveredAt", "BouncedAt", "ReceivedAt", "ChangedAt")
 
 
 class PostmarkCredentials(EmailCredentials):
@@ -42,16 +42,16 @@ def request(account: PostmarkCredentials, email: Email) -> ProviderRequest:
         "Attachments": [_attachment(one) for one in email.attachments],
         "Metadata": {"clarion_message_id": email.message_id},
     }
-    return ProviderRequest.json(f"{_HOST}/email", filled(body), auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/email", drop_empty(body), auth=account.auth)
 
 
-def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
-    """The id, unless the copies alone go out: addresses that bounced before are left out with a 200."""
-    sentence = str(answer.value("Message") or "")
-    left_out = re.search(r"inactive addresses:(.*?)\. ?Inactive recipients", sentence, re.DOTALL)
-    if left_out and handed.message.to.addr_spec.lower() in left_out.group(1).lower().replace(",", " ").split():
-        raise SendFailure(FailureKind.RECIPIENT_INVALID, f"Postmark answered {answer.status}: {sentence}")
-    return json_id("MessageID")(answer, handed)
+def sent(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
+    """Return the id; raises if only the copies are sent: addresses that bounced before are skipped with a 200."""
+    text = str(answer.value("Message") or "")
+    skipped = re.search(r"inactive addresses:(.*?)\. ?Inactive recipients", text, re.DOTALL)
+    if skipped and context.message.to.addr_spec.lower() in skipped.group(1).lower().replace(",", " ").split():
+        raise SendFailure(FailureKind.RECIPIENT_INVALID, f"Postmark answered {answer.status}: {text}")
+    return json_id("MessageID")(answer, context)
 
 
 def _attachment(one: Attachment) -> dict[str, str]:
@@ -65,14 +65,14 @@ def _events(callback: Callback) -> list[Mapping[str, Any]]:
         | {
             "kind": _kind(event),
             "person": event.get("Email") or event.get("Recipient"),
-            "at": next((event[name] for name in _MOMENTS if name in event), None),
+            "at": next((event[name] for name in _TIME_FIELDS if name in event), None),
         }
         for event in map(dict, callback.events())
     ]
 
 
 def _kind(event: Mapping[str, Any]) -> str:
-    """The type of a bounce says more than that it is one: some are automatic answers."""
+    """Use the type of a bounce, because some bounces are only automatic replies."""
     record = event.get("RecordType")
     if record == "SubscriptionChange":
         return "Unsubscribe" if event.get("SuppressionReason") == "ManualSuppression" else ""
@@ -109,12 +109,12 @@ PROVIDER = EmailProvider(
     accepts=lambda answer: answer.value("ErrorCode") in (None, 0),
     failures=(
         codes("ErrorCode", retryable=(100,), recipient_invalid=(406,)),
-        words(r"(invalid|error parsing) 'to'", FailureKind.RECIPIENT_INVALID, status=422),
+        error_text(r"(invalid|error parsing) 'to'", FailureKind.RECIPIENT_INVALID, status=422),
     ),
     check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/server", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=pascal,
-    page="https://postmarkapp.com/developer/api/email-api",
-    attachments=True,
+    documentation="https://postmarkapp.com/developer/api/email-api",
+    can_attach_files=True,
     note="`apiKey` is the token of a server. `messageStream` in the overrides chooses another stream than `outbound`.",
 )

@@ -1,16 +1,16 @@
-"""Resend: e-mails in JSON with an idempotency key, and webhooks of the Standard Webhooks scheme."""
+"""Resend: e-mails in JSON with an idempotency key, and Standard Webhooks."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import codes, error_text, seconds_header
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
-from clarion.providers.failures import codes, seconds_header, words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import EventReader, Receipts, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
-from clarion.providers.secret import Secret
-from clarion.providers.signing.standard import is_standard_signed
+from clarion.providers.signing.standard_webhooks import is_standard_signed
+from clarion.secret import Secret
 
 _HOST = "https://api.resend.com"
 
@@ -33,7 +33,7 @@ def request(account: ResendCredentials, email: Email) -> ProviderRequest:
         "text": email.text,
         "headers": email.headers,
         "attachments": [
-            filled(
+            drop_empty(
                 {
                     "filename": one.name,
                     "content": one.base64,
@@ -46,7 +46,7 @@ def request(account: ResendCredentials, email: Email) -> ProviderRequest:
         "tags": [{"name": "clarion_message_id", "value": email.message_id}],
     }
     headers = {"Idempotency-Key": email.message_id}
-    return ProviderRequest.json(f"{_HOST}/emails", filled(body), auth=bearer(account.api_key), headers=headers)
+    return ProviderRequest.json(f"{_HOST}/emails", drop_empty(body), auth=bearer(account.api_key), headers=headers)
 
 
 RECEIPTS = EventReader(
@@ -83,12 +83,12 @@ PROVIDER = EmailProvider(
             rate_limited=("rate_limit_exceeded", "daily_quota_exceeded", "monthly_quota_exceeded"),
             retryable=("concurrent_idempotent_requests",),
         ),
-        words(r"invalid `to` field", FailureKind.RECIPIENT_INVALID),
+        error_text(r"invalid `to` field", FailureKind.RECIPIENT_INVALID),
     ),
-    patience=seconds_header("ratelimit-reset"),
+    read_retry_after=seconds_header("ratelimit-reset"),
     check=Check(
         request=lambda account: ProviderRequest.get(f"{_HOST}/domains", auth=bearer(account.api_key)),
-        # A key that may send and do nothing else is a good one.
+        # A key that is restricted to sending is valid.
         passes=lambda answer: answer.is_success or answer.value("name") == "restricted_api_key",
     ),
     receipts=Receipts(
@@ -97,7 +97,7 @@ PROVIDER = EmailProvider(
         signed_with="signature, key in `secretKey`",
     ),
     casing=snake,
-    page="https://resend.com/docs/api-reference/emails/send-email",
-    attachments=True,
+    documentation="https://resend.com/docs/api-reference/emails/send-email",
+    can_attach_files=True,
     idempotency="`Idempotency-Key`, for 24 hours",
 )

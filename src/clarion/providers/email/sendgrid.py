@@ -1,18 +1,18 @@
-"""SendGrid: mail send of version 3, and the event webhook."""
+"""SendGrid: Mail Send API version 3, and the event webhook."""
 
 from typing import Any
 
-from clarion.providers.answer import header_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import header_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import error_text, reset_header
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Attachment, Email, mailbox, mailboxes
-from clarion.providers.failures import reset_header, words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
-from clarion.providers.secret import Secret
 from clarion.providers.signing.public_keys import is_ecdsa_signed
+from clarion.secret import Secret
 
 
 class SendGridCredentials(EmailCredentials):
@@ -28,11 +28,11 @@ class SendGridCredentials(EmailCredentials):
 
 
 def request(account: SendGridCredentials, email: Email) -> ProviderRequest:
-    people = {"to": [mailbox(email.to)], "cc": mailboxes(email.cc), "bcc": mailboxes(email.bcc)}
-    # The text comes first: the last of several alternatives is the one that is shown.
+    recipients = {"to": [mailbox(email.to)], "cc": mailboxes(email.cc), "bcc": mailboxes(email.bcc)}
+    # The text comes first, because mail readers show the last alternative that they support.
     contents = {"text/plain": email.text, "text/html": email.html}
     body = {
-        "personalizations": [filled(people)],
+        "personalizations": [drop_empty(recipients)],
         "from": mailbox(email.sender),
         "reply_to_list": mailboxes(email.reply_to),
         "subject": email.subject,
@@ -42,19 +42,21 @@ def request(account: SendGridCredentials, email: Email) -> ProviderRequest:
         "custom_args": {"clarion_message_id": email.message_id},
         "ip_pool_name": account.ip_pool_name,
     }
-    return ProviderRequest.json(f"{account.host}/v3/mail/send", filled(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{account.host}/v3/mail/send", drop_empty(body), auth=bearer(account.api_key))
 
 
 def is_genuine(callback: Callback, account: SendGridCredentials) -> bool:
-    moment = callback.headers.get("x-twilio-email-event-webhook-timestamp", "")
+    timestamp = callback.headers.get("x-twilio-email-event-webhook-timestamp", "")
     signature = callback.headers.get("x-twilio-email-event-webhook-signature", "")
-    signed = moment.encode() + callback.body
-    return callback.is_recent(moment) and is_ecdsa_signed(account.secret_key.reveal(), signature, signed)
+    signed = timestamp.encode() + callback.body
+    return callback.is_recent(timestamp) and is_ecdsa_signed(account.secret_key.reveal(), signature, signed)
 
 
 def _attachment(one: Attachment) -> dict[str, Any]:
-    how = {"disposition": "inline", "content_id": one.content_id} if one.is_inline else {"disposition": "attachment"}
-    return {"content": one.base64, "filename": one.name, "type": one.type, **how}
+    disposition = (
+        {"disposition": "inline", "content_id": one.content_id} if one.is_inline else {"disposition": "attachment"}
+    )
+    return {"content": one.base64, "filename": one.name, "type": one.type, **disposition}
 
 
 RECEIPTS = EventReader(
@@ -71,14 +73,14 @@ RECEIPTS = EventReader(
     ),
     kind="event",
     id="sg_message_id",
-    # The answer to the request holds the part before the first dot.
-    tidy_id=lambda text: text.partition(".")[0],
+    # The response has only the part before the first dot.
+    normalize_id=lambda text: text.partition(".")[0],
     own_id="clarion_message_id",
     recipient="email",
     at="timestamp",
     event_id="sg_event_id",
     reason="reason",
-    # A bounce of the type `blocked` is about this message, not about the address.
+    # The type `blocked` concerns this message, not the address.
     is_hard=lambda event: event.get("type") == "bounce",
 )
 
@@ -88,11 +90,11 @@ PROVIDER = EmailProvider(
     credentials=SendGridCredentials,
     request=request,
     sent=header_id("X-Message-Id"),
-    failures=(words(r'"field":\s*"personalizations[^"]*\.to', FailureKind.RECIPIENT_INVALID, status=400),),
-    patience=reset_header("X-RateLimit-Reset"),
+    failures=(error_text(r'"field":\s*"personalizations[^"]*\.to', FailureKind.RECIPIENT_INVALID, status=400),),
+    read_retry_after=reset_header("X-RateLimit-Reset"),
     check=Check(request=lambda account: ProviderRequest.get(f"{account.host}/v3/scopes", auth=bearer(account.api_key))),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
-    page="https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send",
-    attachments=True,
+    documentation="https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send",
+    can_attach_files=True,
 )

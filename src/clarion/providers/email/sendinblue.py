@@ -1,19 +1,19 @@
-"""Brevo (formerly Sendinblue): transactional e-mails, and webhooks without a signature."""
+"""Brevo (formerly Sendinblue): transactional e-mails, and unsigned webhooks."""
 
 import re
 from email.header import Header
 from email.headerregistry import Address
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import codes, error_text, seconds_header
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email, first_mailbox, mailbox
-from clarion.providers.failures import codes, seconds_header, words
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _HOST = "https://api.brevo.com/v3"
 
@@ -27,7 +27,7 @@ class BrevoCredentials(EmailCredentials):
 
 
 def request(account: BrevoCredentials, email: Email) -> ProviderRequest:
-    # By one a second try is known, and the other comes back in the reports.
+    # The first makes repeated sends idempotent, the second is returned in reports.
     ours = {"idempotencyKey": email.message_id, "X-Mailin-custom": email.message_id}
     body = {
         "sender": _mailbox(email.sender),
@@ -41,11 +41,11 @@ def request(account: BrevoCredentials, email: Email) -> ProviderRequest:
         "headers": {**email.headers, **ours},
         "attachment": [{"name": one.name, "content": one.base64} for one in email.attachments],
     }
-    return ProviderRequest.json(f"{_HOST}/smtp/email", filled(body), auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/smtp/email", drop_empty(body), auth=account.auth)
 
 
 def _mailbox(one: Address) -> dict[str, str]:
-    """Brevo leaves out a name that has both a letter beyond ASCII and a comma or the like, unless it is encoded."""
+    """Encode names with both non-ASCII letters and special characters, which Brevo would drop otherwise."""
     name = one.display_name
     is_safe = name.isascii() or not re.search(r'[()<>@,:;".\[\]\\]', name)
     return mailbox(one) if is_safe else {"email": one.addr_spec, "name": Header(name, "utf-8").encode()}
@@ -67,7 +67,7 @@ RECEIPTS = EventReader(
     id="message-id",
     own_id="X-Mailin-custom",
     recipient="email",
-    # The others of its moments are in the time zone of the account.
+    # The other timestamps are in the time zone of the account.
     at="ts_epoch",
     reason="reason",
     is_hard=lambda event: event["event"] != "soft_bounce",
@@ -81,14 +81,14 @@ PROVIDER = EmailProvider(
     sent=json_id("messageId"),
     failures=(
         codes("code", already_sent=("duplicate_parameter",)),
-        words(r"email is (not valid|missing) in to\b", FailureKind.RECIPIENT_INVALID, status=400),
+        error_text(r"email is (not valid|missing) in to\b", FailureKind.RECIPIENT_INVALID, status=400),
     ),
-    patience=seconds_header("x-sib-ratelimit-reset"),
+    read_retry_after=seconds_header("x-sib-ratelimit-reset"),
     check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/account", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://developers.brevo.com/reference/sendtransacemail",
-    attachments=True,
+    documentation="https://developers.brevo.com/reference/sendtransacemail",
+    can_attach_files=True,
     idempotency="`headers.idempotencyKey`, for 30 minutes",
     note="Knows no pictures inside of the HTML: they arrive as attachments. Of several addresses to reply to, "
     "the first is used.",

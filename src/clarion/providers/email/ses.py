@@ -1,4 +1,4 @@
-"""Amazon SES: version 2 of its API with the e-mail in MIME, and events by way of SNS."""
+"""Amazon SES: API version 2 with the e-mail in MIME, and events through SNS."""
 
 import base64
 from collections.abc import Mapping
@@ -6,19 +6,19 @@ from typing import Annotated, Any
 
 import msgspec
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import error_text, header_codes
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.receipts import Callback, EventReader, Receipt, Receipts, RequestFlow, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
-from clarion.providers.email.mime import write_letter
-from clarion.providers.failures import header_codes, words
-from clarion.providers.overrides import pascal
-from clarion.providers.receipts import Asking, Callback, EventReader, Receipt, Receipts, kinds_of
-from clarion.providers.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
-from clarion.providers.signing.aws import REGION, aws_address, signed_for
-from clarion.providers.signing.sns import is_amazon, is_signed_by_sns, topic_owner
+from clarion.providers.email.mime import write_mime
+from clarion.providers.signing.aws import REGION, aws_address, make_aws_signer
+from clarion.providers.signing.sns import get_topic_owner, is_amazon_url, is_signed_by_sns
+from clarion.secret import Secret
 
 
 class SesCredentials(EmailCredentials):
@@ -26,56 +26,56 @@ class SesCredentials(EmailCredentials):
     secret_key: Secret
     region: Annotated[str, REGION]
     token: Secret | None = None
-    """Of a session, for keys that expire."""
+    """The session token of temporary keys."""
 
     def url(self, path: str) -> str:
         return f"{aws_address('email', self.region)}{path}"
 
 
 def request(account: SesCredentials, email: Email) -> ProviderRequest:
-    # Amazon gives the e-mail an id of its own; ours is in the tags.
-    letter = write_letter(email)
+    # Amazon assigns its own Message-ID; ours is in the tags.
+    message = write_mime(email)
     destination = {
         "ToAddresses": [email.to.addr_spec],
         "CcAddresses": [one.addr_spec for one in email.cc],
         "BccAddresses": [one.addr_spec for one in email.bcc],
     }
     body = {
-        "Destination": filled(destination),
-        "Content": {"Raw": {"Data": base64.b64encode(letter.content).decode()}},
+        "Destination": drop_empty(destination),
+        "Content": {"Raw": {"Data": base64.b64encode(message.content).decode()}},
         "EmailTags": [{"Name": "clarion_message_id", "Value": email.message_id}],
     }
     return ProviderRequest.json(account.url("/v2/email/outbound-emails"), body)
 
 
-def parse(callback: Callback) -> Asking[list[Receipt]]:
-    """The events of a notification; the topic that reports for the first time is told that we are here."""
+def parse(callback: Callback) -> RequestFlow[list[Receipt]]:
+    """Read the events of a notification; confirm the subscription of a new topic."""
     (notification,) = callback.events() or [{}]
     address = str(notification.get("SubscribeURL", ""))
-    if notification.get("Type") == "SubscriptionConfirmation" and is_amazon(address):
+    if notification.get("Type") == "SubscriptionConfirmation" and is_amazon_url(address):
         yield ProviderRequest.get(address)
     return EVENTS(callback) if notification.get("Type") == "Notification" else []
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
-    """One event for each person that a notification is about, with its `kind` and its details under `about`."""
+    """Return one event per recipient, with its `kind` and its details under `about`."""
     (notification,) = callback.events()
     try:
         event = msgspec.json.decode(str(notification["Message"]), type=dict[str, Any])
     except msgspec.DecodeError:
-        # The first message of a topic is a sentence.
+        # The first message of a topic is plain text.
         return []
     kind = str(event.get("eventType") or event.get("notificationType"))
     about = event.get(kind[:1].lower() + kind[1:].replace(" ", ""), {})
-    people = about.get("bouncedRecipients") or about.get("complainedRecipients") or event["mail"]["destination"]
+    recipients = about.get("bouncedRecipients") or about.get("complainedRecipients") or event["mail"]["destination"]
     return [
         event | {"kind": kind, "about": about, "event_id": notification["MessageId"], "person": _address(one)}
-        for one in people
+        for one in recipients
     ]
 
 
-def _address(person: Any) -> str:
-    return str(person["emailAddress"] if isinstance(person, Mapping) else person)
+def _address(recipient: Any) -> str:
+    return str(recipient["emailAddress"] if isinstance(recipient, Mapping) else recipient)
 
 
 _RECIPIENT = FailureKind.RECIPIENT_INVALID
@@ -108,7 +108,7 @@ PROVIDER = EmailProvider(
     name="Amazon SES",
     credentials=SesCredentials,
     request=request,
-    sign=signed_for("ses"),
+    sign=make_aws_signer("ses"),
     sent=json_id("MessageId"),
     failures=(
         header_codes(
@@ -116,7 +116,7 @@ PROVIDER = EmailProvider(
             rate_limited=("TooManyRequestsException", "LimitExceededException", "ThrottlingException"),
             retryable=("SendingPausedException",),
         ),
-        words(
+        error_text(
             r"illegal address|missing final '@domain'|(local address|domain) (contains|starts)", _RECIPIENT, status=400
         ),
     ),
@@ -125,11 +125,11 @@ PROVIDER = EmailProvider(
         is_genuine=is_signed_by_sns,
         parse=parse,
         signed_with="signature, certificate of Amazon SNS",
-        source=topic_owner,
+        source=get_topic_owner,
     ),
     casing=pascal,
-    page="https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html",
-    attachments=True,
+    documentation="https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html",
+    can_attach_files=True,
     note="Events come by topics of Amazon SNS that are subscribed to the receipts address, of one account and region: "
     "the first that reports is remembered until the credentials are saved again, and others are refused.",
 )

@@ -1,24 +1,24 @@
-"""SparkPost: transmissions to each recipient by itself, and events without a signature."""
+"""SparkPost: transmissions, which are a separate e-mail for each recipient, and unsigned events."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.answer import Handed, ProviderAnswer, json_id
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.credentials import EmailCredentials
-from clarion.providers.definition import Check, EmailProvider
+from clarion.providers.definition.answer import ProviderAnswer, SendContext, json_id
+from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.failures import codes, statuses
+from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Attachment, Email, mailbox
-from clarion.providers.failures import codes, statuses
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _BRACES = re.compile(r"\{{3}(?!\{)|\{{2}|\}{3}(?!\})|\}{2}")
-_WORDS = {"{{": "opening_double", "{{{": "opening_triple", "}}": "closing_double", "}}}": "closing_triple"}
-# Of its classes of bounces: no such address, an unsubscription by mail, and answers that are no bounces.
-_HARD, _UNSUBSCRIBED, _NO_BOUNCES = ("10", "30"), "90", ("60", "80", "100")
+_MACROS = {"{{": "opening_double", "{{{": "opening_triple", "}}": "closing_double", "}}}": "closing_triple"}
+# Bounce classes: unknown address, unsubscription by e-mail, and automatic replies that are not bounces.
+_HARD, _UNSUBSCRIBED, _NOT_BOUNCES = ("10", "30"), "90", ("60", "80", "100")
 
 
 class SparkPostCredentials(EmailCredentials):
@@ -44,33 +44,33 @@ def request(account: SparkPostCredentials, email: Email) -> ProviderRequest:
         "html": _literal(email.html or ""),
         "text": _literal(email.text),
         "reply_to": ", ".join(map(str, email.reply_to)),
-        "headers": filled({**email.headers, "CC": cc}),
+        "headers": drop_empty({**email.headers, "CC": cc}),
         "attachments": [_file(one, one.name) for one in email.attachments if one.content_id is None],
         "inline_images": [_file(one, one.content_id) for one in email.attachments if one.content_id is not None],
     }
     body = {
         "recipients": [{"address": mailbox(email.to)}, *copies],
-        "content": filled(content),
+        "content": drop_empty(content),
         "metadata": {"clarion_message_id": email.message_id},
-        "options": filled({"transactional": True, "ip_pool": account.ip_pool_name}),
+        "options": drop_empty({"transactional": True, "ip_pool": account.ip_pool_name}),
     }
-    # Without being asked, it does not say which of several recipients it refused.
+    # By default, SparkPost does not say which recipients it refused.
     return ProviderRequest.json(account.url("transmissions"), body, auth=account.auth).with_query(num_rcpt_errors=10)
 
 
-def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
-    """The id, unless the copies alone go out."""
+def sent(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
+    """Return the id; raises if only the copies are sent."""
     refused = [str(one) for one in answer.values("results.rcpt_to_errors.*.description")]
-    if any(one.lower().endswith(handed.message.to.addr_spec.lower()) for one in refused):
+    if any(one.lower().endswith(context.message.to.addr_spec.lower()) for one in refused):
         raise SendFailure(FailureKind.RECIPIENT_INVALID, f"SparkPost answered {answer.status}: {refused[0]}")
-    return json_id("results.id")(answer, handed)
+    return json_id("results.id")(answer, context)
 
 
 def _literal(text: str) -> str:
-    """Braces that are printed: SparkPost has a template language, and would take them for its own."""
-    printed = _BRACES.sub(lambda found: "{{" + _WORDS[found.group()] + "_curly()}}", text)
-    # A single brace beside these would make three of two, as after the empty rule in `@media print{a{}}`.
-    return printed.replace("{{{", "{ {{").replace("}}}", "}} }")
+    """Escape braces, which SparkPost would interpret as a template."""
+    escaped = _BRACES.sub(lambda found: "{{" + _MACROS[found.group()] + "_curly()}}", text)
+    # A single brace beside a macro would form three braces, as in `@media print{a{}}`.
+    return escaped.replace("{{{", "{ {{").replace("}}}", "}} }")
 
 
 def _file(one: Attachment, name: str) -> dict[str, str]:
@@ -78,15 +78,15 @@ def _file(one: Attachment, name: str) -> dict[str, str]:
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
-    """What is inside of the envelopes; a first call to try the address has empty ones."""
-    inside = [event for one in callback.events() for event in one["msys"].values()]
-    return [event | {"kind": _kind(str(event["type"]), str(event.get("bounce_class")))} for event in inside]
+    """Return the events inside of their envelopes, which are empty in the test call for a new webhook."""
+    events = [event for one in callback.events() for event in one["msys"].values()]
+    return [event | {"kind": _kind(str(event["type"]), str(event.get("bounce_class")))} for event in events]
 
 
 def _kind(kind: str, bounce_class: str) -> str:
     if bounce_class == _UNSUBSCRIBED:
         return "list_unsubscribe"
-    return "" if bounce_class in _NO_BOUNCES else kind
+    return "" if bounce_class in _NOT_BOUNCES else kind
 
 
 RECEIPTS = EventReader(
@@ -120,14 +120,14 @@ PROVIDER = EmailProvider(
     sent=sent,
     accepts=lambda answer: answer.value("results.total_accepted_recipients") != 0,
     failures=(codes("errors.*.code", recipient_invalid=(5002,)), statuses(rate_limited=(420,))),
-    # A key that may send need not be one that may see the account.
+    # A key that can send may lack the permission to read the account.
     check=Check(
         request=lambda account: ProviderRequest.get(account.url("account"), auth=account.auth),
         passes=lambda answer: answer.is_success or answer.status == 403,
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=snake,
-    page="https://developers.sparkpost.com/api/transmissions/",
-    attachments=True,
+    documentation="https://developers.sparkpost.com/api/transmissions/",
+    can_attach_files=True,
     note="`region` is `eu` for accounts of the European Union.",
 )

@@ -1,1 +1,1 @@
-"""Providers of push notifications, one file each."""
+"""Push providers, one module each."""

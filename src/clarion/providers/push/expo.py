@@ -1,25 +1,25 @@
-"""Expo Push: one call for each device, answered by a ticket."""
+"""Expo Push: one call per device, which returns a ticket."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.definition import Check, PushProvider
-from clarion.providers.failures import all_equal, codes, words
-from clarion.providers.overrides import as_given
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import all_equal, codes, error_text
+from clarion.providers.definition.kinds import Check, PushProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Receipt, ReceiptKind, ReceiptQuery
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.push.message import Push
-from clarion.providers.receipts import Inquiry, Receipt, ReceiptKind
-from clarion.providers.request import ProviderRequest, bearer, filled
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _API = "https://exp.host/--/api/v2/push"
 
 
 class ExpoCredentials(Credentials):
     api_key: Secret
-    """An access token; Expo insists on one where push security is switched on."""
+    """An access token; Expo requires it if push security is enabled."""
 
 
 def request(account: ExpoCredentials, push: Push) -> ProviderRequest:
@@ -32,11 +32,11 @@ def request(account: ExpoCredentials, push: Push) -> ProviderRequest:
         "badge": push.badge,
         "richContent": {"image": push.image} if push.image else {},
     }
-    return ProviderRequest.json(f"{_API}/send", filled(message), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_API}/send", drop_empty(message), auth=bearer(account.api_key))
 
 
 def check(account: ExpoCredentials) -> ProviderRequest:
-    """Asks for the receipt of a ticket that does not exist, which Expo answers with none."""
+    """Fetch the receipt of a ticket that does not exist, which returns an empty list."""
     return receipts_request(account, ["00000000-0000-0000-0000-000000000000"])
 
 
@@ -45,23 +45,23 @@ def receipts_request(account: ExpoCredentials, tickets: Sequence[str]) -> Provid
 
 
 def read_receipts(answer: ProviderAnswer) -> list[Receipt]:
-    """Those that are ready; Apple or Google has the message then, which says nothing of the device."""
+    """Read the receipts that are available; `ok` means that Apple or Google accepted the message, not the device."""
     found = answer.value("data")
     tickets = found.items() if isinstance(found, Mapping) else ()
     return [_receipt(ticket, one) for ticket, one in tickets if isinstance(one, Mapping)]
 
 
-def _receipt(ticket: str, shown: Mapping[str, Any]) -> Receipt:
-    details = shown.get("details")
+def _receipt(ticket: str, status: Mapping[str, Any]) -> Receipt:
+    details = status.get("details")
     is_dead = isinstance(details, Mapping) and details.get("error") == "DeviceNotRegistered"
     failure = ReceiptKind.BOUNCED if is_dead else ReceiptKind.FAILED
     return Receipt(
-        kind=ReceiptKind.SENT if shown.get("status") == "ok" else failure,
+        kind=ReceiptKind.SENT if status.get("status") == "ok" else failure,
         provider_message_id=ticket,
         is_hard=is_dead,
         event_id=ticket,
-        reason=str(shown.get("message") or "") or None,
-        raw=shown,
+        reason=str(status.get("message") or "") or None,
+        raw=status,
     )
 
 
@@ -70,10 +70,10 @@ PROVIDER = PushProvider(
     name="Expo Push",
     credentials=ExpoCredentials,
     request=request,
-    # A call for all devices would fail as a whole where they belong to two projects.
-    one_call_per_token=True,
+    # One call for several devices fails if they belong to different projects.
+    is_called_per_token=True,
     sent=json_id("data.id"),
-    # A ticket of a device that is gone comes with a 200.
+    # Errors of a device come with a 200.
     accepts=all_equal("data.status", "ok"),
     failures=(
         codes(
@@ -83,13 +83,13 @@ PROVIDER = PushProvider(
             retryable=("ExpoError", "ProviderError"),
         ),
         codes("errors.*.code", rate_limited=("TOO_MANY_REQUESTS",)),
-        words(r"is not a valid Expo push token", FailureKind.RECIPIENT_INVALID),
-        words(r"is not a valid Expo push token", FailureKind.RECIPIENT_INVALID, status=200),
+        error_text(r"is not a valid Expo push token", FailureKind.RECIPIENT_INVALID),
+        error_text(r"is not a valid Expo push token", FailureKind.RECIPIENT_INVALID, status=200),
     ),
     check=Check(request=check),
-    inquiry=Inquiry(request=receipts_request, read=read_receipts),
+    receipt_query=ReceiptQuery(request=receipts_request, read=read_receipts),
     casing=as_given,
-    page="https://docs.expo.dev/push-notifications/sending-notifications/",
+    documentation="https://docs.expo.dev/push-notifications/sending-notifications/",
     note="Expo learns of most lost devices only later: it is asked for receipts a quarter of an hour after each send, "
     "and for a day if need be. One that is well says that Apple or Google has the message, not that the device has it.",
 )

@@ -1,21 +1,21 @@
-"""Firebase Cloud Messaging: version 1 of its HTTP API, one call for each device, on behalf of a service account."""
+"""Firebase Cloud Messaging: HTTP API version 1, one call per device, authenticated by a service account."""
 
 from typing import Any
 
 import msgspec
 
 from clarion.clock import Millis
-from clarion.providers.account import Credentials
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.definition import PushProvider
-from clarion.providers.failures import codes
-from clarion.providers.oauth import TokenExchange
-from clarion.providers.overrides import deep_merge, recase, snake
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import PushProvider
+from clarion.providers.definition.overrides import deep_merge, recase, snake
+from clarion.providers.definition.request import ProviderRequest, drop_empty, path_part
+from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.token_exchange import TokenExchange
 from clarion.providers.push.message import Push
-from clarion.providers.request import ProviderRequest, filled, path_part
-from clarion.providers.secret import Secret
 from clarion.providers.signing.jwt import sign_rs256
+from clarion.secret import Secret
 
 _SCOPE = "https://www.googleapis.com/auth/firebase.messaging"
 _GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -23,7 +23,7 @@ _GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
 class FcmCredentials(Credentials):
     service_account: Secret
-    """The text of the JSON file that the console gives."""
+    """The text of the JSON key file of a service account."""
 
 
 class ServiceAccount(msgspec.Struct, frozen=True):
@@ -36,18 +36,18 @@ class ServiceAccount(msgspec.Struct, frozen=True):
 
 def request(account: FcmCredentials, push: Push) -> ProviderRequest:
     project = path_part(_service(account).project_id)
-    shown = {"title": push.title, "body": push.body, "image": push.image}
+    notification = {"title": push.title, "body": push.body, "image": push.image}
     android = {"sound": push.sound, "notification_count": push.badge}
-    aps = filled({"sound": push.sound, "badge": push.badge})
+    aps = drop_empty({"sound": push.sound, "badge": push.badge})
     message = {
         "token": push.token,
-        "notification": filled(shown),
+        "notification": drop_empty(notification),
         "data": {**push.text_data, "clarion_message_id": push.message_id},
-        "android": {"notification": filled(android)} if filled(android) else {},
+        "android": {"notification": drop_empty(android)} if drop_empty(android) else {},
         "apns": {"payload": {"aps": aps}} if aps else {},
     }
-    # Everything else that a trigger says is a field of the message.
-    full = deep_merge(filled(message), recase(push.options, snake))
+    # All other overrides are fields of the message.
+    full = deep_merge(drop_empty(message), recase(push.options, snake))
     url = f"https://fcm.googleapis.com/v1/projects/{project}/messages:send"
     return ProviderRequest.json(url, {"message": full})
 
@@ -62,7 +62,7 @@ def token_request(account: FcmCredentials, now: Millis) -> ProviderRequest:
         "iat": issued,
         "exp": issued + 3_600,
     }
-    assertion = sign_rs256(Secret(service.private_key), claims, key_id=service.private_key_id)
+    assertion = sign_rs256(Secret(service.private_key.strip()), claims, key_id=service.private_key_id)
     return ProviderRequest.form(service.token_uri, {"grant_type": _GRANT, "assertion": assertion.reveal()})
 
 
@@ -74,8 +74,8 @@ def _service(account: FcmCredentials) -> ServiceAccount:
         raise SendFailure(FailureKind.PERMANENT, message) from error
 
 
-def dead_token(answer: ProviderAnswer) -> FailureKind | None:
-    """A bad argument is the device's fault only where the answer speaks of its token."""
+def classify_bad_argument(answer: ProviderAnswer) -> FailureKind | None:
+    """Classify a 400 as an invalid recipient only if the error is about the token."""
     if answer.status != 400:
         return None
     fields = answer.values("error.details.*.fieldViolations.*.field")
@@ -88,7 +88,7 @@ PROVIDER = PushProvider(
     name="Firebase Cloud Messaging",
     credentials=FcmCredentials,
     request=request,
-    one_call_per_token=True,
+    is_called_per_token=True,
     token=TokenExchange(request=token_request),
     sent=json_id("name"),
     failures=(
@@ -99,7 +99,7 @@ PROVIDER = PushProvider(
             retryable=("UNAVAILABLE", "INTERNAL"),
             permanent=("THIRD_PARTY_AUTH_ERROR",),
         ),
-        dead_token,
+        classify_bad_argument,
     ),
-    page="https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send",
+    documentation="https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send",
 )

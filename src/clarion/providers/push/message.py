@@ -1,4 +1,4 @@
-"""A push notification: device tokens, words, and what the app is given besides."""
+"""A push notification: device tokens, texts, and data for the app."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,8 +6,9 @@ from typing import Any
 
 from clarion.clock import Millis
 from clarion.jsontext import json_text
-from clarion.providers.base import FailureKind, Outgoing, SendFailure, Sent
-from clarion.providers.overrides import extras
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.overrides import extras
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 
 KNOWN = frozenset({"title", "body", "content", "data", "badge", "sound", "image"})
 
@@ -18,7 +19,7 @@ class Push:
 
     message_id: str
     at: Millis
-    """The moment of this try."""
+    """The time of this attempt."""
     tokens: tuple[str, ...] = field(repr=False)
     title: str
     body: str
@@ -27,17 +28,17 @@ class Push:
     sound: str | None = None
     image: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Overrides that only the provider understands, by the names of the API."""
+    """Overrides that are specific to the provider, by the names of our API."""
     context: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def token(self) -> str:
-        """The one device of a provider that is called once for each."""
+        """The only token, for providers with one call per device."""
         return self.tokens[0]
 
     @property
     def text_data(self) -> dict[str, str]:
-        """For providers that take texts only."""
+        """The data with JSON texts as values, for providers that accept only texts."""
         return {name: value if isinstance(value, str) else json_text(value) for name, value in self.data.items()}
 
     def per_token(self) -> Iterator["Push"]:
@@ -68,31 +69,31 @@ def read_push(outgoing: Outgoing, now: Millis) -> Push:
 
 
 def join_results(results: Mapping[str, Sent | SendFailure]) -> Sent:
-    """What became of a notification, from what became of each token: sent if any device took it.
+    """Combine the results of all tokens: the notification is sent if any token succeeded.
 
-    Raises the failure that counts when none did: one that may pass before one that will not.
+    If none did, raises the failure that is most likely to be temporary.
     """
     failures = {token: one for token, one in results.items() if isinstance(one, SendFailure)}
     dead = tuple(token for token, one in failures.items() if one.kind is FailureKind.RECIPIENT_INVALID)
     raw = {"tokens": [_result(token, one) for token, one in results.items()]}
-    taken = [one for one in results.values() if isinstance(one, Sent)]
-    if taken:
-        return Sent(provider_message_id=taken[0].provider_message_id, raw=raw, dead_tokens=dead)
-    worst = min(failures.values(), key=lambda one: _WEIGHT[one.kind])
-    joined = SendFailure(worst.kind, worst.message, retry_after=worst.retry_after, raw=raw)
+    accepted = [one for one in results.values() if isinstance(one, Sent)]
+    if accepted:
+        return Sent(provider_message_id=accepted[0].provider_message_id, raw=raw, dead_tokens=dead)
+    chosen = min(failures.values(), key=lambda one: _PRECEDENCE[one.kind])
+    joined = SendFailure(chosen.kind, chosen.message, retry_after=chosen.retry_after, raw=raw)
     joined.dead_tokens = dead
     joined.is_ambiguous = any(one.is_ambiguous for one in failures.values())
     raise joined
 
 
 def tickets_of(results: Mapping[str, Sent | SendFailure]) -> dict[str, str]:
-    """By token, the provider's name of what was sent to it; names that no store could keep are left out."""
-    taken = [(token, one.provider_message_id or "") for token, one in results.items() if isinstance(one, Sent)]
-    return {token: ticket for token, ticket in taken if 0 < len(ticket) <= _MAX_TICKET and ticket.isprintable()}
+    """Return the ticket of each token; skips tickets that are too long or not printable."""
+    accepted = [(token, one.provider_message_id or "") for token, one in results.items() if isinstance(one, Sent)]
+    return {token: ticket for token, ticket in accepted if 0 < len(ticket) <= _MAX_TICKET and ticket.isprintable()}
 
 
 _MAX_TICKET = 200
-_WEIGHT = {
+_PRECEDENCE = {
     FailureKind.RATE_LIMITED: 0,
     FailureKind.RETRYABLE: 1,
     FailureKind.PERMANENT: 2,
@@ -101,7 +102,7 @@ _WEIGHT = {
 
 
 def _result(token: str, result: Sent | SendFailure) -> dict[str, Any]:
-    # Enough of a token to find it, and too little to send to it.
+    # Enough to identify a token, but not enough to send to it.
     name = f"{token[:6]}…"
     if isinstance(result, Sent):
         return {"token": name, "id": result.provider_message_id}

@@ -1,18 +1,18 @@
-"""OneSignal: one call for all devices, by the ids of their subscriptions or by the ids of their users."""
+"""OneSignal: one call for all devices, addressed by subscription ids or user ids."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import Handed, ProviderAnswer
-from clarion.providers.base import FailureKind, SendFailure, Sent
-from clarion.providers.definition import Check, PushProvider
-from clarion.providers.failures import sentence_of
-from clarion.providers.overrides import snake
+from clarion.providers.definition.answer import ProviderAnswer, SendContext
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import read_error_text
+from clarion.providers.definition.kinds import Check, PushProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.push.message import Push
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 _URL = "https://api.onesignal.com/notifications"
 _SUBSCRIPTION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -42,36 +42,36 @@ def request(account: OneSignalCredentials, push: Push) -> ProviderRequest:
         **(picture if push.image else {}),
         "idempotency_key": push.message_id,
     }
-    return ProviderRequest.json(_URL, filled(body), auth=account.auth)
+    return ProviderRequest.json(_URL, drop_empty(body), auth=account.auth)
 
 
 def _target(tokens: tuple[str, ...]) -> Mapping[str, Any]:
-    """OneSignal takes one kind of ids at a time; its own are UUIDs, and people's are whatever the app calls them."""
+    """OneSignal accepts one kind of ids per call; subscription ids are UUIDs, user ids are any text."""
     if all(map(_SUBSCRIPTION.fullmatch, tokens)):
         return {"include_subscription_ids": list(tokens)}
     return {"include_aliases": {"external_id": list(tokens)}, "target_channel": "push"}
 
 
-def sent(answer: ProviderAnswer, handed: Handed) -> Sent | None:
-    """Without an id nothing was created, although the status is 200.
+def sent(answer: ProviderAnswer, context: SendContext) -> Sent | None:
+    """Return the result; a 200 without an id means that nothing was sent.
 
-    Only ids that do not exist are dead: whoever is merely not subscribed may be so again tomorrow.
+    Only unknown ids count as dead tokens: users who are not subscribed may subscribe again.
     """
     unknown = answer.values("errors.invalid_player_ids.*")
-    dead = tuple(token for token in handed.message.tokens if token in unknown)
+    dead = tuple(token for token in context.message.tokens if token in unknown)
     message_id = answer.value("id")
     if isinstance(message_id, str) and message_id:
         return Sent(provider_message_id=message_id, dead_tokens=dead)
     if not answer.value("errors"):
         return None
-    message = f"OneSignal reached nobody: {sentence_of(answer)}"
+    message = f"OneSignal reached nobody: {read_error_text(answer)}"
     failure = SendFailure(FailureKind.RECIPIENT_INVALID, message, raw=answer.json)
     failure.dead_tokens = dead
     raise failure
 
 
 def casing(name: str) -> str:
-    """Most of its names are snake_case; `isIos` and `ios_badgeType` are not."""
+    """Convert a name to snake_case, except for names such as `isIos` and `ios_badgeType`."""
     return _NAMES.get(name) or (name if "_" in name or name.startswith("is") else snake(name))
 
 
@@ -87,7 +87,7 @@ PROVIDER = PushProvider(
         )
     ),
     casing=casing,
-    page="https://documentation.onesignal.com/reference/rest-api-overview",
+    documentation="https://documentation.onesignal.com/reference/rest-api-overview",
     idempotency="`idempotency_key`",
     note="Device tokens are ids of subscriptions (UUIDs), or the external ids of users.",
 )

@@ -1,27 +1,26 @@
-"""Push webhook: the notification as signed JSON, one call for each device, to an address of one's own."""
+"""Push webhook: the notification as signed JSON to a URL of the user, one call per device."""
 
 from typing import Annotated
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import either, json_id, own_id
-from clarion.providers.base import FormatRule
-from clarion.providers.credentials import URL
-from clarion.providers.definition import PushProvider
-from clarion.providers.failures import statuses
-from clarion.providers.longtail.transport import ADDRESS, is_installed
-from clarion.providers.overrides import as_given
+from clarion.providers.apprise.client import APPRISE_URL, is_installed
+from clarion.providers.definition.answer import either, json_id, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import statuses
+from clarion.providers.definition.formats import URL, FormatRule
+from clarion.providers.definition.kinds import PushProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.push.message import Push
-from clarion.providers.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
 from clarion.providers.signing.webhook import sign_webhook
+from clarion.secret import Secret
 
 
 def _is_url_or_apprise(text: str) -> bool:
-    return URL.accepts(text) or (text == ADDRESS and is_installed())
+    return URL.accepts(text) or (text == APPRISE_URL and is_installed())
 
 
 URL_OR_APPRISE = FormatRule(
-    _is_url_or_apprise, f"must be an http(s) URL, or {ADDRESS} where clarion[apprise] is installed"
+    _is_url_or_apprise, f"must be an http(s) URL, or {APPRISE_URL} where clarion[apprise] is installed"
 )
 
 
@@ -31,14 +30,14 @@ class PushWebhookCredentials(Credentials):
 
 
 def request(account: PushWebhookCredentials, push: Push) -> ProviderRequest:
-    wished = {"data": push.data, "badge": push.badge, "sound": push.sound, "image": push.image}
+    options = {"data": push.data, "badge": push.badge, "sound": push.sound, "image": push.image}
     body = {
         **push.context,
         "target": [push.token],
         "title": push.title,
         "content": push.body,
         "messageId": push.message_id,
-        "overrides": filled(wished),
+        "overrides": drop_empty(options),
     }
     return ProviderRequest.json(account.webhook_url, body)
 
@@ -48,13 +47,13 @@ PROVIDER = PushProvider(
     name="Push Webhook",
     credentials=PushWebhookCredentials,
     request=request,
-    one_call_per_token=True,
-    over_apprise=True,
+    is_called_per_token=True,
+    can_use_apprise=True,
     sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
     sent=either(json_id("id"), own_id),
     failures=(statuses(recipient_invalid=(410,)),),
     casing=as_given,
-    page="as its settings say",
+    documentation="as its settings say",
     idempotency="`messageId` in the body, the same for each device",
     note="A device is forgotten when the webhook answers 410. With `clarion[apprise]` installed, `webhookUrl` may be "
     "`apprise:`. Device tokens are URLs of Apprise then, such as `ntfy://topic`, and `secretKey` is any text.",

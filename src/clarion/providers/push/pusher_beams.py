@@ -1,26 +1,26 @@
-"""Pusher Beams: one call for all users, in the formats of Apple, Firebase and the web at once."""
+"""Pusher Beams: one call for all users, with payloads for Apple, Firebase and the web."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import json_id
-from clarion.providers.definition import Check, PushProvider
-from clarion.providers.overrides import snake
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.kinds import Check, PushProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty, path_part
 from clarion.providers.push.message import Push
-from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled, path_part
-from clarion.providers.secret import Secret
 from clarion.providers.signing.digests import hmac_hex
+from clarion.secret import Secret
 
-_ENDINGS = ("users_delivered_to_gateway", "users_no_devices", "users_gateway_failed")
+_RESULT_LISTS = ("users_delivered_to_gateway", "users_no_devices", "users_gateway_failed")
 
 
 class PusherBeamsCredentials(Credentials):
     instance_id: str
     secret_key: Secret
     token: Secret = Secret("")
-    """The secret of the webhook that reports."""
+    """The secret of the webhook."""
 
     def publish(self, audience: str, body: Mapping[str, Any]) -> ProviderRequest:
         instance = path_part(self.instance_id)
@@ -30,22 +30,22 @@ class PusherBeamsCredentials(Credentials):
 
 
 def request(account: PusherBeamsCredentials, push: Push) -> ProviderRequest:
-    shown = {"title": push.title, "body": push.body}
+    text = {"title": push.title, "body": push.body}
     data = {**push.text_data, "clarion_message_id": push.message_id} | ({"image": push.image} if push.image else {})
-    # Pictures are the app's to fetch, which on Apple's devices works for mutable notifications alone.
+    # The app fetches images, which Apple allows only for notifications with mutable-content.
     picture = {"mutable-content": 1} if push.image else {}
-    aps = {"alert": filled(shown), "badge": push.badge, "sound": push.sound, **picture}
+    aps = {"alert": drop_empty(text), "badge": push.badge, "sound": push.sound, **picture}
     body = {
         "users": list(push.tokens),
-        "apns": {"aps": filled(aps), "data": data},
-        "fcm": {"notification": filled(shown | {"sound": push.sound}), "data": data},
-        "web": {"notification": filled(shown), "data": data},
+        "apns": {"aps": drop_empty(aps), "data": data},
+        "fcm": {"notification": drop_empty(text | {"sound": push.sound}), "data": data},
+        "web": {"notification": drop_empty(text), "data": data},
     }
     return account.publish("users", body)
 
 
 def check(account: PusherBeamsCredentials) -> ProviderRequest:
-    """Publishes to an interest that nobody has."""
+    """Publish to an interest without subscribers."""
     body = {"interests": ["clarion-credentials-check"], "web": {"notification": {"title": "Check", "body": "Check"}}}
     return account.publish("interests", body)
 
@@ -56,13 +56,13 @@ def is_genuine(callback: Callback, account: PusherBeamsCredentials) -> bool:
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
-    """One event for each user: an attempt reports on several, in a list for each way it can end."""
+    """Return one event per user; a publish attempt reports several users, in a list for each result."""
     found: list[Mapping[str, Any]] = []
     for event in callback.events():
         payload = event["payload"]
-        ended = [(name, user) for name in _ENDINGS for user in payload.get(name, ())]
-        alone = [(event["metadata"]["event_type"], payload["user_id"])] if "user_id" in payload else []
-        found += [{**event, "kind": kind, "user": user} for kind, user in ended + alone]
+        listed = [(name, user) for name in _RESULT_LISTS for user in payload.get(name, ())]
+        single = [(event["metadata"]["event_type"], payload["user_id"])] if "user_id" in payload else []
+        found += [{**event, "kind": kind, "user": user} for kind, user in listed + single]
     return found
 
 
@@ -91,6 +91,6 @@ PROVIDER = PushProvider(
     check=Check(request=check),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, secret of the webhook in `token`"),
     casing=snake,
-    page="https://pusher.com/docs/beams/reference/publish-api",
+    documentation="https://pusher.com/docs/beams/reference/publish-api",
     note="Device tokens are the ids of users. One without any device is told of by the webhook alone.",
 )

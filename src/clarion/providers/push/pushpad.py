@@ -1,14 +1,14 @@
-"""Pushpad: one call for all browsers of a person."""
+"""Pushpad: one call for all browsers of a user."""
 
 from clarion.jsontext import json_text
-from clarion.providers.account import Credentials
-from clarion.providers.answer import json_id
-from clarion.providers.definition import Check, PushProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import snake
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, PushProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, path_part
 from clarion.providers.push.message import Push
-from clarion.providers.request import Headers, ProviderRequest, filled, path_part
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 class PushpadCredentials(Credentials):
@@ -32,8 +32,8 @@ def request(account: PushpadCredentials, push: Push) -> ProviderRequest:
         "image_url": push.image,
         "custom_data": json_text({**push.data, "clarion_message_id": push.message_id}),
     }
-    # Without `uids` everybody would be told.
-    body = {"notification": filled(notification), "uids": list(push.tokens)}
+    # Without `uids`, the notification would go to all subscribers of the project.
+    body = {"notification": drop_empty(notification), "uids": list(push.tokens)}
     return ProviderRequest.json(f"{account.project}/notifications", body, auth=account.auth)
 
 
@@ -43,11 +43,11 @@ PROVIDER = PushProvider(
     credentials=PushpadCredentials,
     request=request,
     sent=json_id("id"),
-    # Taken, and for nobody: no browser of these people has subscribed.
+    # Accepted for nobody: none of these users has a subscribed browser.
     failures=(codes("scheduled", recipient_invalid=(0,)),),
     check=Check(request=lambda account: ProviderRequest.get(account.project, auth=account.auth)),
     casing=snake,
     within="notification",
-    page="https://pushpad.xyz/docs/rest_api",
+    documentation="https://pushpad.xyz/docs/rest_api",
     note="Device tokens are the `uid`s of people. Badges and sounds are not for browsers.",
 )

@@ -1,1 +1,1 @@
-"""Signatures: those that requests carry, and those that receipts are checked by."""
+"""Signatures of requests and of receipts."""

@@ -1,18 +1,20 @@
-"""Signature version 4 of Amazon's services, for calls that send a body."""
+"""AWS Signature Version 4, for calls with a body."""
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Protocol
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from msgspec import Struct
+
 from clarion.clock import Millis
-from clarion.providers.base import FailureKind, FormatRule, SendFailure
-from clarion.providers.request import ProviderCall
-from clarion.providers.secret import Secret
+from clarion.providers.definition.formats import FormatRule
+from clarion.providers.definition.request import ProviderCall
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.signing.digests import hmac_bytes
+from clarion.secret import Secret
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 
@@ -24,9 +26,8 @@ def is_region(text: str) -> bool:
 REGION = FormatRule(is_region, "must be a region of Amazon such as eu-west-1")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AwsKey:
-    """Who signs, and for which service in which region."""
+class AwsKey(Struct, frozen=True, kw_only=True):
+    """A key with the service and the region that it signs for."""
 
     access_key: str
     secret_key: Secret
@@ -36,7 +37,7 @@ class AwsKey:
 
 
 class AwsAccount(Protocol):
-    """Credentials of an account at Amazon, as integrations have them."""
+    """The AWS credentials of an integration."""
 
     @property
     def api_key(self) -> str: ...
@@ -49,14 +50,14 @@ class AwsAccount(Protocol):
 
 
 def aws_address(service: str, region: str) -> str:
-    """Where a service is in a region; anything else in its place would lead to somebody else's host."""
+    """Return the URL of a service; raises SendFailure for a malformed region, which could name another host."""
     if not is_region(region):
         raise SendFailure(FailureKind.PERMANENT, f"The integration's region {REGION.sentence}")
     return f"https://{service}.{region}.amazonaws.com{'.cn' if region.startswith('cn-') else ''}"
 
 
-def signed_for(service: str) -> Callable[[AwsAccount, ProviderCall, Millis], Mapping[str, str]]:
-    """How a provider signs its calls to this service."""
+def make_aws_signer(service: str) -> Callable[[AwsAccount, ProviderCall, Millis], Mapping[str, str]]:
+    """Return the `sign` function of a provider that calls this service."""
 
     def sign(account: AwsAccount, call: ProviderCall, now: Millis) -> Mapping[str, str]:
         key = AwsKey(
@@ -72,10 +73,10 @@ def signed_for(service: str) -> Callable[[AwsAccount, ProviderCall, Millis], Map
 
 
 def sign_aws(key: AwsKey, call: ProviderCall, now: Millis) -> Mapping[str, str]:
-    """The headers that a call needs besides its own."""
-    moment = datetime.fromtimestamp(now / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
+    """Return the headers that sign a call."""
+    timestamp = datetime.fromtimestamp(now / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
     parts = urlsplit(call.url)
-    added = {"X-Amz-Date": moment}
+    added = {"X-Amz-Date": timestamp}
     if key.session_token:
         added["X-Amz-Security-Token"] = key.session_token.reveal()
     signed = {name.lower(): value for name, value in {**call.headers, **added, "Host": parts.netloc}.items()}
@@ -91,9 +92,9 @@ def sign_aws(key: AwsKey, call: ProviderCall, now: Millis) -> Mapping[str, str]:
             sha256(call.content).hexdigest(),
         ]
     )
-    scope = f"{moment[:8]}/{key.region}/{key.service}/aws4_request"
-    text = f"{_ALGORITHM}\n{moment}\n{scope}\n{sha256(canonical.encode()).hexdigest()}"
-    signature = hmac_bytes(_signing_key(key, moment[:8]), text.encode()).hex()
+    scope = f"{timestamp[:8]}/{key.region}/{key.service}/aws4_request"
+    text = f"{_ALGORITHM}\n{timestamp}\n{scope}\n{sha256(canonical.encode()).hexdigest()}"
+    signature = hmac_bytes(_signing_key(key, timestamp[:8]), text.encode()).hex()
     credential = f"Credential={key.access_key}/{scope}"
     return added | {"Authorization": f"{_ALGORITHM} {credential}, SignedHeaders={names}, Signature={signature}"}
 
@@ -107,7 +108,7 @@ def _canonical_query(query: str) -> str:
 
 
 def _signing_key(key: AwsKey, day: str) -> bytes:
-    made = f"AWS4{key.secret_key.reveal()}".encode()
+    derived = f"AWS4{key.secret_key.reveal()}".encode()
     for part in (day, key.region, key.service, "aws4_request"):
-        made = hmac_bytes(made, part.encode())
-    return made
+        derived = hmac_bytes(derived, part.encode())
+    return derived

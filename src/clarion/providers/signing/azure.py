@@ -1,4 +1,4 @@
-"""The keyed digest that Azure Communication Services want on each call."""
+"""The HMAC signature of calls to Azure Communication Services."""
 
 import base64
 import binascii
@@ -9,14 +9,14 @@ from hashlib import sha256
 from urllib.parse import urlsplit
 
 from clarion.clock import Millis
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.request import ProviderCall
-from clarion.providers.secret import Secret
+from clarion.providers.definition.request import ProviderCall
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.signing.digests import hmac_base64
+from clarion.secret import Secret
 
 
 def sign_azure(access_key: Secret, call: ProviderCall, now: Millis) -> Mapping[str, str]:
-    """The headers of a call; the key is the base64 text of the connection string."""
+    """Return the headers that sign a call; the key is the base64 text of the connection string."""
     parts = urlsplit(call.url)
     path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     date = format_datetime(datetime.fromtimestamp(now // 1000, UTC), usegmt=True)

@@ -1,9 +1,9 @@
-"""Keyed digests, as most webhooks are signed with."""
+"""HMAC digests, which sign most webhooks."""
 
 import base64
 import hmac
 
-from clarion.providers.secret import Secret
+from clarion.secret import Secret
 
 
 def hmac_bytes(key: Secret | bytes, content: bytes, algorithm: str = "sha256") -> bytes:

@@ -1,4 +1,4 @@
-"""Signed tokens (JWT), made for providers and checked from them."""
+"""JSON Web Tokens: signing them for providers and verifying those of providers."""
 
 import base64
 from collections.abc import Mapping
@@ -12,16 +12,16 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from clarion.jsontext import encode_json
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.receipts import is_same
-from clarion.providers.secret import Secret
+from clarion.providers.definition.receipts import is_same
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.signing.digests import hmac_bytes
+from clarion.secret import Secret
 
 Claims = Mapping[str, Any]
 
 
 def sign_rs256(key: Secret, claims: Claims, *, key_id: str = "") -> Secret:
-    """By the text of a private RSA key."""
+    """Sign with a private RSA key in PEM."""
     private = _load_key(key)
     if not isinstance(private, rsa.RSAPrivateKey):
         raise SendFailure(FailureKind.PERMANENT, "The private key is not one for RSA")
@@ -30,7 +30,7 @@ def sign_rs256(key: Secret, claims: Claims, *, key_id: str = "") -> Secret:
 
 
 def sign_es256(key: Secret, claims: Claims, *, key_id: str = "") -> Secret:
-    """By the text of a private key on the curve P-256; the signature is both numbers in 32 bytes each."""
+    """Sign with a private key on the curve P-256 in PEM; the signature is r and s, in 32 bytes each."""
     private = _load_key(key)
     if not isinstance(private, ec.EllipticCurvePrivateKey) or private.curve.name != "secp256r1":
         raise SendFailure(FailureKind.PERMANENT, "The private key is not one for the curve P-256")
@@ -45,7 +45,7 @@ def sign_hs256(key: Secret, claims: Claims) -> Secret:
 
 
 def read_hs256(key: Secret, token: str) -> dict[str, Any] | None:
-    """The claims of a token that is signed with this key; None for any other. Its times are the caller's to check."""
+    """Return the claims of a token that this key signed, else None. The caller checks its times."""
     unsigned, _, signature = token.rpartition(".")
     header, _, claims = unsigned.partition(".")
     if not is_same(signature, _base64(hmac_bytes(key, unsigned.encode()))):
@@ -59,7 +59,7 @@ def read_hs256(key: Secret, token: str) -> dict[str, Any] | None:
 
 
 def _load_key(key: Secret) -> Any:
-    # Keys that were pasted into JSON by hand often have their line breaks spelled out.
+    # Keys pasted into JSON by hand often contain `\\n` instead of line breaks.
     text = key.reveal().replace("\\n", "\n")
     try:
         return load_pem_private_key(text.encode(), password=None)

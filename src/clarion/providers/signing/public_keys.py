@@ -1,4 +1,4 @@
-"""Signatures that are checked by a public key: ECDSA on P-256, and Ed25519."""
+"""Verifying signatures with a public key: ECDSA on P-256, and Ed25519."""
 
 import base64
 import binascii
@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 
 def is_ecdsa_signed(public_key: str, signature: str, content: bytes) -> bool:
-    """By the base64 of a key in DER; the signature is the base64 of DER."""
+    """Verify a signature; key and signature are base64 of DER."""
     try:
         key = load_der_public_key(base64.b64decode(public_key, validate=True))
         if not isinstance(key, EllipticCurvePublicKey):
@@ -23,7 +23,7 @@ def is_ecdsa_signed(public_key: str, signature: str, content: bytes) -> bool:
 
 
 def is_ed25519_signed(public_key: str, signature: str, content: bytes) -> bool:
-    """By the base64 of the key's 32 bytes."""
+    """Verify a signature; the key is base64 of its 32 bytes."""
     try:
         key = Ed25519PublicKey.from_public_bytes(base64.b64decode(public_key, validate=True))
         key.verify(base64.b64decode(signature, validate=True), content)

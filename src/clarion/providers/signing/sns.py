@@ -1,4 +1,4 @@
-"""Notifications of Amazon SNS: signed by a certificate that the notification names."""
+"""Notifications of Amazon SNS, which name the certificate that signs them."""
 
 import base64
 import binascii
@@ -10,30 +10,30 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256, HashAlgorithm
 
-from clarion.providers.receipts import Asking, Callback, ReceiptRefused
-from clarion.providers.request import ProviderRequest
+from clarion.providers.definition.receipts import Callback, ReceiptRefused, RequestFlow
+from clarion.providers.definition.request import ProviderRequest
 
-# Anybody can have a certificate; these hosts are Amazon's own.
+# Anybody can have a certificate, so only URLs of Amazon are trusted.
 _AMAZON = re.compile(r"https://sns\.[a-z0-9-]{1,30}\.amazonaws\.com(\.cn)?/[A-Za-z0-9/_.?=&%:~-]{1,2000}")
 _OWNER = re.compile(r"arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,30}:[0-9]{1,20}")
-_OF_NOTIFICATIONS = ("Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type")
-_OF_CONFIRMATIONS = ("Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type")
+_NOTIFICATION_FIELDS = ("Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type")
+_CONFIRMATION_FIELDS = ("Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type")
 
 
-def is_signed_by_sns(callback: Callback, _: Any) -> Asking[bool]:
-    """Fetches the certificate from Amazon and checks the signature by it."""
+def is_signed_by_sns(callback: Callback, _: Any) -> RequestFlow[bool]:
+    """Fetch the certificate from Amazon and verify the signature with it."""
     (notification,) = callback.events() or [{}]
     address = str(notification.get("SigningCertURL", ""))
-    if not is_amazon(address) or not address.endswith(".pem"):
+    if not is_amazon_url(address) or not address.endswith(".pem"):
         return False
     answer = yield ProviderRequest.get(address)
     return answer.is_success and is_signed_by(answer.text, notification)
 
 
-def topic_owner(callback: Callback) -> str:
-    """Where the topic of a notification is: Amazon's region, and the account in it.
+def get_topic_owner(callback: Callback) -> str:
+    """Return the region and the account of the topic of a notification.
 
-    Not the topic itself, for bounces, complaints and deliveries may have one each.
+    Not the topic itself, because bounces, complaints and deliveries can have different topics.
     """
     topics = [str(one.get("TopicArn", "")) for one in callback.events()]
     owner, _, name = topics[0].rpartition(":") if len(topics) == 1 else ("", "", "")
@@ -42,14 +42,14 @@ def topic_owner(callback: Callback) -> str:
     return owner
 
 
-def is_amazon(address: str) -> bool:
+def is_amazon_url(address: str) -> bool:
     return _AMAZON.fullmatch(address) is not None
 
 
 def is_signed_by(certificate: str, notification: Mapping[str, Any]) -> bool:
-    from cryptography import x509  # noqa: PLC0415 - certificates are for Amazon alone, and take a while to load
+    from cryptography import x509  # noqa: PLC0415 - slow to import, and only Amazon needs it
 
-    # Version 1 is SHA-1: Amazon's default still, and what is signed leaves no room to find a twin of it.
+    # Version 1, still the default of Amazon, is SHA-1. The signed text leaves no room for a collision.
     digest: HashAlgorithm = SHA256() if notification.get("SignatureVersion") == "2" else SHA1()  # noqa: S303
     try:
         key = x509.load_pem_x509_certificate(certificate.encode()).public_key()
@@ -63,5 +63,5 @@ def is_signed_by(certificate: str, notification: Mapping[str, Any]) -> bool:
 
 
 def _signed_text(notification: Mapping[str, Any]) -> bytes:
-    names = _OF_NOTIFICATIONS if notification.get("Type") == "Notification" else _OF_CONFIRMATIONS
+    names = _NOTIFICATION_FIELDS if notification.get("Type") == "Notification" else _CONFIRMATION_FIELDS
     return "".join(f"{name}\n{notification[name]}\n" for name in names if name in notification).encode()

@@ -1,1 +1,1 @@
-"""Providers of SMS, one file each."""
+"""SMS providers, one module each."""

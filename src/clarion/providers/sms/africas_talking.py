@@ -1,14 +1,14 @@
-"""Africa's Talking: bulk messaging, which refuses with a 201."""
+"""Africa's Talking: bulk messaging, which returns errors with a 201."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import all_equal, codes
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import all_equal, codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _STATUS = "SMSMessageData.Recipients.*.statusCode"
 
@@ -28,9 +28,9 @@ class AfricasTalkingCredentials(OptionalSenderCredentials):
 
 def request(account: AfricasTalkingCredentials, sms: Sms) -> ProviderRequest:
     fields = {"username": account.user, "to": sms.to, "message": sms.body, "from": sms.sender}
-    # Without the header, answers are XML.
+    # Without this header, answers are XML.
     return ProviderRequest.form(
-        account.url("messaging"), filled(fields), auth=account.auth, headers={"Accept": "application/json"}
+        account.url("messaging"), drop_empty(fields), auth=account.auth, headers={"Accept": "application/json"}
     )
 
 
@@ -59,6 +59,6 @@ PROVIDER = SmsProvider(
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://developers.africastalking.com/docs/sms/sending/bulk",
+    documentation="https://developers.africastalking.com/docs/sms/sending/bulk",
     note="The user `sandbox` sends to the sandbox. The address for receipts is set in the dashboard.",
 )

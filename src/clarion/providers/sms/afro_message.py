@@ -1,25 +1,32 @@
-"""AfroMessage (Ethiopia), which refuses with a 200."""
+"""AfroMessage (Ethiopia), which returns errors with a 200."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, json_or_form_events, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import (
+    Callback,
+    EventReader,
+    Receipts,
+    by_token,
+    json_or_form_events,
+    kinds_of,
+)
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://api.afromessage.com/api"
 _BAD_NUMBER = re.compile(r"invalid (recipient|phone|number|to\b)", re.IGNORECASE)
 
 
 class AfroMessageCredentials(SenderCredentials):
-    """`from` is the identifier of a short code, and the name is what people see."""
+    """`from` is the identifier of a short code; recipients see the sender name."""
 
     api_key: Secret
     sender_name: str
@@ -33,14 +40,14 @@ def request(account: AfroMessageCredentials, sms: Sms) -> ProviderRequest:
         "message": sms.body,
         "callback": sms.receipts_url,
     }
-    return ProviderRequest.json(f"{_API}/send", filled(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_API}/send", drop_empty(body), auth=bearer(account.api_key))
 
 
 def accepts(answer: ProviderAnswer) -> bool:
     return str(answer.value("acknowledge")).lower() == "success"
 
 
-def find_bad_number(answer: ProviderAnswer) -> FailureKind | None:
+def classify_bad_number(answer: ProviderAnswer) -> FailureKind | None:
     errors = " ".join(map(str, answer.values("response.errors.*")))
     return FailureKind.RECIPIENT_INVALID if _BAD_NUMBER.search(errors) else None
 
@@ -69,12 +76,12 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("response.message_id"),
     accepts=accepts,
-    failures=(find_bad_number,),
+    failures=(classify_bad_number,),
     check=Check(
         request=lambda account: ProviderRequest.get(f"{_API}/balance", auth=bearer(account.api_key)), passes=accepts
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://afromessage.com/developers",
+    documentation="https://afromessage.com/developers",
     note="Its codes and the words of its receipts are not published: those that its users have seen are understood.",
 )

@@ -1,4 +1,4 @@
-"""Azure Communication Services: SMS, and delivery reports by way of Event Grid."""
+"""Azure Communication Services: SMS, and delivery reports through Event Grid."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -7,17 +7,18 @@ from email.utils import format_datetime
 from clarion.clock import Millis
 from clarion.ids import find_id, id_millis
 from clarion.jsontext import json_text
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind, SendFailure
-from clarion.providers.credentials import SenderCredentials, as_url
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, Reply, by_token, kinds_of
-from clarion.providers.request import ProviderCall, ProviderRequest
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.formats import as_url
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, by_token, kinds_of
+from clarion.providers.definition.request import ProviderCall, ProviderRequest
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.signing.azure import sign_azure
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _VERSION = "api-version=2021-03-07"
 
@@ -27,7 +28,7 @@ class AzureSmsCredentials(SenderCredentials):
     """A connection string: `endpoint=https://…;accesskey=…`."""
 
     def part(self, name: str) -> str:
-        """A value of the connection string; keys end with the sign that separates names from values."""
+        """Return a value of the connection string; values may contain `=`, because base64 keys end with it."""
         pairs = (one.partition("=") for one in self.access_key.reveal().split(";"))
         for key, _, value in pairs:
             if key.strip().lower() == name and value.strip():
@@ -54,10 +55,10 @@ def request(account: AzureSmsCredentials, sms: Sms) -> ProviderRequest:
 
 
 def _first_sent(sms: Sms) -> str:
-    """The same for every try, or else they are not known to be one: the moment that the id was made."""
-    made = find_id(sms.message_id)
-    moment = id_millis(made) if made else sms.at
-    return format_datetime(datetime.fromtimestamp(moment // 1000, UTC), usegmt=True)
+    """Return the creation time of the id: Azure recognises repeated sends only if this time is the same."""
+    found = find_id(sms.message_id)
+    created_at = id_millis(found) if found else sms.at
+    return format_datetime(datetime.fromtimestamp(created_at // 1000, UTC), usegmt=True)
 
 
 def sign(account: AzureSmsCredentials, call: ProviderCall, now: Millis) -> Mapping[str, str]:
@@ -65,7 +66,7 @@ def sign(account: AzureSmsCredentials, call: ProviderCall, now: Millis) -> Mappi
 
 
 def handshake(callback: Callback, account: AzureSmsCredentials) -> Reply | None:
-    """A new subscription wants its code back."""
+    """Answer the validation of a new subscription, which returns its code."""
     if callback.headers.get("aeg-event-type") != "SubscriptionValidation" or not by_token(callback, account):
         return None
     (event,) = callback.events()
@@ -82,7 +83,7 @@ RECEIPTS = EventReader(
     at="data.receivedTimestamp",
     event_id="id",
     reason="data.deliveryStatusDetails",
-    # People who have answered STOP.
+    # Recipients who answered STOP.
     is_hard=lambda event: (
         "sender blocked for given recipient" in str(event["data"].get("deliveryStatusDetails")).lower()
     ),
@@ -107,7 +108,7 @@ PROVIDER = SmsProvider(
     check=Check(request=lambda account: ProviderRequest.get(account.url(f"phoneNumbers?{_VERSION}&top=1"))),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS, handshake=handshake),
     casing=as_given,
-    page="https://learn.microsoft.com/en-us/rest/api/communication/sms/send",
+    documentation="https://learn.microsoft.com/en-us/rest/api/communication/sms/send",
     idempotency="`repeatabilityRequestId`",
     note="`accessKey` is the connection string. Receipts need an Event Grid subscription to delivery reports.",
 )

@@ -1,16 +1,16 @@
-"""Bandwidth: version 2 of its messaging API."""
+"""Bandwidth: messaging API version 2."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, path_part
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, path_part
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
-# Numbers that do not exist or no longer, and people who have opted out.
+# Numbers that do not exist, and recipients who opted out.
 _HARD = ("4720", "4721", "4775")
 
 
@@ -62,6 +62,6 @@ PROVIDER = SmsProvider(
     check=Check(request=lambda account: ProviderRequest.get(account.url("media"), auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://dev.bandwidth.com/apis/messaging/",
+    documentation="https://dev.bandwidth.com/apis/messaging/",
     note="The address for receipts is set in the application that `applicationId` names.",
 )

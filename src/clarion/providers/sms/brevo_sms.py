@@ -1,15 +1,15 @@
 """Brevo: transactional SMS."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import seconds_header, words
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import error_text, seconds_header
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://api.brevo.com/v3"
 
@@ -32,7 +32,7 @@ def request(account: BrevoSmsCredentials, sms: Sms) -> ProviderRequest:
         "tag": sms.message_id,
         "webUrl": sms.receipts_url,
     }
-    return ProviderRequest.json(f"{_API}/transactionalSMS/sms", filled(body), auth=account.auth)
+    return ProviderRequest.json(f"{_API}/transactionalSMS/sms", drop_empty(body), auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -58,10 +58,10 @@ PROVIDER = SmsProvider(
     credentials=BrevoSmsCredentials,
     request=request,
     sent=json_id("messageId"),
-    failures=(words(r"telephone|phone number|recipient", FailureKind.RECIPIENT_INVALID, status=400),),
-    patience=seconds_header("x-sib-ratelimit-reset"),
+    failures=(error_text(r"telephone|phone number|recipient", FailureKind.RECIPIENT_INVALID, status=400),),
+    read_retry_after=seconds_header("x-sib-ratelimit-reset"),
     check=Check(request=lambda account: ProviderRequest.get(f"{_API}/account", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://developers.brevo.com/reference/sendtransacsms",
+    documentation="https://developers.brevo.com/reference/sendtransacsms",
 )

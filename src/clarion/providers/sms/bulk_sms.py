@@ -1,28 +1,28 @@
-"""BulkSMS: its JSON REST API."""
+"""BulkSMS: JSON REST API."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import words
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import error_text
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.sms.encoding import count_parts
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://api.bulksms.com/v1"
 
 
 class BulkSmsCredentials(OptionalSenderCredentials):
     api_token: Secret
-    """The id of a token and its secret, with a colon between them."""
+    """The id and the secret of a token, separated by a colon."""
 
     @property
     def auth(self) -> Headers:
         token_id, _, secret = self.api_token.reveal().partition(":")
-        return basic(token_id, Secret(secret))
+        return basic(token_id, Secret(secret.strip()))
 
 
 def request(account: BulkSmsCredentials, sms: Sms) -> ProviderRequest:
@@ -31,11 +31,11 @@ def request(account: BulkSmsCredentials, sms: Sms) -> ProviderRequest:
         "body": sms.body,
         "from": sms.sender,
         "encoding": "UNICODE" if sms.is_unicode else "TEXT",
-        # More than three have to be announced.
+        # The default limit is three parts.
         "longMessageMaxParts": max(count_parts(sms.body), 3),
     }
-    # Its `deduplication-id` has 31 bits: among many messages one would be taken for another, and never arrive.
-    return ProviderRequest.json(f"{_API}/messages", filled(body), auth=account.auth)
+    # `deduplication-id` has only 31 bits: among many messages, a collision would drop one.
+    return ProviderRequest.json(f"{_API}/messages", drop_empty(body), auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -53,11 +53,11 @@ PROVIDER = SmsProvider(
     credentials=BulkSmsCredentials,
     request=request,
     sent=json_id("0.id"),
-    failures=(words(r"recipient|phone ?number|msisdn", FailureKind.RECIPIENT_INVALID, status=400),),
+    failures=(error_text(r"recipient|phone ?number|msisdn", FailureKind.RECIPIENT_INVALID, status=400),),
     check=Check(request=lambda account: ProviderRequest.get(f"{_API}/profile", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://www.bulksms.com/developer/json/v1/",
+    documentation="https://www.bulksms.com/developer/json/v1/",
     note="`apiToken` is the token's id and its secret with a colon between them. Receipts need a webhook for `SENT`. "
     "Its documentation does not say how it words a number that cannot be: a 400 that speaks of the recipient or of a "
     "phone number is taken for one, and any other refusal goes to the next integration.",

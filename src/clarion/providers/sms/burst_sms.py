@@ -1,17 +1,17 @@
-"""Kudosity (formerly Burst SMS): version 1 of its API."""
+"""Kudosity (formerly Burst SMS): API version 1."""
 
 import json
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import all_equal, codes
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import all_equal, codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://api.transmitsms.com"
 
@@ -32,13 +32,13 @@ def request(account: BurstSmsCredentials, sms: Sms) -> ProviderRequest:
         "from": sms.sender_digits,
         "dlr_callback": sms.receipts_url,
     }
-    return ProviderRequest.form(f"{_API}/send-sms.json", filled(fields), auth=account.auth)
+    return ProviderRequest.form(f"{_API}/send-sms.json", drop_empty(fields), auth=account.auth)
 
 
 def is_genuine(callback: Callback, account: BurstSmsCredentials) -> bool:
-    """The parameters are signed as JSON in the order they came, with slashes escaped as PHP does.
+    """Verify the signature of the parameters, which is made over JSON with slashes escaped as in PHP.
 
-    Whether those of our own address are among them is not said.
+    It is not documented whether our own `token` parameter is included, so both variants are accepted.
     """
     given = callback.headers.get("x-transmitsms-signature", "")
     theirs = {name: value for name, value in callback.query.items() if name != "token"}
@@ -69,11 +69,11 @@ PROVIDER = SmsProvider(
     accepts=all_equal("error.code", "SUCCESS"),
     failures=(
         codes("error.code", recipient_invalid=("RECIPIENTS_ERROR",), rate_limited=("OVER_LIMIT",)),
-        # Numbers that it cannot reach are left out without a word.
+        # Unreachable numbers are skipped without an error.
         codes("recipients", recipient_invalid=(0,)),
     ),
     check=Check(request=lambda account: ProviderRequest.get(f"{_API}/get-balance.json", auth=account.auth)),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
-    page="https://developers.kudosity.com/reference/post_send-sms",
+    documentation="https://developers.kudosity.com/reference/post_send-sms",
 )

@@ -1,19 +1,19 @@
-"""Clickatell: its One API."""
+"""Clickatell: One API."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.answer import json_id, values_at
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id, values_at
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _HOST = "https://platform.clickatell.com"
-# Of the whole request or of one message; 43 comes with a 400.
+# Codes of the request or of one message; 43 comes with a 400.
 _CODES = {"recipient_invalid": (25, 26, 27, 28), "rate_limited": (43,), "retryable": (18, 19)}
 
 
@@ -33,7 +33,7 @@ def request(account: ClickatellCredentials, sms: Sms) -> ProviderRequest:
         "from": sms.sender_digits,
         "clientMessageId": sms.message_id,
     }
-    return ProviderRequest.json(f"{_HOST}/v1/message", {"messages": [filled(message)]}, auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/v1/message", {"messages": [drop_empty(message)]}, auth=account.auth)
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
@@ -53,7 +53,7 @@ RECEIPTS = EventReader(
     own_id="clientMessageId",
     at="timestamp",
     reason="status",
-    # The number does not exist.
+    # Unknown number.
     is_hard=lambda event: str(event["statusCode"]) == "29",
     events=_events,
 )
@@ -68,6 +68,6 @@ PROVIDER = SmsProvider(
     failures=(codes("messages.*.error.code", **_CODES), codes("error.code", **_CODES)),
     check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/public-client/balance", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    page="https://docs.clickatell.com/channels/one-api/one-api-reference/",
+    documentation="https://docs.clickatell.com/channels/one-api/one-api-reference/",
     note="`from` is for two-way integrations alone. The address for receipts is set in the portal.",
 )

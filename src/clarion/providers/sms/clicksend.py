@@ -1,18 +1,18 @@
-"""ClickSend: version 3 of its REST API, which refuses single messages with a 200."""
+"""ClickSend: REST API version 3, which returns errors of single messages with a 200."""
 
 from collections.abc import Mapping
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import all_equal, codes
-from clarion.providers.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import all_equal, codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://rest.clicksend.com/v3"
-# Of one message or of the whole request.
+# Codes of one message or of the request.
 _CODES: Mapping[str, tuple[str, ...]] = {
     "recipient_invalid": ("INVALID_RECIPIENT",),
     "rate_limited": ("THROTTLED",),
@@ -31,7 +31,7 @@ class ClickSendCredentials(OptionalSenderCredentials):
 
 def request(account: ClickSendCredentials, sms: Sms) -> ProviderRequest:
     message = {"to": sms.to, "body": sms.body, "from": sms.sender, "custom_string": sms.message_id}
-    return ProviderRequest.json(f"{_API}/sms/send", {"messages": [filled(message)]}, auth=account.auth)
+    return ProviderRequest.json(f"{_API}/sms/send", {"messages": [drop_empty(message)]}, auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -54,6 +54,6 @@ PROVIDER = SmsProvider(
     failures=(codes("data.messages.*.status", **_CODES), codes("response_code", **_CODES)),
     check=Check(request=lambda account: ProviderRequest.get(f"{_API}/account", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    page="https://developers.clicksend.com/docs/messaging/sms",
+    documentation="https://developers.clicksend.com/docs/messaging/sms",
     note="The address for receipts is a delivery report rule of the dashboard.",
 )

@@ -1,14 +1,14 @@
-"""Eazy (Spotler Message): channels and people are addressed like e-mail."""
+"""Eazy (Spotler Message): channels and recipients have addresses like e-mail."""
 
-from clarion.providers.account import Credentials
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.definition import SmsProvider
-from clarion.providers.failures import codes, words
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, bearer, path_part
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import codes, error_text
+from clarion.providers.definition.kinds import SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, bearer, path_part
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class EazySmsCredentials(Credentials):
@@ -30,10 +30,10 @@ PROVIDER = SmsProvider(
     sent=json_id("id"),
     failures=(
         codes("error.code", retryable=(1003, 1004)),
-        words(r"jid is invalid", FailureKind.RECIPIENT_INVALID, status=400),
+        error_text(r"jid is invalid", FailureKind.RECIPIENT_INVALID, status=400),
     ),
     casing=as_given,
-    page="https://api.eazy.im/v3",
+    documentation="https://api.eazy.im/v3",
     note="`channelId` is the whole address of the channel, such as `31633333333@sms.eazy.im`. "
     "How it reports is not published, so receipts are not read.",
 )

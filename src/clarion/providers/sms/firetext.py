@@ -1,14 +1,14 @@
-"""FireText (United Kingdom), which refuses with a 200."""
+"""FireText (United Kingdom), which returns errors with a 200."""
 
-from clarion.providers.answer import either, header_id, own_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import all_equal, codes
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import either, header_id, own_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import all_equal, codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://www.firetext.co.uk/api"
 
@@ -27,7 +27,7 @@ def request(account: FireTextCredentials, sms: Sms) -> ProviderRequest:
         "reference": sms.message_id,
         "receipt": sms.receipts_url,
     }
-    return ProviderRequest.form(f"{_API}/sendsms/json", filled(fields))
+    return ProviderRequest.form(f"{_API}/sendsms/json", drop_empty(fields))
 
 
 RECEIPTS = EventReader(
@@ -35,9 +35,9 @@ RECEIPTS = EventReader(
     kind="status",
     own_id="reference",
     recipient="mobile",
-    # Their time is that of the United Kingdom without saying so, and stays unread.
+    # The time is not read: it is in British time, without a time zone.
     reason="code",
-    # Nobody has the number, or it is none.
+    # Unknown or invalid number.
     is_hard=lambda event: event.get("code") in ("101", "201"),
     events=form_events,
 )
@@ -56,5 +56,5 @@ PROVIDER = SmsProvider(
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://www.firetext.co.uk/docs",
+    documentation="https://www.firetext.co.uk/docs",
 )

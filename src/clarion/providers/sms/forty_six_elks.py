@@ -1,15 +1,15 @@
 """46elks (Sweden)."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import words
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import error_text
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _API = "https://api.46elks.com/a1"
 
@@ -25,7 +25,7 @@ class FortySixElksCredentials(SenderCredentials):
 
 def request(account: FortySixElksCredentials, sms: Sms) -> ProviderRequest:
     fields = {"from": sms.sender, "to": sms.to, "message": sms.body, "whendelivered": sms.receipts_url}
-    return ProviderRequest.form(f"{_API}/sms", filled(fields), auth=account.auth)
+    return ProviderRequest.form(f"{_API}/sms", drop_empty(fields), auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -42,11 +42,11 @@ PROVIDER = SmsProvider(
     credentials=FortySixElksCredentials,
     request=request,
     sent=json_id("id"),
-    failures=(words(r"invalid.*\bto\b|\bto\b.*invalid|recipient", FailureKind.RECIPIENT_INVALID, status=400),),
+    failures=(error_text(r"invalid.*\bto\b|\bto\b.*invalid|recipient", FailureKind.RECIPIENT_INVALID, status=400),),
     check=Check(request=lambda account: ProviderRequest.get(f"{_API}/me", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://46elks.com/docs/send-sms",
+    documentation="https://46elks.com/docs/send-sms",
     note="`user` and `password` are the API's, not those of the dashboard. It refuses in plain sentences that it does "
     "not list: a 400 that calls `to` invalid, or speaks of the recipient, is taken for a number that cannot be, and "
     "any other refusal goes to the next integration.",

@@ -1,17 +1,18 @@
-"""Generic SMS: any gateway that takes JSON, as its settings describe it."""
+"""Generic SMS: any gateway that accepts JSON, as the credentials describe it."""
 
 from typing import Annotated
 
 from clarion.clock import Millis
-from clarion.providers.answer import Handed, ProviderAnswer, json_id
-from clarion.providers.base import Sent
-from clarion.providers.credentials import HEADER_NAME, URL, SenderCredentials
-from clarion.providers.definition import SmsProvider
-from clarion.providers.oauth import TokenExchange
-from clarion.providers.overrides import as_given
-from clarion.providers.request import Headers, ProviderRequest, key_header
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import ProviderAnswer, SendContext, json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.formats import HEADER_NAME, URL
+from clarion.providers.definition.kinds import SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import Headers, ProviderRequest, key_header
+from clarion.providers.definition.result import Sent
+from clarion.providers.definition.token_exchange import TokenExchange
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class GenericSmsCredentials(SenderCredentials):
@@ -24,9 +25,9 @@ class GenericSmsCredentials(SenderCredentials):
     date_path: str = ""
     authenticate_by_token: bool = False
     domain: Annotated[str, URL] = ""
-    """The address that gives tokens."""
+    """The URL of the token endpoint."""
     authentication_token_key: Annotated[str, HEADER_NAME] = "token"  # noqa: S105 the name of a header
-    """The member of the answer's `data` that is the token, and the header that carries it."""
+    """The name of the token in the answer's `data`, and of the header that sends it."""
 
     @property
     def keys(self) -> Headers:
@@ -39,8 +40,8 @@ def request(account: GenericSmsCredentials, sms: Sms) -> ProviderRequest:
     return ProviderRequest.json(account.base_url, body, auth={} if account.authenticate_by_token else account.keys)
 
 
-def sent(answer: ProviderAnswer, handed: Handed) -> str | Sent | None:
-    return json_id(handed.account.id_path)(answer, handed)
+def sent(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
+    return json_id(context.account.id_path)(answer, context)
 
 
 def token_request(account: GenericSmsCredentials, _: Millis) -> ProviderRequest:
@@ -62,6 +63,6 @@ PROVIDER = SmsProvider(
         is_needed=lambda account: account.authenticate_by_token,
     ),
     casing=as_given,
-    page="as its settings say",
+    documentation="as its settings say",
     idempotency="`id` in the body",
 )

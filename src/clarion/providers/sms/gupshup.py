@@ -1,20 +1,20 @@
-"""Gupshup: its enterprise gateway (India), which refuses with a 200 and answers in plain text."""
+"""Gupshup: enterprise gateway (India), which answers in plain text and returns errors with a 200."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.answer import text_id
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import SmsProvider
-from clarion.providers.failures import text_codes, text_matches
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import text_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import text_codes, text_matches
+from clarion.providers.definition.kinds import SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
-_MANNER = {"method": "SendMessage", "auth_scheme": "plain", "v": "1.1", "format": "text"}
+_CONSTANT_FIELDS = {"method": "SendMessage", "auth_scheme": "plain", "v": "1.1", "format": "text"}
 _NAMES = {"eventType": "status", "destAddr": "phoneNo", "eventTs": "deliveredTS"}
 
 
@@ -25,7 +25,7 @@ class GupshupCredentials(OptionalSenderCredentials):
 
 def request(account: GupshupCredentials, sms: Sms) -> ProviderRequest:
     fields = {
-        **_MANNER,
+        **_CONSTANT_FIELDS,
         "send_to": sms.to_digits,
         "msg": sms.body,
         "msg_type": "UNICODE_TEXT" if sms.is_unicode else "TEXT",
@@ -33,11 +33,11 @@ def request(account: GupshupCredentials, sms: Sms) -> ProviderRequest:
         "password": account.password.reveal(),
         "mask": sms.sender,
     }
-    return ProviderRequest.form("https://enterprise.smsgupshup.com/GatewayAPI/rest", filled(fields))
+    return ProviderRequest.form("https://enterprise.smsgupshup.com/GatewayAPI/rest", drop_empty(fields))
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
-    """One in the query of a GET; up to twenty as JSON in a form, where some of the names differ."""
+    """Return one event from the query of a GET, or up to twenty from JSON in a form, with other names."""
     if not callback.body:
         return [callback.query]
     listed = replace(callback, body=callback.form().get("response", "").encode()).events()
@@ -64,6 +64,6 @@ PROVIDER = SmsProvider(
     failures=(text_codes(r"^\s*error\s*\|\s*(\d+)", recipient_invalid=(105,), retryable=(100,)),),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://docs.gupshup.io/docs/getting-started-with-sms-api",
+    documentation="https://docs.gupshup.io/docs/getting-started-with-sms-api",
     note="`from` is the mask, and the ids of DLT are overrides. The address for receipts is set in the account.",
 )

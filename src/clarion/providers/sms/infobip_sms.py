@@ -1,18 +1,19 @@
-"""Infobip: version 3 of its SMS API, which refuses single messages with a 200."""
+"""Infobip: SMS API version 3, which returns errors of single messages with a 200."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import URL_OR_HOST, SenderCredentials, as_url
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import all_equal, codes, words
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import all_equal, codes, error_text
+from clarion.providers.definition.formats import URL_OR_HOST, as_url
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class InfobipSmsCredentials(SenderCredentials):
@@ -35,7 +36,7 @@ def request(account: InfobipSmsCredentials, sms: Sms) -> ProviderRequest:
         "content": {"text": sms.body},
         "webhooks": report_to if sms.receipts_url else None,
     }
-    return ProviderRequest.json(account.url("/sms/3/messages"), {"messages": [filled(message)]}, auth=account.auth)
+    return ProviderRequest.json(account.url("/sms/3/messages"), {"messages": [drop_empty(message)]}, auth=account.auth)
 
 
 def _reports(callback: Callback) -> list[Mapping[str, Any]]:
@@ -60,7 +61,7 @@ PROVIDER = SmsProvider(
     credentials=InfobipSmsCredentials,
     request=request,
     sent=json_id("messages.0.messageId"),
-    # Accepted, pending and delivered; the other groups are refusals.
+    # Accepted, pending and delivered; the other groups are errors.
     accepts=all_equal("messages.*.status.groupId", 0, 1, 3),
     failures=(
         codes(
@@ -70,11 +71,11 @@ PROVIDER = SmsProvider(
             retryable=(21,),
             already_sent=(23,),
         ),
-        words(r"destinations\[\d+\]\.to\b", FailureKind.RECIPIENT_INVALID, status=400),
+        error_text(r"destinations\[\d+\]\.to\b", FailureKind.RECIPIENT_INVALID, status=400),
     ),
     check=Check(request=lambda account: ProviderRequest.get(account.url("/account/1/balance"), auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://www.infobip.com/docs/api/channels/sms/outbound-sms/send-sms-messages",
+    documentation="https://www.infobip.com/docs/api/channels/sms/outbound-sms/send-sms-messages",
     idempotency="`messageId` in the body",
 )

@@ -1,16 +1,16 @@
-"""iSend: Libyan SMS by token, with refusals that may come with a 200."""
+"""iSend (Libya), which may return errors with a 200."""
 
 import re
 
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import Ruling, all_equal
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, bearer, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import Classification, all_equal
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _NUMBER_IS_WRONG = re.compile(r"invalid.*number|number.*invalid", re.IGNORECASE)
 
@@ -31,14 +31,16 @@ def request(account: IsendCredentials, sms: Sms) -> ProviderRequest:
         "message": sms.body,
     }
     accept = {"Accept": "application/json"}
-    return ProviderRequest.json(account.url("sms/send"), filled(body), auth=bearer(account.api_token), headers=accept)
+    return ProviderRequest.json(
+        account.url("sms/send"), drop_empty(body), auth=bearer(account.api_token), headers=accept
+    )
 
 
-def find_wrong_number(answer: ProviderAnswer) -> Ruling | None:
-    """By the sentence of a refusal alone, for a success repeats the text of the message."""
-    is_refusal = answer.value("status") == "error"
-    is_meant = is_refusal and _NUMBER_IS_WRONG.search(str(answer.value("message")))
-    return FailureKind.RECIPIENT_INVALID if is_meant else None
+def classify_wrong_number(answer: ProviderAnswer) -> Classification | None:
+    """Check the text of errors only, because a success contains the text of the message."""
+    is_error = answer.value("status") == "error"
+    is_wrong_number = is_error and _NUMBER_IS_WRONG.search(str(answer.value("message")))
+    return FailureKind.RECIPIENT_INVALID if is_wrong_number else None
 
 
 PROVIDER = SmsProvider(
@@ -48,12 +50,12 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("data.uid"),
     accepts=all_equal("status", "success"),
-    failures=(find_wrong_number,),
+    failures=(classify_wrong_number,),
     check=Check(
         request=lambda account: ProviderRequest.get(account.url("balance"), auth=bearer(account.api_token)),
         passes=all_equal("status", "success"),
     ),
     casing=snake,
-    page="https://packagist.org/packages/isend/laravel",
+    documentation="https://packagist.org/packages/isend/laravel",
     note="Accounts of the older address set `baseUrl` to `https://send.com.ly/api/v3`.",
 )

@@ -1,16 +1,16 @@
-"""Kannel: the gateway that sites run themselves, called by GET and answering in plain text."""
+"""Kannel: a self-hosted gateway, which is called by GET and answers in plain text."""
 
 from urllib.parse import urlencode
 
-from clarion.providers.answer import own_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import text_matches, words
-from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import own_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import error_text, text_matches
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class KannelCredentials(SenderCredentials):
@@ -26,7 +26,7 @@ class KannelCredentials(SenderCredentials):
 
     @property
     def login(self) -> dict[str, str]:
-        return filled({"username": self.user, "password": self.password.reveal()})
+        return drop_empty({"username": self.user, "password": self.password.reveal()})
 
 
 def request(account: KannelCredentials, sms: Sms) -> ProviderRequest:
@@ -39,17 +39,17 @@ def request(account: KannelCredentials, sms: Sms) -> ProviderRequest:
         "coding": "2" if sms.is_unicode else "0",
         **_report_to(sms),
     }
-    return ProviderRequest.get(account.url, filled(fields))
+    return ProviderRequest.get(account.url, drop_empty(fields))
 
 
 def _report_to(sms: Sms) -> dict[str, str]:
-    """Kannel names no message, so our own id is in the address that it reports to; %d and %A are its to fill."""
+    """Build the callback URL with our id, because Kannel returns none; Kannel replaces %d and %A."""
     if sms.receipts_url is None:
         return {}
-    joint = "&" if "?" in sms.receipts_url else "?"
+    separator = "&" if "?" in sms.receipts_url else "?"
     return {
         "dlr-mask": "31",
-        "dlr-url": f"{sms.receipts_url}{joint}{urlencode({'id': sms.message_id})}&type=%d&text=%A",
+        "dlr-url": f"{sms.receipts_url}{separator}{urlencode({'id': sms.message_id})}&type=%d&text=%A",
     }
 
 
@@ -68,12 +68,12 @@ PROVIDER = SmsProvider(
     request=request,
     sent=own_id,
     accepts=text_matches(r"^(0: Accepted|3: Queued|Sent\.)"),
-    failures=(words(r"not routable", FailureKind.RECIPIENT_INVALID, status=403),),
-    # The log-in is looked at before the receiver is missed.
+    failures=(error_text(r"not routable", FailureKind.RECIPIENT_INVALID, status=403),),
+    # Kannel checks the login before it complains about the missing recipient.
     check=Check(
-        request=lambda account: ProviderRequest.get(account.url, filled({**account.login, "text": "check"})),
+        request=lambda account: ProviderRequest.get(account.url, drop_empty({**account.login, "text": "check"})),
         passes=lambda answer: answer.status == 400,
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    page="https://www.kannel.org/download/1.4.5/userguide-1.4.5/userguide.html",
+    documentation="https://www.kannel.org/download/1.4.5/userguide-1.4.5/userguide.html",
 )

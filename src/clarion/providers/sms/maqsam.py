@@ -1,12 +1,12 @@
-"""Maqsam: SMS of a telephone system, of whose answers little is published."""
+"""Maqsam: SMS of a phone system with few documented answers."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import SmsProvider
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, basic
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.kinds import SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, basic
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class MaqsamCredentials(SenderCredentials):
@@ -25,9 +25,9 @@ PROVIDER = SmsProvider(
     credentials=MaqsamCredentials,
     request=request,
     sent=json_id("message.identifier"),
-    # What was taken is an object; a sentence in its place says why nothing was.
+    # An object means success; a text in its place is the error.
     accepts=lambda answer: not isinstance(answer.value("message"), str),
     casing=as_given,
-    page="https://maqsam.com",
+    documentation="https://maqsam.com",
     note="Which refusals mean a wrong number is not published, so that none is taken for one.",
 )

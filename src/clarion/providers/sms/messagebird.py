@@ -1,26 +1,26 @@
-"""MessageBird: the REST API under its old name, and reports signed by a token."""
+"""MessageBird: the REST API under its old name, and reports with a signed JWT."""
 
 from hashlib import sha256
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, filled, key_header
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
 from clarion.providers.signing.jwt import read_hs256
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _HOST = "https://rest.messagebird.com"
-_TOLERANCE = 5
+_TOLERANCE_SECONDS = 5
 
 
 class MessageBirdCredentials(SenderCredentials):
     access_key: Secret
     secret_key: Secret = Secret("")
-    """The signing key of the account, which reports are checked by."""
+    """The signing key of the account, which verifies reports."""
 
     @property
     def auth(self) -> Headers:
@@ -33,11 +33,11 @@ def request(account: MessageBirdCredentials, sms: Sms) -> ProviderRequest:
         "recipients": [sms.to_digits],
         "body": sms.body,
         "datacoding": "auto",
-        # Without a reference there are no reports.
+        # Reports are sent only for messages with a reference.
         "reference": sms.message_id,
         "reportUrl": sms.receipts_url,
     }
-    return ProviderRequest.json(f"{_HOST}/messages", filled(body), auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/messages", drop_empty(body), auth=account.auth)
 
 
 def is_genuine(callback: Callback, account: MessageBirdCredentials) -> bool:
@@ -46,7 +46,7 @@ def is_genuine(callback: Callback, account: MessageBirdCredentials) -> bool:
     if claims is None or claims["iss"] != "MessageBird":
         return False
     seconds = callback.received_at / 1000
-    is_current = claims["nbf"] - _TOLERANCE <= seconds <= claims["exp"] + _TOLERANCE
+    is_current = claims["nbf"] - _TOLERANCE_SECONDS <= seconds <= claims["exp"] + _TOLERANCE_SECONDS
     is_of_body = not callback.body or is_same(claims["payload_hash"], sha256(callback.body).hexdigest())
     return is_current and is_of_body and is_same(claims["url_hash"], sha256(callback.url.encode()).hexdigest())
 
@@ -75,5 +75,5 @@ PROVIDER = SmsProvider(
     check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/balance", auth=account.auth)),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=as_given,
-    page="https://developers.messagebird.com/api/sms-messaging/",
+    documentation="https://developers.messagebird.com/api/sms-messaging/",
 )

@@ -1,17 +1,17 @@
-"""Mobishastra: a list of messages, each with the log-in, answered by a 200 whatever became of them."""
+"""Mobishastra: a list of messages, each with the login; errors are returned with a 200."""
 
-from clarion.providers.answer import ProviderAnswer, json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import text_codes, text_matches
-from clarion.providers.request import ProviderRequest
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import ProviderAnswer, json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import text_codes, text_matches
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class MobishastraCredentials(SenderCredentials):
     base_url: str
-    """Where messages go, such as https://mshastra.com/sendsms_api_json.aspx."""
+    """The full URL, such as https://mshastra.com/sendsms_api_json.aspx."""
     user: str
     password: Secret
 
@@ -29,7 +29,7 @@ def request(account: MobishastraCredentials, sms: Sms) -> ProviderRequest:
 
 
 def accepts(answer: ProviderAnswer) -> bool:
-    """A refusal has words and no id; an answer without either tells nothing."""
+    """An error has a text and no id; an answer with neither is handled as one without an id."""
     has_id = any(str(one).strip() for one in answer.values("*.msg_id"))
     return has_id or not answer.values("*.str_response")
 
@@ -51,8 +51,8 @@ PROVIDER = SmsProvider(
             r'"str_response"\s*:\s*"\s*(\d{3})\b', recipient_invalid=("001", "006", "007", "008"), retryable=("013",)
         ),
     ),
-    # The credit is a number, or one for each country as in "Tanzania (+255) = 3452".
+    # The balance is a number, or one per country such as "Tanzania (+255) = 3452".
     check=Check(request=balance_request, passes=text_matches(r"^\s*\d[\d.]*\s*$|=\s*\d")),
-    page="https://mshastra.com",
+    documentation="https://mshastra.com",
     note="`baseUrl` is the whole address, usually `https://mshastra.com/sendsms_api_json.aspx`.",
 )

@@ -1,17 +1,17 @@
-"""Vonage (formerly Nexmo): its SMS API, which refuses with a 200."""
+"""Vonage (formerly Nexmo): SMS API, which returns errors with a 200."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import all_equal, codes
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import all_equal, codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _HOST = "https://rest.nexmo.com"
-_MAX_CALLBACK = 100
+_MAX_CALLBACK_LENGTH = 100
 
 
 class VonageCredentials(SenderCredentials):
@@ -30,9 +30,9 @@ def request(account: VonageCredentials, sms: Sms) -> ProviderRequest:
         "text": sms.body,
         "type": "unicode" if sms.is_unicode else "text",
         "client-ref": sms.message_id,
-        "callback": sms.receipts_url if len(sms.receipts_url or "") <= _MAX_CALLBACK else None,
+        "callback": sms.receipts_url if len(sms.receipts_url or "") <= _MAX_CALLBACK_LENGTH else None,
     }
-    return ProviderRequest.form(f"{_HOST}/sms/json", filled(fields), auth=account.auth)
+    return ProviderRequest.form(f"{_HOST}/sms/json", drop_empty(fields), auth=account.auth)
 
 
 RECEIPTS = EventReader(
@@ -58,12 +58,12 @@ PROVIDER = SmsProvider(
     credentials=VonageCredentials,
     request=request,
     sent=json_id("messages.0.message-id"),
-    # One entry for each part of a long text, and all of them must have been taken.
+    # There is one entry per part of a long text, and all of them must be accepted.
     accepts=all_equal("messages.*.status", "0"),
     failures=(codes("messages.*.status", rate_limited=(1,), retryable=(5, 10), recipient_invalid=(6, 7, 33)),),
     check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/account/get-balance", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://developer.vonage.com/en/api/sms",
+    documentation="https://developer.vonage.com/en/api/sms",
     note="Addresses for receipts of over 100 characters have to be set in the dashboard.",
 )

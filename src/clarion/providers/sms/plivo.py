@@ -2,17 +2,17 @@
 
 import re
 
-from clarion.providers.answer import json_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import words
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled, path_part
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import error_text
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty, path_part
+from clarion.providers.definition.result import FailureKind
 from clarion.providers.signing.digests import hmac_base64
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -33,11 +33,11 @@ class PlivoCredentials(SenderCredentials):
 def request(account: PlivoCredentials, sms: Sms) -> ProviderRequest:
     sender = "powerpack_uuid" if _UUID.fullmatch(sms.sender) else "src"
     body = {sender: sms.sender_digits, "dst": sms.to_digits, "text": sms.body, "url": sms.receipts_url}
-    return ProviderRequest.json(f"{account.url}Message/", filled(body), auth=account.auth)
+    return ProviderRequest.json(f"{account.url}Message/", drop_empty(body), auth=account.auth)
 
 
 def is_genuine(callback: Callback, account: PlivoCredentials) -> bool:
-    """The address up to its query is signed, and a word that is used once."""
+    """Verify the signature of the URL without its query, and a nonce."""
     text = callback.url.partition("?")[0] + callback.headers.get("x-plivo-signature-v2-nonce", "")
     return is_same(callback.headers.get("x-plivo-signature-v2", ""), hmac_base64(account.token, text.encode()))
 
@@ -48,7 +48,7 @@ RECEIPTS = EventReader(
     id="MessageUUID",
     recipient="To",
     reason="ErrorCode",
-    # There is no such number.
+    # Unknown number.
     is_hard=lambda event: event.get("ErrorCode") == "50",
     events=form_events,
 )
@@ -59,10 +59,10 @@ PROVIDER = SmsProvider(
     credentials=PlivoCredentials,
     request=request,
     sent=json_id("message_uuid.0"),
-    failures=(words(r"is not a valid phone number", FailureKind.RECIPIENT_INVALID, status=400),),
+    failures=(error_text(r"is not a valid phone number", FailureKind.RECIPIENT_INVALID, status=400),),
     check=Check(request=lambda account: ProviderRequest.get(account.url, auth=account.auth)),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `token`"),
     casing=snake,
-    page="https://www.plivo.com/docs/messaging/api/message",
+    documentation="https://www.plivo.com/docs/messaging/api/message",
     note="A `from` that is a UUID is taken for that of a Powerpack.",
 )

@@ -1,15 +1,15 @@
-"""RingCentral: SMS from an extension's own number, by access tokens that a JWT credential buys."""
+"""RingCentral: SMS from the number of an extension, with access tokens obtained by a JWT credential."""
 
 from clarion.clock import Millis
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.oauth import TokenExchange
-from clarion.providers.overrides import as_given
-from clarion.providers.request import ProviderRequest, basic
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.request import ProviderRequest, basic
+from clarion.providers.definition.token_exchange import TokenExchange
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _PENALTY_SECONDS = 30
 
@@ -18,9 +18,9 @@ class RingCentralCredentials(SenderCredentials):
     client_id: str
     secret_key: Secret
     token: Secret
-    """The JWT credential, made in the developer console."""
+    """The JWT credential from the developer console."""
     secure: bool = False
-    """The sandbox is meant; the name is the API's."""
+    """Whether to use the sandbox; our API defines this name."""
 
     def url(self, path: str) -> str:
         return f"https://platform{'.devtest' if self.secure else ''}.ringcentral.com/restapi/{path}"
@@ -43,11 +43,11 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("id"),
     failures=(codes("errors.*.parameterName", recipient_invalid=("to.phoneNumber", "to")),),
-    # Every call within the penalty begins it anew.
-    patience=lambda answer: _PENALTY_SECONDS if answer.status == 429 else None,
+    # Every call within the penalty period restarts it.
+    read_retry_after=lambda answer: _PENALTY_SECONDS if answer.status == 429 else None,
     token=TokenExchange(request=token_request),
     casing=as_given,
-    page="https://developers.ringcentral.com/api-reference/SMS/createSMSMessage",
+    documentation="https://developers.ringcentral.com/api-reference/SMS/createSMSMessage",
     note="`from` is a number of the extension that the JWT belongs to; `secure` means the sandbox. "
     "What becomes of a message is not reported.",
 )

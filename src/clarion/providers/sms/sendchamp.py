@@ -1,13 +1,13 @@
-"""Sendchamp: SMS in Africa, by routes that differ in what Nigerian numbers accept."""
+"""Sendchamp: SMS in Africa, with special routes for Nigerian numbers."""
 
-from clarion.providers.answer import ProviderAnswer, either, json_id, own_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import snake
-from clarion.providers.request import ProviderRequest, bearer
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import ProviderAnswer, either, json_id, own_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.request import ProviderRequest, bearer
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _NIGERIA = "+234"
 
@@ -31,7 +31,7 @@ def request(account: SendchampCredentials, sms: Sms) -> ProviderRequest:
 
 
 def accepts(answer: ProviderAnswer) -> bool:
-    """Under either of the two envelopes that are in use."""
+    """Accept both response formats that are in use."""
     return answer.value("status") == "success" or answer.value("status_code") in (200, 201)
 
 
@@ -40,7 +40,7 @@ PROVIDER = SmsProvider(
     name="Sendchamp",
     credentials=SendchampCredentials,
     request=request,
-    # Some answers name the business alone, and no message.
+    # Some answers have no message id.
     sent=either(json_id("data.reference", "data.id"), own_id),
     accepts=accepts,
     failures=(codes("data.status", permanent=("failed",)),),
@@ -48,7 +48,7 @@ PROVIDER = SmsProvider(
         request=lambda account: ProviderRequest.get(account.url("wallet-balance"), auth=bearer(account.api_key))
     ),
     casing=snake,
-    page="https://github.com/sendchamp/ai/blob/main/openapi/sms-verification.yaml",
+    documentation="https://github.com/sendchamp/ai/blob/main/openapi/sms-verification.yaml",
     note="Numbers of Nigeria go by the route `non_dnd`, others by `international`; `route` in the overrides decides "
     "otherwise. For the sandbox set `baseUrl` to `https://sandbox-api.sendchamp.com/api/v1`.",
 )

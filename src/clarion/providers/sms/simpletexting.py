@@ -1,15 +1,15 @@
-"""SimpleTexting: version 2 of its API, for numbers of the United States and Canada."""
+"""SimpleTexting: API version 2, for numbers in the United States and Canada."""
 
 import re
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.overrides import as_given
-from clarion.providers.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _HOST = "https://api-app2.simpletexting.com/v2/api"
 
@@ -22,11 +22,11 @@ def request(account: SimpleTextingCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "contactPhone": _ten_digits(sms.to),
         "accountPhone": _ten_digits(sms.sender),
-        # Longer texts than one message are sent as several, and not refused.
+        # Long texts are sent in several parts instead of being refused.
         "mode": "AUTO",
         "text": sms.body,
     }
-    return ProviderRequest.json(f"{_HOST}/messages", filled(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_HOST}/messages", drop_empty(body), auth=bearer(account.api_key))
 
 
 def _ten_digits(number: str) -> str:
@@ -42,7 +42,7 @@ RECEIPTS = EventReader(
     id="values.messageId",
     recipient="number",
     event_id="reportId",
-    # The number has another name where somebody unsubscribes.
+    # Unsubscriptions have the number under another name.
     events=lambda callback: [
         {**event, "number": f"+1{event['values'].get('contactPhone') or event['values'].get('phone')}"}
         for event in callback.events()
@@ -58,6 +58,6 @@ PROVIDER = SmsProvider(
     check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/tenant", auth=bearer(account.api_key))),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
-    page="https://api-doc.simpletexting.com/",
+    documentation="https://api-doc.simpletexting.com/",
     note="Which refusals mean a wrong number is not published, so that none is taken for one.",
 )

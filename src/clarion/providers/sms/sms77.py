@@ -1,24 +1,24 @@
-"""seven (formerly sms77): SMS as JSON, refused with a 200 and a code, and signed webhooks."""
+"""seven (formerly sms77): SMS as JSON, with error codes in a 200, and signed webhooks."""
 
 from hashlib import md5
 
-from clarion.providers.answer import ProviderAnswer, either, json_id, own_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes, text_codes
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, key_header
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import ProviderAnswer, either, json_id, own_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes, text_codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, key_header
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _HOST = "https://gateway.seven.io/api"
-_MEANINGS: dict[str, tuple[int, ...]] = {
+_CODES: dict[str, tuple[int, ...]] = {
     "recipient_invalid": (201, 202),
     "rate_limited": (403,),
     "retryable": (600, 700),
-    # The same text went to the same number within the last three minutes.
+    # The same text was sent to the same number within the last three minutes.
     "already_sent": (402,),
 }
 
@@ -26,7 +26,7 @@ _MEANINGS: dict[str, tuple[int, ...]] = {
 class SevenCredentials(SenderCredentials):
     api_key: Secret
     secret_key: Secret = Secret("")
-    """The signing key of the account, which webhooks are checked by."""
+    """The signing key of the account, which verifies webhooks."""
 
     @property
     def auth(self) -> Headers:
@@ -35,7 +35,7 @@ class SevenCredentials(SenderCredentials):
 
 def request(account: SevenCredentials, sms: Sms) -> ProviderRequest:
     body = {"to": sms.to, "from": sms.sender_digits, "text": sms.body, "foreign_id": sms.message_id}
-    # Without it the answer is a bare code.
+    # Without this header, the answer is only a code.
     return ProviderRequest.json(f"{_HOST}/sms", body, auth=account.auth, headers={"Accept": "application/json"})
 
 
@@ -44,11 +44,11 @@ def accepts(answer: ProviderAnswer) -> bool:
 
 
 def is_genuine(callback: Callback, account: SevenCredentials) -> bool:
-    moment, nonce = callback.headers.get("x-timestamp", ""), callback.headers.get("x-nonce", "")
+    timestamp, nonce = callback.headers.get("x-timestamp", ""), callback.headers.get("x-nonce", "")
     digest = md5(callback.body, usedforsecurity=False).hexdigest()
-    text = f"{moment}\n{nonce}\n{callback.method}\n{callback.url}\n{digest}"
+    text = f"{timestamp}\n{nonce}\n{callback.method}\n{callback.url}\n{digest}"
     expected = hmac_hex(account.secret_key, text.encode()) if account.secret_key else ""
-    return callback.is_recent(moment) and is_same(callback.headers.get("x-signature", ""), expected)
+    return callback.is_recent(timestamp) and is_same(callback.headers.get("x-signature", ""), expected)
 
 
 RECEIPTS = EventReader(
@@ -70,13 +70,13 @@ PROVIDER = SmsProvider(
     name="seven",
     credentials=SevenCredentials,
     request=request,
-    # Messages that are not charged for have no id.
+    # Free messages have no id.
     sent=either(json_id("messages.0.id"), own_id),
     accepts=accepts,
     failures=(
-        codes("messages.*.error", **_MEANINGS),
-        codes("success", **_MEANINGS),
-        text_codes(r'^\s*"?(\d{3})"?\s*$', **_MEANINGS),
+        codes("messages.*.error", **_CODES),
+        codes("success", **_CODES),
+        text_codes(r'^\s*"?(\d{3})"?\s*$', **_CODES),
     ),
     check=Check(
         request=lambda account: ProviderRequest.get(f"{_HOST}/balance", auth=account.auth),
@@ -84,6 +84,6 @@ PROVIDER = SmsProvider(
     ),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
-    page="https://docs.seven.io/en/rest-api/endpoints/sms",
+    documentation="https://docs.seven.io/en/rest-api/endpoints/sms",
     note="Webhooks have to be of the type JSON.",
 )

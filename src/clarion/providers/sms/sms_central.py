@@ -1,14 +1,14 @@
-"""SMS Central: Australian SMS by forms in capitals, answered by a 200 with a number."""
+"""SMS Central (Australia): forms with upper-case names, answered by a 200 with a number."""
 
-from clarion.providers.answer import own_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import text_matches
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.request import ProviderRequest
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import own_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import text_matches
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class SmsCentralCredentials(SenderCredentials):
@@ -32,7 +32,7 @@ def request(account: SmsCentralCredentials, sms: Sms) -> ProviderRequest:
 
 
 RECEIPTS = EventReader(
-    # Spelled in its documentation without some of their letters.
+    # The documentation misspells some of these.
     kinds=kinds_of(
         delivered=("DELIVERD", "DELIVERED", "DELIVRD"), deferred=("BUFFRED", "BUFFERED"), bounced=("FAILED",)
     ),
@@ -53,7 +53,7 @@ PROVIDER = SmsProvider(
     check=Check(request=lambda account: account.call("balance"), passes=text_matches(r"<balance>")),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=lambda name: snake(name).upper(),
-    page="https://www.smscentral.com.au/sms-api/rest-api/send-sms/",
+    documentation="https://www.smscentral.com.au/sms-api/rest-api/send-sms/",
     note="`from` is a number, a name, `shared` or `dedicated`. Which refusals mean a wrong number is not known, "
     "so that none is taken for one.",
 )

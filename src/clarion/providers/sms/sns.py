@@ -1,18 +1,18 @@
-"""Amazon SNS: SMS to single numbers, by signed forms that are answered in XML."""
+"""Amazon SNS: SMS to single numbers, with signed forms and answers in XML."""
 
 from collections.abc import Mapping
 from typing import Annotated
 
-from clarion.providers.answer import text_id
-from clarion.providers.base import FailureKind
-from clarion.providers.credentials import OptionalSenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import text_codes, words
-from clarion.providers.overrides import pascal
-from clarion.providers.request import ProviderRequest, filled
-from clarion.providers.secret import Secret
-from clarion.providers.signing.aws import REGION, aws_address, signed_for
+from clarion.providers.definition.answer import text_id
+from clarion.providers.definition.credentials import OptionalSenderCredentials
+from clarion.providers.definition.failures import error_text, text_codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.request import ProviderRequest, drop_empty
+from clarion.providers.definition.result import FailureKind
+from clarion.providers.signing.aws import REGION, aws_address, make_aws_signer
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class SnsCredentials(OptionalSenderCredentials):
@@ -20,7 +20,7 @@ class SnsCredentials(OptionalSenderCredentials):
     secret_key: Secret
     region: Annotated[str, REGION]
     token: Secret | None = None
-    """Of a session, for keys that expire."""
+    """The session token of temporary keys."""
 
     def call(self, action: str, fields: Mapping[str, str]) -> ProviderRequest:
         return ProviderRequest.form(
@@ -30,10 +30,10 @@ class SnsCredentials(OptionalSenderCredentials):
 
 def request(account: SnsCredentials, sms: Sms) -> ProviderRequest:
     sender = "AWS.MM.SMS.OriginationNumber" if sms.sender_digits.isdigit() else "AWS.SNS.SMS.SenderID"
-    attributes = filled({"AWS.SNS.SMS.SMSType": "Transactional", sender: sms.sender})
+    attributes = drop_empty({"AWS.SNS.SMS.SMSType": "Transactional", sender: sms.sender})
     fields = {"PhoneNumber": sms.to, "Message": sms.body}
-    for place, (name, value) in enumerate(attributes.items(), start=1):
-        entry = f"MessageAttributes.entry.{place}"
+    for number, (name, value) in enumerate(attributes.items(), start=1):
+        entry = f"MessageAttributes.entry.{number}"
         fields |= {f"{entry}.Name": name, f"{entry}.Value.DataType": "String", f"{entry}.Value.StringValue": value}
     return account.call("Publish", fields)
 
@@ -43,7 +43,7 @@ PROVIDER = SmsProvider(
     name="Amazon SNS",
     credentials=SnsCredentials,
     request=request,
-    sign=signed_for("sns"),
+    sign=make_aws_signer("sns"),
     sent=text_id(r"<MessageId>([^<]+)</MessageId>"),
     failures=(
         text_codes(
@@ -51,11 +51,11 @@ PROVIDER = SmsProvider(
             rate_limited=("Throttling", "Throttled", "ThrottlingException"),
             recipient_invalid=("OptedOut",),
         ),
-        words(r"Invalid parameter: PhoneNumber", FailureKind.RECIPIENT_INVALID, status=400),
+        error_text(r"Invalid parameter: PhoneNumber", FailureKind.RECIPIENT_INVALID, status=400),
     ),
     check=Check(request=lambda account: account.call("GetSMSAttributes", {})),
     casing=pascal,
-    page="https://docs.aws.amazon.com/sns/latest/api/API_Publish.html",
+    documentation="https://docs.aws.amazon.com/sns/latest/api/API_Publish.html",
     note="Messages to numbers that opted out are taken all the same; what became of them is in CloudWatch alone. "
     "`check` needs the permission `sns:GetSMSAttributes`.",
 )

@@ -1,25 +1,25 @@
-"""Telnyx: messages of a messaging profile, and webhooks signed by Ed25519."""
+"""Telnyx: messages of a messaging profile, and webhooks signed with Ed25519."""
 
-from clarion.providers.answer import json_id, values_at
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, kinds_of
-from clarion.providers.request import ProviderRequest, bearer, filled
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id, values_at
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.signing.public_keys import is_ed25519_signed
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 _HOST = "https://api.telnyx.com/v2"
-_NO_SUCH_NUMBER = frozenset({"40001", "40012"})
+_UNKNOWN_NUMBER = frozenset({"40001", "40012"})
 
 
 class TelnyxCredentials(SenderCredentials):
     api_key: Secret
     message_profile_id: str
     secret_key: Secret = Secret("")
-    """The public key of the account, which webhooks are checked by."""
+    """The public key of the account, which verifies webhooks."""
 
 
 def request(account: TelnyxCredentials, sms: Sms) -> ProviderRequest:
@@ -30,18 +30,18 @@ def request(account: TelnyxCredentials, sms: Sms) -> ProviderRequest:
         "messaging_profile_id": account.message_profile_id,
         "webhook_url": sms.receipts_url,
     }
-    return ProviderRequest.json(f"{_HOST}/messages", filled(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_HOST}/messages", drop_empty(body), auth=bearer(account.api_key))
 
 
 def is_genuine(callback: Callback, account: TelnyxCredentials) -> bool:
-    moment = callback.headers.get("telnyx-timestamp", "")
+    timestamp = callback.headers.get("telnyx-timestamp", "")
     signature = callback.headers.get("telnyx-signature-ed25519", "")
-    signed = f"{moment}|".encode() + callback.body
-    return callback.is_recent(moment) and is_ed25519_signed(account.secret_key.reveal(), signature, signed)
+    signed = f"{timestamp}|".encode() + callback.body
+    return callback.is_recent(timestamp) and is_ed25519_signed(account.secret_key.reveal(), signature, signed)
 
 
 RECEIPTS = EventReader(
-    # An unconfirmed delivery is not known to have failed, so that it is passed over.
+    # An unconfirmed delivery may have succeeded, so it is ignored.
     kinds=kinds_of(
         sent=("sent",),
         delivered=("delivered",),
@@ -54,7 +54,7 @@ RECEIPTS = EventReader(
     at="data.occurred_at",
     event_id="data.id",
     reason="data.payload.errors.0.title",
-    is_hard=lambda event: not _NO_SUCH_NUMBER.isdisjoint(map(str, values_at(event, "data.payload.errors.*.code"))),
+    is_hard=lambda event: not _UNKNOWN_NUMBER.isdisjoint(map(str, values_at(event, "data.payload.errors.*.code"))),
 )
 
 PROVIDER = SmsProvider(
@@ -64,7 +64,7 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("data.id"),
     failures=(
-        # Numbers are refused by the same codes wherever they are; those of the account are nobody else's fault.
+        # The same codes are used for the sender's number, whose errors concern the account.
         codes("errors.*.source.pointer", permanent=("/from",)),
         codes(
             "errors.*.code",
@@ -76,5 +76,5 @@ PROVIDER = SmsProvider(
     check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/balance", auth=bearer(account.api_key))),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, public key in `secretKey`"),
     casing=snake,
-    page="https://developers.telnyx.com/api/messaging/send-message",
+    documentation="https://developers.telnyx.com/api/messaging/send-message",
 )

@@ -1,22 +1,22 @@
-"""Termii: SMS in Africa with the key in the body, and signed reports."""
+"""Termii (Africa): SMS with the API key in the body, and signed reports."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.overrides import snake
-from clarion.providers.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.request import ProviderRequest
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class TermiiCredentials(SenderCredentials):
     api_key: Secret
     base_url: str = "https://api.ng.termii.com"
-    """Newer accounts have an address of their own."""
+    """Newer accounts have their own URL."""
     secret_key: Secret = Secret("")
-    """The key that reports are signed with."""
+    """The key that signs reports."""
 
     def url(self, resource: str) -> str:
         return f"{self.base_url.rstrip('/')}/api/{resource}"
@@ -50,7 +50,7 @@ RECEIPTS = EventReader(
     id="message_id",
     recipient="receiver",
     reason="status",
-    # It comes in any case, and with an explanation behind a bar.
+    # The status comes in any case, and may be followed by `|` and an explanation.
     events=lambda callback: [
         {**event, "state": str(event["status"]).partition("|")[0].strip().lower()} for event in callback.events()
     ],
@@ -68,7 +68,7 @@ PROVIDER = SmsProvider(
     ),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
-    page="https://developer.termii.com/messaging-api",
+    documentation="https://developer.termii.com/messaging-api",
     note="Messages go by the channel `generic`; accounts with the `dnd` channel name it as `channel` in the overrides. "
     "Which refusals mean a wrong number is not published, so that none is taken for one.",
 )

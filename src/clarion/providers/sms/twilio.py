@@ -1,15 +1,15 @@
 """Twilio: programmable messaging, and status callbacks."""
 
-from clarion.providers.answer import json_id
-from clarion.providers.credentials import SenderCredentials
-from clarion.providers.definition import Check, SmsProvider
-from clarion.providers.failures import codes
-from clarion.providers.overrides import pascal
-from clarion.providers.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.request import Headers, ProviderRequest, basic, filled, path_part
-from clarion.providers.secret import Secret
+from clarion.providers.definition.answer import json_id
+from clarion.providers.definition.credentials import SenderCredentials
+from clarion.providers.definition.failures import codes
+from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
+from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty, path_part
 from clarion.providers.signing.digests import hmac_base64
 from clarion.providers.sms.message import Sms
+from clarion.secret import Secret
 
 
 class TwilioCredentials(SenderCredentials):
@@ -27,11 +27,11 @@ class TwilioCredentials(SenderCredentials):
 def request(account: TwilioCredentials, sms: Sms) -> ProviderRequest:
     sender = "MessagingServiceSid" if sms.sender.startswith("MG") else "From"
     fields = {"To": sms.to, sender: sms.sender, "Body": sms.body, "StatusCallback": sms.receipts_url}
-    return ProviderRequest.form(account.url("Messages"), filled(fields), auth=account.auth)
+    return ProviderRequest.form(account.url("Messages"), drop_empty(fields), auth=account.auth)
 
 
 def is_genuine(callback: Callback, account: TwilioCredentials) -> bool:
-    """Every parameter that came is signed, in the order of their names."""
+    """Verify the signature of the URL and all parameters, sorted by name."""
     text = callback.url + "".join(f"{name}{value}" for name, value in sorted(callback.form().items()))
     return is_same(callback.headers.get("x-twilio-signature", ""), hmac_base64(account.token, text.encode(), "sha1"))
 
@@ -48,7 +48,7 @@ RECEIPTS = EventReader(
     id="MessageSid",
     recipient="To",
     reason="ErrorCode",
-    # Unknown numbers and landlines; the others may be reached tomorrow.
+    # Unknown numbers and landlines; other errors are temporary.
     is_hard=lambda event: event.get("ErrorCode") in ("30005", "30006"),
     events=form_events,
 )
@@ -63,5 +63,5 @@ PROVIDER = SmsProvider(
     check=Check(request=lambda account: ProviderRequest.get(account.url("Balance"), auth=account.auth)),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `token`"),
     casing=pascal,
-    page="https://www.twilio.com/docs/messaging/api/message-resource",
+    documentation="https://www.twilio.com/docs/messaging/api/message-resource",
 )

@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, Report, fault
 from tests.providers.contract.vendor import Reply
 

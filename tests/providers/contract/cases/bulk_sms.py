@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, Report, fault
 from tests.providers.contract.vendor import Reply
 
@@ -55,7 +55,7 @@ CASE = Case(
                 {"kind": "bounced", "provider_message_id": _ID, "reason": "EXPIRED", "is_hard": False},
             ],
         ),
-        # So a new webhook is tried out.
+        # The test call for a new webhook.
         Report(body=b"[]", expected=[]),
     ),
 )

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from typing import Any
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import NOW, Case, Report, fault
 from tests.providers.contract.vendor import Reply
 
@@ -16,7 +16,7 @@ def _answer(code: str, **more: Any) -> dict[str, Any]:
 
 
 def _report(status: str, *, token: bool, **expected: Any) -> Report:
-    """Signed over JSON that is written out here; with or without the token of our address."""
+    """Sign literal JSON, with or without the token of our URL."""
     query = {"message_id": "339683245", "mobile": "442079460000", "datetime": "2026-01-01 00:00:00", "status": status}
     pairs = ({"token": "canary-receipts-token"} if token else {}) | query | {"note": "a/ü"}
     text = "{" + ",".join(f'"{name}":"{value}"' for name, value in pairs.items()) + "}"

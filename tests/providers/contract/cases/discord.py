@@ -1,6 +1,6 @@
 """Discord."""
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, Fault, fault
 from tests.providers.contract.vendor import Reply
 

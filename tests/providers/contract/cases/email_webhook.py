@@ -1,6 +1,6 @@
 """E-mail webhook."""
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import MESSAGE_ID, Case, fault
 from tests.providers.contract.vendor import Reply
 
@@ -29,7 +29,7 @@ CASE = Case(
         "404": fault(FailureKind.PERMANENT, 404, "Not Found"),
         "429": fault(FailureKind.RATE_LIMITED, 429, "slow down", wait=9),
         "500": fault(FailureKind.RETRYABLE, 500, "Internal Server Error"),
-        # Whoever receives the webhook has no word for it that all would understand.
+        # Receivers of the webhook have no common error for an invalid recipient.
         "invalid recipient": fault(FailureKind.PERMANENT, 422, {"error": "no such recipient"}),
     },
 )

@@ -1,6 +1,6 @@
-"""Generic SMS, by tokens; by keys it is in test_settings_driven."""
+"""Generic SMS with tokens; test_http_sender covers keys."""
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, fault
 from tests.providers.contract.vendor import Reply
 
@@ -27,7 +27,7 @@ CASE = Case(
         "404": fault(FailureKind.PERMANENT, 404, {"error": "not found"}),
         "429": fault(FailureKind.RATE_LIMITED, 429, {"error": "slow down"}, wait=9),
         "500": fault(FailureKind.RETRYABLE, 500, {"error": "oops"}),
-        # What its codes mean is not known of a gateway that is described by settings alone.
+        # The error codes of a generic gateway are unknown.
         "invalid recipient": fault(FailureKind.PERMANENT, 422, {"error": "invalid number"}),
         "no id where it should be": fault(FailureKind.RETRYABLE, 200, {"data": {"messages": []}}),
     },

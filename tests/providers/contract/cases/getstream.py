@@ -1,8 +1,8 @@
-"""Stream Chat, by its API; by a webhook it is in test_push_and_chat."""
+"""Stream Chat with its API; test_push_and_chat covers webhooks."""
 
 from typing import Any
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import MESSAGE_ID, Case, Fault, fault
 from tests.providers.contract.vendor import Reply
 

@@ -3,7 +3,7 @@
 import json
 from urllib.parse import urlencode
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import NOW, Case, Report, fault
 from tests.providers.contract.vendor import Reply
 

@@ -1,6 +1,6 @@
 """Kannel."""
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import MESSAGE_ID, Case, Report, fault
 from tests.providers.contract.vendor import Reply
 

@@ -5,7 +5,7 @@ import hmac
 import json
 from typing import Any
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import NOW, Case, Report, fault
 from tests.providers.contract.vendor import Reply
 

@@ -1,6 +1,6 @@
 """Maqsam."""
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, Fault, fault
 from tests.providers.contract.vendor import Reply
 
@@ -20,7 +20,7 @@ CASE = Case(
         "404": _fault(FailureKind.PERMANENT, 404, "not found"),
         "429": _fault(FailureKind.RATE_LIMITED, 429, "too many requests", wait=7),
         "500": _fault(FailureKind.RETRYABLE, 500, "internal error"),
-        # Its words for a wrong number are not published.
+        # The error for a wrong number is not documented.
         "invalid recipient": _fault(FailureKind.PERMANENT, 422, "to is not valid"),
         "refused with a 200": _fault(FailureKind.PERMANENT, 200, "sender is not registered"),
         "no id": fault(FailureKind.RETRYABLE, 200, {"result": "success", "message": {}}),

@@ -7,8 +7,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.base import FailureKind
-from clarion.providers.receipts import Callback
+from clarion.providers.definition.receipts import Callback
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import MESSAGE_ID, NOW, RECEIPTS_URL, Case, Fault, Report, fault
 from tests.providers.contract.vendor import Reply
 

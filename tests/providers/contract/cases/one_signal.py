@@ -1,6 +1,6 @@
 """OneSignal."""
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, fault
 from tests.providers.contract.vendor import Reply
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import NOW, Case, Report, fault
 from tests.providers.contract.vendor import Reply
 
@@ -57,7 +57,7 @@ CASE = Case(
         "404": fault(FailureKind.PERMANENT, 404, _refusal("Instance not found", "Could not find the instance")),
         "429": fault(FailureKind.RATE_LIMITED, 429, _refusal("Too many requests", "Slow down"), wait=1),
         "500": fault(FailureKind.RETRYABLE, 500, _refusal("Internal server error", "Try again")),
-        # Users without a device are told of by the webhook; only an id that no user can have is refused.
+        # Users without a device are reported by the webhook; only a malformed id is refused.
         "invalid recipient": fault(FailureKind.PERMANENT, 422, _refusal("Unprocessable", "users.0 is too long")),
     },
     reports=(

@@ -1,6 +1,6 @@
 """Sendchamp."""
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, Fault, fault
 from tests.providers.contract.vendor import Reply
 
@@ -26,7 +26,7 @@ CASE = Case(
         "404": _error(FailureKind.PERMANENT, 404, "Not found"),
         "429": _error(FailureKind.RATE_LIMITED, 429, "Too many requests", wait=8),
         "500": _error(FailureKind.RETRYABLE, 500, "Something went wrong"),
-        # The same words are said of a wrong route.
+        # A wrong route has the same error text.
         "invalid recipient": _error(FailureKind.PERMANENT, 400, "Message failed to send"),
         "refused with a 200": fault(
             FailureKind.PERMANENT, 200, {"status": "error", "code": 400, "message": "Invalid sender", "data": None}

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import MESSAGE_ID, NOW, Case, Report, fault
 from tests.providers.contract.vendor import Reply
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, Fault, Report, fault
 from tests.providers.contract.vendor import Reply
 
@@ -34,7 +34,7 @@ CASE = Case(
         "404": _error(FailureKind.PERMANENT, 404, "NOT_FOUND", "ERR_NOT_FOUND"),
         "429": _error(FailureKind.RATE_LIMITED, 429, "TOO_MANY_REQUESTS", "ERR_TOO_MANY_REQUESTS", wait=6),
         "500": _error(FailureKind.RETRYABLE, 500, "INTERNAL_SERVER_ERROR", "UNKNOWN_ERR"),
-        # Its codes for a wrong number are not published.
+        # The error for a wrong number is not documented.
         "invalid recipient": _error(FailureKind.PERMANENT, 400, "BAD_REQUEST", "ERR_CONTACT_PHONE"),
         "no id": fault(FailureKind.RETRYABLE, 201, {"credits": 1}),
     },

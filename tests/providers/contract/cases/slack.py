@@ -1,6 +1,6 @@
-"""Slack, by webhook; the token of a bot is in test_settings_driven."""
+"""Slack with a webhook; test_http_sender covers bot tokens."""
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, fault
 from tests.providers.contract.vendor import Reply
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import MESSAGE_ID, Case, Report, fault
 from tests.providers.contract.vendor import Reply
 
@@ -32,7 +32,7 @@ CASE = Case(
         "404": fault(FailureKind.PERMANENT, 404, "Not Found"),
         "429": fault(FailureKind.RATE_LIMITED, 429, "Too Many Requests", wait=12),
         "500": fault(FailureKind.RETRYABLE, 500, "Internal Server Error"),
-        # The list of its codes is not known, so that no refusal is taken for one of the number.
+        # The error codes are not documented, so no error is classified as a wrong number.
         "invalid recipient": fault(FailureKind.PERMANENT, 200, "515"),
         "a number that only begins with zero": fault(FailureKind.PERMANENT, 200, "0515"),
     },

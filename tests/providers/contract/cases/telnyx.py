@@ -8,8 +8,8 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from clarion.providers.base import FailureKind
-from clarion.providers.receipts import Callback
+from clarion.providers.definition.receipts import Callback
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import NOW, Case, Fault, Report, fault
 from tests.providers.contract.vendor import Reply
 

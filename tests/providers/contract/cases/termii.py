@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.base import FailureKind
-from clarion.providers.receipts import Callback
+from clarion.providers.definition.receipts import Callback
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, Fault, Report, fault
 from tests.providers.contract.vendor import Reply
 
@@ -50,7 +50,7 @@ CASE = Case(
         "404": _error(FailureKind.PERMANENT, 404, "ApplicationSenderId not found"),
         "429": _error(FailureKind.RATE_LIMITED, 429, "Too Many Requests", wait=5),
         "500": _error(FailureKind.RETRYABLE, 500, "Something went wrong"),
-        # Its words for a wrong number are not published.
+        # The error for a wrong number is not documented.
         "invalid recipient": _error(FailureKind.PERMANENT, 422, "The to field is not right"),
         "refused with a 200": _error(FailureKind.PERMANENT, 200, "Insufficient balance"),
         "no id": fault(FailureKind.RETRYABLE, 200, {"code": "ok"}),

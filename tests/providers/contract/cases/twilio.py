@@ -6,7 +6,7 @@ import hmac
 from typing import Any
 from urllib.parse import urlencode
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import RECEIPTS_URL, Case, Report, fault
 from tests.providers.contract.vendor import Reply
 

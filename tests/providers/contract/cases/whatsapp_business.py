@@ -5,7 +5,7 @@ import hmac
 import json
 from typing import Any
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import MESSAGE_ID, NOW, Case, Report, fault
 from tests.providers.contract.vendor import Reply
 
@@ -27,8 +27,8 @@ def _refusal(code: int, message: str) -> dict[str, Any]:
 
 def _report(*statuses: dict[str, Any], expected: list[dict[str, Any]]) -> Report:
     value = {"messaging_product": "whatsapp", "metadata": {"phone_number_id": "106540352242922"}}
-    shown = [{"id": _ID, "timestamp": str(NOW // 1000), "recipient_id": "442079460000", **one} for one in statuses]
-    changes = [{"field": "messages", "value": {**value, "statuses": shown}}]
+    events = [{"id": _ID, "timestamp": str(NOW // 1000), "recipient_id": "442079460000", **one} for one in statuses]
+    changes = [{"field": "messages", "value": {**value, "statuses": events}}]
     body = json.dumps({"object": "whatsapp_business_account", "entry": [{"id": "1", "changes": changes}]}).encode()
     signature = hmac.new(_SECRET.encode(), body, hashlib.sha256).hexdigest()
     common = {"provider_message_id": _ID, "recipient": "442079460000", "at": NOW}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clarion.providers.base import FailureKind
+from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import MESSAGE_ID, Case, Fault, fault
 from tests.providers.contract.vendor import Reply
 

@@ -1,0 +1,1 @@
+"""Apprise: services that Apprise can send to, for installations of `clarion[apprise]`."""

@@ -1,8 +1,0 @@
-"""The built-in providers: the inbox, and an outbox for e-mail and SMS that nothing leaves."""
-
-from clarion.providers.definition import BuiltinProvider
-from clarion.vocabulary import Channel
-
-IN_APP = BuiltinProvider(id="svc", name="In-App", channel=Channel.IN_APP)
-EMAIL = BuiltinProvider(id="svc-email", name="Built-in Email", channel=Channel.EMAIL)
-SMS = BuiltinProvider(id="svc-sms", name="Built-in SMS", channel=Channel.SMS)

@@ -1,0 +1,1 @@
+"""Built-in providers and their names."""

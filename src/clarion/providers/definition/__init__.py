@@ -1,0 +1,1 @@
+"""Definitions: what a provider is, what it is sent, how its answers and receipts are read."""

@@ -1,0 +1,148 @@
+"""Kinds of providers: HTTP by channel, SMTP and built-in. Each provider module creates one of these."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.providers.chat import message as chat
+from clarion.providers.definition.answer import ProviderAnswer, ReadSent, own_id
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.failures import Accepts, Classifier, ReadRetryAfter, has_any_body, no_retry_after
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.overrides import Casing, extras, recase
+from clarion.providers.definition.provider import Provider
+from clarion.providers.definition.receipts import ReceiptQuery, Receipts, RequestFlow
+from clarion.providers.definition.request import ProviderCall, ProviderRequest
+from clarion.providers.definition.result import SendFailure, Sent
+from clarion.providers.definition.smtp_account import SmtpAccount
+from clarion.providers.definition.token_exchange import TokenExchange
+from clarion.providers.email import message as email
+from clarion.providers.push import message as push
+from clarion.providers.sms import message as sms
+from clarion.vocabulary import Channel
+
+A = TypeVar("A", bound=Credentials)
+M = TypeVar("M", email.Email, sms.Sms, push.Push, chat.Chat)
+
+
+def is_success(answer: ProviderAnswer) -> bool:
+    return answer.is_success
+
+
+class Check(Struct, Generic[A], frozen=True, kw_only=True):
+    """A free call that tests whether the credentials work."""
+
+    request: Callable[[A], ProviderRequest | None]
+    """Returns None if there is nothing to test for the account."""
+    passes: Accepts = is_success
+
+
+class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
+    """A provider with an HTTP API: how to build requests and interpret answers."""
+
+    credentials: type[A]
+    request: Callable[[A, M], ProviderRequest | RequestFlow[ProviderRequest]]
+    """Builds the request of a message. If it needs other calls first, it yields these requests."""
+    sent: ReadSent = own_id
+    accepts: Accepts = has_any_body
+    """Returns whether a 2xx answer is a success: some providers return errors with a 200."""
+    failures: tuple[Classifier, ...] = ()
+    """Classifiers of error answers; the first that applies decides, else the status."""
+    read_retry_after: ReadRetryAfter = no_retry_after
+    """Reads the seconds to wait from an error answer without a Retry-After header."""
+    sign: Callable[[A, ProviderCall, Millis], Mapping[str, str]] | None = None
+    """Returns signature headers for the encoded request."""
+    token: TokenExchange[A] | None = None
+    check: Check[A] | None = None
+    receipts: Receipts[A] | None = None
+    receipt_query: ReceiptQuery[A] | None = None
+    """How to fetch receipts, if the provider does not push them."""
+    casing: Casing | None = None
+    """The casing in which other overrides are merged into the body; None if they are not merged."""
+    within: str = ""
+    """The member of the body that overrides are merged into, if not the body itself."""
+    known: frozenset[str] = frozenset()
+    """Overrides that our message reads itself."""
+    is_http2: bool = False
+    can_use_apprise: bool = False
+    """Whether `apprise:` is accepted as URL."""
+
+    def read_message(self, outgoing: Outgoing, account: A, now: Millis) -> M:
+        raise NotImplementedError
+
+    def parts(self, message: M) -> Mapping[str, M]:
+        """Split the message into parts that each need a call, by name."""
+        return {"": message}
+
+    def join(self, results: Mapping[str, Sent | SendFailure]) -> Sent:
+        (result,) = results.values()
+        if isinstance(result, SendFailure):
+            raise result
+        return result
+
+    def body_overrides(self, overrides: Mapping[str, Any]) -> Mapping[str, Any]:
+        fields = recase(extras(overrides, self.known), self.casing) if self.casing else {}
+        return {self.within: fields} if self.within and fields else fields
+
+
+class EmailProvider(HttpProvider[A, email.Email], frozen=True, kw_only=True):
+    channel: Channel = Channel.EMAIL
+    known: frozenset[str] = email.KNOWN
+
+    def read_message(self, outgoing: Outgoing, account: A, now: Millis) -> email.Email:
+        return email.read_email(outgoing, account, now)
+
+
+class SmsProvider(HttpProvider[A, sms.Sms], frozen=True, kw_only=True):
+    channel: Channel = Channel.SMS
+    known: frozenset[str] = sms.KNOWN
+
+    def read_message(self, outgoing: Outgoing, account: A, now: Millis) -> sms.Sms:
+        return sms.read_sms(outgoing, account, now)
+
+
+class PushProvider(HttpProvider[A, push.Push], frozen=True, kw_only=True):
+    channel: Channel = Channel.PUSH
+    known: frozenset[str] = push.KNOWN
+    is_called_per_token: bool = False
+
+    def read_message(self, outgoing: Outgoing, _: A, now: Millis) -> push.Push:
+        return push.read_push(outgoing, now)
+
+    def parts(self, message: push.Push) -> Mapping[str, push.Push]:
+        return {one.token: one for one in message.per_token()} if self.is_called_per_token else {"": message}
+
+    def join(self, results: Mapping[str, Sent | SendFailure]) -> Sent:
+        if not self.is_called_per_token:
+            return HttpProvider.join(self, results)
+        sent = push.join_results(results)
+        return replace(sent, tickets=push.tickets_of(results)) if self.receipt_query else sent
+
+
+class ChatProvider(HttpProvider[A, chat.Chat], frozen=True, kw_only=True):
+    channel: Channel = Channel.CHAT
+    known: frozenset[str] = chat.KNOWN
+
+    def read_message(self, outgoing: Outgoing, _: A, __: Millis) -> chat.Chat:
+        return chat.read_chat(outgoing)
+
+
+class SmtpProvider(Provider, Generic[A], frozen=True, kw_only=True):
+    """A provider with an SMTP server, which its credentials describe."""
+
+    channel: Channel = Channel.EMAIL
+    credentials: type[A]
+    account: Callable[[A], SmtpAccount]
+    can_attach_files: bool = True
+    idempotency: str = "the same Message-ID"
+
+
+class BuiltinProvider(Provider, frozen=True, kw_only=True):
+    """A provider that keeps messages in the database and sends nothing."""
+
+    documentation: str = "built in"
+    can_attach_files: bool = False
+    idempotency: str = "the message itself"

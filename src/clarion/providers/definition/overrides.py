@@ -1,0 +1,72 @@
+"""Overrides of a trigger that go into a provider's request, by the names of our API or as raw passthrough."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+# Options of the engine, and recipient addresses, which only the subscriber can set.
+_NOT_FOR_PROVIDERS = frozenset(
+    {
+        *("_passthrough", "integrationIdentifier", "layoutId", "layoutIdentifier", "toRecipient", "customData"),
+        *("webhookUrl", "hmacSecretKey", "deviceTokens", "tokens"),
+    }
+)
+
+Casing = Callable[[str], str]
+
+
+class Passthrough(NamedTuple):
+    """Parts of a request that a trigger gives in the provider's own format."""
+
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+    query: Mapping[str, Any]
+
+
+def read_passthrough(overrides: Mapping[str, Any]) -> Passthrough:
+    given = overrides.get("_passthrough")
+    if not isinstance(given, Mapping):
+        return _NOTHING
+    headers = {str(name): str(value) for name, value in _mapping(given.get("headers")).items()}
+    return Passthrough(_mapping(given.get("body")), headers, _mapping(given.get("query")))
+
+
+def extras(overrides: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    """Return the overrides that are fields of the provider rather than of our message."""
+    return {name: value for name, value in overrides.items() if name not in known and name not in _NOT_FOR_PROVIDERS}
+
+
+def recase(fields: Mapping[str, Any], casing: Casing) -> dict[str, Any]:
+    """Rename the fields to the provider's casing; nested names are data and stay as they are."""
+    return {casing(name): value for name, value in fields.items()}
+
+
+def deep_merge(base: Any, added: Any) -> Any:
+    """Merge objects recursively and concatenate lists; any other added value replaces the base value."""
+    if isinstance(base, Mapping) and isinstance(added, Mapping):
+        merged = dict(base)
+        for name, value in added.items():
+            merged[name] = deep_merge(base[name], value) if name in base else value
+        return merged
+    if isinstance(base, list | tuple) and isinstance(added, list | tuple):
+        return [*base, *added]
+    return added
+
+
+def as_given(name: str) -> str:
+    return name
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+
+
+def pascal(name: str) -> str:
+    return name[:1].upper() + name[1:]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+_NOTHING = Passthrough({}, {}, {})

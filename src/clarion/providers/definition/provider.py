@@ -1,0 +1,40 @@
+"""Provider: the description of one provider, and what is wrong with given credentials for it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.providers.definition.credentials import Credentials, get_format_rules, is_blank, list_required
+from clarion.vocabulary import Channel
+
+
+class Provider(Struct, frozen=True, kw_only=True):
+    """The static description of one provider."""
+
+    id: str
+    name: str
+    channel: Channel
+    credentials: type[Credentials] = Credentials
+    documentation: str = ""
+    """The URL of the API documentation that the implementation follows, or where its format is described."""
+    can_attach_files: bool = False
+    idempotency: str = ""
+    """Where our message id is sent as an idempotency key; empty if the provider supports none."""
+    note: str = ""
+    """What a person who sets up an integration should know."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        return list_required(self.credentials)
+
+
+def find_credential_problems(provider: Provider, credentials: Mapping[str, Any]) -> dict[str, str]:
+    """Return an error text for each credential that is missing or malformed, by name."""
+    problems = {
+        name: f"is required to activate {provider.name}" for name in provider.required if is_blank(credentials, name)
+    }
+    for name, rule in get_format_rules(provider.credentials).items():
+        if not is_blank(credentials, name) and not rule.accepts(credentials[name]):
+            problems[name] = rule.sentence
+    return problems

@@ -1,0 +1,202 @@
+"""HTTP requests to providers, and their encoding as bytes."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from hashlib import sha256
+from typing import Any, Self
+from urllib.parse import quote, urlencode
+
+from clarion.jsontext import encode_json
+from clarion.providers.definition.overrides import deep_merge
+from clarion.providers.definition.single_line import to_single_line
+from clarion.secret import Secret
+
+_SHORTEST_SECRET = 8
+
+Headers = Mapping[str, str]
+Fields = Mapping[str, Any]
+
+
+class Encoding(Enum):
+    NONE = ""
+    JSON = "application/json"
+    FORM = "application/x-www-form-urlencoded"
+    MULTIPART = "multipart/form-data"
+    RAW = "raw"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file in a multipart body."""
+
+    part: str
+    """The name of the form field."""
+    name: str
+    type: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderRequest:
+    """A request as a provider module builds it; triggers can add to body, query and headers, but not to `auth`."""
+
+    url: str = field(repr=False)
+    method: str = "POST"
+    encoding: Encoding = Encoding.NONE
+    body: Any = field(default=None, repr=False)
+    files: tuple[File, ...] = ()
+    query: Fields = field(default_factory=dict, repr=False)
+    headers: Headers = field(default_factory=dict, repr=False)
+    auth: Headers = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def get(cls, url: str, query: Fields | None = None, *, auth: Headers | None = None) -> Self:
+        return cls(url=url, method="GET", query=query or {}, auth=auth or {})
+
+    @classmethod
+    def json(cls, url: str, body: Any, *, auth: Headers | None = None, headers: Headers | None = None) -> Self:
+        return cls(url=url, encoding=Encoding.JSON, body=body, auth=auth or {}, headers=headers or {})
+
+    @classmethod
+    def form(cls, url: str, fields: Fields, *, auth: Headers | None = None, headers: Headers | None = None) -> Self:
+        """Build a form with the fields in the given order; a list repeats its field."""
+        return cls(url=url, encoding=Encoding.FORM, body=fields, auth=auth or {}, headers=headers or {})
+
+    @classmethod
+    def multipart(cls, url: str, fields: Fields, *, files: Sequence[File] = (), auth: Headers | None = None) -> Self:
+        return cls(url=url, encoding=Encoding.MULTIPART, body=fields, files=tuple(files), auth=auth or {})
+
+    @classmethod
+    def raw(cls, url: str, content: bytes, *, content_type: str, auth: Headers | None = None) -> Self:
+        headers = {"Content-Type": content_type}
+        return cls(url=url, encoding=Encoding.RAW, body=content, auth=auth or {}, headers=headers)
+
+    def with_query(self, **parameters: Any) -> Self:
+        return replace(self, query={**self.query, **parameters})
+
+    def merged(self, *, body: Fields, headers: Headers, query: Fields) -> Self:
+        """Return the request with a trigger's additions; a body that is not an object stays as it is."""
+        is_mergeable = body and isinstance(self.body, Mapping)
+        return replace(
+            self,
+            body=deep_merge(self.body, body) if is_mergeable else self.body,
+            headers={**self.headers, **headers},
+            query={**self.query, **query},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderCall:
+    """An encoded request; signatures are computed over exactly these bytes."""
+
+    method: str
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes = field(repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Header values that are removed from answers before these are stored."""
+
+    def with_auth(self, headers: Headers) -> Self:
+        """Return the call with these authentication headers; they replace those of the same name in any case."""
+        replaced = {name.lower() for name in headers}
+        others = {name: value for name, value in self.headers.items() if name.lower() not in replaced}
+        return replace(self, headers={**others, **headers}, secrets=(*self.secrets, *headers.values()))
+
+    def without_secrets(self, answer: bytes) -> str:
+        """Decode an answer and replace our authentication headers in it, if the provider echoes them."""
+        text = answer.decode("utf-8", errors="replace")
+        for secret in self.secrets:
+            # With and without the scheme in front, such as Bearer.
+            for one in (secret, secret.rpartition(" ")[2]):
+                if len(one) >= _SHORTEST_SECRET:
+                    text = text.replace(one, "***")
+        return text
+
+
+def encode_call(request: ProviderRequest) -> ProviderCall:
+    """Encode a request; its `auth` overrides other headers of the same name."""
+    content, content_type = _encode_body(request)
+    given = ({"Content-Type": content_type} if content_type else {}) | dict(request.headers)
+    replaced = {name.lower() for name in request.auth}
+    headers = {name: to_single_line(value) for name, value in given.items() if name.lower() not in replaced}
+    return ProviderCall(
+        method=request.method,
+        url=_url(request),
+        headers=headers | {name: to_single_line(value) for name, value in request.auth.items()},
+        content=content,
+        secrets=tuple(request.auth.values()),
+    )
+
+
+def basic(user: str, password: Secret) -> Headers:
+    token = base64.b64encode(f"{user}:{password.reveal()}".encode()).decode()
+    return {"Authorization": f"Basic {token}"}
+
+
+def bearer(token: Secret) -> Headers:
+    return {"Authorization": f"Bearer {token.reveal()}"}
+
+
+def key_header(name: str, key: Secret, *, scheme: str = "") -> Headers:
+    """Build a header that holds a key: `key_header("Authorization", key, scheme="App")`."""
+    return {name: f"{scheme} {key.reveal()}".lstrip()}
+
+
+def drop_empty(fields: Fields) -> dict[str, Any]:
+    """Return the fields that are not empty: many providers refuse empty texts and lists."""
+    return {name: value for name, value in fields.items() if value is not None and value not in ("", [], {}, ())}
+
+
+def path_part(text: str, *, safe: str = "") -> str:
+    """Quote a text as one segment of a URL path."""
+    return quote(text, safe=safe)
+
+
+def _url(request: ProviderRequest) -> str:
+    if not request.query:
+        return request.url
+    # Spaces become %20 instead of +: servers treat both alike, and signatures need %20.
+    query = urlencode(_pairs(request.query), quote_via=quote)
+    return f"{request.url}{'&' if '?' in request.url else '?'}{query}"
+
+
+def _encode_body(request: ProviderRequest) -> tuple[bytes, str]:
+    match request.encoding:
+        case Encoding.JSON:
+            return encode_json(request.body), Encoding.JSON.value
+        case Encoding.FORM:
+            return urlencode(_pairs(request.body), quote_via=quote).encode(), Encoding.FORM.value
+        case Encoding.MULTIPART:
+            return _encode_multipart(request)
+        case Encoding.RAW:
+            return bytes(request.body), ""
+        case Encoding.NONE:
+            return b"", ""
+
+
+def _pairs(fields: Fields) -> list[tuple[str, str]]:
+    return [
+        (name, str(one))
+        for name, value in fields.items()
+        for one in (value if isinstance(value, list | tuple) else (value,))
+    ]
+
+
+def _encode_multipart(request: ProviderRequest) -> tuple[bytes, str]:
+    parts = [(f'form-data; name="{_quoted(name)}"', "", value.encode("utf-8")) for name, value in _pairs(request.body)]
+    for file in request.files:
+        disposition = f'form-data; name="{_quoted(file.part)}"; filename="{_quoted(file.name)}"'
+        parts.append((disposition, f"Content-Type: {to_single_line(file.type)}\r\n", file.content))
+    # Derived from the content, so that a repeated send has the same bytes. No content contains it by accident.
+    boundary = "clarion" + sha256(b"".join(content for _, _, content in parts)).hexdigest()[:32]
+    chunks = [
+        f"--{boundary}\r\nContent-Disposition: {disposition}\r\n{content_type}\r\n".encode() + content + b"\r\n"
+        for disposition, content_type, content in parts
+    ]
+    return b"".join(chunks) + f"--{boundary}--\r\n".encode(), f"{Encoding.MULTIPART.value}; boundary={boundary}"
+
+
+def _quoted(text: str) -> str:
+    return to_single_line(text).replace("\\", "\\\\").replace('"', "%22")

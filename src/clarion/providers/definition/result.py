@@ -1,0 +1,49 @@
+"""The result of a send: the provider accepted the message, or why it did not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from clarion.errors import ClarionError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """The provider accepted the message; `raw` is its answer as JSON."""
+
+    provider_message_id: str | None
+    raw: Any = None
+    dead_tokens: tuple[str, ...] = field(default=(), repr=False)
+    """Device tokens that are no longer valid, although the message was sent to others."""
+    tickets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Tickets by recipient, with which receipts are fetched later; empty if the provider pushes receipts."""
+
+
+class FailureKind(StrEnum):
+    RETRYABLE = "retryable"
+    PERMANENT = "permanent"
+    RECIPIENT_INVALID = "recipient_invalid"
+    RATE_LIMITED = "rate_limited"
+
+
+class SendFailure(ClarionError):
+    """The message was not sent; `message` is the provider's own error text if it gave one."""
+
+    def __init__(self, kind: FailureKind, message: str, *, retry_after: int | None = None, raw: Any = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.retry_after = retry_after
+        """Seconds to wait, if the provider asks for a delay."""
+        self.raw = raw
+        self.is_ambiguous = False
+        """Whether the provider may have accepted the message: its answer was lost or could not be understood."""
+        self.dead_tokens: tuple[str, ...] = ()
+        """Device tokens that are no longer valid."""
+
+
+def mark_ambiguous(failure: SendFailure) -> SendFailure:
+    """Mark the failure as one of a message that the provider may have accepted, and return it."""
+    failure.is_ambiguous = True
+    return failure

@@ -1,0 +1,21 @@
+"""The SMTP server of an account and how to log in there."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmtpAccount:
+    """An SMTP server and its credentials; connections are shared only between equal accounts, password included."""
+
+    host: str
+    port: int
+    user: str = ""
+    password: str = field(default="", repr=False)
+    implicit_tls: bool = False
+    start_tls: bool | None = None
+    """True: required. False: never. None: used if the server offers it."""
+    check_certificate: bool = True
+    authority: str | None = field(default=None, repr=False)
+    """A CA certificate to trust in addition to those of the system."""
+    server_name: str | None = None
+    """The name in the certificate, if it is not the host."""

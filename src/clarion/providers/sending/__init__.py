@@ -1,0 +1,1 @@
+"""Sending: the gateway that sends messages through providers, and redaction of secrets."""

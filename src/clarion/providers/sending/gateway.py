@@ -1,0 +1,165 @@
+"""The gateway: sends messages through providers, and redacts secrets in the results."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+
+from msgspec import Struct
+
+from clarion.clock import Clock, SystemClock
+from clarion.providers.apprise.client import AppriseClient
+from clarion.providers.definition.answer import ProviderAnswer
+from clarion.providers.definition.credentials import read_credentials
+from clarion.providers.definition.kinds import BuiltinProvider, HttpProvider, SmtpProvider
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.provider import Provider
+from clarion.providers.definition.receipts import Callback, Receipt, ReceiptRefused, Reply
+from clarion.providers.definition.request import ProviderRequest
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.email.message import read_email
+from clarion.providers.email.mime import write_mime
+from clarion.providers.registry import find_provider
+from clarion.providers.sending.http_sender import HttpSender
+from clarion.providers.sending.redaction import make_account_redactor, make_redactor
+from clarion.providers.transport.egress import EgressGuard
+from clarion.providers.transport.http_clients import HttpClients
+from clarion.providers.transport.smtp.client import SmtpClient
+from clarion.providers.transport.urls import RewriteUrl
+from clarion.vocabulary import Channel
+
+_MAX_MESSAGE = 400
+
+
+class Timeouts(Struct, frozen=True, kw_only=True):
+    """How long a provider may take for one message."""
+
+    http_seconds: float = 15
+    smtp_seconds: float = 30
+
+
+class ProviderGateway:
+    """Sends through all providers; one per process. It holds connections while it is entered."""
+
+    def __init__(
+        self,
+        egress: EgressGuard,
+        *,
+        timeouts: Timeouts | None = None,
+        clock: Clock | None = None,
+        rewrite_url: RewriteUrl | None = None,
+    ) -> None:
+        self._egress = egress
+        self._timeouts = timeouts or Timeouts()
+        self._clock = clock or SystemClock()
+        self._rewrite_url = rewrite_url
+        self._smtp = SmtpClient(egress, seconds=self._timeouts.smtp_seconds, clock=self._clock, rewrite_url=rewrite_url)
+        self._http_sender: HttpSender | None = None
+
+    async def __aenter__(self) -> Self:
+        seconds = self._timeouts.http_seconds
+        clients = HttpClients(self._egress, seconds=seconds, clock=self._clock, rewrite_url=self._rewrite_url)
+        clients.prepare()
+        apprise = AppriseClient(self._egress, seconds=seconds, clock=self._clock)
+        self._http_sender = HttpSender(clients, apprise, self._clock)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._smtp.close()
+        http_sender, self._http_sender = self._http_sender, None
+        if http_sender is not None:
+            await http_sender.close()
+
+    def can_send(self, provider_id: str) -> bool:
+        provider = find_provider(provider_id)
+        if isinstance(provider, BuiltinProvider):
+            return provider.channel is not Channel.IN_APP
+        return isinstance(provider, HttpProvider | SmtpProvider)
+
+    async def send(self, provider_id: str, outgoing: Outgoing) -> Sent:
+        """Send the message once; raises SendFailure, without secrets in its text and values."""
+        redact = make_redactor(outgoing)
+        try:
+            sent = await self._send(provider_id, outgoing)
+        except SendFailure as error:
+            failure = _redact_failure(error, redact)
+        else:
+            return replace(sent, raw=redact(sent.raw))
+        # Raised outside of the except block, so that it has no __cause__ and __context__: these hold secrets.
+        raise failure
+
+    async def check(self, provider_id: str, credentials: Mapping[str, Any]) -> None:
+        """Test credentials without sending a message; raises SendFailure if they do not work."""
+        provider = self._get_provider(provider_id)
+        redact = make_account_redactor(provider.channel, credentials)
+        try:
+            if isinstance(provider, HttpProvider):
+                await self._get_http_sender().check(provider, credentials)
+            elif isinstance(provider, SmtpProvider):
+                await self._smtp.check(provider.account(read_credentials(provider.credentials, credentials)))
+        except SendFailure as error:
+            failure = _redact_failure(error, redact)
+        else:
+            return
+        raise failure
+
+    async def read_receipts(
+        self, provider_id: str, credentials: Mapping[str, Any], callback: Callback
+    ) -> tuple[list[Receipt], Reply | None]:
+        """Return the receipts of a webhook call, or the reply that the provider requires; raises ReceiptRefused."""
+        provider = find_provider(provider_id)
+        if not isinstance(provider, HttpProvider):
+            raise ReceiptRefused(f"'{provider_id}' reports nothing")
+        return await self._get_http_sender().read_receipts(provider, credentials, callback)
+
+    async def fetch_receipts(
+        self, provider_id: str, credentials: Mapping[str, Any], tickets: Sequence[str]
+    ) -> list[Receipt]:
+        """Fetch the receipts that are available for these tickets; raises SendFailure if there is no answer."""
+        provider = find_provider(provider_id)
+        if not isinstance(provider, HttpProvider):
+            return []
+        redact = make_account_redactor(provider.channel, credentials)
+        try:
+            return await self._get_http_sender().fetch_receipts(provider, credentials, tickets)
+        except SendFailure as error:
+            failure = _redact_failure(error, redact)
+        raise failure
+
+    async def call(self, request: ProviderRequest) -> ProviderAnswer:
+        """Make a call that belongs to no provider; raises SendFailure if it is not allowed or there is no answer."""
+        return await self._get_http_sender().call(request)
+
+    async def check_url(self, url: str) -> None:
+        """Raise SendFailure if the URL can never be called; does not resolve host names."""
+        await self._get_http_sender().check_url(url)
+
+    async def _send(self, provider_id: str, outgoing: Outgoing) -> Sent:
+        provider = self._get_provider(provider_id)
+        if isinstance(provider, HttpProvider):
+            return await self._get_http_sender().send(provider, outgoing)
+        if isinstance(provider, SmtpProvider):
+            account = read_credentials(provider.credentials, outgoing.credentials)
+            message = write_mime(read_email(outgoing, account, self._clock.now()))
+            return await self._smtp.send(provider.account(account), message)
+        return Sent(provider_message_id=outgoing.message_id, raw={"outbox": True})
+
+    def _get_provider(self, provider_id: str) -> Provider:
+        provider = find_provider(provider_id)
+        if provider is None or not self.can_send(provider_id):
+            raise SendFailure(FailureKind.PERMANENT, f"Clarion cannot send through '{provider_id}' yet")
+        return provider
+
+    def _get_http_sender(self) -> HttpSender:
+        if self._http_sender is None:
+            raise RuntimeError("The carrier is entered before it sends")
+        return self._http_sender
+
+
+def _redact_failure(failure: SendFailure, redact: Any) -> SendFailure:
+    message = redact(failure.message)[:_MAX_MESSAGE]
+    redacted = SendFailure(failure.kind, message, retry_after=failure.retry_after, raw=redact(failure.raw))
+    redacted.is_ambiguous, redacted.dead_tokens = failure.is_ambiguous, failure.dead_tokens
+    return redacted

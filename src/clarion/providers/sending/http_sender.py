@@ -1,0 +1,209 @@
+"""Sending through providers with an HTTP API: access tokens, signatures and overrides of triggers."""
+
+import asyncio
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from clarion.clock import Clock
+from clarion.providers.apprise.client import APPRISE_URL, AppriseClient
+from clarion.providers.definition.answer import ProviderAnswer, SendContext
+from clarion.providers.definition.credentials import Credentials, read_credentials
+from clarion.providers.definition.failures import ALREADY_SENT, Classification, classify_status, read_error_text
+from clarion.providers.definition.kinds import HttpProvider
+from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.overrides import read_passthrough
+from clarion.providers.definition.receipts import Callback, Receipt, ReceiptForged, ReceiptRefused, Reply, RequestFlow
+from clarion.providers.definition.request import ProviderCall, ProviderRequest, encode_call
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
+from clarion.providers.transport.http_clients import HttpClients
+from clarion.providers.transport.token_cache import TokenCache
+
+T = TypeVar("T")
+AnyProvider = HttpProvider[Any, Any]
+
+_MAX_CONCURRENT_PARTS = 10
+
+
+class HttpSender:
+    """Makes the calls of all HTTP providers; one per process."""
+
+    def __init__(self, clients: HttpClients, apprise: AppriseClient, clock: Clock) -> None:
+        self._clients = clients
+        self._apprise = apprise
+        self._clock = clock
+        self._tokens = TokenCache(self.call, clock)
+
+    async def send(self, provider: AnyProvider, outgoing: Outgoing) -> Sent:
+        account = read_credentials(provider.credentials, outgoing.credentials)
+        message = provider.read_message(outgoing, account, self._clock.now())
+        slots = asyncio.Semaphore(_MAX_CONCURRENT_PARTS)
+
+        async def send_part(part: Any) -> Sent | SendFailure:
+            try:
+                async with slots:
+                    return await self._send_part(provider, account, part, outgoing)
+            except SendFailure as failure:
+                return failure
+
+        parts = provider.parts(message)
+        if len(parts) == 1:
+            # The common case needs no extra task.
+            results = [await send_part(part) for part in parts.values()]
+        else:
+            results = await asyncio.gather(*map(send_part, parts.values()))
+        return provider.join(dict(zip(parts, results, strict=True)))
+
+    async def check(self, provider: AnyProvider, credentials: Mapping[str, Any]) -> None:
+        """Test the credentials; raises SendFailure with the provider's error text if they do not work."""
+        account = read_credentials(provider.credentials, credentials)
+        if provider.check is None:
+            if provider.token is not None and provider.token.is_needed(account):
+                await self._tokens.get_token(provider.id, provider.token, account)
+            return
+        request = provider.check.request(account)
+        if request is None:
+            return
+        answer = await self._call_as_account(provider, account, request)
+        if not provider.check.passes(answer):
+            found = _classify(provider, answer)
+            raise _make_failure(provider, answer, found if isinstance(found, FailureKind) else FailureKind.PERMANENT)
+
+    async def read_receipts(
+        self, provider: AnyProvider, credentials: Mapping[str, Any], callback: Callback
+    ) -> tuple[list[Receipt], Reply | None]:
+        """Return the receipts of a webhook call, or the reply that the provider requires; raises ReceiptRefused."""
+        if provider.receipts is None:
+            raise ReceiptRefused(f"{provider.name} reports nothing")
+        account = read_credentials(provider.credentials, credentials)
+        try:
+            reply = provider.receipts.handshake(callback, account)
+            if reply is not None:
+                return [], reply
+            if not await self._run_flow(provider.receipts.is_genuine(callback, account)):
+                raise ReceiptForged(f"The report is not signed as {provider.name} signs")
+            return await self._run_flow(provider.receipts.parse(callback)), None
+        # Anybody can call with a body of any shape.
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise ReceiptRefused(f"The report is not one of {provider.name}") from error
+
+    async def fetch_receipts(
+        self, provider: AnyProvider, credentials: Mapping[str, Any], tickets: Sequence[str]
+    ) -> list[Receipt]:
+        """Fetch the receipts that are available for these tickets; raises SendFailure if there is no answer."""
+        if provider.receipt_query is None:
+            return []
+        account = read_credentials(provider.credentials, credentials)
+        answer = await self._call_as_account(provider, account, provider.receipt_query.request(account, tickets))
+        if not answer.is_success:
+            raise _make_failure(provider, answer, classify_status(answer.status))
+        return provider.receipt_query.read(answer)
+
+    async def _send_part(self, provider: AnyProvider, account: Credentials, part: Any, outgoing: Outgoing) -> Sent:
+        request = await self._run_flow(provider.request(account, part), provider, account)
+        request = _with_overrides(provider, request, outgoing.overrides)
+        answer = await self._call_as_account(provider, account, request)
+        found = _classify(provider, answer)
+        if found is None:
+            return _read_sent(provider, answer, SendContext(account, part))
+        if found == ALREADY_SENT:
+            return Sent(provider_message_id=outgoing.message_id, raw=_raw(answer))
+        raise _make_failure(provider, answer, FailureKind(found))
+
+    async def _run_flow(
+        self, flow: T | RequestFlow[T], provider: AnyProvider | None = None, account: Credentials | None = None
+    ) -> T:
+        """Return a plain value as it is; run a flow by making the calls that it yields, and return its result."""
+        if not isinstance(flow, Generator):
+            return flow
+        try:
+            request = next(flow)
+            while True:
+                request = flow.send(await self._call_for_flow(request, provider, account))
+        except StopIteration as done:
+            result: T = done.value
+            return result
+
+    async def _call_for_flow(
+        self, request: ProviderRequest, provider: AnyProvider | None, account: Credentials | None
+    ) -> ProviderAnswer:
+        """Calls that verify receipts are made without the token and signature of the account."""
+        if provider is None or account is None:
+            return await self.call(request)
+        return await self._call_as_account(provider, account, request)
+
+    async def _call_as_account(
+        self, provider: AnyProvider, account: Credentials, request: ProviderRequest
+    ) -> ProviderAnswer:
+        """Make a call with the access token of the account; after a 401, fetch a new token and retry once."""
+        exchange = provider.token
+        if exchange is None or not exchange.is_needed(account):
+            return await self._sign_and_call(provider, account, encode_call(request))
+        call = encode_call(request)
+        token = await self._tokens.get_token(provider.id, exchange, account)
+        answer = await self._sign_and_call(provider, account, call.with_auth(exchange.auth(account, token)))
+        if answer.status != 401:
+            return answer
+        self._tokens.discard(provider.id, account)
+        token = await self._tokens.get_token(provider.id, exchange, account)
+        return await self._sign_and_call(provider, account, call.with_auth(exchange.auth(account, token)))
+
+    async def _sign_and_call(self, provider: AnyProvider, account: Credentials, call: ProviderCall) -> ProviderAnswer:
+        if provider.sign is not None:
+            call = call.with_auth(provider.sign(account, call, self._clock.now()))
+        if provider.can_use_apprise and call.url == APPRISE_URL:
+            return await self._apprise.call(call)
+        client = self._clients.http2 if provider.is_http2 else self._clients.http1
+        return await client.call(call)
+
+    async def call(self, request: ProviderRequest) -> ProviderAnswer:
+        """Make any call through the egress guard; raises SendFailure if there is no answer."""
+        return await self._clients.http1.call(encode_call(request))
+
+    async def check_url(self, url: str) -> None:
+        """Raise SendFailure if the URL can never be called."""
+        await self._clients.http1.check(url)
+
+    async def close(self) -> None:
+        await self._clients.close()
+
+
+def _with_overrides(provider: AnyProvider, request: ProviderRequest, overrides: Mapping[str, Any]) -> ProviderRequest:
+    if not overrides:
+        return request
+    passthrough = read_passthrough(overrides)
+    request = request.merged(body=provider.body_overrides(overrides), headers={}, query={})
+    return request.merged(body=passthrough.body, headers=passthrough.headers, query=passthrough.query)
+
+
+def _classify(provider: AnyProvider, answer: ProviderAnswer) -> Classification | None:
+    """Return the kind of an error answer, or None for a success."""
+    for classify in provider.failures:
+        found = classify(answer)
+        if found is not None:
+            return found
+    if not answer.is_success:
+        return classify_status(answer.status)
+    return None if provider.accepts(answer) else FailureKind.PERMANENT
+
+
+def _read_sent(provider: AnyProvider, answer: ProviderAnswer, context: SendContext) -> Sent:
+    found = provider.sent(answer, context)
+    if isinstance(found, Sent):
+        return found if found.raw is not None else replace(found, raw=_raw(answer))
+    if found is None:
+        sentence = f"{provider.name} answered {answer.status} without the id of the message"
+        raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, sentence, raw=_raw(answer)))
+    return Sent(provider_message_id=found, raw=_raw(answer))
+
+
+def _make_failure(provider: AnyProvider, answer: ProviderAnswer, kind: FailureKind) -> SendFailure:
+    sentence = f"{provider.name} answered {answer.status}: {read_error_text(answer)}"
+    retry_after = answer.retry_after
+    if retry_after is None:
+        retry_after = provider.read_retry_after(answer)
+    return SendFailure(kind, sentence, retry_after=retry_after, raw=_raw(answer))
+
+
+def _raw(answer: ProviderAnswer) -> dict[str, Any]:
+    return {"status": answer.status, "body": answer.text}

@@ -1,0 +1,1 @@
+"""Transport: connections to providers over HTTP and SMTP, behind the egress guard."""

@@ -1,0 +1,108 @@
+"""The HTTP/2 client, for providers that support nothing else: checked addresses, multiplexed connections."""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Iterable
+from typing import Any
+
+import httpcore2
+
+from clarion.clock import Clock
+from clarion.providers.definition.answer import ProviderAnswer
+from clarion.providers.definition.request import ProviderCall
+from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
+from clarion.providers.transport.egress import EgressGuard
+from clarion.providers.transport.urls import MAX_ANSWER, RewriteUrl, host_and_port, parse_retry_after, parse_url
+
+_IDLE_SECONDS = 600
+
+# At debug level these log every header, including tokens.
+for _name in ("hpack", "httpcore2"):
+    logging.getLogger(_name).setLevel(logging.INFO)
+
+
+class Http2Client:
+    """One pool for all providers, with a single connection per server for concurrent calls."""
+
+    def __init__(
+        self, egress: EgressGuard, *, seconds: float, clock: Clock, rewrite_url: RewriteUrl | None = None
+    ) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._rewrite_url = rewrite_url
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=ssl.create_default_context(),
+            http1=False,
+            http2=True,
+            keepalive_expiry=_IDLE_SECONDS,
+            network_backend=_GuardedNetwork(egress),
+        )
+
+    async def close(self) -> None:
+        await self._pool.aclose()
+
+    async def call(self, call: ProviderCall) -> ProviderAnswer:
+        url = parse_url(call.url)
+        target, host = url, url.host or ""
+        if self._rewrite_url is not None:
+            target = self._rewrite_url(url)
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._exchange(str(target), host_and_port(url), call)
+        except TimeoutError as error:
+            message = f"{host} did not answer within {self._seconds:g} seconds"
+            raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from error
+        except httpcore2.ConnectError as error:
+            raise SendFailure(FailureKind.RETRYABLE, f"The connection to {host} failed") from error
+        except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException, OSError) as error:
+            raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, f"The connection to {host} was closed")) from error
+
+    async def _exchange(self, target: str, host: str, call: ProviderCall) -> ProviderAnswer:
+        headers = {"Host": host, "User-Agent": "Clarion", **call.headers}
+        async with self._pool.stream(
+            call.method,
+            target,
+            headers=[(name.encode(), value.encode()) for name, value in headers.items()],
+            content=call.content,
+        ) as answer:
+            body = bytearray()
+            async for chunk in answer.aiter_stream():
+                body += chunk
+                if len(body) >= MAX_ANSWER:
+                    break
+            named = {name.decode().lower(): value.decode("latin-1") for name, value in answer.headers}
+            return ProviderAnswer(
+                status=answer.status,
+                text=call.without_secrets(bytes(body[:MAX_ANSWER])),
+                headers=named,
+                retry_after=parse_retry_after(named.get("retry-after", ""), self._clock),
+                received_at=self._clock.now(),
+            )
+
+
+class _GuardedNetwork(httpcore2.AsyncNetworkBackend):
+    """Connects to checked addresses; the name is used only to verify the certificate."""
+
+    def __init__(self, egress: EgressGuard) -> None:
+        self._egress = egress
+        self._network = httpcore2.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 the signature of the base class
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        failed: Exception = httpcore2.ConnectError(f"{host} has no address")
+        for address in await self._egress.resolve(host, port):
+            try:
+                return await self._network.connect_tcp(str(address), port, timeout, local_address, socket_options)
+            except httpcore2.ConnectError as error:
+                failed = error
+        raise failed
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)

@@ -1,0 +1,1 @@
+"""SMTP: a pool of connections for each account."""

@@ -1,0 +1,33 @@
+"""Secret: a text that is never printed by accident."""
+
+from typing import Any
+
+
+class Secret:
+    """A text that only `reveal` returns; printing shows `***`, formatting and pickling raise TypeError."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return "***"
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __format__(self, spec: str) -> str:
+        raise TypeError("A secret is not part of a text; reveal it where it is used")
+
+    def __reduce__(self) -> Any:
+        raise TypeError("A secret is not copied elsewhere")

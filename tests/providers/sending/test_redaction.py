@@ -1,0 +1,127 @@
+"""Redaction end to end: no secret of an account appears in logs, execution details, messages and answers."""
+
+import json
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from clarion.app import Application
+from clarion.clock import ManualClock
+from clarion.db.port import Database
+from clarion.engine.worker import Engine
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.sending.redaction import NOT_SECRET
+from clarion.vault import Vault
+from clarion.vocabulary import Channel, ChannelProvider
+from tests.engine.support import World, step
+from tests.providers.contract.case import Case
+from tests.providers.contract.golden import make_gateway
+from tests.providers.contract.table import CASES
+from tests.providers.contract.vendor import Received, Reply, Vendor, play
+from tests.support import Api
+
+STEPS = {
+    Channel.EMAIL: step("email", subject="Hello", body="<p>Hello</p>"),
+    Channel.SMS: step("sms", body="Hello"),
+    Channel.PUSH: step("push", subject="Hello", body="Hello"),
+    Channel.CHAT: step("chat", body="Hello"),
+}
+ADA = {"subscriberId": "ada", "email": "ada@example.org", "phone": "+442079460000"}
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+
+
+@pytest.fixture
+async def vendor() -> AsyncIterator[Vendor]:
+    """A provider that echoes requests and credentials."""
+    async with play(lambda _: Reply()) as entered:
+        yield entered
+
+
+@pytest.fixture
+async def gateway(vendor: Vendor) -> AsyncIterator[ProviderGateway]:
+    async with make_gateway(vendor) as entered:
+        yield entered
+
+
+@pytest.fixture
+def world(
+    api: Api, application: Application, database: Database, vault: Vault, gateway: ProviderGateway, clock: ManualClock
+) -> World:
+    engine = Engine(database, clock=clock, vault=vault, bus=application.services.bus, gateway=gateway)
+    return World(api, engine, clock)
+
+
+def secrets_of(case: Case) -> list[str]:
+    named = {name: value for name, value in case.credentials.items() if isinstance(value, str)}
+    return ["canary", *(value for name, value in named.items() if name not in NOT_SECRET and not name.endswith("Url"))]
+
+
+async def integrate(api: Api, case: Case) -> dict[str, Any]:
+    """Create the integration of the case, and a subscriber with credentials for it."""
+    body = {"providerId": case.id, "channel": case.channel, "active": True, "credentials": dict(case.credentials)}
+    made = await api.post("/v1/integrations", json=body)
+    assert made.status_code == 201, made.text
+    await api.post("/v2/subscribers", json=ADA)
+    if case.id in list(ChannelProvider):
+        outgoing = case.make_outgoing()
+        entry = {"webhookUrl": outgoing.webhook_url, "deviceTokens": list(outgoing.device_tokens), **outgoing.entry}
+        given = {name: value for name, value in entry.items() if value}
+        answer = await api.patch("/v1/subscribers/ada/credentials", json={"providerId": case.id, "credentials": given})
+        assert answer.status_code == 200, answer.text
+    integration: dict[str, Any] = made.json()
+    return integration
+
+
+def echo_requests(case: Case, vendor: Vendor, status: int) -> None:
+    def answer(request: Received) -> Reply:
+        return Reply(status=status, body=f"{request.wire}\n{json.dumps(dict(case.credentials))}")
+
+    vendor.answers = case.answers(answer)
+
+
+@each_case
+async def test_the_record_of_a_send_has_no_secret(
+    world: World, vendor: Vendor, case: Case, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    await integrate(world.api, case)
+    await world.make_workflow(STEPS[case.channel])
+    recorded = []
+    for status in (200, 400, 500):
+        echo_requests(case, vendor, status)
+        await world.trigger()
+        await world.work()
+        recorded.append(json.dumps(await world.events()))
+
+    assert vendor.requests
+    # Messages contain the address of the subscriber, which is not a secret of the account.
+    errors = [message.get("errorText", "") for message in await world.messages()]
+    for secret in secrets_of(case):
+        assert secret not in "".join(recorded)
+        assert secret not in "".join(errors)
+        assert secret not in caplog.text
+
+
+@each_case
+async def test_the_answer_to_a_test_send_has_no_secret(
+    api: Api, vendor: Vendor, case: Case, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    made = await integrate(api, case)
+    outgoing = case.make_outgoing()
+    to = {"webhookUrl": outgoing.webhook_url} if case.id == "chat-webhook" else {}
+    account = {"providerId": case.id, "channel": case.channel, "credentials": dict(case.credentials), "check": True}
+    answered = []
+    for status in (200, 401, 500):
+        echo_requests(case, vendor, status)
+        tested = await api.post(f"/v1/integrations/{made['_id']}/test", json={"subscriberId": "ada", "to": to})
+        checked = await api.post("/v1/integrations", json=account)
+        assert tested.status_code == 200, tested.text
+        answered += [tested.text, checked.text if checked.status_code == 422 else ""]
+
+    assert vendor.requests
+    for secret in secrets_of(case):
+        assert secret not in "".join(answered)
+        assert secret not in caplog.text

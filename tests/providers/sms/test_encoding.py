@@ -1,0 +1,70 @@
+"""SMS: the alphabet and the parts of a text, and telephone numbers."""
+
+import pytest
+
+from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.sms.encoding import count_parts, is_gsm7
+from clarion.providers.sms.message import normalise_number
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Hello @ £$¥èéùìòÇØøÅå", "ΔΦΓΛΩΠΨΣΘΞÆæßÉ", "äöñüà ÄÖÑÜ§¿¡¤", "5 € {a|b} [^~\\]", "a\r\nb"]
+)
+def test_gsm7_characters_are_recognised(text: str) -> None:
+    assert is_gsm7(text)
+
+
+@pytest.mark.parametrize("text", ["ç", "á", "`", "Привет", "🎉", "“quoted”", "a\tb", "\x1b"])
+def test_other_characters_are_not_gsm7(text: str) -> None:
+    assert not is_gsm7(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", 1),
+        ("a" * 160, 1),
+        ("a" * 161, 2),
+        ("a" * 306, 2),
+        ("a" * 307, 3),
+        ("€" * 80, 1),
+        ("€" * 81, 2),
+        # An escape is not cut from its character, so each part of 153 holds 76 of them.
+        ("€" * 152, 2),
+        ("€" * 153, 3),
+        ("á" * 70, 1),
+        ("á" * 71, 2),
+        ("á" * 134, 2),
+        ("á" * 135, 3),
+        ("🎉" * 35, 1),
+        ("🎉" * 36, 2),
+        # Nor is a pair of UTF-16 cut in two: 33 of them to a part of 67.
+        ("🎉" * 66, 2),
+        ("🎉" * 67, 3),
+    ],
+)
+def test_a_text_is_split_like_in_the_network(text: str, parts: int) -> None:
+    assert count_parts(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("given", "number"),
+    [
+        ("+44 20 7946 0000", "+442079460000"),
+        ("0044 (20) 7946-0000", "+442079460000"),
+        ("1.555.123.4567", "+15551234567"),
+        ("442079460000", "+442079460000"),
+        ("02079460000", "02079460000"),
+        ("12345", "12345"),
+    ],
+)
+def test_numbers_are_converted_to_international_form(given: str, number: str) -> None:
+    assert normalise_number(given) == number
+
+
+@pytest.mark.parametrize("given", ["", "+", "ada", "+44\r\nX-Header: y", "+44207946000012345", "٤٤٢٠٧٩٤٦", "+44,+45"])
+def test_an_invalid_number_is_an_invalid_recipient(given: str) -> None:
+    with pytest.raises(SendFailure) as failure:
+        normalise_number(given)
+
+    assert failure.value.kind is FailureKind.RECIPIENT_INVALID
