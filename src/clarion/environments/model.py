@@ -23,6 +23,8 @@ class Environment(Struct, frozen=True, kw_only=True):
     name: str
     kind: str
     identifier: str
+    timezone: str | None = None
+    """Of people who have none."""
     created_at: Millis
     updated_at: Millis
 

@@ -22,8 +22,11 @@ INSERT_ENVIRONMENT = sql("""
     INSERT INTO environments (id, organization_id, parent_id, name, kind, identifier, created_at, updated_at)
     VALUES (:id, :organization_id, :parent_id, :name, :kind, :identifier, :created_at, :updated_at)
 """)
-LIST_ENVIRONMENTS = sql("SELECT * FROM environments ORDER BY id")
-LIST_ORGANIZATION_ENVIRONMENTS = sql("SELECT * FROM environments WHERE organization_id = :organization_id ORDER BY id")
+_ENVIRONMENT = "id, organization_id, parent_id, name, kind, identifier, timezone, created_at, updated_at"
+LIST_ENVIRONMENTS = sql(f"SELECT {_ENVIRONMENT} FROM environments ORDER BY id")
+LIST_ORGANIZATION_ENVIRONMENTS = sql(
+    f"SELECT {_ENVIRONMENT} FROM environments WHERE organization_id = :organization_id ORDER BY id"
+)
 LOCK_ENVIRONMENT = sql("SELECT id FROM environments WHERE id = :environment_id {for_update}")
 
 INSERT_API_KEY = sql("""

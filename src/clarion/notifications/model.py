@@ -1,7 +1,6 @@
 """Triggered events as records: the run of one workflow for one subscriber, its jobs and their execution details."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -65,8 +64,7 @@ class EventOrigin(Struct, frozen=True, kw_only=True):
     overrides: dict[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventJob:
+class EventJob(Struct, frozen=True, kw_only=True):
     """One step of a run; `step` is its position in the workflow version."""
 
     id: JobId

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
@@ -86,6 +85,6 @@ async def _fetch_receipts(
 
 def _report(one: ReceiptTicket, receipt: Receipt, integration: Integration, now: Millis) -> Report:
     """Make a report of a receipt, with the message and the recipient of its ticket."""
-    named = replace(receipt, message_id=id_text(one.message_id), recipient=one.recipient)
+    named = structs.replace(receipt, message_id=id_text(one.message_id), recipient=one.recipient)
     redact = make_account_redactor(integration.channel, integration.credentials, device_tokens=(one.recipient,))
     return structs.replace(read_report(named, integration, redact, now), is_partial=one.is_partial)

@@ -4,7 +4,7 @@ While it is open, messages that another integration may carry pass it by. When t
 its success closes the circuit, its failure opens it for longer.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clarion.clock import MINUTE, SECOND, Millis
 
@@ -15,8 +15,7 @@ MAX_TRIAL = Millis(MINUTE)
 """A trial that nobody tells the end of is taken to have failed after this time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Circuit:
+class Circuit(Struct, frozen=True, kw_only=True):
     failures: int = 0
     """In a row; each beyond those that opened it is a trial that failed."""
     open_until: Millis | None = None

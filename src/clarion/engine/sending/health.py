@@ -5,7 +5,9 @@ limit is counted.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
@@ -35,8 +37,7 @@ UPDATE_HEALTH = sql("""
 """)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class Health(Struct, frozen=True, kw_only=True):
     circuit: Circuit = CLOSED
     bucket: Bucket = FULL
 

@@ -1,8 +1,9 @@
 """What a sender carries: a claimed job with its messages, the ways they may go, and what became of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.engine.records import Run
@@ -16,8 +17,7 @@ BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH})
 """Channels whose addresses are a person's own at one provider, so that no other integration can take over."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutgoingMessage:
+class OutgoingMessage(Struct, frozen=True, kw_only=True):
     """What a provider is to be handed of a message, and where it was tried last."""
 
     id: MessageId
@@ -42,26 +42,24 @@ class OutgoingMessage:
         return self.email if self.channel is Channel.EMAIL else self.phone if self.channel is Channel.SMS else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SendOutcome:
+class SendOutcome(Struct, frozen=True, kw_only=True):
     """What became of a message."""
 
     status: MessageStatus
     provider_id: str | None
     integration_id: IntegrationId | None = None
     provider_message_id: str | None = None
-    tickets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    tickets: Mapping[str, str] = {}
     """By recipient, what the provider is asked for later; empty where it tells by itself."""
     error_id: str | None = None
     error_text: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(Struct, frozen=True, kw_only=True):
     """The integrations that a message is tried with, in turn."""
 
     integrations: Sequence[Integration] = ()
-    passed_over: Mapping[str, str] = field(default_factory=dict)
+    passed_over: Mapping[str, str] = {}
     """By identifier, why another that comes first in order is not the first here."""
     is_trial: bool = False
     """Whether this message finds out if the first works again."""
@@ -69,8 +67,7 @@ class Route:
     """Those whose success is news."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealthReport:
+class HealthReport(Struct, frozen=True, kw_only=True):
     """What a send tells of its integration."""
 
     integration_id: IntegrationId
@@ -80,8 +77,7 @@ class HealthReport:
     """Until when the provider wants to be left alone."""
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class ClaimedSend:
+class ClaimedSend(Struct, kw_only=True, eq=False):
     """A claimed job with all that carrying it takes, and what became of it."""
 
     environment_id: EnvironmentId
@@ -94,23 +90,23 @@ class ClaimedSend:
     """Whether it has waited for a rate limit, and this is the moment that it was promised."""
     put_off_since: Millis | None = None
     """When its provider first asked to come back later; None where it did not, and when all is over."""
-    messages: list[OutgoingMessage] = field(default_factory=list)
-    overrides: dict[str, Any] = field(default_factory=dict)
+    messages: list[OutgoingMessage] = []
+    overrides: dict[str, Any] = {}
     is_canceled: bool = False
     """Whether its trigger was canceled."""
     run: Run | None = None
     """Loaded only where an integration's conditions or overrides of a step look at it."""
-    entries: dict[MessageId, ChannelEntry] = field(default_factory=dict)
-    contexts: dict[MessageId, dict[str, Any]] = field(default_factory=dict)
+    entries: dict[MessageId, ChannelEntry] = {}
+    contexts: dict[MessageId, dict[str, Any]] = {}
     """What receivers of plain webhooks are told; loaded only where an integration is one."""
-    suppressed: dict[MessageId, str] = field(default_factory=dict)
+    suppressed: dict[MessageId, str] = {}
     """Messages whose address is not written to, and why."""
-    planned: dict[MessageId, Route] = field(default_factory=dict)
+    planned: dict[MessageId, Route] = {}
     choices: int = 1
     """How many integrations may carry it, one after the other."""
-    outcomes: dict[MessageId, SendOutcome] = field(default_factory=dict)
-    health_reports: list[HealthReport] = field(default_factory=list)
-    dead_tokens: dict[SubscriberId, dict[str, set[str]]] = field(default_factory=dict)
+    outcomes: dict[MessageId, SendOutcome] = {}
+    health_reports: list[HealthReport] = []
+    dead_tokens: dict[SubscriberId, dict[str, set[str]]] = {}
     """Device tokens that will never work again, by provider."""
     dead_at: Millis | None = None
     """When its last attempt failed."""

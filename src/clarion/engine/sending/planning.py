@@ -5,7 +5,8 @@ channel. A message that has nowhere else to go is tried with what there is, howe
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection

@@ -3,13 +3,12 @@
 The bucket may be overdrawn: whoever comes too early is promised the moment when it will have filled up again.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clarion.clock import SECOND, Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bucket:
+class Bucket(Struct, frozen=True, kw_only=True):
     allowance: float
     """Messages that may go now; below zero, how many are promised to go later."""
     refilled_at: Millis
