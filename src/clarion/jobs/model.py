@@ -46,9 +46,13 @@ class Priority(IntEnum):
     FAN_OUT = 3
 
     @property
+    def is_critical(self) -> bool:
+        return self <= Priority.CRITICAL_FAN_OUT
+
+    @property
     def of_fan_out(self) -> "Priority":
         """The priority of a crowd: behind what is for one person."""
-        return Priority.CRITICAL_FAN_OUT if self <= Priority.CRITICAL_FAN_OUT else Priority.FAN_OUT
+        return Priority.CRITICAL_FAN_OUT if self.is_critical else Priority.FAN_OUT
 
 
 class JobQueue(IntEnum):

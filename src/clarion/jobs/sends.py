@@ -10,18 +10,21 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, JobId
 from clarion.jobs.details import APPENDED_DETAIL, ExecutionDetail
-from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job
+from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, Priority
 from clarion.jsontext import json_text
+from clarion.vocabulary import Channel
 
 LIST_DUE_SENDS = sql("""
-    SELECT id, notification_id, step, provider_id, attempt, status, put_off_since FROM jobs
-    WHERE environment_id = :environment_id AND queue = 2 AND due_at <= :now
+    SELECT id, notification_id, step, provider_id, attempt, status, put_off_since, priority FROM jobs
+    WHERE environment_id = :environment_id AND queue = 2 AND type = :channel AND priority = :priority
+    AND due_at <= :now
     ORDER BY due_at, id LIMIT :limit {skip_locked}
 """)
 CLAIM = sql("""
     UPDATE jobs SET status = 'running', attempt = attempt + 1, due_at = :lease_until, updated_at = :now
     WHERE environment_id = :environment_id AND id {any:ids}
 """)
+DEFER = sql("UPDATE jobs SET due_at = :due_at WHERE environment_id = :environment_id AND id {any:ids}")
 WAIT = sql(f"""
     UPDATE jobs SET status = 'delayed', due_at = :due_at, updated_at = :now, details = {APPENDED_DETAIL}
     {{each: environment_id uuid, id uuid, due_at bigint, detail text}}
@@ -67,9 +70,28 @@ class Attempt(Struct, frozen=True):
     """Whether the job was canceled since it was claimed."""
 
 
-async def list_due_sends(db: Connection, environment_id: EnvironmentId, *, limit: int, now: Millis) -> Sequence[Row]:
-    """Jobs that are due in SEND and that no other worker is claiming."""
-    return await db.fetch(LIST_DUE_SENDS, environment_id=environment_id, now=now, limit=limit)
+async def list_due_sends(
+    db: Connection,
+    environment_id: EnvironmentId,
+    channel: Channel,
+    priorities: Sequence[Priority],
+    *,
+    limit: int,
+    now: Millis,
+) -> list[Row]:
+    """Jobs of a channel that are due in SEND and that no other worker is claiming, most urgent first."""
+    rows: list[Row] = []
+    for priority in priorities:
+        if len(rows) < limit:
+            rows += await db.fetch(
+                LIST_DUE_SENDS,
+                environment_id=environment_id,
+                channel=channel,
+                priority=int(priority),
+                now=now,
+                limit=limit - len(rows),
+            )
+    return rows
 
 
 async def claim(
@@ -78,6 +100,12 @@ async def claim(
     """Take jobs for this worker: running until the lease ends, with the next attempt number."""
     if ids:
         await db.execute(CLAIM, environment_id=environment_id, ids=list(ids), lease_until=lease_until, now=now)
+
+
+async def defer(db: Connection, environment_id: EnvironmentId, ids: Sequence[JobId], *, until: Millis) -> None:
+    """Leave jobs in the queue for a moment, as they are."""
+    if ids:
+        await db.execute(DEFER, environment_id=environment_id, ids=list(ids), due_at=until)
 
 
 async def wait(

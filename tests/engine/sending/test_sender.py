@@ -9,13 +9,14 @@ from typing import Any
 from clarion.app import Application
 from clarion.clock import SECOND
 from clarion.db.port import Database, Work
-from clarion.engine.sending.claim import LEASE, claim_sends
+from clarion.engine.sending.claim import LEASE
 from clarion.engine.worker import Engine
 from clarion.errors import StoreUnavailable
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import Sent
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
+from tests.engine.sending.support import claim_email
 from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, details, step
 from tests.providers.loopback import WebServer, answering, web_server
@@ -99,9 +100,7 @@ async def test_a_job_claimed_by_a_process_that_died_is_sent_when_its_lease_ends(
     await world.make_workflow(EMAIL)
     await world.trigger(ADA)
     await world.engine.work_lanes()
-    sender = world.engine.sender
-    claim = partial(claim_sends, integrations=sender._integrations, limit=9, now=world.clock.now())
-    await sender._database.transaction(lambda db: claim(db, world.api.environment.id))
+    await claim_email(world)
 
     await world.work(after=LEASE - SECOND)
     assert await world.statuses() == [["running"]]

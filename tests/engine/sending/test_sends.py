@@ -1,15 +1,14 @@
 """Email, SMS, chat: what goes to a provider, what is tried again, and where messages stay."""
 
 import json
-from functools import partial
 from typing import Any
 
 import pytest
 
 from clarion.clock import HOUR, MINUTE
-from clarion.engine.sending.claim import claim_sends
 from clarion.engine.sending.deliver import deliver
 from clarion.engine.sending.record import record_sends
+from tests.engine.sending.support import claim_email
 from tests.engine.support import World, details, in_app, step
 from tests.providers.loopback import answering, mail_server, web_server
 
@@ -184,8 +183,7 @@ async def test_a_lease_that_ran_out_is_taken_again_and_the_late_worker_records_n
     await world.trigger({"subscriberId": "ada", "email": "ada@example.com"})
     await world.engine.work_lanes()
     sender, environment = world.engine.sender, world.api.environment.id
-    claim = partial(claim_sends, integrations=sender._integrations, limit=9, now=world.clock.now())
-    (late,), _ = await sender._database.transaction(lambda db: claim(db, environment))
+    (late,) = await claim_email(world)
     world.clock.move(minutes * MINUTE)
     await world.work()
     await deliver(late, sender._gateway, world.clock.now())

@@ -1,10 +1,11 @@
-"""Claims: jobs that need a provider are taken under a lease, with everything that carrying them takes.
+"""Claims: jobs that need a provider are taken under a lease, with everything that sending them needs.
 
-A claim raises the job's `attempt` and moves `due_at` behind the lease, so that a worker that dies gives its jobs back
-by itself; a worker that lives renews the lease while it sends. Jobs that have to wait for an integration are put back
-as they were: `delayed` until the moment that they were promised.
+A claim raises the job's `attempt` and moves `due_at` to the end of the lease, so that the jobs of a dead worker come
+due again; a live worker renews the lease while it sends. Jobs that have to wait for an integration are put back:
+`delayed` until their turn.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import NamedTuple
@@ -15,15 +16,16 @@ from clarion.db.query import sql
 from clarion.engine.load import load_runs
 from clarion.engine.sending.barrier import enter_claim
 from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
+from clarion.engine.sending.places import IntegrationShares, Room, SendQueue
 from clarion.engine.sending.planning import plan_sends
 from clarion.engine.sending.webhook_context import add_contexts
-from clarion.ids import EnvironmentId, JobId, SubscriberId, TriggerId
+from clarion.ids import EnvironmentId, IntegrationId, JobId, SubscriberId, TriggerId
 from clarion.integrations.cache import IntegrationCache
 from clarion.integrations.model import Integration
 from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailStatus, ExecutionDetail, canceled_detail
-from clarion.jobs.model import Job, JobQueue
+from clarion.jobs.model import Job, JobQueue, Priority
 from clarion.jsontext import json_value
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
@@ -32,6 +34,8 @@ from clarion.triggers.model import TriggerState
 from clarion.vocabulary import Channel, JobStatus
 
 LEASE = Millis(30 * SECOND)
+DEFERRED_FOR = Millis(SECOND)
+"""A send whose integration has its share of places taken lets others of its channel go first for this long."""
 
 # Neither ordered nor joined: either way PostgreSQL would rather walk all messages than look up and sort these few.
 LIST_MESSAGES = sql("""
@@ -51,29 +55,53 @@ _CANCELED = frozenset({TriggerState.CANCELED, TriggerState.CANCELING})
 
 class Claim(NamedTuple):
     sends: list[ClaimedSend]
-    """To be carried by this worker alone."""
+    """Taken by this worker alone."""
     has_found: bool
-    """Whether any job was due, be it to be carried or to wait."""
+    """Whether any job was due, to be sent or to wait."""
+    is_full: bool = False
+    """Whether more may be taken as soon as one that is in flight ends."""
 
 
 async def claim_sends(
-    db: Connection, environment_id: EnvironmentId, integrations: IntegrationCache, *, limit: int, now: Millis
+    db: Connection, room: Room, integrations: IntegrationCache, in_flight: Counter[IntegrationId], now: Millis
 ) -> Claim:
-    """Take up to `most` jobs that are due; those that have to wait for an integration are put back."""
+    """Take jobs that are due, as many as there is room for; those that have to wait for an integration are put back."""
+    environment_id, channel = room.queue
     await enter_claim(db, environment_id)
-    rows = await sends_store.list_due_sends(db, environment_id, limit=limit, now=now)
+    known = await integrations.list(db, environment_id)
+    shares = IntegrationShares(in_flight, known)
+    priorities, limit = shares.limit_room(room)
+    if limit <= 0:
+        return Claim([], has_found=False, is_full=True)
+    rows = await sends_store.list_due_sends(db, environment_id, channel, priorities, limit=limit, now=now)
     if not rows:
         return Claim([], has_found=False)
-    opened = await integrations.list(db, environment_id)
-    sends = [_claimed_send(environment_id, row, opened) for row in rows]
+    sends = [_claimed_send(room.queue, row, known) for row in rows]
     await _load(db, environment_id, sends)
     sends = await _drop_canceled(db, environment_id, sends, now)
     planned = await plan_sends(db, environment_id, sends, now)
-    going = [send for send, wait in planned if not wait]
+    waiting = [_wait(send, wait, now) for send, wait in planned if wait]
+    await sends_store.wait(db, environment_id, waiting, now)
+    going, deferred = _choose([send for send, wait in planned if not wait], shares)
+    await sends_store.defer(db, environment_id, [one.job.id for one in deferred], until=Millis(now + DEFERRED_FOR))
     ids = [send.job.id for send in going]
     await sends_store.claim(db, environment_id, ids, lease_until=Millis(now + LEASE), now=now)
-    await sends_store.wait(db, environment_id, [_wait(send, wait, now) for send, wait in planned if wait], now)
-    return Claim(going, has_found=True)
+    return Claim(going, has_found=True, is_full=bool(deferred))
+
+
+def _choose(sends: Sequence[ClaimedSend], shares: IntegrationShares) -> tuple[list[ClaimedSend], list[ClaimedSend]]:
+    """Those whose integrations have room for them, and those that wait for it."""
+    going: list[ClaimedSend] = []
+    deferred: list[ClaimedSend] = []
+    for send in sends:
+        first = [route.integrations[0] for route in send.planned.values()]
+        if all(shares.has_room(one, send.job.priority) for one in first):
+            for one in first:
+                shares.take(one)
+            going.append(send)
+        else:
+            deferred.append(send)
+    return going, deferred
 
 
 async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], now: Millis) -> None:
@@ -85,7 +113,7 @@ async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], now: Millis
         await sends_store.renew_leases(db, environment_id, ids, lease_until=Millis(now + LEASE))
 
 
-def _claimed_send(environment_id: EnvironmentId, row: Row, integrations: Sequence[Integration]) -> ClaimedSend:
+def _claimed_send(queue: SendQueue, row: Row, integrations: Sequence[Integration]) -> ClaimedSend:
     attempt = row["attempt"] + 1
     job = Job(
         id=row["id"],
@@ -94,9 +122,11 @@ def _claimed_send(environment_id: EnvironmentId, row: Row, integrations: Sequenc
         provider_id=row["provider_id"],
         queue=JobQueue.SEND,
         attempt=attempt,
+        priority=Priority(row["priority"]),
     )
     return ClaimedSend(
-        environment_id=environment_id,
+        environment_id=queue.environment_id,
+        channel=queue.channel,
         notification_id=row["notification_id"],
         job=job,
         claimed_attempt=attempt,

@@ -82,6 +82,7 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
 
     environment_id: EnvironmentId
     notification_id: NotificationId
+    channel: Channel
     job: Job
     """Its details are those of this attempt alone."""
     claimed_attempt: int

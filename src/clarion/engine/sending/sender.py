@@ -1,24 +1,23 @@
-"""Senders: claims, sends and records of one process, all going on at the same time.
+"""The sender of one process: claims, sends and records, all at the same time.
 
-What is claimed is carried at once, each job by itself, so that a slow provider holds up nobody but its own messages.
-Results are recorded in groups: while one group is being written, the next one gathers.
+Each claimed job is sent by its own task, so that a slow provider holds up nobody but its own messages. Results are
+recorded in groups: while one group is written, the next one gathers.
 """
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 
 from clarion.clock import SECOND, Clock
-from clarion.db.port import Connection, Database
-from clarion.db.query import sql
+from clarion.db.port import Database
 from clarion.engine.loop import PAUSE_SECONDS, repeat
 from clarion.engine.sending.claim import LEASE, claim_sends, renew_leases
 from clarion.engine.sending.deliver import deliver, give_up, set_aside
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
+from clarion.engine.sending.places import Places, Room, list_waiting
 from clarion.engine.sending.record import record_sends
 from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
@@ -26,29 +25,15 @@ from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
 from clarion.providers.sending.gateway import ProviderGateway
 
-MAX_IN_FLIGHT = 512
-"""Jobs that one process carries at a time, shared by the environments that have some."""
-
-_MIN_SHARE = 8
-_MAX_CLAIM = 128
-_MANY = 16
+_BUSY = 16
 _GATHER_SECONDS = 0.02
-"""While many sends are under way, results wait for others this long: a larger group costs less for each."""
+"""While many sends are in flight, results wait this long for others: a larger group costs less per result."""
 
 log = logging.getLogger(__name__)
 
-# A scalar look-up rather than EXISTS, which PostgreSQL may turn into a scan of the whole queue.
-LIST_SENDS = sql("""
-    SELECT e.id FROM environments AS e
-    WHERE (
-        SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.queue = 2 AND j.due_at <= :now LIMIT 1
-    ) IS NOT NULL
-    ORDER BY e.id
-""")
-
 
 class Sender:
-    """Carries jobs of all environments to their providers."""
+    """Sends the jobs of all environments through their providers."""
 
     def __init__(
         self,
@@ -69,17 +54,17 @@ class Sender:
         self._hint = asyncio.Event()
         self._is_full = False
         self._is_ending = False
-        self._in_flight: set[ClaimedSend] = set()
-        self._carried: list[ClaimedSend] = []
+        self._places = Places()
+        self._delivered: list[ClaimedSend] = []
         self._tasks = Tasks()
         self._recorder: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """There may be jobs to carry."""
+        """There may be jobs to send."""
         self._hint.set()
 
     async def run(self) -> None:
-        """Carry until cancelled; what is under way then is finished and recorded first."""
+        """Send until cancelled; what is in flight then is finished and recorded first."""
         renewal = asyncio.create_task(self._keep_leases())
         try:
             await repeat(self.claim, self._hint)
@@ -89,47 +74,46 @@ class Sender:
             renewal.cancel()
 
     async def work(self) -> bool:
-        """Carry and record what is due at this moment; tells whether there was any."""
+        """Send and record what is due at this moment; returns whether there was any."""
         has_claimed = await self.claim()
         await self._tasks.finish()
         return has_claimed
 
     async def claim(self) -> bool:
-        """Take what there is room for and send it on its way; tells whether there was any."""
-        waiting = await self._database.read(self._list_waiting)
-        counts = Counter(send.environment_id for send in self._in_flight)
-        share = max(_MIN_SHARE, MAX_IN_FLIGHT // max(len(counts.keys() | set(waiting)), 1))
-        room = {one: min(share - counts[one], _MAX_CLAIM) for one in waiting if counts[one] < share}
-        self._is_full = len(room) < len(waiting)
-        return await self._tasks.claim([self._claim_of(one, limit) for one, limit in room.items()])
+        """Take what there is room for and send it; returns whether there was any."""
+        waiting = await self._database.read(lambda db: list_waiting(db, self._clock.now()))
+        rooms = self._places.find_room(waiting)
+        self._is_full = len(rooms) < len(waiting)
+        return await self._tasks.claim([self._claim(one) for one in rooms])
 
-    async def _list_waiting(self, db: Connection) -> list[EnvironmentId]:
-        return [EnvironmentId(row["id"]) for row in await db.fetch(LIST_SENDS, now=self._clock.now())]
+    async def _claim(self, room: Room) -> bool:
+        in_flight = self._places.count_by_integration(room.queue.environment_id)
+        claim = partial(
+            claim_sends, room=room, integrations=self._integrations, in_flight=in_flight, now=self._clock.now()
+        )
+        claimed = await self._database.transaction(claim)
+        self._is_full = self._is_full or claimed.is_full
+        self._places.take(claimed.sends)
+        for send in claimed.sends:
+            self._tasks.start(self._send(send))
+        return claimed.has_found
 
-    async def _claim_of(self, environment_id: EnvironmentId, limit: int) -> bool:
-        claim = partial(claim_sends, integrations=self._integrations, limit=limit, now=self._clock.now())
-        sends, has_found = await self._database.transaction(lambda db: claim(db, environment_id))
-        self._in_flight.update(sends)
-        for send in sends:
-            self._tasks.start(self._carry(send))
-        return has_found
-
-    async def _carry(self, send: ClaimedSend) -> None:
+    async def _send(self, send: ClaimedSend) -> None:
         try:
             await deliver(send, self._gateway, self._clock.now(), self._receipts_url)
         except Exception as error:
             log.exception("Send failed", extra={"job_id": send.job.id.hex()})
             give_up(send, error, self._clock.now())
-        self._carried.append(send)
+        self._delivered.append(send)
         if self._recorder is None:
-            self._recorder = self._tasks.start(self._record_carried())
+            self._recorder = self._tasks.start(self._record_delivered())
 
-    async def _record_carried(self) -> None:
+    async def _record_delivered(self) -> None:
         try:
-            while self._carried:
-                if len(self._in_flight) - len(self._carried) > _MANY:
+            while self._delivered:
+                if len(self._places) - len(self._delivered) > _BUSY:
                     await asyncio.sleep(_GATHER_SECONDS)
-                group, self._carried = self._carried, []
+                group, self._delivered = self._delivered, []
                 group.sort(key=lambda send: send.environment_id)
                 for environment_id, sends in groupby(group, lambda send: send.environment_id):
                     await self._record(environment_id, list(sends))
@@ -142,12 +126,12 @@ class Sender:
         except Exception:
             log.exception("Results not recorded", extra={"environment_id": environment_id.hex()})
             await self._record_apart(environment_id, sends)
-        self._in_flight.difference_update(sends)
+        self._places.release(sends)
         if self._is_full:
             self._hint.set()
 
     async def _record_apart(self, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
-        """Each alone, so that one that nobody foresaw does not take the others with it; it is set aside as failed."""
+        """Record each alone, so that one that fails unexpectedly does not take the others along; it ends as failed."""
         for send in sends:
             try:
                 if len(sends) == 1:
@@ -159,7 +143,7 @@ class Sender:
                     await self._record_apart(environment_id, [send])
 
     async def _write(self, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
-        """Write results down, however long the store cannot be used; what is lost here would be sent again."""
+        """Write results, however long the store cannot be used: a result that is lost would be sent again."""
         record = partial(record_sends, environment_id=environment_id, sends=sends, now=self._clock.now())
         while True:
             try:
@@ -176,7 +160,7 @@ class Sender:
     async def _keep_leases(self) -> None:
         while True:
             await asyncio.sleep(LEASE / SECOND / 3)
-            renew = partial(renew_leases, sends=tuple(self._in_flight), now=self._clock.now())
+            renew = partial(renew_leases, sends=tuple(self._places), now=self._clock.now())
             try:
                 await self._database.transaction(renew)
             except StoreUnavailable as error:

@@ -1,0 +1,22 @@
+"""Claiming sends by hand."""
+
+from collections import Counter
+from functools import partial
+
+from clarion.engine.sending.claim import claim_sends
+from clarion.engine.sending.model import ClaimedSend
+from clarion.engine.sending.places import Room, SendQueue
+from clarion.jobs.model import Priority
+from clarion.vocabulary import Channel
+from tests.engine.support import World
+
+
+async def claim_email(world: World) -> list[ClaimedSend]:
+    """Claim the e-mails that are due, as a worker does that then dies or is stopped."""
+    sender = world.engine.sender
+    room = Room(SendQueue(world.api.environment.id, Channel.EMAIL), list(Priority), 9)
+    claim = partial(
+        claim_sends, room=room, integrations=sender._integrations, in_flight=Counter(), now=world.clock.now()
+    )
+    claimed = await sender._database.transaction(claim)
+    return claimed.sends

@@ -1,0 +1,160 @@
+"""Who gets the next places in flight: critical sends first, and no channel or integration more than its share."""
+
+import asyncio
+from collections import Counter
+from functools import partial
+
+import pytest
+
+from clarion.engine.sending import places
+from clarion.engine.sending.model import ClaimedSend
+from clarion.engine.sending.places import CRITICAL_RESERVE, MAX_IN_FLIGHT, Places, SendQueue, WaitingSends
+from clarion.ids import EnvironmentId, NotificationId
+from clarion.jobs.model import Job, Priority
+from clarion.vocabulary import Channel
+from tests.engine.sending.test_sender import has_requests, make_chatter, running, slow_chat, until
+from tests.engine.sending.test_sends import EMAIL, integrate
+from tests.engine.support import World, step
+
+CHAT = step("chat", body="Ping {{payload.n}}")
+ENVIRONMENT = EnvironmentId(bytes(16))
+CRITICAL = {"all": {"enabled": True, "readOnly": True}, "channels": {}}
+
+
+def make_send(channel: Channel = Channel.EMAIL, environment_id: EnvironmentId = ENVIRONMENT) -> ClaimedSend:
+    return ClaimedSend(
+        environment_id=environment_id,
+        notification_id=NotificationId(bytes(16)),
+        channel=channel,
+        job=Job(id=bytes(16), step=0),  # type: ignore[arg-type]
+        claimed_attempt=1,
+        integrations=[],
+    )
+
+
+def waiting(channel: Channel, *priorities: Priority) -> WaitingSends:
+    return WaitingSends(SendQueue(ENVIRONMENT, channel), list(priorities))
+
+
+def test_a_channel_that_is_alone_has_all_places() -> None:
+    flight = Places()
+    flight.take([make_send() for _ in range(MAX_IN_FLIGHT - 1)])
+
+    (room,) = flight.find_room([waiting(Channel.EMAIL, Priority.USUAL)])
+
+    assert room.limit == 1
+
+
+def test_a_channel_that_has_taken_all_places_leaves_another_its_share() -> None:
+    flight = Places()
+    flight.take([make_send() for _ in range(MAX_IN_FLIGHT)])
+
+    rooms = flight.find_room([waiting(Channel.EMAIL, Priority.USUAL), waiting(Channel.SMS, Priority.USUAL)])
+
+    assert [one.queue.channel for one in rooms] == [Channel.SMS]
+    assert rooms[0].limit > 0
+
+
+def test_a_full_channel_has_a_reserve_for_critical_sends_alone() -> None:
+    flight = Places()
+    flight.take([make_send() for _ in range(MAX_IN_FLIGHT)])
+
+    (room,) = flight.find_room([waiting(Channel.EMAIL, Priority.CRITICAL, Priority.USUAL)])
+
+    assert room.priorities == [Priority.CRITICAL]
+    assert room.limit == CRITICAL_RESERVE
+
+
+def test_released_places_are_free_again() -> None:
+    flight = Places()
+    sends = [make_send() for _ in range(MAX_IN_FLIGHT)]
+    flight.take(sends)
+    flight.release(sends[:5])
+
+    (room,) = flight.find_room([waiting(Channel.EMAIL, Priority.USUAL)])
+
+    assert room.limit == 5
+
+
+async def test_a_hanging_provider_does_not_keep_other_channels_from_sending(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "MAX_IN_FLIGHT", 4)
+    monkeypatch.setattr(places, "MIN_SHARE", 2)
+    async with slow_chat(b"/") as (chat, may_answer):
+        await integrate(world, "slack", "chat", applicationId="a", clientId="c", secretKey="s")
+        await integrate(world, "svc-email", "email")
+        await world.make_workflow(CHAT, key="chat")
+        await world.make_workflow(EMAIL, key="mail")
+        await make_chatter(world, chat, "ada")
+        async with running(world.engine):
+            for n in range(12):
+                await world.trigger("ada", name="chat", payload={"n": n})
+            await until(partial(has_requests, chat, 2))
+            await world.trigger({"subscriberId": "bob", "email": "bob@example.com"}, name="mail", transactionId="mail")
+
+            async def is_sent() -> bool:
+                return await world.statuses(transactionId="mail") == [["completed"]]
+
+            await until(is_sent)
+            may_answer.set()
+            await until(partial(has_requests, chat, 12))
+
+
+async def test_a_critical_send_goes_before_what_waits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "MAX_IN_FLIGHT", 1)
+    monkeypatch.setattr(places, "MIN_SHARE", 1)
+    monkeypatch.setattr(places, "CRITICAL_RESERVE", 0)
+    async with slow_chat(b"/") as (chat, may_answer):
+        await integrate(world, "slack", "chat", applicationId="a", clientId="c", secretKey="s")
+        await world.make_workflow(CHAT, key="usual")
+        await world.make_workflow(CHAT, key="urgent", preferences={"user": CRITICAL, "workflow": CRITICAL})
+        await make_chatter(world, chat, "ada")
+        async with running(world.engine):
+            for n in range(5):
+                await world.trigger("ada", name="usual", payload={"n": n})
+            await until(partial(has_requests, chat, 1))
+            await world.trigger("ada", name="urgent", payload={"n": "urgent"}, transactionId="urgent")
+
+            async def is_queued() -> bool:
+                return await world.statuses(transactionId="urgent") == [["queued"]]
+
+            await until(is_queued)
+            may_answer.set()
+            await until(partial(has_requests, chat, 6))
+
+    order = [request.partition(b"Ping ")[2][:6] for request in chat.requests]
+    assert order[1] == b"urgent"
+
+
+async def test_one_account_of_a_channel_leaves_places_for_another(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "MAX_IN_FLIGHT", 8)
+    async with slow_chat(b"/slow") as (chat, may_answer):
+        for name in ("slack", "discord"):
+            await integrate(world, name, "chat", **({} if name == "discord" else SLACK))
+        await world.make_workflow(CHAT)
+        await make_chatter(world, chat, "slow", "/slow")
+        await world.api.post("/v2/subscribers", json={"subscriberId": "quick"})
+        hook = {"providerId": "discord", "credentials": {"webhookUrl": chat.url("/quick")}}
+        await world.api.patch("/v1/subscribers/quick/credentials", json=hook)
+        async with running(world.engine):
+            for n in range(12):
+                await world.trigger("slow", payload={"n": n})
+            await until(partial(has_requests, chat, 2))
+            await world.trigger("quick", payload={"n": "quick"}, transactionId="quick")
+
+            async def is_requested() -> bool:
+                world.clock.move(1_000)
+                world.engine.sender.wake()
+                await asyncio.sleep(0.02)
+                return any(b"/quick" in request.partition(b"\r\n")[0] for request in chat.requests)
+
+            await until(is_requested)
+            slow = Counter(b"/slow" in request.partition(b"\r\n")[0] for request in chat.requests)[True]
+            assert slow <= 2
+            may_answer.set()
+
+
+SLACK = {"applicationId": "a", "clientId": "c", "secretKey": "s"}
