@@ -57,7 +57,7 @@ class Advance:
         await self._throttles.write()
 
     async def _run(self, run: Run) -> None:
-        if run.is_canceled:
+        if not run.is_new and run.is_canceled:
             _cancel(run, self._now)
             return
         for place, job in enumerate(run.jobs):

@@ -117,18 +117,19 @@ async def settle_claim(db: Connection, environment_id: EnvironmentId, claim: Cla
 async def _claim(
     db: Connection, environment_id: EnvironmentId, direct: Sequence[Trigger], parts: Sequence[Part], now: Millis
 ) -> Claim:
-    recipients = [
-        *await list_direct_recipients(db, environment_id, direct, now),
-        *await list_part_recipients(db, environment_id, parts, now),
-    ]
-    # Each person's runs start in the order of their triggers.
-    recipients.sort(key=lambda one: (one.priority, one.trigger.id))
+    recipients = await list_direct_recipients(db, environment_id, direct, now)
+    if parts:
+        recipients += await list_part_recipients(db, environment_id, parts, now)
+        # Each person's runs start in the order of their triggers.
+        recipients.sort(key=lambda one: (one.priority, one.trigger.id))
     progress = [Progress(one.id, one.priority, None) for one in direct]
     return Claim(recipients=recipients, progress=progress, parts=list(parts))
 
 
 def _choose(queued: Sequence[Trigger], parts: Sequence[Part], limit: int) -> tuple[list[Trigger], list[Part]]:
     """The first triggers and parts in order, until they have `limit` recipients together."""
+    if not parts:
+        return list(queued), []
     direct: list[Trigger] = []
     own_parts: list[Part] = []
     room = limit

@@ -88,7 +88,7 @@ async def _update_people(db: Connection, triggers: Sequence[Trigger], now: Milli
 
     A trigger whose transaction was seen before changes nothing.
     """
-    saying = [one for one in triggers if any(person.fields for person in one.recipients.named)]
+    saying = [one for one in triggers if one.recipients.has_fields]
     if not saying:
         return
     changes: dict[tuple[EnvironmentId, SubscriberKey], dict[str, Any]] = {}

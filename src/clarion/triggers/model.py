@@ -68,9 +68,16 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.people if self.actor is None else [*self.people, self.actor]
 
     @property
+    def has_fields(self) -> bool:
+        """Whether the caller says anything of the people."""
+        if self.actor is not None and self.actor.fields:
+            return True
+        return any(one.fields for one in self.people) if len(self.people) != 1 else bool(self.people[0].fields)
+
+    @property
     def stored(self) -> "Recipients":
         """As they are kept: what was said of people is theirs, and not repeated here."""
-        if not any(person.fields for person in self.named):
+        if not self.has_fields:
             return self
         people = [Person(key=one.key) for one in self.people]
         actor = None if self.actor is None else Person(key=self.actor.key)
@@ -80,6 +87,8 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The lane of all recipients, where they are named and in one lane."""
         if self.topics or self.everyone:
             return None
+        if len(self.people) == 1:
+            return lane_of(self.people[0].key)
         lanes = {lane_of(one.key) for one in self.people}
         return lanes.pop() if len(lanes) == 1 else None
 
