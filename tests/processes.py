@@ -56,6 +56,12 @@ class Process:
         self.popen.kill()
         self.popen.wait()
 
+    def pause(self) -> None:
+        self.popen.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self.popen.send_signal(signal.SIGCONT)
+
     def stop(self) -> int:
         self.popen.send_signal(signal.SIGTERM)
         return self.popen.wait(timeout=30)

@@ -6,7 +6,10 @@
 import asyncio
 import os
 import random
-from collections.abc import Callable
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +18,17 @@ import pytest
 
 from clarion.db.port import Database
 from clarion.db.postgres import PostgresDatabase
+from clarion.db.query import sql
 from clarion.db.sqlite import SqliteDatabase
+from clarion.ids import id_text
 from tests.chaos.invariants import find_broken
 from tests.processes import Process, Start
+from tests.providers.loopback import answering, web_server
 from tests.servers import postgres_server
 
 KILLS = int(os.environ.get("CLARION_CHAOS_KILLS", "4"))
+PAUSE_SECONDS = 35 if KILLS >= 20 else 2
+"""Longer than the lease of a send, where there is time for it."""
 CLIENTS = 8
 KEY = "chaos-key-of-development"
 
@@ -61,14 +69,17 @@ async def send_triggers(process: Process, accepted: set[str], stop: asyncio.Even
                 accepted.add(transaction)
 
 
-async def prepare(process: Process) -> None:
+MAILBOX = {"providerId": "svc-email", "channel": "email", "active": True}
+
+
+async def prepare(process: Process, integration: dict[str, Any] | None = None) -> None:
     async with process.client(KEY) as client:
         people = [{"subscriberId": f"person-{n}", "email": f"p{n}@example.com"} for n in range(5)]
         crowd = [{"subscriberId": f"crowd-{n}", "email": f"c{n}@example.com"} for n in range(40)]
         await client.post("/v1/subscribers/bulk", json={"subscribers": people + crowd})
         members = {"subscriberIds": [one["subscriberId"] for one in crowd]}
         await client.post("/v2/topics/crowd/subscriptions", json=members)
-        await client.post("/v1/integrations", json={"providerId": "svc-email", "channel": "email", "active": True})
+        assert (await client.post("/v1/integrations", json=integration or MAILBOX)).status_code == 201
         assert (await client.post("/v2/workflows", json=WORKFLOW)).status_code == 201
 
 
@@ -81,6 +92,21 @@ async def wait_for_invariants(database: Database) -> dict[str, int]:
             return {}
         await asyncio.sleep(0.1)
     return broken
+
+
+@asynccontextmanager
+async def counting_provider(received: Counter[str]) -> AsyncIterator[dict[str, Any]]:
+    """An integration whose provider counts requests by their idempotency key."""
+
+    async def respond(request: bytes, writer: asyncio.StreamWriter) -> None:
+        head = request.partition(b"\r\n\r\n")[0].decode()
+        (key,) = re.findall(r"(?im)^idempotency-key: (\S+)", head)
+        received[key] += 1
+        await answering(200)(request, writer)
+
+    async with web_server(respond) as server:
+        credentials = {"webhookUrl": server.url("/mail"), "secretKey": "s", "from": "news@example.com"}
+        yield {"providerId": "email-webhook", "channel": "email", "active": True, "credentials": credentials}
 
 
 SETTINGS = {"CLARION_DEVELOPMENT_API_KEY": KEY, "CLARION_LOG_LEVEL": "error"}
@@ -135,24 +161,51 @@ async def test_a_whole_installation_survives_being_killed(start: Start, store: l
     await check_store(process, store, accepted)
 
 
-async def test_several_processes_survive_each_others_deaths(
+COUNT_RUNNING = sql("SELECT count(*) AS n FROM jobs WHERE status = 'running'")
+LIST_SENT = sql("SELECT id FROM messages WHERE channel = 'email' AND status = 'sent'")
+
+
+async def count_running(database: Database) -> int:
+    row = await database.read(lambda db: db.fetch_one(COUNT_RUNNING))
+    return int(row["n"]) if row else 0
+
+
+async def test_several_processes_survive_each_others_deaths_and_pauses(
     start: Start, run_command: Any, fresh_postgres_url: str, tmp_path: Path
 ) -> None:
+    """One API and four workers; their provider takes an idempotency key and counts what it gets."""
     store = ["--data-dir", str(tmp_path / "data"), "--database-url", fresh_postgres_url]
+    settings = SETTINGS | {"CLARION_EGRESS_ALLOW": "127.0.0.0/8"}
     accepted: set[str] = set()
     run_command("migrate", *store)
-    api = start("api", *store, **SETTINGS)
-    workers = [start("worker", *store, **SETTINGS) for _ in range(2)]
-    await prepare(api)
-    for number in range(KILLS):
-        if number % 3 == 0:
-            await under_load(api, accepted, api.kill)
-            api = start("api", *store, **SETTINGS)
-        else:
+    api = start("api", *store, **settings)
+    workers = [start("worker", *store, **settings) for _ in range(4)]
+    database = await open_store(store)
+    received: Counter[str] = Counter()
+    repeatable = 0
+    async with counting_provider(received) as integration:
+        await prepare(api, integration)
+        for number in range(KILLS):
+            if number % 3 == 0:
+                await under_load(api, accepted, api.kill)
+                api = start("api", *store, **settings)
+                continue
             victim = workers.pop(0)
-            await under_load(api, accepted, victim.kill)
-            workers.append(start("worker", *store, **SETTINGS))
-    await check_store(api, store, accepted)
+            await under_load(api, accepted, victim.kill if number % 3 == 1 else victim.pause)
+            # What a dead worker had in flight is sent again; so is what a paused one is late to record.
+            repeatable += await count_running(database)
+            if number % 3 == 1:
+                workers.append(start("worker", *store, **settings))
+            else:
+                await asyncio.sleep(PAUSE_SECONDS)
+                victim.resume()
+                workers.append(victim)
+        await check_store(api, store, accepted)
+        sent = {id_text(row["id"]) for row in await database.read(lambda db: db.fetch(LIST_SENT))}
+    await database.close()
+    # Each message is known to the provider by one key, so that it delivers each once.
+    assert received.keys() == sent
+    assert received.total() - len(received) <= repeatable
 
 
 async def test_crashes_of_postgresql_lose_nothing(start: Start, tmp_path_factory: pytest.TempPathFactory) -> None:
