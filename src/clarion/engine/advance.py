@@ -8,6 +8,7 @@ from clarion.clock import Millis
 from clarion.conditions import CompiledLogic, Decision, decide_filters, explain_logic
 from clarion.db.port import Connection
 from clarion.engine.digests import DigestWindows
+from clarion.engine.load import add_past
 from clarion.engine.outcomes import Done, Ended, Failed, Merged, Sending, Skipped, StepOutcome, Waiting
 from clarion.engine.records import Run, variables_of
 from clarion.engine.steps.context import StepContext
@@ -44,12 +45,15 @@ class Advance:
     def __init__(
         self, db: Connection, environment_id: EnvironmentId, *, open_providers: frozenset[str], now: Millis
     ) -> None:
+        self._db = db
+        self._environment_id = environment_id
         self._open_providers = open_providers
         self._now = now
         self._digests = DigestWindows(db, environment_id, now)
         self._throttles = ThrottlePasses(db, environment_id, now)
 
     async def run_all(self, runs: Sequence[Run]) -> None:
+        await add_past(self._db, self._environment_id, [run for run in runs if not run.is_new])
         await self._load(runs)
         for run in runs:
             await self._run(run)

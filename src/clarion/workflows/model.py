@@ -135,6 +135,20 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
         return frozenset(step.type for step in self.steps)
 
     @cached_property
+    def refers_to_steps(self) -> bool:
+        """Whether a template or a condition may ask what became of an earlier step."""
+        return "steps" in self._text or "previousStep" in self._text
+
+    @cached_property
+    def refers_to_actor(self) -> bool:
+        """Whether a template or a condition may ask who acted."""
+        return "actor" in self._text
+
+    @cached_property
+    def _text(self) -> str:
+        return json_text(self.steps)
+
+    @cached_property
     def channels(self) -> list[Channel]:
         """The channels of active steps, each once, in step order."""
         found = [step.channel for step in self.steps if step.active]
