@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from clarion.clock import DAY, HOUR, MINUTE
+from tests.engine.sending.test_sends import EMAIL
 from tests.engine.support import World, details, in_app, step
 
 
@@ -65,6 +66,36 @@ async def test_days_follow_the_persons_time_zone(world: World) -> None:
     await world.work(after=1)
 
     assert await world.feed() == ["morning"]
+
+
+@pytest.mark.parametrize(("own", "hours"), [(None, 23), ("UTC", 8)])
+async def test_the_environments_time_zone_is_that_of_people_who_have_none(
+    world: World, own: str | None, hours: int
+) -> None:
+    await world.set_timezone("Asia/Tokyo")
+    await world.make_workflow(step("delay", type="timed", cron="0 8 * * *"), in_app("morning"))
+    await world.trigger({"subscriberId": "ada", "timezone": own})
+    await world.work()
+    await world.work(after=hours * HOUR - 1)
+    assert await world.feed() == []
+
+    await world.work(after=1)
+
+    assert await world.feed() == ["morning"]
+
+
+async def test_days_of_digests_and_schedules_follow_the_environments_time_zone(world: World) -> None:
+    await world.set_timezone("Asia/Tokyo")
+    await world.make_workflow(digest(type="timed", cron="0 8 * * *", amount=None, unit=None), EMAIL)
+    await world.api.post("/v2/subscribers", json={"subscriberId": "ada", "email": "ada@example.com"})
+    # Thursday midnight in UTC is Thursday nine in Tokyo; the window closes there on Friday at eight.
+    await world.set_schedule(friday=[("07:30 AM", "08:30 AM")])
+    await world.trigger()
+    await world.work()
+    await world.work(after=23 * HOUR)
+
+    (event,) = await world.events()
+    assert "fell outside" not in " ".join(details(event["jobs"][1]))
 
 
 def digest(**controls: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from clarion.engine.digests import DigestWindows
 from clarion.engine.load import add_past
 from clarion.engine.outcomes import Done, Ended, Failed, Merged, Sending, Skipped, StepOutcome, Waiting
 from clarion.engine.records import Run, variables_of
-from clarion.engine.steps.context import StepContext
+from clarion.engine.steps.context import Defaults, StepContext
 from clarion.engine.steps.digest import find_window_id
 from clarion.engine.steps.registry import DECIDE, FINISH
 from clarion.engine.steps.throttle import find_passes
@@ -42,12 +42,10 @@ _STEP_ERRORS = (ArithmeticError, LookupError, TypeError, ValueError, RecursionEr
 class Advance:
     """Takes the runs of one unit of work as far as they get, one after the other."""
 
-    def __init__(
-        self, db: Connection, environment_id: EnvironmentId, *, open_providers: frozenset[str], now: Millis
-    ) -> None:
+    def __init__(self, db: Connection, environment_id: EnvironmentId, defaults: Defaults, now: Millis) -> None:
         self._db = db
         self._environment_id = environment_id
-        self._open_providers = open_providers
+        self._defaults = defaults
         self._now = now
         self._digests = DigestWindows(db, environment_id, now)
         self._throttles = ThrottlePasses(db, environment_id, now)
@@ -114,7 +112,7 @@ class Advance:
             variables=variables,
             digests=self._digests,
             throttles=self._throttles,
-            open_providers=self._open_providers,
+            defaults=self._defaults,
         )
 
 
