@@ -39,14 +39,14 @@ class World:
         response = await self.api.patch(f"/v1/environments/{me['_id']}", json={"timezone": name})
         assert response.status_code == 200, response.text
 
-    async def set_schedule(self, key: str = "ada", **days: list[tuple[str, str]]) -> None:
-        """Set the hours of the week in which the person wants messages; days that are not given have none."""
+    async def set_schedule(self, **days: list[tuple[str, str]]) -> None:
+        """Set the hours of the week in which Ada wants messages; days that are not given have none."""
         week = {
             day: {"isEnabled": True, "hours": [{"start": start, "end": end} for start, end in hours]}
             for day, hours in days.items()
         }
         body = {"schedule": {"isEnabled": True, "weeklySchedule": week}}
-        response = await self.api.patch(f"/v2/subscribers/{key}/preferences", json=body)
+        response = await self.api.patch("/v2/subscribers/ada/preferences", json=body)
         assert response.status_code == 200, response.text
 
     async def work(self, *, after: int = 0) -> None:
