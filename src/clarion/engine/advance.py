@@ -3,9 +3,10 @@
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 
 from clarion.clock import Millis
-from clarion.conditions import CompiledLogic, Decision, decide_filters, explain_logic
+from clarion.conditions import Circumstances, CompiledLogic, Decision, decide_filters, explain_logic
 from clarion.db.port import Connection
 from clarion.engine.digests import DigestWindows
 from clarion.engine.load import add_past
@@ -108,7 +109,7 @@ class Advance:
             run=run,
             job=job,
             step=step,
-            chosen=_choose(step, variables),
+            chosen=_choose(step, variables, _circumstances(run, job, self._now)) if step.variants else step,
             variables=variables,
             digests=self._digests,
             throttles=self._throttles,
@@ -136,12 +137,16 @@ async def _take(context: StepContext, *, is_resumed: bool) -> StepOutcome:
         return Failed()
 
 
-def _choose(step: Step, variables: dict[str, object]) -> WithControls:
+def _choose(step: Step, variables: dict[str, object], circumstances: Circumstances) -> WithControls:
     """The first variant whose conditions hold, else the step itself."""
     for variant in step.variants:
-        if decide_filters(variant.filters, variables).passed:
+        if decide_filters(variant.filters, variables, circumstances).passed:
             return variant
     return step
+
+
+def _circumstances(run: Run, job: Job, now: Millis) -> Circumstances:
+    return Circumstances(now=now, find_previous=partial(run.find_previous, job))
 
 
 def _rule(chosen: WithControls, variables: dict[str, object]) -> CompiledLogic | None:
@@ -166,7 +171,9 @@ def _refuse_by_condition(context: StepContext) -> StepOutcome | None:
 def _failed_conditions(context: StepContext) -> Iterator[Decision]:
     """The step's filters and its JSON-logic, where they do not hold."""
     if context.step.filters:
-        decision = decide_filters(render_value(context.step.filters, context.variables), context.variables)
+        filters = render_value(context.step.filters, context.variables)
+        circumstances = _circumstances(context.run, context.job, context.now)
+        decision = decide_filters(filters, context.variables, circumstances)
         if not decision.passed:
             yield decision
     rule = _rule(context.chosen, context.variables)
