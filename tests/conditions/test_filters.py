@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clarion.conditions import check_filters, decide_filters
+from clarion.conditions import check_filters, decide_filters, list_unsupported
 from clarion.jsontext import json_text
 from clarion.vocabulary import FilterOperator
 
@@ -205,6 +205,41 @@ def test_groups_decide_as_a_small_model_does(filters: list[Any]) -> None:
     expected = not filters or any(map(decide, filters))
 
     assert decide_filters(filters, {"payload": {"plan": "gold"}}).passed is expected
+
+
+WEBHOOK = {"on": "webhook", "webhookUrl": "https://example.org", "field": "x", "operator": "NOT_EQUAL", "value": 1}
+
+
+@pytest.mark.parametrize("unknown", [WEBHOOK, make_part("TELEPORT"), make_part("NOT_EQUAL", on="moon"), "nonsense"])
+@pytest.mark.parametrize(
+    ("children", "join", "negated", "expected"),
+    [
+        ([], "AND", False, False),
+        ([], "AND", True, False),
+        ([YES], "AND", False, False),
+        ([NO], "AND", True, True),
+        ([YES], "OR", False, True),
+        ([YES], "OR", True, False),
+        ([NO], "OR", True, False),
+    ],
+)
+def test_what_cannot_be_decided_passes_nothing(
+    unknown: Any, children: list[Any], join: str, negated: bool, expected: bool
+) -> None:
+    group = make_group(unknown, *children, join=join, negated=negated)
+    nested = make_group(make_group(make_group(unknown, negated=True)), *children, join=join, negated=negated)
+
+    for one in (group, nested):
+        assert decide_filters([one], {"payload": {"plan": "gold"}}).passed is expected
+
+
+def test_the_explanation_names_a_kind_that_is_not_supported() -> None:
+    decision = decide_filters([make_group(WEBHOOK)], {})
+
+    (child,) = decision.explanation["groups"][0]["children"]
+    assert child == {"passed": False, "on": "webhook", "problem": "filters on 'webhook' are not supported"}
+    assert check_filters([make_group(WEBHOOK)]) == []
+    assert list_unsupported([make_group(YES, make_group(WEBHOOK))]) == [("0.children.1.children.0.on", "webhook")]
 
 
 def test_fields_are_paths_into_the_payload_or_the_person() -> None:

@@ -34,7 +34,7 @@ MISSING = {
 }
 MALFORMED = dict.fromkeys(
     ("endpointId", "deliveryId", "integrationId", "messageId", "notificationId", "apiKeyId"), "not-an-id"
-)
+) | {"environmentId": "no-environment"}
 
 BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "/v2/subscribers/{subscriberId}"): {"firstName": "Taken over"},
@@ -57,6 +57,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v1/integrations/{integrationId}/test"): {"to": {"deviceTokens": ["mine"]}},
     ("PATCH", "/v1/webhooks/endpoints/{endpointId}"): {"description": "Taken over"},
     ("POST", "/v1/webhooks/endpoints/{endpointId}/replay"): {"since": "2020-01-01T00:00:00.000Z"},
+    ("PATCH", "/v1/environments/{environmentId}"): {"timezone": "Asia/Tokyo"},
     ("PATCH", "/v1/environments/api-keys/{apiKeyId}"): {"name": "Taken over"},
 }
 # Creates the topic in the caller's own environment, so it never responds with 404.

@@ -33,6 +33,22 @@ class World:
     async def post(self, to: Any = "ada", *, name: str = "welcome", **fields: Any) -> httpx.Response:
         return await self.api.post("/v1/events/trigger", json={"name": name, "to": to, **fields})
 
+    async def set_timezone(self, name: str) -> None:
+        """Set the default time zone of the environment."""
+        me = (await self.api.get("/v1/environments/me")).json()
+        response = await self.api.patch(f"/v1/environments/{me['_id']}", json={"timezone": name})
+        assert response.status_code == 200, response.text
+
+    async def set_schedule(self, **days: list[tuple[str, str]]) -> None:
+        """Set the hours of the week in which Ada wants messages; days that are not given have none."""
+        week = {
+            day: {"isEnabled": True, "hours": [{"start": start, "end": end} for start, end in hours]}
+            for day, hours in days.items()
+        }
+        body = {"schedule": {"isEnabled": True, "weeklySchedule": week}}
+        response = await self.api.patch("/v2/subscribers/ada/preferences", json=body)
+        assert response.status_code == 200, response.text
+
     async def work(self, *, after: int = 0) -> None:
         """Let time pass, then do everything that is due."""
         self.clock.move(after)

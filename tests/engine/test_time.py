@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from clarion.clock import DAY, HOUR, MINUTE
+from tests.engine.sending.test_sends import EMAIL
 from tests.engine.support import World, details, in_app, step
 
 
@@ -32,6 +33,9 @@ async def test_a_delay_holds_the_run_until_its_moment(world: World) -> None:
         ({"type": "dynamic", "dynamicKey": "payload.wait"}, {"wait": {"amount": 3, "unit": "minutes"}}, 3 * MINUTE),
         ({"type": "timed", "cron": "30 9 * * *"}, {}, 9 * HOUR + 30 * MINUTE),
         ({"type": "regular", "amount": 1, "unit": "days"}, {}, DAY),
+        ({"type": "regular", "amount": 0.5, "unit": "hours"}, {}, 30 * MINUTE),
+        ({"type": "regular", "amount": 1.5, "unit": "days"}, {}, 36 * HOUR),
+        ({"type": "dynamic", "dynamicKey": "payload.wait"}, {"wait": {"amount": 0.5, "unit": "hours"}}, 30 * MINUTE),
     ],
 )
 async def test_delays_of_every_kind_end_when_they_say(world: World, controls: Any, payload: Any, due: int) -> None:
@@ -43,6 +47,32 @@ async def test_delays_of_every_kind_end_when_they_say(world: World, controls: An
         assert await world.feed() == []
         await world.work(after=1)
 
+    assert await world.feed() == ["now"]
+
+
+async def test_an_override_of_a_delay_wins_and_may_be_a_fraction(world: World) -> None:
+    await world.make_workflow(step("delay", type="regular", amount=1, unit="days"), in_app("now"))
+    await world.trigger(overrides={"delay": {"amount": 0.5, "unit": "hours"}})
+    await world.work()
+    await world.work(after=30 * MINUTE - 1)
+    assert await world.feed() == []
+
+    await world.work(after=1)
+
+    assert await world.feed() == ["now"]
+
+
+@pytest.mark.parametrize(
+    "override", [{"amount": 1}, {"amount": "1", "unit": "hours"}, {"amount": 1, "unit": "eons"}, 5]
+)
+async def test_an_override_of_a_delay_that_is_no_length_of_time_is_reported(world: World, override: Any) -> None:
+    await world.make_workflow(step("delay", type="regular", amount=1, unit="hours"), in_app("now"))
+    await world.trigger(overrides={"delay": override})
+    await world.work()
+    (event,) = await world.events()
+    await world.work(after=HOUR)
+
+    assert details(event["jobs"][0]) == ["Step queued", "Delay override was ignored", "Step delayed"]
     assert await world.feed() == ["now"]
 
 
@@ -65,6 +95,36 @@ async def test_days_follow_the_persons_time_zone(world: World) -> None:
     await world.work(after=1)
 
     assert await world.feed() == ["morning"]
+
+
+@pytest.mark.parametrize(("own", "hours"), [(None, 23), ("UTC", 8)])
+async def test_the_environments_time_zone_is_that_of_people_who_have_none(
+    world: World, own: str | None, hours: int
+) -> None:
+    await world.set_timezone("Asia/Tokyo")
+    await world.make_workflow(step("delay", type="timed", cron="0 8 * * *"), in_app("morning"))
+    await world.trigger({"subscriberId": "ada", "timezone": own})
+    await world.work()
+    await world.work(after=hours * HOUR - 1)
+    assert await world.feed() == []
+
+    await world.work(after=1)
+
+    assert await world.feed() == ["morning"]
+
+
+async def test_days_of_digests_and_schedules_follow_the_environments_time_zone(world: World) -> None:
+    await world.set_timezone("Asia/Tokyo")
+    await world.make_workflow(digest(type="timed", cron="0 8 * * *", amount=None, unit=None), EMAIL)
+    await world.api.post("/v2/subscribers", json={"subscriberId": "ada", "email": "ada@example.com"})
+    # Thursday midnight in UTC is Thursday nine in Tokyo; the window closes there on Friday at eight.
+    await world.set_schedule(friday=[("07:30 AM", "08:30 AM")])
+    await world.trigger()
+    await world.work()
+    await world.work(after=23 * HOUR)
+
+    (event,) = await world.events()
+    assert "fell outside" not in " ".join(details(event["jobs"][1]))
 
 
 def digest(**controls: Any) -> dict[str, Any]:
@@ -152,6 +212,34 @@ async def test_a_timed_digest_closes_at_the_next_local_time(world: World) -> Non
     await world.work(after=HOUR)
 
     assert await world.feed() == ["2:12"]
+
+
+async def test_digests_throttles_and_look_backs_count_fractions(world: World) -> None:
+    half: dict[str, Any] = {"amount": 0.5, "unit": "hours"}
+    await world.make_workflow(digest(**half), in_app("digest {{steps.digest.eventCount}}"))
+    await world.make_workflow(step("throttle", type="fixed", threshold=1, **half), in_app("pass"), key="throttle")
+    await world.make_workflow(digest(lookBackWindow=half), in_app("back"), key="back")
+    for name in ("welcome", "throttle", "back"):
+        await world.trigger(name=name)
+    await world.work()
+    await world.work(after=30 * MINUTE)
+    for name in ("throttle", "back"):
+        await world.trigger(name=name)
+    await world.work()
+
+    assert sorted(await world.feed()) == ["back", "back", "digest 1", "pass", "pass"]
+    (event,) = [one for one in await world.events() if one["template"]["name"] == "Welcome"]
+    assert event["jobs"][0]["digest"]["amount"] == 0.5
+
+
+async def test_whole_amounts_stay_whole(world: World) -> None:
+    made = await world.make_workflow(digest(amount=2), in_app("x"))
+    await world.trigger()
+    await world.work()
+
+    (event,) = await world.events()
+    assert str(made["steps"][0]["controlValues"]["amount"]) == "2"
+    assert str(event["jobs"][0]["digest"]["amount"]) == "2"
 
 
 async def test_throttling_skips_what_goes_beyond(world: World) -> None:

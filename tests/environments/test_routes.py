@@ -116,3 +116,40 @@ async def test_bad_keys_are_refused_by_field(api: Api) -> None:
 
     assert set(response.json()["errors"]) == {"name", "scopes.0", "expiresAt"}
     assert list(past.json()["errors"]) == ["expiresAt"]
+
+
+async def test_the_default_time_zone_is_set_kept_and_cleared(api: Api, site: Site, clock: ManualClock) -> None:
+    path = f"/v1/environments/{(await api.get('/v1/environments/me')).json()['_id']}"
+    clock.move(SECOND)
+
+    changed = await api.patch(path, json={"timezone": "Asia/Tokyo"})
+    clock.move(SECOND)
+    kept = await api.patch(path, json={})
+    same = await api.patch(path, json={"timezone": "Asia/Tokyo"})
+    cleared = await api.patch(path, json={"timezone": None})
+
+    assert (changed.status_code, changed.json()["timezone"]) == (200, "Asia/Tokyo")
+    assert changed.json() == kept.json() == same.json()
+    assert changed.json()["updatedAt"] == "2026-01-01T00:00:01.000Z"
+    assert "timezone" not in cleared.json()
+    assert cleared.json()["updatedAt"] == "2026-01-01T00:00:02.000Z"
+
+
+async def test_a_time_zone_that_does_not_exist_is_refused(api: Api) -> None:
+    path = f"/v1/environments/{(await api.get('/v1/environments/me')).json()['_id']}"
+
+    for wrong in ("Mars/Olympus", "", 5):
+        response = await api.patch(path, json={"timezone": wrong})
+        assert (response.status_code, list(response.json()["errors"])) == (422, ["timezone"])
+
+
+async def test_only_a_key_that_may_write_changes_its_own_environment(
+    api: Api, make_api: MakeApi, other_api: Api
+) -> None:
+    mine, theirs = [
+        f"/v1/environments/{(await one.get('/v1/environments/me')).json()['_id']}" for one in (api, other_api)
+    ]
+    reader = await make_api(scopes=frozenset({Scope.ENVIRONMENTS_READ}))
+
+    assert (await reader.patch(mine, json={"timezone": "Asia/Tokyo"})).status_code == 403
+    assert (await api.patch(theirs, json={"timezone": "Asia/Tokyo"})).status_code == 404

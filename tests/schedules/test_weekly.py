@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clarion.clock import DAY, MINUTE, Millis, iso_text
 from clarion.schedules import is_within, next_within
-from clarion.schedules.timed import WEEKDAYS
+from clarion.schedules.weekly import WEEKDAYS
 from tests.schedules.test_spans import MOMENTS, ZONES, at
 
 

@@ -68,7 +68,7 @@ def test_unknown_members_and_nulls_do_not_disturb() -> None:
 
 
 def test_controls_that_cannot_be_read_say_why() -> None:
-    with pytest.raises(ControlsProblem, match="amount must be a whole number >= 1"):
+    with pytest.raises(ControlsProblem, match="amount must be a number > 0"):
         read_controls(StepType.DELAY, {"amount": 0})
 
 
@@ -90,7 +90,7 @@ def test_controls_that_cannot_be_read_say_why() -> None:
         ("sms", {"body": "{% for %}"}, "body"),
         ("delay", {"type": "never"}, "type"),
         ("delay", {"amount": 0, "unit": "days"}, "amount"),
-        ("delay", {"amount": 1.5, "unit": "days"}, "amount"),
+        ("delay", {"amount": -0.5, "unit": "days"}, "amount"),
         ("delay", {"amount": 1, "unit": "fortnights"}, "unit"),
         ("delay", {"amount": 1_000_000, "unit": "months"}, "amount"),
         ("delay", {"type": "timed", "cron": "every day"}, "cron"),
@@ -100,6 +100,7 @@ def test_controls_that_cannot_be_read_say_why() -> None:
         ("digest", {"lookBackWindow": {"amount": 1}}, "lookBackWindow.unit"),
         ("digest", {"lookBackWindow": {"amount": 900_000, "unit": "days"}}, "lookBackWindow.amount"),
         ("throttle", {"threshold": 0}, "threshold"),
+        ("throttle", {"threshold": 1.5}, "threshold"),
         ("throttle", {"type": "regular"}, "type"),
         ("throttle", {"throttleKey": "a..b"}, "throttleKey"),
         ("custom", {"skip": 5}, "skip"),

@@ -1,15 +1,27 @@
 """Conditions: whether a step runs, as groups of filters or as JSON-logic."""
 
-from clarion.conditions.filters import check_filters, decide_filters
+from clarion.conditions.filters import (
+    check_filters,
+    decide_filters,
+    list_previous_steps,
+    list_unsupported,
+    rename_previous_steps,
+)
+from clarion.conditions.kinds import Circumstances, FilterKind
 from clarion.conditions.logic import CompiledLogic, check_logic, decide_logic, explain_logic
 from clarion.conditions.values import Decision
 
 __all__ = [
+    "Circumstances",
     "CompiledLogic",
     "Decision",
+    "FilterKind",
     "check_filters",
     "check_logic",
     "decide_filters",
     "decide_logic",
     "explain_logic",
+    "list_previous_steps",
+    "list_unsupported",
+    "rename_previous_steps",
 ]

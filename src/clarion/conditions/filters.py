@@ -1,11 +1,15 @@
 """Groups of filters: a step runs when one of its groups passes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from clarion.conditions.kinds import UNSUPPORTED, Circumstances, FilterKind, check_kind, decide_kind
 from clarion.conditions.values import Decision, as_list, is_absent, is_between, is_equal, is_like, order, shorten
 from clarion.paths import MISSING, find_value
-from clarion.vocabulary import FilterJoin, FilterOperator, FilterSource, FilterType
+from clarion.vocabulary import FilterJoin, FilterOperator, FilterType
+
+_FIELD_KINDS: Final = frozenset({FilterKind.PAYLOAD, FilterKind.SUBSCRIBER})
+_OTHER_KINDS: Final = frozenset(FilterKind) - _FIELD_KINDS
 
 MAX_GROUP_DEPTH: Final = 10
 MAX_CHILDREN: Final = 100
@@ -25,12 +29,34 @@ def check_filters(filters: Any) -> list[tuple[str, str]]:
     ]
 
 
-def decide_filters(filters: Any, variables: Mapping[str, Any]) -> Decision:
-    """Decide whether any group passes; an empty list passes, and a malformed group does not.
+def list_unsupported(filters: Any) -> list[tuple[str, str]]:
+    """List the filters of kinds that are not evaluated: the path of each kind, and the kind."""
+    return [(f"{path}.on", part["on"]) for path, part in _parts(filters) if part.get("on") in UNSUPPORTED]
+
+
+def list_previous_steps(filters: Any) -> list[tuple[str, str]]:
+    """List the earlier steps that filters ask about: the path of each reference, and the reference."""
+    found = ((path, part) for path, part in _parts(filters) if part.get("on") == FilterKind.PREVIOUS_STEP)
+    return [(f"{path}.step", part["step"]) for path, part in found if isinstance(part.get("step"), str)]
+
+
+def rename_previous_steps(filters: Any, rename: Callable[[str], str]) -> Any:
+    """Return the filters with other references to earlier steps."""
+    if isinstance(filters, list):
+        return [rename_previous_steps(one, rename) for one in filters]
+    if not isinstance(filters, dict):
+        return filters
+    if filters.get("on") == FilterKind.PREVIOUS_STEP and isinstance(filters.get("step"), str):
+        return filters | {"step": rename(filters["step"])}
+    return filters | ({"children": rename_previous_steps(filters["children"], rename)} if _is_group(filters) else {})
+
+
+def decide_filters(filters: Any, variables: Mapping[str, Any], at: Circumstances | None = None) -> Decision:
+    """Decide whether any group passes; an empty list passes, and what cannot be decided does not.
 
     The caller has rendered templates in the filters.
     """
-    groups = [_decide_group(group, variables) for group in filters or ()]
+    groups = [_decide_group(group, variables, at) for group in filters or ()]
     passed = not groups or any(group["passed"] for group in groups)
     return Decision(passed=passed, explanation={"passed": passed, "groups": groups})
 
@@ -55,7 +81,12 @@ def _check_group(group: Any, *, depth: int) -> list[tuple[str, str]]:
 def _check_part(part: Any) -> list[tuple[str, str]]:
     if not isinstance(part, dict):
         return [("", "must be a filter")]
-    problems = _check_words(part, {"operator": FilterOperator, "on": FilterSource})
+    kind = part.get("on", FilterKind.PAYLOAD)
+    if kind in UNSUPPORTED:
+        return []
+    if kind in list(_OTHER_KINDS):
+        return check_kind(part)
+    problems = _check_words(part, {"operator": FilterOperator, "on": FilterKind})
     field = part.get("field")
     if not isinstance(field, str) or not 0 < len(field) <= MAX_FIELD:
         problems.append((".field", f"must be the path of a value, of at most {MAX_FIELD} characters"))
@@ -65,7 +96,7 @@ def _check_part(part: Any) -> list[tuple[str, str]]:
 
 
 def _check_words(
-    shape: Mapping[str, Any], words: Mapping[str, type[FilterType | FilterJoin | FilterOperator | FilterSource]]
+    shape: Mapping[str, Any], words: Mapping[str, type[FilterType | FilterJoin | FilterOperator | FilterKind]]
 ) -> list[tuple[str, str]]:
     return [
         (f".{name}", f"must be one of {', '.join(allowed)}")
@@ -74,26 +105,56 @@ def _check_words(
     ]
 
 
-def _decide_group(group: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
+def _parts(filters: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every filter inside groups with its path."""
+    for number, one in enumerate(filters if isinstance(filters, list) else ()):
+        where = f"{path}{number}"
+        if _is_group(one):
+            yield from _parts(one["children"], f"{where}.children.")
+        elif isinstance(one, dict):
+            yield where, one
+
+
+def _decide_group(group: Any, variables: Mapping[str, Any], at: Circumstances | None) -> dict[str, Any]:
     if not isinstance(group, dict):
         return {"passed": False, "problem": "not a group of filters"}
     found = group.get("children")
     children = [
-        _decide_group(child, variables) if _is_group(child) else _decide_part(child, variables)
+        _decide_group(child, variables, at) if _is_group(child) else _decide_part(child, variables, at)
         for child in (found if isinstance(found, list) else ())
     ]
     join, negated = group.get("value", FilterJoin.AND), group.get("isNegated") is True
-    results = [child["passed"] for child in children]
+    decided = {"value": join, "isNegated": negated, "children": children}
     # A group without children passes, negated or not.
-    passed = not results or (any(results) if join == FilterJoin.OR else all(results)) != negated
-    return {"passed": passed, "value": join, "isNegated": negated, "children": children}
+    result = _join([None if "problem" in child else child["passed"] for child in children], join) if children else True
+    if result is None:
+        return {"passed": False, **decided, "problem": "holds a filter that cannot be decided"}
+    return {"passed": not children or result != negated, **decided}
 
 
-def _decide_part(part: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
-    operator = str(part.get("operator", FilterOperator.EQUAL)) if isinstance(part, dict) else ""
-    if operator not in _OPERATORS:
+def _join(results: Sequence[bool | None], join: Any) -> bool | None:
+    """Join results; None, where what is not known could change the result, so that negating it passes nothing."""
+    decisive = bool(join == FilterJoin.OR)
+    if decisive in results:
+        return decisive
+    return None if None in results else not decisive
+
+
+def _decide_part(part: Any, variables: Mapping[str, Any], at: Circumstances | None) -> dict[str, Any]:
+    kind = part.get("on", FilterKind.PAYLOAD) if isinstance(part, dict) else None
+    if not isinstance(kind, str):
         return {"passed": False, "problem": "not a filter"}
-    source, field = str(part.get("on", FilterSource.PAYLOAD)), str(part.get("field", ""))
+    if kind in _OTHER_KINDS:
+        return decide_kind(part, variables, at)
+    operator = str(part.get("operator", FilterOperator.EQUAL))
+    if kind not in _FIELD_KINDS or operator not in _OPERATORS:
+        problem = f"filters on '{kind}' are not supported" if kind not in _FIELD_KINDS else "not a filter"
+        return {"passed": False, "on": kind, "problem": problem}
+    return _decide_field(part, kind, operator, variables)
+
+
+def _decide_field(part: dict[str, Any], source: str, operator: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+    field = str(part.get("field", ""))
     actual, expected = _actual(variables.get(source), source, field), part.get("value")
     negated, compare = _OPERATORS[operator]
     passed = (not is_absent(actual) and compare(actual, expected)) != negated

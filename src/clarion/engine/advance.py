@@ -3,14 +3,16 @@
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 
 from clarion.clock import Millis
-from clarion.conditions import CompiledLogic, Decision, decide_filters, explain_logic
+from clarion.conditions import Circumstances, CompiledLogic, Decision, decide_filters, explain_logic
 from clarion.db.port import Connection
 from clarion.engine.digests import DigestWindows
+from clarion.engine.load import add_past
 from clarion.engine.outcomes import Done, Ended, Failed, Merged, Sending, Skipped, StepOutcome, Waiting
 from clarion.engine.records import Run, variables_of
-from clarion.engine.steps.context import StepContext
+from clarion.engine.steps.context import Defaults, StepContext
 from clarion.engine.steps.digest import find_window_id
 from clarion.engine.steps.registry import DECIDE, FINISH
 from clarion.engine.steps.throttle import find_passes
@@ -41,15 +43,16 @@ _STEP_ERRORS = (ArithmeticError, LookupError, TypeError, ValueError, RecursionEr
 class Advance:
     """Takes the runs of one unit of work as far as they get, one after the other."""
 
-    def __init__(
-        self, db: Connection, environment_id: EnvironmentId, *, open_providers: frozenset[str], now: Millis
-    ) -> None:
-        self._open_providers = open_providers
+    def __init__(self, db: Connection, environment_id: EnvironmentId, defaults: Defaults, now: Millis) -> None:
+        self._db = db
+        self._environment_id = environment_id
+        self._defaults = defaults
         self._now = now
         self._digests = DigestWindows(db, environment_id, now)
         self._throttles = ThrottlePasses(db, environment_id, now)
 
     async def run_all(self, runs: Sequence[Run]) -> None:
+        await add_past(self._db, self._environment_id, [run for run in runs if not run.is_new])
         await self._load(runs)
         for run in runs:
             await self._run(run)
@@ -106,11 +109,11 @@ class Advance:
             run=run,
             job=job,
             step=step,
-            chosen=_choose(step, variables),
+            chosen=_choose(step, variables, _circumstances(run, job, self._now)) if step.variants else step,
             variables=variables,
             digests=self._digests,
             throttles=self._throttles,
-            open_providers=self._open_providers,
+            defaults=self._defaults,
         )
 
 
@@ -134,12 +137,16 @@ async def _take(context: StepContext, *, is_resumed: bool) -> StepOutcome:
         return Failed()
 
 
-def _choose(step: Step, variables: dict[str, object]) -> WithControls:
+def _choose(step: Step, variables: dict[str, object], circumstances: Circumstances) -> WithControls:
     """The first variant whose conditions hold, else the step itself."""
     for variant in step.variants:
-        if decide_filters(variant.filters, variables).passed:
+        if decide_filters(variant.filters, variables, circumstances).passed:
             return variant
     return step
+
+
+def _circumstances(run: Run, job: Job, now: Millis) -> Circumstances:
+    return Circumstances(now=now, find_previous=partial(run.find_previous, job))
 
 
 def _rule(chosen: WithControls, variables: dict[str, object]) -> CompiledLogic | None:
@@ -164,7 +171,9 @@ def _refuse_by_condition(context: StepContext) -> StepOutcome | None:
 def _failed_conditions(context: StepContext) -> Iterator[Decision]:
     """The step's filters and its JSON-logic, where they do not hold."""
     if context.step.filters:
-        decision = decide_filters(render_value(context.step.filters, context.variables), context.variables)
+        filters = render_value(context.step.filters, context.variables)
+        circumstances = _circumstances(context.run, context.job, context.now)
+        decision = decide_filters(filters, context.variables, circumstances)
         if not decision.passed:
             yield decision
     rule = _rule(context.chosen, context.variables)

@@ -2,21 +2,22 @@
 
 from collections.abc import Iterable, Sequence
 
-from clarion.clock import Millis
+from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run
-from clarion.ids import EnvironmentId, JobId, NotificationId, new_id
+from clarion.ids import EnvironmentId, JobId, NotificationId, find_id, new_id
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Job
 from clarion.jobs.store import list_jobs_of_runs
 from clarion.jsontext import json_value
 from clarion.preferences.store import GLOBAL, list_preferences_of_people
+from clarion.providers.definition.receipts import ReceiptKind
 from clarion.subscribers.channels import list_channels
-from clarion.subscribers.store import list_subscribers_by_id
+from clarion.subscribers.store import list_subscribers_by_id, list_subscribers_by_key
 from clarion.triggers.store import list_triggers_by_id
-from clarion.vocabulary import Channel
+from clarion.vocabulary import Channel, JobStatus, StepType
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 
 LIST_RUNS = sql("""
@@ -24,7 +25,17 @@ LIST_RUNS = sql("""
     WHERE environment_id = :environment_id AND id {any:ids}
 """)
 
+LIST_IN_APP_MARKS = sql("""
+    SELECT job_id, seen, read, seen_at, read_at FROM messages
+    WHERE environment_id = :environment_id AND id {any:message_ids}
+""")
+LIST_EMAIL_RECEIPTS = sql("""
+    SELECT job_id, delivery FROM messages
+    WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app' AND delivery IS NOT NULL
+""")
+
 _NEEDS_CHANNELS = frozenset({Channel.CHAT, Channel.PUSH})
+_OPENS = frozenset({ReceiptKind.OPENED, ReceiptKind.CLICKED})
 
 
 async def start_runs(
@@ -87,6 +98,52 @@ async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable
     ]
     await _add_preferences(db, environment_id, runs)
     return runs
+
+
+async def add_past(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run]) -> None:
+    """Add what the next steps of resumed runs ask for: who acted, and what became of messages of earlier steps."""
+    await _add_actors(db, environment_id, [run for run in runs if run.version.refers_to_actor])
+    asking = [(run, job) for run in runs if run.version.refers_to_steps for job in run.jobs]
+    sent = [(run, job) for run, job in asking if job.status is JobStatus.COMPLETED and job.outputs is not None]
+    await _add_in_app_marks(db, environment_id, [job for run, job in sent if run.step_of(job).type is StepType.IN_APP])
+    await _add_email_marks(db, environment_id, [job for run, job in sent if run.step_of(job).type is StepType.EMAIL])
+
+
+async def _add_actors(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run]) -> None:
+    keys = [run.trigger.recipients.actor.key for run in runs if run.trigger.recipients.actor is not None]
+    people = await list_subscribers_by_key(db, environment_id, keys) if keys else {}
+    for run in runs:
+        actor = run.trigger.recipients.actor
+        run.actor = None if actor is None else people.get(actor.key)
+
+
+async def _add_in_app_marks(db: Connection, environment_id: EnvironmentId, jobs: Sequence[Job]) -> None:
+    ids = [found for job in jobs if job.outputs and (found := find_id(str(job.outputs.get("messageId")))) is not None]
+    if not ids:
+        return
+    rows = await db.fetch(LIST_IN_APP_MARKS, environment_id=environment_id, message_ids=ids)
+    marks = {row["job_id"]: row for row in rows}
+    for job in jobs:
+        row = marks.get(job.id)
+        if row is not None:
+            dates = {"lastSeenDate": _text(row["seen_at"]), "lastReadDate": _text(row["read_at"])}
+            job.outputs = {**(job.outputs or {}), "seen": bool(row["seen"]), "read": bool(row["read"]), **dates}
+
+
+async def _add_email_marks(db: Connection, environment_id: EnvironmentId, jobs: Sequence[Job]) -> None:
+    """An e-mail is seen and read when its provider reports that it was opened or clicked."""
+    if not jobs:
+        return
+    job_ids = [job.id for job in jobs]
+    rows = await db.fetch(LIST_EMAIL_RECEIPTS, environment_id=environment_id, job_ids=job_ids)
+    opened = {row["job_id"] for row in rows if not _OPENS.isdisjoint(json_value(row["delivery"]))}
+    for job in jobs:
+        is_opened = job.id in opened
+        job.outputs = {**(job.outputs or {}), "seen": is_opened, "read": is_opened}
+
+
+def _text(moment: Millis | None) -> str | None:
+    return None if moment is None else iso_text(moment)
 
 
 async def _add_preferences(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run]) -> None:

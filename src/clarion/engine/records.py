@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from clarion.clock import Millis
+from clarion.clock import Millis, iso_text
 from clarion.ids import JobId, MessageId, NotificationId, id_text
 from clarion.jobs.model import Job
 from clarion.subscribers.model import ChannelEntry, Subscriber
 from clarion.triggers.model import Trigger
 from clarion.vocabulary import Channel, MessageStatus, Severity
-from clarion.workflows.model import PreferenceLayer, Step, Workflow, WorkflowVersion
+from clarion.workflows.model import WITH_MARKS, PreferenceLayer, Step, Workflow, WorkflowVersion
 
 
 class NewMessage(Struct, kw_only=True):
@@ -81,6 +81,15 @@ class Run(Struct, kw_only=True):
     def step_of(self, job: Job) -> Step:
         return self.version.steps[job.step]
 
+    def find_previous(self, job: Job, reference: str) -> dict[str, Any] | None:
+        """The outputs of an in-app or e-mail step before a job, by its stepId or `_id`; None if there is none such."""
+        step = self.version.find_step(reference)
+        earlier = {one.id for one in self.version.steps[: job.step] if one.type in WITH_MARKS}
+        if step is None or step.id not in earlier:
+            return None
+        found = (other for other in self.jobs if self.step_of(other).id == step.id)
+        return next((other.outputs or {} for other in found), {})
+
 
 def variables_of(run: Run) -> dict[str, Any]:
     """What templates and conditions of a run see."""
@@ -113,4 +122,5 @@ def _person(subscriber: Subscriber) -> Mapping[str, Any]:
         "timezone": subscriber.timezone,
         "data": subscriber.data or {},
         "isOnline": subscriber.is_online,
+        "lastOnlineAt": None if subscriber.last_online_at is None else iso_text(subscriber.last_online_at),
     }

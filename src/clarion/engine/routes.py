@@ -7,6 +7,7 @@ from clarion.ids import SubscriberKey, TransactionKey
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.subscribers import store as subscribers
 from clarion.subscribers.wire import DeletedOut
+from clarion.triggers.erasure import erase_from_triggers
 from clarion.vocabulary import Scope
 
 
@@ -18,9 +19,10 @@ async def cancel_event(call: Call, transaction_key: TransactionKey) -> bool:
 
 @operation("DELETE", "/v2/subscribers/{subscriberId}", scope=Scope.SUBSCRIBERS_WRITE, tag="Subscribers")
 async def delete_subscriber(call: Call, subscriber_key: SubscriberKey) -> DeletedOut:
-    """Delete a subscriber and everything of theirs: subscriptions, preferences, messages, runs."""
+    """Delete a subscriber and everything of theirs: subscriptions, preferences, messages, runs, triggers."""
     # A run that is decided at the same time would leave messages of a person who is gone.
     await lock_lanes(call.db, call.environment_id, LaneSet.of([lane_of(subscriber_key)]))
     found = await subscribers.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
+    await erase_from_triggers(call.db, call.environment_id, found)
     await subscribers.delete_subscriber(call.db, call.environment_id, found.id)
     return DeletedOut(acknowledged=True, status="deleted")

@@ -9,6 +9,7 @@ from clarion.engine.advance import Advance
 from clarion.engine.claim import Claim, claim_next, settle_claim
 from clarion.engine.lane_locks import try_lock_lanes
 from clarion.engine.load import start_runs
+from clarion.engine.steps.context import Defaults
 from clarion.engine.webhook_events import emit_run_events
 from clarion.engine.write import write_runs
 from clarion.ids import EnvironmentId
@@ -18,11 +19,12 @@ from clarion.jobs.model import JobQueue
 MAX_RUNS = 128
 """A larger unit shares its cost over more runs; beyond this there is little to gain."""
 
-# Providers that reach everyone, whether or not the subscriber has an entry for them.
-LIST_OPEN_PROVIDERS = sql("""
-    SELECT DISTINCT provider_id FROM integrations
-    WHERE environment_id = :environment_id AND provider_id IN ('svc', 'chat-webhook') AND active
-    AND deleted_at IS NULL
+# The default time zone, and the providers that reach everyone, whether or not the subscriber has an entry for them.
+LIST_DEFAULTS = sql("""
+    SELECT e.timezone, i.provider_id FROM environments AS e
+    LEFT JOIN integrations AS i ON i.environment_id = e.id AND i.provider_id IN ('svc', 'chat-webhook') AND i.active
+        AND i.deleted_at IS NULL
+    WHERE e.id = :environment_id
 """)
 
 
@@ -52,9 +54,12 @@ async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim,
     """Take everything in the claim as far as it gets."""
     runs = [*claim.due, *await start_runs(db, environment_id, claim.recipients, now)]
     if runs:
-        rows = await db.fetch(LIST_OPEN_PROVIDERS, environment_id=environment_id)
-        providers = frozenset(row["provider_id"] for row in rows)
-        await Advance(db, environment_id, open_providers=providers, now=now).run_all(runs)
+        rows = await db.fetch(LIST_DEFAULTS, environment_id=environment_id)
+        defaults = Defaults(
+            open_providers=frozenset(row["provider_id"] for row in rows),
+            timezone=next((row["timezone"] for row in rows), None),
+        )
+        await Advance(db, environment_id, defaults, now).run_all(runs)
         await write_runs(db, environment_id, runs, now)
         await emit_run_events(db, environment_id, runs, now)
     await settle_claim(db, environment_id, claim)

@@ -13,6 +13,7 @@ from clarion.environments.wire import (
     ApiKeyOut,
     ApiKeyPatch,
     EnvironmentOut,
+    EnvironmentPatch,
     HealthOut,
     HealthPart,
     NewApiKeyOut,
@@ -20,7 +21,7 @@ from clarion.environments.wire import (
 from clarion.errors import Forbidden, Invalid, NotFound
 from clarion.http.operation import Call, operation
 from clarion.http.wire import MomentText
-from clarion.ids import ApiKeyId, id_text
+from clarion.ids import ApiKeyId, EnvironmentId, id_text
 from clarion.vocabulary import Scope
 
 
@@ -41,8 +42,18 @@ async def list_environments(call: Call) -> list[EnvironmentOut]:
 @operation("GET", "/v1/environments/me", scope=Scope.ENVIRONMENTS_READ)
 async def get_environment(call: Call) -> EnvironmentOut:
     """Retrieve the environment of the API key."""
-    environments = await store.list_environments(call.db, call.organization_id)
-    return EnvironmentOut.of(next(one for one in environments if one.id == call.environment_id))
+    return await _out(call)
+
+
+@operation("PATCH", "/v1/environments/{environmentId}", scope=Scope.ENVIRONMENTS_WRITE, body=EnvironmentPatch)
+async def update_environment(call: Call, environment_id: EnvironmentId, body: EnvironmentPatch) -> EnvironmentOut:
+    """Set the default time zone of the API key's environment: that of subscribers who have none; null means UTC."""
+    if environment_id != call.environment_id:
+        raise NotFound("Environment", id_text(environment_id))
+    if not isinstance(body.timezone, UnsetType):
+        timezone = None if body.timezone is None else str(body.timezone)
+        await store.update_timezone(call.db, call.environment_id, timezone, call.now)
+    return await _out(call)
 
 
 @operation("GET", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_READ)
@@ -84,6 +95,11 @@ async def revoke_api_key(call: Call, key_id: ApiKeyId) -> None:
     if not await store.revoke_api_key(call.db, call.environment_id, key_id, call.now):
         raise NotFound("ApiKey", id_text(key_id))
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
+
+
+async def _out(call: Call) -> EnvironmentOut:
+    environments = await store.list_environments(call.db, call.organization_id)
+    return EnvironmentOut.of(next(one for one in environments if one.id == call.environment_id))
 
 
 def _future(call: Call, text: MomentText | UnsetType | None) -> Millis | None:

@@ -27,6 +27,10 @@ LIST_ENVIRONMENTS = sql(f"SELECT {_ENVIRONMENT} FROM environments ORDER BY id")
 LIST_ORGANIZATION_ENVIRONMENTS = sql(
     f"SELECT {_ENVIRONMENT} FROM environments WHERE organization_id = :organization_id ORDER BY id"
 )
+UPDATE_TIMEZONE = sql("""
+    UPDATE environments SET timezone = :timezone, updated_at = :now
+    WHERE id = :environment_id AND (timezone <> :timezone OR (timezone IS NULL) <> (:timezone IS NULL))
+""")
 LOCK_ENVIRONMENT = sql("SELECT id FROM environments WHERE id = :environment_id {for_update}")
 
 INSERT_API_KEY = sql("""
@@ -93,6 +97,11 @@ async def list_environments(db: Connection, organization_id: OrganizationId | No
     else:
         rows = await db.fetch(LIST_ORGANIZATION_ENVIRONMENTS, organization_id=organization_id)
     return [Environment(**row) for row in rows]
+
+
+async def update_timezone(db: Connection, environment_id: EnvironmentId, timezone: str | None, now: Millis) -> None:
+    """Set the time zone of people who have none; None means UTC."""
+    await db.execute(UPDATE_TIMEZONE, environment_id=environment_id, timezone=timezone, now=now)
 
 
 async def lock_environment(db: Connection, environment_id: EnvironmentId) -> None:

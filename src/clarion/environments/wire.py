@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.environments.model import ApiKey, Environment
-from clarion.http.wire import MomentText, Wire
+from clarion.http.wire import MomentText, Timezone, Wire
 from clarion.ids import id_base62, id_text
 from clarion.vocabulary import Scope
 
@@ -19,6 +19,7 @@ class EnvironmentOut(Wire):
     identifier: str
     type: str
     slug: str
+    timezone: str | UnsetType = UNSET
     created_at: str
     updated_at: str
 
@@ -32,9 +33,16 @@ class EnvironmentOut(Wire):
             identifier=environment.identifier,
             type=environment.kind,
             slug=f"{environment.kind}_env_{id_base62(environment.id)}",
+            timezone=UNSET if environment.timezone is None else environment.timezone,
             created_at=iso_text(environment.created_at),
             updated_at=iso_text(environment.updated_at),
         )
+
+
+class EnvironmentPatch(Wire):
+    """`timezone` is that of subscribers who have none; null means UTC."""
+
+    timezone: Timezone | UnsetType | None = UNSET
 
 
 KeyName = Annotated[str, Meta(min_length=1, max_length=100)]

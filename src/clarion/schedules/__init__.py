@@ -2,7 +2,6 @@
 
 from clarion.schedules.cron import check_cron, next_cron
 from clarion.schedules.spans import MAX_AHEAD, Unit, end_of
-from clarion.schedules.timed import next_timed
 from clarion.schedules.weekly import is_within, next_within
 
-__all__ = ["MAX_AHEAD", "Unit", "check_cron", "end_of", "is_within", "next_cron", "next_timed", "next_within"]
+__all__ = ["MAX_AHEAD", "Unit", "check_cron", "end_of", "is_within", "next_cron", "next_within"]

@@ -92,6 +92,14 @@ async def list_subscribers_by_id(
     return {row["id"]: subscriber_of(row) for row in rows}
 
 
+async def list_subscribers_by_key(
+    db: Connection, environment_id: EnvironmentId, keys: Iterable[SubscriberKey]
+) -> dict[SubscriberKey, Subscriber]:
+    """Return the given subscribers that exist, by key."""
+    rows = await db.fetch(LIST_SUBSCRIBERS_BY_KEY, environment_id=environment_id, keys=list(dict.fromkeys(keys)))
+    return {row["key"]: subscriber_of(row) for row in rows}
+
+
 async def ensure_subscribers(
     db: Connection, environment_id: EnvironmentId, keys: Iterable[SubscriberKey], now: Millis
 ) -> dict[SubscriberKey, Subscriber]:
@@ -99,14 +107,14 @@ async def ensure_subscribers(
     wanted = sorted(set(keys))
     if not wanted:
         return {}
-    found = await _list_by_key(db, environment_id, wanted)
+    found = await list_subscribers_by_key(db, environment_id, wanted)
     missing = [key for key in wanted if key not in found]
     if not missing:
         return found
     empty = dict.fromkeys(CONTACT_FIELDS)
     rows = [{"environment_id": environment_id, "id": new_id(now), "key": key, "now": now, **empty} for key in missing]
     await db.execute_many(INSERT_SUBSCRIBER, rows)
-    return found | await _list_by_key(db, environment_id, missing)
+    return found | await list_subscribers_by_key(db, environment_id, missing)
 
 
 async def upsert_subscriber(
@@ -158,13 +166,6 @@ def subscriber_of(row: Row) -> Subscriber:
         values[name] = json_value(values[name])
     values["is_online"] = None if values["is_online"] is None else bool(values["is_online"])
     return Subscriber(**values)
-
-
-async def _list_by_key(
-    db: Connection, environment_id: EnvironmentId, keys: list[SubscriberKey]
-) -> dict[SubscriberKey, Subscriber]:
-    rows = await db.fetch(LIST_SUBSCRIBERS_BY_KEY, environment_id=environment_id, keys=keys)
-    return {row["key"]: subscriber_of(row) for row in rows}
 
 
 async def _insert_subscriber(

@@ -83,6 +83,19 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
         actor = None if self.actor is None else Person(key=self.actor.key)
         return replace(self, people=people, actor=actor)
 
+    def __bool__(self) -> bool:
+        """Whether they are for anyone."""
+        return bool(self.people or self.topics or self.everyone)
+
+    def without(self, key: SubscriberKey) -> "Recipients":
+        """Them without one person, also as the actor and among those whom a topic leaves out."""
+        return replace(
+            self,
+            people=[one for one in self.people if one.key != key],
+            topics=[replace(one, exclude=[other for other in one.exclude if other != key]) for one in self.topics],
+            actor=None if self.actor is None or self.actor.key == key else self.actor,
+        )
+
     def find_lane(self) -> int | None:
         """The lane of all recipients, where they are named and in one lane."""
         if self.topics or self.everyone:

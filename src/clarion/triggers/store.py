@@ -146,7 +146,7 @@ async def insert_parts(db: Connection, environment_id: EnvironmentId, parts: Seq
 async def list_parts(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Part]:
     """The next parts of the lanes, in the order of their triggers; the caller holds the lanes."""
     rows = await db.fetch(LIST_PARTS, environment_id=environment_id, limit=limit, **lanes.parameters)
-    return [_part(row) for row in rows]
+    return [part_of(row) for row in rows]
 
 
 async def list_unfinished_ids(
@@ -161,7 +161,7 @@ async def list_unfinished_ids(
 
 async def find_part(db: Connection, environment_id: EnvironmentId, part_id: bytes) -> Part | None:
     row = await db.fetch_one(FIND_PART, environment_id=environment_id, id=part_id)
-    return None if row is None else _part(row)
+    return None if row is None else part_of(row)
 
 
 async def find_unfinished_trigger(
@@ -248,7 +248,7 @@ async def list_run_ids(
     return [row["id"] for row in await db.fetch(LIST_RUN_IDS, **scope, after=last, limit=limit)]
 
 
-def _part(row: Row) -> Part:
+def part_of(row: Row) -> Part:
     packed = bytes(row["subscriber_ids"])
     return Part(
         id=row["id"],

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from clarion.clock import Millis, iso_text
+from clarion.conditions import rename_previous_steps
 from clarion.db.port import Connection
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, id_base62, id_text, new_id
@@ -56,7 +57,7 @@ async def duplicate_workflow(
     version = await store.get_version(db, workflow)
     copied = msgspec.structs.asdict(workflow) | {"name": f"{workflow.name} (Copy)"[:255], "active": False}
     content = {
-        "steps": [_copied_step(step, now) for step in version.steps],
+        "steps": [_copied_step(step, version, now) for step in version.steps],
         "payload_schema": version.payload_schema,
         "validate_payload": version.validate_payload,
     }
@@ -131,9 +132,19 @@ def _next_version(version: WorkflowVersion, content: Mapping[str, Any], now: Mil
     )
 
 
-def _copied_step(step: Step, now: Millis) -> Step:
-    variants = [msgspec.structs.replace(one, id=new_step_id(now)) for one in step.variants]
-    return msgspec.structs.replace(step, id=new_step_id(now), variants=variants)
+def _copied_step(step: Step, version: WorkflowVersion, now: Millis) -> Step:
+    """Return a step with new ids; conditions refer to earlier steps by their stepId, which stays."""
+
+    def rename(reference: str) -> str:
+        found = version.find_step(reference)
+        return reference if found is None else found.step_id
+
+    variants = [
+        msgspec.structs.replace(one, id=new_step_id(now), filters=rename_previous_steps(one.filters, rename))
+        for one in step.variants
+    ]
+    filters = rename_previous_steps(step.filters, rename)
+    return msgspec.structs.replace(step, id=new_step_id(now), filters=filters, variants=variants)
 
 
 def _copy_keys(key: WorkflowKey, now: Millis) -> list[WorkflowKey]:

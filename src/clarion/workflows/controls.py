@@ -18,7 +18,9 @@ from clarion.schedules import Unit, check_cron
 from clarion.templates import check_key, check_template
 from clarion.vocabulary import StepType
 
-Amount = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Amount = Annotated[float, Meta(gt=0, le=1_000_000_000)]
+"""Of a unit of time; 0.5 hours are 30 minutes."""
+Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 PathAndText = tuple[str, str]
 """A path in the controls, with the text or the problem there."""
 
@@ -166,7 +168,7 @@ class DigestControls(WaitControls):
 
 class ThrottleControls(WaitControls):
     type: ThrottleType | None = None
-    threshold: Amount | None = None
+    threshold: Count | None = None
     throttle_key: str | None = None
     dynamic_key: str | None = None
 
@@ -218,15 +220,16 @@ def check_controls(step_type: StepType, values: Mapping[str, Any]) -> list[PathA
 
 
 def _normalize(shape: type[Controls], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn 3.0 into 3 in the controls of steps that wait: some clients send whole numbers as floats."""
+    """Some clients send whole numbers as floats; counts of steps that wait must be whole."""
     return _with_whole_numbers(values) if issubclass(shape, WaitControls) else dict(values)
 
 
 def _with_whole_numbers(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _whole(value) for name, value in values.items()}
+    return {name: whole(value) for name, value in values.items()}
 
 
-def _whole(value: Any) -> Any:
+def whole(value: Any) -> Any:
+    """Turn 3.0 into 3, also inside an object; other values are returned as they are."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
         return int(value)
     return _with_whole_numbers(value) if isinstance(value, dict) else value
@@ -279,5 +282,5 @@ def _length_problems(controls: Controls) -> Iterator[PathAndText]:
         yield "lookBackWindow.amount", f"must not make more than {_MAX_DAYS} days"
 
 
-def _is_too_long(amount: int, unit: Unit) -> bool:
+def _is_too_long(amount: float, unit: Unit) -> bool:
     return amount * _SECONDS[unit] > _MAX_DAYS * _SECONDS_A_DAY

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from typing import Any
 
 from msgspec import Struct
 
+from clarion.conditions import FilterKind, list_unsupported
 from clarion.vocabulary import StepType
 from clarion.workflows.controls import (
     Action,
@@ -48,9 +50,10 @@ class Issue(Struct, frozen=True):
 
 def find_issues(step: Step) -> list[Issue]:
     """List everything that a step and its variants still lack."""
-    found = list(_issues_of(step.type, step.controls, ""))
+    found = [*_issues_of(step.type, step.controls, ""), *_issues_of_filters(step.filters, "")]
     for number, variant in enumerate(step.variants):
         found += _issues_of(step.type, variant.controls, f"variants.{number}.")
+        found += _issues_of_filters(variant.filters, f"variants.{number}.")
     return found
 
 
@@ -75,6 +78,12 @@ def _issues_of(step_type: StepType, values: dict[str, object], prefix: str) -> I
             if redirect.url and not redirect.url.startswith(_LINK_STARTS):
                 message = "must start with https://, http:// or /"
                 yield Issue(prefix + path, IssueType.INVALID_URL, message)
+
+
+def _issues_of_filters(filters: list[dict[str, Any]], prefix: str) -> Iterator[Issue]:
+    for path, kind in list_unsupported(filters):
+        message = f"conditions on '{kind}' are not supported and never hold; use {', '.join(FilterKind)}"
+        yield Issue(f"{prefix}filters.{path}", IssueType.UNSUPPORTED_PROPERTY, message)
 
 
 def _missing(controls: Controls) -> list[str]:

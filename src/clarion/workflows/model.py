@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +20,8 @@ MAX_STEPS = 20
 
 _SLUG_MARK = "_wf_"
 _STEP_SLUG_MARK = "_st_"
+WITH_MARKS = frozenset({StepType.IN_APP, StepType.EMAIL})
+"""Steps whose messages are known to be seen and read."""
 _CHANNELS = {StepType(channel.value): channel for channel in Channel}
 
 
@@ -126,13 +129,25 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
     created_at: Millis
 
     def find_step(self, reference: str) -> Step | None:
-        """A step by its identifier, `_id` or slug."""
-        exact = (step for step in self.steps if step.step_id == reference)
-        return next(exact, None) or next((step for step in self.steps if step.is_named_by(reference)), None)
+        return find_step(self.steps, reference)
 
     @cached_property
     def step_types(self) -> frozenset[StepType]:
         return frozenset(step.type for step in self.steps)
+
+    @cached_property
+    def refers_to_steps(self) -> bool:
+        """Whether a template or a condition may ask what became of an earlier step."""
+        return "steps" in self._text or "previousStep" in self._text
+
+    @cached_property
+    def refers_to_actor(self) -> bool:
+        """Whether a template or a condition may ask who acted."""
+        return "actor" in self._text
+
+    @cached_property
+    def _text(self) -> str:
+        return json_text(self.steps)
 
     @cached_property
     def channels(self) -> list[Channel]:
@@ -143,6 +158,12 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
 
 VersionedWorkflow = tuple[Workflow, WorkflowVersion]
 """A workflow with its current version."""
+
+
+def find_step(steps: Sequence[Step], reference: str) -> Step | None:
+    """A step by its identifier, `_id` or slug."""
+    exact = (step for step in steps if step.step_id == reference)
+    return next(exact, None) or next((step for step in steps if step.is_named_by(reference)), None)
 
 
 def find_workflow_id(reference: str) -> WorkflowId | None:

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.conditions import check_filters
+from clarion.conditions import check_filters, list_previous_steps
 from clarion.errors import Invalid, Problem
 from clarion.ids import id_text, new_id
 from clarion.payloads import check_schema
 from clarion.workflows.controls import check_controls
-from clarion.workflows.model import Step, Variant, kebab
+from clarion.workflows.model import WITH_MARKS, Step, Variant, find_step, kebab
 from clarion.workflows.step_wire import StepIn, VariantIn
 
 StepProblem = tuple[str, str, Any]
@@ -39,6 +39,7 @@ def build_steps(inputs: Sequence[StepIn], previous: Sequence[Step], now: Millis)
         is_used = known is not None and any(step.id == known.id for step in built)
         built.append(_step(one, step_id, None if is_used else known, now))
     _refuse_duplicates(built)
+    _refuse_unknown_previous_steps(built)
     return built
 
 
@@ -122,5 +123,20 @@ def _refuse_duplicates(steps: Sequence[Step]) -> None:
         if first != number:
             message = f"is the same as that of steps.{first}; every step needs its own"
             problems[f"steps.{number}.stepId"] = [Problem(message, step.step_id)]
+    if problems:
+        raise Invalid(problems)
+
+
+def _refuse_unknown_previous_steps(steps: Sequence[Step]) -> None:
+    """Conditions ask about the messages of steps before their own."""
+    problems: dict[str, list[Problem]] = {}
+    for number, step in enumerate(steps):
+        earlier = [one for one in steps[:number] if one.type in WITH_MARKS]
+        parts = [("", step.filters), *((f".variants.{at}", one.filters) for at, one in enumerate(step.variants))]
+        for path, filters in parts:
+            for where, reference in list_previous_steps(filters):
+                if find_step(earlier, reference) is None:
+                    message = "must be the stepId or the _id of an earlier in-app or email step of this workflow"
+                    problems[f"steps.{number}{path}.filters.{where}"] = [Problem(message, reference)]
     if problems:
         raise Invalid(problems)

@@ -14,6 +14,15 @@ from clarion.jobs.model import Job
 from clarion.workflows.model import Step, WithControls
 
 
+class Defaults(Struct, frozen=True, kw_only=True):
+    """What an environment has for everyone."""
+
+    open_providers: frozenset[str]
+    """Active ones that reach everyone, whether or not the subscriber has an entry for them."""
+    timezone: str | None
+    """Of people who have none."""
+
+
 class StepContext(Struct, frozen=True, kw_only=True):
     """A step of a run that has been reached, and the moment that this happened."""
 
@@ -26,8 +35,7 @@ class StepContext(Struct, frozen=True, kw_only=True):
     variables: dict[str, Any]
     digests: DigestWindows
     throttles: ThrottlePasses
-    open_providers: frozenset[str]
-    """Active ones that reach everyone, whether or not the subscriber has an entry for them."""
+    defaults: Defaults
 
     @property
     def controls(self) -> Mapping[str, Any]:
@@ -35,7 +43,12 @@ class StepContext(Struct, frozen=True, kw_only=True):
 
     @property
     def zone(self) -> str:
-        return self.run.subscriber.timezone or "UTC"
+        """The person's time zone, else the environment's."""
+        return self.run.subscriber.timezone or self.defaults.timezone or "UTC"
+
+    @property
+    def open_providers(self) -> frozenset[str]:
+        return self.defaults.open_providers
 
     def note(
         self, status: DetailStatus, text: str, *, source: DetailSource = DetailSource.INTERNAL, raw: Any = None

@@ -8,13 +8,14 @@ from clarion.clock import Millis, iso_text
 from clarion.engine.digests import Leader, Window, WindowIdentity
 from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
+from clarion.engine.steps.waiting import extend
 from clarion.ids import NotificationId, find_id, id_text
 from clarion.jobs.details import DetailStatus
 from clarion.jsontext import encode_json
 from clarion.schedules import MAX_AHEAD, end_of, next_cron
 from clarion.templates import evaluate_key
 from clarion.triggers.model import Trigger
-from clarion.workflows.controls import DigestControls, DigestType, read_as
+from clarion.workflows.controls import DigestControls, DigestType, read_as, whole
 
 
 async def decide(context: StepContext) -> StepOutcome:
@@ -31,6 +32,7 @@ async def decide(context: StepContext) -> StepOutcome:
         await context.digests.open(identity, None)
         context.note(DetailStatus.SUCCESS, "Digest was skipped, first backoff event")
         return Done(outputs=_outputs(_events([context.run.trigger])))
+    closes_at = extend(context, closes_at)
     opened = await context.digests.open(identity, Leader(context.job.id, context.run.id, closes_at))
     context.digests.join(opened, context.job.id, context.run.trigger)
     context.job.digest = _metadata(controls)
@@ -40,6 +42,9 @@ async def decide(context: StepContext) -> StepOutcome:
 
 async def finish(context: StepContext) -> StepOutcome:
     """The window closes; the run goes on with every event that joined it."""
+    until = extend(context, context.now)
+    if until > context.now:
+        return Waiting(until)
     triggers = await context.digests.close(context.job.id)
     events = _events(triggers or [context.run.trigger])
     context.job.digest = (context.job.digest or {"type": "regular"}) | {"events": events}
@@ -100,6 +105,6 @@ def _outputs(events: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _metadata(controls: DigestControls) -> dict[str, Any]:
     kind = "timed" if controls.kind is DigestType.TIMED else "backoff" if controls.look_back_window else "regular"
-    known = {"amount": controls.amount, "unit": controls.unit, "digestKey": controls.digest_key}
+    known = {"amount": whole(controls.amount), "unit": controls.unit, "digestKey": controls.digest_key}
     timed = {"timed": {"cronExpression": controls.cron}} if controls.cron else {}
     return {"type": kind, **{name: value for name, value in known.items() if value is not None}, **timed}

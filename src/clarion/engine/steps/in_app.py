@@ -5,7 +5,7 @@ from typing import Any
 from clarion.engine.outcomes import Done, Failed, StepOutcome
 from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
-from clarion.ids import MessageId, find_id, new_id
+from clarion.ids import MessageId, find_id, id_text, new_id
 from clarion.jobs.details import DetailStatus
 from clarion.templates import render_text, render_value
 from clarion.vocabulary import Channel
@@ -28,7 +28,15 @@ async def decide(context: StepContext) -> StepOutcome:
     context.note(DetailStatus.PENDING, "Message created")
     context.note(DetailStatus.PENDING, "Integration instance selected", raw={"providerId": PROVIDER})
     context.note(DetailStatus.SUCCESS, "Message sent")
-    return Done(outputs={"seen": False, "read": False}, messages=[message])
+    return Done(outputs=_outputs(context, message), messages=[message])
+
+
+def _outputs(context: StepContext, message: NewMessage) -> dict[str, Any]:
+    outputs: dict[str, Any] = {"seen": False, "read": False}
+    if context.run.version.refers_to_steps:
+        # Later steps find by it what became of the message: in-app messages have no index by job.
+        outputs["messageId"] = id_text(message.id)
+    return outputs
 
 
 def _message(context: StepContext, controls: InAppControls) -> NewMessage:

@@ -5,10 +5,15 @@ from typing import Any
 from clarion.clock import Millis, find_moment
 from clarion.engine.outcomes import Done, Failed, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
-from clarion.jobs.details import DetailStatus
-from clarion.schedules import MAX_AHEAD, Unit, end_of, next_cron
+from clarion.jobs.details import DetailSource, DetailStatus
+from clarion.schedules import MAX_AHEAD, Unit, end_of, next_cron, next_within
 from clarion.templates import evaluate_key
 from clarion.workflows.controls import DelayControls, DelayType, read_as
+
+MAX_EXTENSIONS = 3
+"""How often a step is extended; a person who keeps changing their schedule does not hold it up for ever."""
+
+_EXTENDED = "Step was extended to the subscriber's schedule"
 
 
 async def decide(context: StepContext) -> StepOutcome:
@@ -16,6 +21,7 @@ async def decide(context: StepContext) -> StepOutcome:
     if until is None:
         context.note(DetailStatus.FAILED, "Invalid delay configuration", raw={"controls": dict(context.controls)})
         return Failed()
+    until = extend(context, until)
     if until - context.now > MAX_AHEAD:
         context.note(DetailStatus.FAILED, "Defer duration limit exceeded", raw={"until": until})
         return Failed()
@@ -27,9 +33,26 @@ async def decide(context: StepContext) -> StepOutcome:
 
 
 async def finish(context: StepContext) -> StepOutcome:
-    """The moment has come."""
+    """The moment has come, unless the person's schedule has changed since."""
+    until = extend(context, context.now)
+    if until > context.now:
+        return Waiting(until)
     context.note(DetailStatus.SUCCESS, "Delay is finished")
     return Done(outputs={})
+
+
+def extend(context: StepContext, until: Millis) -> Millis:
+    """The next moment inside the person's schedule where the step asks for that, else `until` itself."""
+    run = context.run
+    if not context.controls.get("extendToSchedule") or run.workflow.is_critical:
+        return until
+    extensions = sum(one.detail == _EXTENDED for one in context.job.details)
+    inside = next_within(run.subscriber.schedule, max(until, context.now), context.zone)
+    if inside is None or inside <= context.now or inside == until or extensions >= MAX_EXTENSIONS:
+        return until
+    raw = {"from": until, "until": inside, "timezone": context.zone, "schedule": run.subscriber.schedule}
+    context.note(DetailStatus.PENDING, _EXTENDED, raw=raw)
+    return inside
 
 
 def _moment(context: StepContext, controls: DelayControls) -> Millis | None:
@@ -37,6 +60,9 @@ def _moment(context: StepContext, controls: DelayControls) -> Millis | None:
     length = find_length(override)
     if length is not None:
         return end_of(context.now, *length, context.zone)
+    if override is not None:
+        raw = {"delay": override, "way out": "give an amount of at least 0 and a unit, such as hours"}
+        context.note(DetailStatus.WARNING, "Delay override was ignored", source=DetailSource.PAYLOAD, raw=raw)
     if controls.kind is DelayType.TIMED:
         return next_cron(controls.cron, context.now, context.zone) if controls.cron else None
     if controls.kind is DelayType.SCHEDULED:

@@ -1,0 +1,102 @@
+"""SQL of erasing a person: their key, and what was said to them alone, leave the triggers."""
+
+from collections.abc import Sequence
+
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, TriggerId
+from clarion.jobs.lanes import lane_of
+from clarion.jsontext import json_text
+from clarion.subscribers.model import Subscriber
+from clarion.triggers.model import Person, Recipients, decode_recipients
+from clarion.triggers.store import delete_parts, part_of
+
+_CHUNK = 500
+
+# The row stays: its transaction must not be run again.
+_EMPTY = """
+    UPDATE triggers SET payload = '{}', overrides = NULL, recipients = NULL, position = NULL,
+        state = CASE WHEN state IN ('queued', 'splitting') THEN 'canceled' ELSE state END
+"""
+LIST_TRIGGERS_OF_PERSON = sql("""
+    SELECT trigger_id FROM notifications WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
+""")
+# The recipients of most triggers are one person, so most are found by the whole text.
+EMPTY_QUEUED_FOR_PERSON = sql(f"""
+    {_EMPTY} WHERE environment_id = :environment_id AND state = 'queued' AND lane = :lane AND recipients = :alone
+""")
+EMPTY_FOR_PERSON = sql(f"""
+    {_EMPTY} WHERE environment_id = :environment_id AND id {{any:ids}} AND recipients = :alone
+""")
+EMPTY = sql(f"{_EMPTY} WHERE environment_id = :environment_id AND id = :id")
+UPDATE_RECIPIENTS = sql("""
+    UPDATE triggers SET recipients = :recipients WHERE environment_id = :environment_id AND id = :id
+""")
+LIST_QUEUED_NAMING = sql("""
+    SELECT id, recipients FROM triggers
+    WHERE environment_id = :environment_id AND state = 'queued' AND lane = :lane AND {position}(recipients, :name) > 0
+    ORDER BY id {for_update}
+""")
+LIST_SPLITTING_NAMING = sql("""
+    SELECT id, recipients FROM triggers
+    WHERE environment_id = :environment_id AND state = 'splitting' AND {position}(recipients, :name) > 0
+    ORDER BY id {for_update}
+""")
+LIST_NAMING = sql("""
+    SELECT id, recipients FROM triggers
+    WHERE environment_id = :environment_id AND id {any:ids} AND {position}(recipients, :name) > 0
+    ORDER BY id {for_update}
+""")
+LIST_PARTS_OF_LANE = sql("""
+    SELECT id, trigger_id, priority, lane, topic, subscriber_ids FROM trigger_parts
+    WHERE environment_id = :environment_id AND lane = :lane
+""")
+UPDATE_PART = sql("""
+    UPDATE trigger_parts SET subscriber_ids = :subscriber_ids WHERE environment_id = :environment_id AND id = :id
+""")
+
+
+async def erase_from_triggers(db: Connection, environment_id: EnvironmentId, person: Subscriber) -> None:
+    """Empty the triggers for this person alone, and take them out of those for several.
+
+    The caller holds the person's lane, and deletes their runs afterwards: triggers are found by them.
+    """
+    scope = {"environment_id": environment_id}
+    queued = {**scope, "lane": lane_of(person.key)}
+    alone, name = json_text(Recipients(people=[Person(key=person.key)])), json_text(person.key)
+    await db.execute(EMPTY_QUEUED_FOR_PERSON, **queued, alone=alone)
+    await _leave(db, environment_id, person.key, await db.fetch(LIST_QUEUED_NAMING, **queued, name=name))
+    await _leave(db, environment_id, person.key, await db.fetch(LIST_SPLITTING_NAMING, **scope, name=name))
+    # After the triggers that are being split: another worker may have been handing the person to their lane.
+    ids = await _leave_parts(db, environment_id, person)
+    rows = await db.fetch(LIST_TRIGGERS_OF_PERSON, **scope, subscriber_id=person.id)
+    ids += [row["trigger_id"] for row in rows]
+    for start in range(0, len(ids), _CHUNK):
+        chunk = ids[start : start + _CHUNK]
+        await db.execute(EMPTY_FOR_PERSON, **scope, ids=chunk, alone=alone)
+        await _leave(db, environment_id, person.key, await db.fetch(LIST_NAMING, **scope, ids=chunk, name=name))
+
+
+async def _leave(db: Connection, environment_id: EnvironmentId, key: SubscriberKey, rows: Sequence[Row]) -> None:
+    for row in rows:
+        before = decode_recipients(row["recipients"])
+        after = before.without(key)
+        if not after:
+            await db.execute(EMPTY, environment_id=environment_id, id=row["id"])
+        elif after != before:
+            await db.execute(
+                UPDATE_RECIPIENTS, environment_id=environment_id, id=row["id"], recipients=json_text(after)
+            )
+
+
+async def _leave_parts(db: Connection, environment_id: EnvironmentId, person: Subscriber) -> list[TriggerId]:
+    """Take the person out of their parts; returns the triggers of these."""
+    rows = await db.fetch(LIST_PARTS_OF_LANE, environment_id=environment_id, lane=lane_of(person.key))
+    parts = [part for part in map(part_of, rows) if person.id in part.subscriber_ids]
+    emptied = [part.id for part in parts if set(part.subscriber_ids) == {person.id}]
+    await delete_parts(db, environment_id, emptied)
+    for part in parts:
+        if part.id not in emptied:
+            others: list[SubscriberId] = [one for one in part.subscriber_ids if one != person.id]
+            await db.execute(UPDATE_PART, environment_id=environment_id, id=part.id, subscriber_ids=b"".join(others))
+    return [part.trigger_id for part in parts]
