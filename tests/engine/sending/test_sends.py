@@ -8,7 +8,6 @@ import pytest
 
 from clarion.clock import HOUR, MINUTE
 from clarion.engine.sending.claim import claim_sends
-from clarion.engine.sending.deliver import deliver
 from clarion.engine.sending.record import record_sends
 from tests.engine.support import World, details, in_app, step
 from tests.providers.loopback import answering, mail_server, web_server
@@ -188,7 +187,7 @@ async def test_a_lease_that_ran_out_is_taken_again_and_the_late_worker_records_n
     (late,), _ = await sender._database.transaction(lambda db: claim(db, environment))
     world.clock.move(minutes * MINUTE)
     await world.work()
-    await deliver(late, sender._gateway, world.clock.now())
+    await sender._deliverer.deliver(late)
     await sender._database.transaction(lambda db: record_sends(db, environment, [late], world.clock.now()))
 
     (event,) = await world.events()

@@ -36,7 +36,7 @@ LEASE = Millis(30 * SECOND)
 # Neither ordered nor joined: either way PostgreSQL would rather walk all messages than look up and sort these few.
 LIST_MESSAGES = sql("""
     SELECT job_id, trigger_id, subscriber_id, id, channel, provider_id, integration_id, error_id, content, subject,
-        title, email, phone, webhook_url, device_tokens, data
+        title, email, phone, webhook_url, device_tokens, data, provider_message_id, retry_at, given_up_at
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
 LIST_TRIGGERS = sql("""
@@ -66,7 +66,7 @@ async def claim_sends(
         return Claim([], has_found=False)
     opened = await integrations.list(db, environment_id)
     sends = [_claimed_send(environment_id, row, opened) for row in rows]
-    await _load(db, environment_id, sends)
+    await _load(db, environment_id, sends, now)
     sends = await _drop_canceled(db, environment_id, sends, now)
     planned = await plan_sends(db, environment_id, sends, now)
     going = [send for send, wait in planned if not wait]
@@ -115,13 +115,13 @@ async def _drop_canceled(
     return [one for one in sends if one not in dropped]
 
 
-async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
+async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis) -> None:
     by_job = {send.job.id: send for send in sends}
     rows = await db.fetch(LIST_MESSAGES, environment_id=environment_id, job_ids=list(by_job))
     triggers = await _list_triggers(db, environment_id, {row["trigger_id"] for row in rows})
     for row in sorted(rows, key=itemgetter("id")):
         send = by_job[row["job_id"]]
-        send.messages.append(_message(row))
+        send.add_message(_message(row), now)
         trigger = triggers.get(row["trigger_id"])
         if trigger is not None:
             send.overrides = json_value(trigger["overrides"]) or {}
@@ -149,6 +149,9 @@ def _message(row: Row) -> OutgoingMessage:
         webhook_url=row["webhook_url"],
         device_tokens=json_value(row["device_tokens"]),
         data=json_value(row["data"]),
+        is_sent=row["provider_message_id"] is not None,
+        retry_at=row["retry_at"],
+        given_up_at=row["given_up_at"],
     )
 
 

@@ -16,7 +16,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.engine.loop import PAUSE_SECONDS, repeat
 from clarion.engine.sending.claim import LEASE, claim_sends, renew_leases
-from clarion.engine.sending.deliver import deliver, give_up, set_aside
+from clarion.engine.sending.deliver import Deliverer, give_up, set_aside
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.engine.sending.record import record_sends
@@ -24,6 +24,7 @@ from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
+from clarion.jobs.sends import is_in_attempt
 from clarion.providers.sending.gateway import ProviderGateway
 
 MAX_IN_FLIGHT = 512
@@ -62,10 +63,9 @@ class Sender:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._gateway = gateway
         self._integrations = integrations
         self._wake_lanes = wake_lanes
-        self._receipts_url = receipts_url
+        self._deliverer = Deliverer(gateway, clock, is_current=self._is_current, receipts_url=receipts_url)
         self._hint = asyncio.Event()
         self._is_full = False
         self._is_ending = False
@@ -116,13 +116,23 @@ class Sender:
 
     async def _carry(self, send: ClaimedSend) -> None:
         try:
-            await deliver(send, self._gateway, self._clock.now(), self._receipts_url)
+            if not await self._deliverer.deliver(send):
+                self._in_flight.discard(send)
+                return
         except Exception as error:
             log.exception("Send failed", extra={"job_id": send.job.id.hex()})
             give_up(send, error, self._clock.now())
         self._carried.append(send)
         if self._recorder is None:
             self._recorder = self._tasks.start(self._record_carried())
+
+    async def _is_current(self, send: ClaimedSend) -> bool:
+        find = partial(is_in_attempt, environment_id=send.environment_id, job_id=send.job.id)
+        try:
+            return await self._database.read(partial(find, attempt=send.claimed_attempt))
+        except StoreUnavailable:
+            # The rest of the attempt is made when the store can tell.
+            return False
 
     async def _record_carried(self) -> None:
         try:
