@@ -65,27 +65,36 @@ async def claim_sends(
     if not rows:
         return Claim([], has_found=False)
     opened = await integrations.list(db, environment_id)
-    sends = [_claimed_send(environment_id, row, opened) for row in rows]
+    lease_until = Millis(now + LEASE)
+    sends = [_claimed_send(environment_id, row, opened, lease_until) for row in rows]
     await _load(db, environment_id, sends, now)
     sends = await _drop_canceled(db, environment_id, sends, now)
     planned = await plan_sends(db, environment_id, sends, now)
     going = [send for send, wait in planned if not wait]
     ids = [send.job.id for send in going]
-    await sends_store.claim(db, environment_id, ids, lease_until=Millis(now + LEASE), now=now)
+    await sends_store.claim(db, environment_id, ids, lease_until=lease_until, now=now)
     await sends_store.wait(db, environment_id, [_wait(send, wait, now) for send, wait in planned if wait], now)
     return Claim(going, has_found=True)
 
 
-async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], now: Millis) -> None:
-    """Keep jobs whose sends are under way from being taken by another worker."""
+async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], now: Millis) -> set[JobId]:
+    """Keep jobs whose sends are under way from being taken by another worker; returns those that are kept.
+
+    A lease that has lapsed is not renewed: the job may be another worker's already.
+    """
     by_environment: dict[EnvironmentId, list[JobId]] = {}
     for send in sends:
-        by_environment.setdefault(send.environment_id, []).append(send.job.id)
+        if send.lease_until > now:
+            by_environment.setdefault(send.environment_id, []).append(send.job.id)
+    renewed: set[JobId] = set()
     for environment_id, ids in by_environment.items():
-        await sends_store.renew_leases(db, environment_id, ids, lease_until=Millis(now + LEASE))
+        renewed |= await sends_store.renew_leases(db, environment_id, ids, lease_until=Millis(now + LEASE))
+    return renewed
 
 
-def _claimed_send(environment_id: EnvironmentId, row: Row, integrations: Sequence[Integration]) -> ClaimedSend:
+def _claimed_send(
+    environment_id: EnvironmentId, row: Row, integrations: Sequence[Integration], lease_until: Millis
+) -> ClaimedSend:
     attempt = row["attempt"] + 1
     job = Job(
         id=row["id"],
@@ -100,6 +109,7 @@ def _claimed_send(environment_id: EnvironmentId, row: Row, integrations: Sequenc
         notification_id=row["notification_id"],
         job=job,
         claimed_attempt=attempt,
+        lease_until=lease_until,
         integrations=integrations,
         has_turn=row["status"] == JobStatus.DELAYED,
         put_off_since=row["put_off_since"],

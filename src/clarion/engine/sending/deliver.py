@@ -1,5 +1,6 @@
 """Carrying: messages are handed to providers outside of any transaction, and what becomes of the job is decided."""
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from clarion.clock import MINUTE, Clock, Millis
@@ -15,6 +16,8 @@ from clarion.jobs.details import DetailStatus
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
+
+log = logging.getLogger(__name__)
 
 MAX_PAUSE = Millis(15 * MINUTE)
 """An integration is left alone so long at most, whatever its provider wishes for the message that was refused."""
@@ -49,6 +52,10 @@ class Deliverer:
         return True
 
     async def call(self, send: ClaimedSend, message: OutgoingMessage, integration: Integration) -> Sent:
+        """Call the provider, unless the lease has lapsed: another worker may be sending the same message."""
+        if self._clock.now() >= send.lease_until:
+            log.warning("Send not made: its lease has lapsed", extra={"job_id": send.job.id.hex()})
+            raise _Stopped
         outgoing = make_outgoing(send, message, integration, self._receipts_url)
         return await self._gateway.send(integration.provider_id, outgoing)
 

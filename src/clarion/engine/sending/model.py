@@ -101,6 +101,8 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     job: Job
     """Its details are those of this attempt alone."""
     claimed_attempt: int
+    lease_until: Millis
+    """From this moment on another worker may take the job over, so no provider is called any more."""
     integrations: Sequence[Integration]
     has_turn: bool = False
     """Whether it has waited for a rate limit, and this is the moment that it was promised."""

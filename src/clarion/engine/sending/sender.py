@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 
-from clarion.clock import SECOND, Clock
+from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.engine.loop import PAUSE_SECONDS, repeat
@@ -186,8 +186,16 @@ class Sender:
     async def _keep_leases(self) -> None:
         while True:
             await asyncio.sleep(LEASE / SECOND / 3)
-            renew = partial(renew_leases, sends=tuple(self._in_flight), now=self._clock.now())
-            try:
-                await self._database.transaction(renew)
-            except StoreUnavailable as error:
-                log.warning("Leases not renewed", extra={"error": str(error)})
+            await self.renew_leases()
+
+    async def renew_leases(self) -> None:
+        """Keep the jobs that are under way; leases that cannot be renewed in time lapse."""
+        now = self._clock.now()
+        try:
+            renewed = await self._database.transaction(partial(renew_leases, sends=tuple(self._in_flight), now=now))
+        except StoreUnavailable as error:
+            log.warning("Leases not renewed", extra={"error": str(error)})
+            return
+        for send in self._in_flight:
+            if send.job.id in renewed:
+                send.lease_until = Millis(now + LEASE)
