@@ -11,7 +11,7 @@ POSSIBLY_DELIVERED = "possibly_delivered"
 
 
 class DeadLetter(Struct, frozen=True, kw_only=True):
-    """A job whose last attempt to send failed."""
+    """A job whose last attempt to send failed, for one of its messages at least."""
 
     id: JobId
     notification_id: NotificationId
@@ -22,7 +22,7 @@ class DeadLetter(Struct, frozen=True, kw_only=True):
     provider_id: str | None
     attempts: int
     errors: tuple[str, ...]
-    """The errors of its messages."""
+    """The errors of its messages that were not sent."""
     is_possibly_delivered: bool
     """Whether a provider may have accepted one of its messages."""
     died_at: Millis

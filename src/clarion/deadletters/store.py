@@ -19,6 +19,14 @@ MAX_REDRIVEN = 10_000
 """In one transaction."""
 
 _COLUMNS = "t.id, t.notification_id, t.type, t.provider_id, t.attempt, t.dead_at, t.created_at"
+# A job can have messages that were given up at several providers.
+_OF_PROVIDER = """
+    (t.provider_id = :provider_id OR EXISTS (
+        SELECT 1 FROM messages AS m
+        WHERE m.environment_id = :environment_id AND m.job_id = t.id AND m.channel <> 'in_app'
+        AND m.provider_id = :provider_id AND m.given_up_at IS NOT NULL
+    ))
+"""
 _OF_SUBSCRIBER = """
     t.notification_id IN (
         SELECT n.id FROM notifications AS n
@@ -38,11 +46,13 @@ LIST_RUNS = sql("""
 LIST_ERRORS = sql("""
     SELECT job_id, id, error_id, error_text FROM messages
     WHERE environment_id = :environment_id AND job_id {any:ids} AND channel <> 'in_app'
+    AND provider_message_id IS NULL
 """)
-# Receipts of earlier attempts say nothing about the next one.
-CLEAR_DELIVERY = sql("""
-    UPDATE messages SET delivery = NULL
-    WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app' AND delivery IS NOT NULL
+# Receipts of earlier attempts say nothing about the next one. Messages of the job that were sent stay as they are.
+REOPEN_MESSAGES = sql("""
+    UPDATE messages SET delivery = NULL, retry_at = NULL, given_up_at = NULL
+    WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
+    AND provider_message_id IS NULL AND (delivery IS NOT NULL OR retry_at IS NOT NULL OR given_up_at IS NOT NULL)
 """)
 
 
@@ -66,7 +76,7 @@ async def redrive_dead_letters(
     detail = ExecutionDetail(at=now, status=DetailStatus.PENDING, detail="Redriven", is_retry=True)
     redriven = await sends.redrive(db, environment_id, ids, detail, now)
     if redriven:
-        await db.execute(CLEAR_DELIVERY, environment_id=environment_id, job_ids=redriven)
+        await db.execute(REOPEN_MESSAGES, environment_id=environment_id, job_ids=redriven)
     return len(redriven)
 
 
@@ -74,7 +84,7 @@ def _conditions(environment_id: EnvironmentId, wanted: DeadLetterFilter) -> tupl
     given: dict[str, dict[str, Any]] = {
         "t.id {any:job_ids}": {"job_ids": None if wanted.ids is None else list(wanted.ids)},
         "t.type = :channel": {"channel": wanted.channel},
-        "t.provider_id = :provider_id": {"provider_id": wanted.provider_id},
+        _OF_PROVIDER: {"provider_id": wanted.provider_id},
         _OF_SUBSCRIBER: {"subscriber_key": wanted.subscriber_key},
     }
     used = {condition: bound for condition, bound in given.items() if None not in bound.values()}

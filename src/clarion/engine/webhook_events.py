@@ -35,6 +35,8 @@ async def emit_send_events(
         (EventType.MESSAGE_SENT if outcome.status is MessageStatus.SENT else EventType.MESSAGE_FAILED, message_id)
         for send in sends
         for message_id, outcome in send.outcomes.items()
-        if outcome.status is MessageStatus.SENT or send.job.status is not JobStatus.QUEUED
+        if outcome.status is MessageStatus.SENT
+        or send.is_given_up(message_id)
+        or send.job.status is not JobStatus.QUEUED
     ]
     await append_message_events(db, environment_id, events, now)

@@ -37,7 +37,9 @@ RENEW_LEASES = sql("""
         SELECT id FROM jobs
         WHERE environment_id = :environment_id AND id {any:ids} AND status = 'running' {skip_locked}
     )
+    RETURNING id
 """)
+FIND_ATTEMPT = sql("SELECT attempt, status FROM jobs WHERE environment_id = :environment_id AND id = :id")
 LOCK_ATTEMPTS = sql("""
     SELECT id, attempt, status FROM jobs
     WHERE environment_id = :environment_id AND id {any:ids} AND status IN ('running', 'canceled') {for_update}
@@ -125,8 +127,15 @@ async def wait(
 
 async def renew_leases(
     db: Connection, environment_id: EnvironmentId, ids: Sequence[JobId], *, lease_until: Millis
-) -> None:
-    await db.execute(RENEW_LEASES, environment_id=environment_id, ids=list(ids), lease_until=lease_until)
+) -> set[JobId]:
+    rows = await db.fetch(RENEW_LEASES, environment_id=environment_id, ids=list(ids), lease_until=lease_until)
+    return {row["id"] for row in rows}
+
+
+async def is_in_attempt(db: Connection, environment_id: EnvironmentId, job_id: JobId, attempt: int) -> bool:
+    """Whether the job is still running with this attempt: neither canceled nor taken over by another worker."""
+    row = await db.fetch_one(FIND_ATTEMPT, environment_id=environment_id, id=job_id)
+    return row is not None and row["status"] == "running" and row["attempt"] == attempt
 
 
 async def lock_attempts(db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId]) -> dict[JobId, Attempt]:

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from clarion.clock import Millis
 from clarion.engine.sending import places
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.sending.places import CRITICAL_RESERVE, MAX_IN_FLIGHT, Places, SendQueue, WaitingSends
@@ -28,6 +29,7 @@ def make_send(channel: Channel = Channel.EMAIL, environment_id: EnvironmentId = 
         channel=channel,
         job=Job(id=bytes(16), step=0),  # type: ignore[arg-type]
         claimed_attempt=1,
+        lease_until=Millis(0),
         integrations=[],
     )
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from clarion.clock import HOUR, MINUTE
-from clarion.engine.sending.deliver import deliver
 from clarion.engine.sending.record import record_sends
 from tests.engine.sending.support import claim_email
 from tests.engine.support import World, details, in_app, step
@@ -186,7 +185,7 @@ async def test_a_lease_that_ran_out_is_taken_again_and_the_late_worker_records_n
     (late,) = await claim_email(world)
     world.clock.move(minutes * MINUTE)
     await world.work()
-    await deliver(late, sender._gateway, world.clock.now())
+    await sender._deliverer.deliver(late)
     await sender._database.transaction(lambda db: record_sends(db, environment, [late], world.clock.now()))
 
     (event,) = await world.events()

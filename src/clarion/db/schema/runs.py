@@ -109,7 +109,7 @@ jobs = Table(
     Column("priority", SmallInteger, nullable=False, server_default="2"),  # jobs.model.Priority
     text_("outputs", optional=True),  # JSON: what later steps see of this one
     moment("put_off_since", optional=True),  # when its provider first asked to come back later
-    moment("dead_at", optional=True),  # when the last attempt to send it failed; NULL again when it is redriven
+    moment("dead_at", optional=True),  # when the last attempt to send one of its messages failed, until redriven
     moment("created_at"),
     moment("updated_at"),
     Index("jobs_step", "environment_id", "notification_id", "step", unique=True),
@@ -218,6 +218,8 @@ messages = Table(
     text_("delivered_at", optional=True),  # JSON array of moments
     text_("error_id", optional=True),
     text_("error_text", optional=True),
+    moment("retry_at", optional=True),  # not sent before this moment, after an attempt that failed
+    moment("given_up_at", optional=True),  # when the last attempt to send it failed; NULL again when it is redriven
     moment("created_at"),
     moment("updated_at"),
     # With all that the feed asks for, so that it is counted without its messages.

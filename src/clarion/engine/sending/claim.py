@@ -40,7 +40,7 @@ DEFERRED_FOR = Millis(SECOND)
 # Neither ordered nor joined: either way PostgreSQL would rather walk all messages than look up and sort these few.
 LIST_MESSAGES = sql("""
     SELECT job_id, trigger_id, subscriber_id, id, channel, provider_id, integration_id, error_id, content, subject,
-        title, email, phone, webhook_url, device_tokens, data
+        title, email, phone, webhook_url, device_tokens, data, provider_message_id, retry_at, given_up_at
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
 LIST_TRIGGERS = sql("""
@@ -76,8 +76,9 @@ async def claim_sends(
     rows = await sends_store.list_due_sends(db, environment_id, channel, priorities, limit=limit, now=now)
     if not rows:
         return Claim([], has_found=False)
-    sends = [_claimed_send(room.queue, row, known) for row in rows]
-    await _load(db, environment_id, sends)
+    lease_until = Millis(now + LEASE)
+    sends = [_claimed_send(room.queue, row, known, lease_until) for row in rows]
+    await _load(db, environment_id, sends, now)
     sends = await _drop_canceled(db, environment_id, sends, now)
     planned = await plan_sends(db, environment_id, sends, now)
     waiting = [_wait(send, wait, now) for send, wait in planned if wait]
@@ -85,7 +86,7 @@ async def claim_sends(
     going, deferred = _choose([send for send, wait in planned if not wait], shares)
     await sends_store.defer(db, environment_id, [one.job.id for one in deferred], until=Millis(now + DEFERRED_FOR))
     ids = [send.job.id for send in going]
-    await sends_store.claim(db, environment_id, ids, lease_until=Millis(now + LEASE), now=now)
+    await sends_store.claim(db, environment_id, ids, lease_until=lease_until, now=now)
     return Claim(going, has_found=True, is_full=bool(deferred))
 
 
@@ -104,16 +105,22 @@ def _choose(sends: Sequence[ClaimedSend], shares: IntegrationShares) -> tuple[li
     return going, deferred
 
 
-async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], now: Millis) -> None:
-    """Keep jobs whose sends are under way from being taken by another worker."""
+async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], now: Millis) -> set[JobId]:
+    """Keep jobs whose sends are under way from being taken by another worker; returns those that are kept.
+
+    A lease that has lapsed is not renewed: the job may be another worker's already.
+    """
     by_environment: dict[EnvironmentId, list[JobId]] = {}
     for send in sends:
-        by_environment.setdefault(send.environment_id, []).append(send.job.id)
+        if send.lease_until > now:
+            by_environment.setdefault(send.environment_id, []).append(send.job.id)
+    renewed: set[JobId] = set()
     for environment_id, ids in by_environment.items():
-        await sends_store.renew_leases(db, environment_id, ids, lease_until=Millis(now + LEASE))
+        renewed |= await sends_store.renew_leases(db, environment_id, ids, lease_until=Millis(now + LEASE))
+    return renewed
 
 
-def _claimed_send(queue: SendQueue, row: Row, integrations: Sequence[Integration]) -> ClaimedSend:
+def _claimed_send(queue: SendQueue, row: Row, integrations: Sequence[Integration], lease_until: Millis) -> ClaimedSend:
     attempt = row["attempt"] + 1
     job = Job(
         id=row["id"],
@@ -130,6 +137,7 @@ def _claimed_send(queue: SendQueue, row: Row, integrations: Sequence[Integration
         notification_id=row["notification_id"],
         job=job,
         claimed_attempt=attempt,
+        lease_until=lease_until,
         integrations=integrations,
         has_turn=row["status"] == JobStatus.DELAYED,
         put_off_since=row["put_off_since"],
@@ -145,13 +153,13 @@ async def _drop_canceled(
     return [one for one in sends if one not in dropped]
 
 
-async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
+async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis) -> None:
     by_job = {send.job.id: send for send in sends}
     rows = await db.fetch(LIST_MESSAGES, environment_id=environment_id, job_ids=list(by_job))
     triggers = await _list_triggers(db, environment_id, {row["trigger_id"] for row in rows})
     for row in sorted(rows, key=itemgetter("id")):
         send = by_job[row["job_id"]]
-        send.messages.append(_message(row))
+        send.add_message(_message(row), now)
         trigger = triggers.get(row["trigger_id"])
         if trigger is not None:
             send.overrides = json_value(trigger["overrides"]) or {}
@@ -179,6 +187,9 @@ def _message(row: Row) -> OutgoingMessage:
         webhook_url=row["webhook_url"],
         device_tokens=json_value(row["device_tokens"]),
         data=json_value(row["data"]),
+        is_sent=row["provider_message_id"] is not None,
+        retry_at=row["retry_at"],
+        given_up_at=row["given_up_at"],
     )
 
 

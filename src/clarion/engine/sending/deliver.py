@@ -1,21 +1,15 @@
 """Carrying: messages are handed to providers outside of any transaction, and what becomes of the job is decided."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import logging
+from collections.abc import Awaitable, Callable, Sequence
 
-from clarion.clock import MINUTE, Millis, iso_text
+from clarion.clock import MINUTE, Clock, Millis
 from clarion.deadletters.model import POSSIBLY_DELIVERED
-from clarion.engine.sending.model import ClaimedSend, HealthReport, OutgoingMessage, Route, SendOutcome
+from clarion.engine.sending.model import ClaimedSend, HealthReport, NotSent, OutgoingMessage, Route, SendOutcome
 from clarion.engine.sending.outgoing import ReceiptsUrl, make_outgoing, nowhere
-from clarion.engine.sending.planning import MAX_WAIT, recognises_repeats
-from clarion.engine.sending.retry import (
-    last_attempt_at,
-    next_attempt_at,
-    place_of,
-    put_off_until,
-    uses_attempt,
-    wished_pause,
-)
+from clarion.engine.sending.planning import recognises_repeats
+from clarion.engine.sending.retry import wished_pause
+from clarion.engine.sending.settling import settle
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailStatus
@@ -23,49 +17,90 @@ from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
+log = logging.getLogger(__name__)
+
 MAX_PAUSE = Millis(15 * MINUTE)
 """An integration is left alone so long at most, whatever its provider wishes for the message that was refused."""
 
-_TRY_AGAIN = frozenset({FailureKind.RETRYABLE, FailureKind.RATE_LIMITED})
+IsCurrent = Callable[[ClaimedSend], Awaitable[bool]]
+"""Whether the job is still in the attempt that was claimed."""
 
 
-class NotSent(NamedTuple):
-    """Why a message did not go out."""
+class Deliverer:
+    """Hands the messages of claimed jobs to their providers."""
 
-    failure: SendFailure | None = None
-    """None where no provider was asked at all, because the address must not be written to or the message is gone."""
-    goes_elsewhere: bool = False
-    """Whether it is to be tried with the next integration, which counts what it takes."""
+    def __init__(
+        self, gateway: ProviderGateway, clock: Clock, *, is_current: IsCurrent, receipts_url: ReceiptsUrl = nowhere
+    ) -> None:
+        self._gateway = gateway
+        self._clock = clock
+        self._is_current = is_current
+        self._receipts_url = receipts_url
 
+    async def deliver(self, send: ClaimedSend) -> bool:
+        """Send the messages of a job and decide what it comes to; returns whether there is anything to record."""
+        now = self._clock.now()
+        try:
+            for place, message in enumerate(send.messages):
+                await self._deliver_message(send, message, now, is_first=place == 0)
+        except _Stopped:
+            if not send.outcomes and not send.not_sent:
+                return False
+        if not send.messages:
+            send.job.note(now, DetailStatus.FAILED, "The message was deleted before it was sent")
+        settle(send, now)
+        return True
 
-async def deliver(
-    send: ClaimedSend, gateway: ProviderGateway, now: Millis, receipts_url: ReceiptsUrl = nowhere
-) -> None:
-    """Hand the messages of a job to their providers and decide what the job comes to."""
-    if not send.messages:
-        send.job.note(now, DetailStatus.FAILED, "The message was deleted before it was sent")
-    results: list[NotSent | None] = []
-    for message in send.messages:
+    async def call(self, send: ClaimedSend, message: OutgoingMessage, integration: Integration) -> Sent:
+        """Call the provider, unless the lease has lapsed: another worker may be sending the same message."""
+        if self._clock.now() >= send.lease_until:
+            log.warning("Send not made: its lease has lapsed", extra={"job_id": send.job.id.hex()})
+            raise _Stopped
+        outgoing = make_outgoing(send, message, integration, self._receipts_url)
+        return await self._gateway.send(integration.provider_id, outgoing)
+
+    async def check_current(self, send: ClaimedSend) -> None:
+        """Stop if the job was canceled or taken over since the attempt began."""
+        if not await self._is_current(send):
+            raise _Stopped
+
+    async def _deliver_message(
+        self, send: ClaimedSend, message: OutgoingMessage, now: Millis, *, is_first: bool
+    ) -> None:
         route = send.planned.get(message.id)
         if message.id in send.suppressed:
-            results.append(_skip_suppressed(send, message, now))
+            result: NotSent | None = _skip_suppressed(send, message, now)
         elif route is None:
-            results.append(_fail_without_integration(send, message, now))
+            result = _fail_without_integration(send, message, now)
         else:
-            results.append(await _Attempt(send, message, now).deliver(route, gateway, receipts_url))
-    _settle(send, results, now)
+            if not is_first:
+                await self.check_current(send)
+            result = await _Attempt(self, send, message, now).deliver(route)
+        if result is not None:
+            send.not_sent[message.id] = result
 
 
 def give_up(send: ClaimedSend, error: Exception, now: Millis) -> None:
-    """Count an attempt that nobody foresaw the failure of as one that may go better the next time."""
+    """Count an attempt that failed unexpectedly as one that may succeed the next time."""
     failure = SendFailure(FailureKind.RETRYABLE, f"{type(error).__name__} in Clarion itself")
     send.job.note(now, DetailStatus.FAILED, "Unexpected error", raw={"kind": failure.kind, "message": str(failure)})
-    _settle(send, [NotSent(failure)], now)
+    for message in send.untried[:1]:
+        send.not_sent[message.id] = NotSent(failure)
+        send.outcomes[message.id] = SendOutcome(
+            status=MessageStatus.ERROR,
+            provider_id=message.provider_id,
+            integration_id=message.integration_id,
+            error_id=message.error_id,
+            error_text=str(failure),
+        )
+    settle(send, now)
 
 
 def set_aside(send: ClaimedSend, now: Millis) -> None:
     """End a job whose results cannot be written down; it would be sent again and again otherwise."""
     send.outcomes.clear()
+    send.not_sent.clear()
+    send.retry_at.clear()
     send.health_reports.clear()
     send.dead_tokens.clear()
     send.job.details.clear()
@@ -73,26 +108,32 @@ def set_aside(send: ClaimedSend, now: Millis) -> None:
     send.job.finish(JobStatus.FAILED)
 
 
+class _Stopped(Exception):
+    """No provider is called any more in this attempt."""
+
+
 class _Attempt:
     """One message on its way through the integrations of its route."""
 
-    def __init__(self, send: ClaimedSend, message: OutgoingMessage, now: Millis) -> None:
+    def __init__(self, deliverer: Deliverer, send: ClaimedSend, message: OutgoingMessage, now: Millis) -> None:
+        self._deliverer = deliverer
         self._send = send
         self._message = message
         self._now = now
 
-    async def deliver(self, route: Route, gateway: ProviderGateway, receipts_url: ReceiptsUrl) -> NotSent | None:
+    async def deliver(self, route: Route) -> NotSent | None:
         """Try the integrations in turn; returns what counts of the failures, or None when it went out."""
         result = NotSent()
         for place, integration in enumerate(route.integrations):
             if place and integration.rate_limit is not None:
                 # Its limit is counted where jobs are claimed.
                 return NotSent(result.failure, goes_elsewhere=True)
+            if place:
+                await self._deliverer.check_current(self._send)
             self._select(route, integration, is_first=place == 0)
             is_trial = route.is_trial and place == 0
             try:
-                outgoing = make_outgoing(self._send, self._message, integration, receipts_url)
-                sent = await gateway.send(integration.provider_id, outgoing)
+                sent = await self._deliverer.call(self._send, self._message, integration)
             except SendFailure as failure:
                 self._fail(integration, failure, is_trial=is_trial)
                 result = NotSent(failure)
@@ -120,7 +161,8 @@ class _Attempt:
             status=MessageStatus.SENT,
             provider_id=integration.provider_id,
             integration_id=integration.id,
-            provider_message_id=_storable(sent.provider_message_id),
+            # Never NULL, because that marks messages that are not sent.
+            provider_message_id=_storable(sent.provider_message_id) or id_text(self._message.id),
             tickets=sent.tickets,
         )
 
@@ -192,56 +234,6 @@ def _report_health(integration: Integration, failure: SendFailure, now: Millis, 
         is_trial=is_trial,
         wait_until=None if pause is None else Millis(now + min(pause, MAX_PAUSE)),
     )
-
-
-def _settle(send: ClaimedSend, results: Sequence[NotSent | None], now: Millis) -> None:
-    job = send.job
-    if any(result is None for result in results):
-        job.finish(JobStatus.COMPLETED)
-        job.outputs, send.put_off_since = {}, None
-        return
-    unsent = [one for one in results if one is not None and one.failure is not None]
-    due_at = _next_due(send, unsent, now)
-    if due_at is not None:
-        job.status, job.due_at = JobStatus.QUEUED, due_at
-        return
-    job.finish(JobStatus.FAILED)
-    send.put_off_since = None
-    if unsent:
-        send.dead_at = now
-
-
-def _next_due(send: ClaimedSend, unsent: Sequence[NotSent], now: Millis) -> Millis | None:
-    """When the job is tried again, if it is; sets the number that its next attempt counts from."""
-    job = send.job
-    if any(one.goes_elsewhere for one in unsent):
-        return _go_to_next(send, now)
-    waiting = [one.failure for one in unsent if one.failure is not None and one.failure.kind in _TRY_AGAIN]
-    if not waiting:
-        return None
-    due_at = next_attempt_at(job.attempt, waiting[0], now, choices=send.choices)
-    return due_at if due_at is None or uses_attempt(waiting[0]) else _put_off(send, due_at, now)
-
-
-def _put_off(send: ClaimedSend, shown: Millis, now: Millis) -> Millis | None:
-    """When a job is tried again whose provider asked to come back later, which costs no attempt but ends some day."""
-    job = send.job
-    has_others = place_of(job.attempt) + 1 < send.choices
-    since = send.put_off_since = send.put_off_since or now
-    until = put_off_until(since, shown, now, has_others=has_others)
-    if until is None:
-        raw = {"since": iso_text(since), "askedToWaitUntil": iso_text(shown)}
-        job.note(now, DetailStatus.FAILED, "Put off by the provider for too long", raw=raw)
-        return _go_to_next(send, now) if has_others else None
-    job.attempt -= 1
-    # Others may take over at once where the wait is long: the next claim finds out who.
-    return now if has_others and shown > now + MAX_WAIT else until
-
-
-def _go_to_next(send: ClaimedSend, now: Millis) -> Millis:
-    """The first integration is used up; the next is tried at once."""
-    send.job.attempt, send.put_off_since = last_attempt_at(send.job.attempt), None
-    return now
 
 
 def _storable(text: str | None) -> str | None:

@@ -10,6 +10,7 @@ from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, IntegrationId, MessageId, NotificationId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
 from clarion.jobs.model import Job
+from clarion.providers.definition.result import SendFailure
 from clarion.subscribers.model import ChannelEntry
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
@@ -35,6 +36,12 @@ class OutgoingMessage(Struct, frozen=True, kw_only=True):
     webhook_url: str | None
     device_tokens: list[str] | None
     data: dict[str, Any] | None
+    is_sent: bool
+    """Whether a provider accepted it in an earlier attempt of the job."""
+    retry_at: Millis | None
+    """Not tried before this moment, although the job may be due earlier for another message."""
+    given_up_at: Millis | None
+    """When its last attempt failed; it is not tried again unless the job is redriven."""
 
     @property
     def address(self) -> str | None:
@@ -53,6 +60,15 @@ class SendOutcome(Struct, frozen=True, kw_only=True):
     """By recipient, what the provider is asked for later; empty where it tells by itself."""
     error_id: str | None = None
     error_text: str | None = None
+
+
+class NotSent(Struct, frozen=True):
+    """Why an attempt did not send a message."""
+
+    failure: SendFailure | None = None
+    """None if no provider was called because the address is suppressed."""
+    goes_elsewhere: bool = False
+    """Whether the next integration is to be tried; its rate limit is counted when the job is claimed again."""
 
 
 class Route(Struct, frozen=True, kw_only=True):
@@ -86,12 +102,21 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     job: Job
     """Its details are those of this attempt alone."""
     claimed_attempt: int
+    lease_until: Millis
+    """From this moment on another worker may take the job over, so no provider is called any more."""
     integrations: Sequence[Integration]
     has_turn: bool = False
     """Whether it has waited for a rate limit, and this is the moment that it was promised."""
     put_off_since: Millis | None = None
     """When its provider first asked to come back later; None where it did not, and when all is over."""
     messages: list[OutgoingMessage] = []
+    """Those that this attempt sends."""
+    waiting: list[OutgoingMessage] = []
+    """Those that are tried again later than this attempt."""
+    given_up: list[OutgoingMessage] = []
+    """Those whose last attempt failed before this one."""
+    has_sent: bool = False
+    """Whether an earlier attempt sent one of the messages."""
     overrides: dict[str, Any] = {}
     is_canceled: bool = False
     """Whether its trigger was canceled."""
@@ -106,16 +131,41 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     choices: int = 1
     """How many integrations may carry it, one after the other."""
     outcomes: dict[MessageId, SendOutcome] = {}
+    not_sent: dict[MessageId, NotSent] = {}
+    """The messages that this attempt tried and did not send."""
+    retry_at: dict[MessageId, Millis] = {}
+    """When messages that this attempt did not send are tried again; the others of `not_sent` are given up."""
     health_reports: list[HealthReport] = []
     dead_tokens: dict[SubscriberId, dict[str, set[str]]] = {}
     """Device tokens that will never work again, by provider."""
     dead_at: Millis | None = None
-    """When its last attempt failed."""
+    """When the last attempt failed for one of its messages at least."""
+
+    def add_message(self, message: OutgoingMessage, now: Millis) -> None:
+        """Add a message of the job, to be sent in this attempt unless it is sent, given up or not due."""
+        if message.is_sent:
+            self.has_sent = True
+        elif message.given_up_at is not None:
+            self.given_up.append(message)
+        elif message.retry_at is not None and message.retry_at > now:
+            self.waiting.append(message)
+        else:
+            self.messages.append(message)
 
     def end_as_canceled(self) -> None:
         """It was canceled while its attempt was under way: whatever the attempt came to, there is no other."""
         self.job.finish(JobStatus.CANCELED)
         self.put_off_since = self.dead_at = None
+
+    def is_given_up(self, message_id: MessageId) -> bool:
+        """Whether this attempt was the last one of a message that was not sent."""
+        return message_id in self.not_sent and message_id not in self.retry_at
+
+    @property
+    def untried(self) -> list[OutgoingMessage]:
+        """The messages that an attempt did not come to, because it stopped before."""
+        sent = {one for one, outcome in self.outcomes.items() if outcome.status is MessageStatus.SENT}
+        return [one for one in self.messages if one.id not in sent and one.id not in self.not_sent]
 
     @property
     def needs_run(self) -> bool:

@@ -28,9 +28,9 @@ RECORD_MESSAGE = sql("""
         error_id = CASE WHEN delivery IS NULL THEN :error_id ELSE error_id END,
         error_text = CASE WHEN delivery IS NULL THEN :error_text ELSE error_text END,
         delivered_at = CASE WHEN delivery IS NULL THEN :delivered_at ELSE delivered_at END,
-        updated_at = :now
+        retry_at = :retry_at, given_up_at = :given_up_at, updated_at = :now
     {each: environment_id uuid, id uuid, provider_id text, integration_id uuid, provider_message_id text,
-        status text, error_id text, error_text text, delivered_at text}
+        status text, error_id text, error_text text, delivered_at text, retry_at bigint, given_up_at bigint}
     WHERE environment_id = :environment_id AND id = :id
 """)
 LIST_VERSIONS = sql("""
@@ -90,6 +90,8 @@ async def _record_messages(
             "error_id": outcome.error_id,
             "error_text": outcome.error_text,
             "delivered_at": None if outcome.error_text else delivered_at,
+            "retry_at": send.retry_at.get(message_id),
+            "given_up_at": now if send.is_given_up(message_id) else None,
             "now": now,
         }
         for send in sends

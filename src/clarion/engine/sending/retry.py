@@ -18,6 +18,7 @@ MAX_PUT_OFF_BEFORE_NEXT = Millis(15 * MINUTE)
 _FIRST_PAUSE = 15 * SECOND
 _SHORTEST_RETRY_AFTER = 1
 _MAX_RETRY_AFTER = 24 * 3600
+_RETRYABLE = frozenset({FailureKind.RETRYABLE, FailureKind.RATE_LIMITED})
 
 
 def place_of(attempt: int) -> int:
@@ -29,6 +30,10 @@ def place_of(attempt: int) -> int:
 def last_attempt_at(attempt: int) -> int:
     """The attempt after which the integration of this one is used up."""
     return attempt - attempt % ATTEMPTS_PER_DRIVE + MAX_ATTEMPTS + place_of(attempt) * ATTEMPTS_ON_OTHERS
+
+
+def is_retryable(failure: SendFailure) -> bool:
+    return failure.kind in _RETRYABLE
 
 
 def uses_attempt(failure: SendFailure) -> bool:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 
-from clarion.clock import SECOND, Clock
+from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Database
 from clarion.engine.loop import PAUSE_SECONDS, repeat
 from clarion.engine.sending.claim import LEASE, claim_sends, renew_leases
-from clarion.engine.sending.deliver import deliver, give_up, set_aside
+from clarion.engine.sending.deliver import Deliverer, give_up, set_aside
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.engine.sending.places import Places, Room, list_waiting
@@ -23,6 +23,7 @@ from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
+from clarion.jobs.sends import is_in_attempt
 from clarion.providers.sending.gateway import ProviderGateway
 
 _BUSY = 16
@@ -47,10 +48,9 @@ class Sender:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._gateway = gateway
         self._integrations = integrations
         self._wake_lanes = wake_lanes
-        self._receipts_url = receipts_url
+        self._deliverer = Deliverer(gateway, clock, is_current=self._is_current, receipts_url=receipts_url)
         self._hint = asyncio.Event()
         self._is_full = False
         self._is_ending = False
@@ -100,13 +100,23 @@ class Sender:
 
     async def _send(self, send: ClaimedSend) -> None:
         try:
-            await deliver(send, self._gateway, self._clock.now(), self._receipts_url)
+            if not await self._deliverer.deliver(send):
+                self._places.release([send])
+                return
         except Exception as error:
             log.exception("Send failed", extra={"job_id": send.job.id.hex()})
             give_up(send, error, self._clock.now())
         self._delivered.append(send)
         if self._recorder is None:
             self._recorder = self._tasks.start(self._record_delivered())
+
+    async def _is_current(self, send: ClaimedSend) -> bool:
+        find = partial(is_in_attempt, environment_id=send.environment_id, job_id=send.job.id)
+        try:
+            return await self._database.read(partial(find, attempt=send.claimed_attempt))
+        except StoreUnavailable:
+            # Without the store nobody knows: the rest of the attempt is left to a retry.
+            return False
 
     async def _record_delivered(self) -> None:
         try:
@@ -160,8 +170,16 @@ class Sender:
     async def _keep_leases(self) -> None:
         while True:
             await asyncio.sleep(LEASE / SECOND / 3)
-            renew = partial(renew_leases, sends=tuple(self._places), now=self._clock.now())
-            try:
-                await self._database.transaction(renew)
-            except StoreUnavailable as error:
-                log.warning("Leases not renewed", extra={"error": str(error)})
+            await self.renew_leases()
+
+    async def renew_leases(self) -> None:
+        """Keep the jobs that are in flight; leases that cannot be renewed in time lapse."""
+        now = self._clock.now()
+        try:
+            renewed = await self._database.transaction(partial(renew_leases, sends=tuple(self._places), now=now))
+        except StoreUnavailable as error:
+            log.warning("Leases not renewed", extra={"error": str(error)})
+            return
+        for send in self._places:
+            if send.job.id in renewed:
+                send.lease_until = Millis(now + LEASE)

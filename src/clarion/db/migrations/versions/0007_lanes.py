@@ -38,6 +38,8 @@ def upgrade() -> None:
         "notifications_digested", "notifications", ["environment_id", "digested_into"], "digested_into IS NOT NULL"
     )
     op.drop_column("messages", "actor")
+    op.add_column("messages", sa.Column("retry_at", sa.BigInteger(), nullable=True))
+    op.add_column("messages", sa.Column("given_up_at", sa.BigInteger(), nullable=True))
     _triggers()
     _jobs()
     _digest_windows()
