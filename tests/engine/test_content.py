@@ -1,8 +1,27 @@
-"""What messages contain: rendered texts, sanitised markup, and what a step refuses to send."""
+"""What messages contain: rendered texts without dangerous markup, and what a step refuses to send."""
+
+import json
+from typing import Any
+
+import pytest
 
 from tests.engine.support import World, in_app
 
 NUL = "{{'%00' | url_decode}}"
+IMAGE = "<img src=x onerror=alert(1)>"
+
+
+async def feed_item(world: World) -> dict[str, Any]:
+    (item,) = (await world.api.get("/v1/subscribers/ada/notifications/feed")).json()["data"]
+    found: dict[str, Any] = item
+    return found
+
+
+async def run_in_app(world: World, body: str, payload: dict[str, Any], **controls: Any) -> dict[str, Any]:
+    await world.make_workflow(in_app(body, **controls))
+    await world.trigger(payload=payload)
+    await world.work()
+    return await feed_item(world)
 
 
 async def test_a_decoded_nul_character_is_left_out_of_the_message(world: World) -> None:
@@ -13,3 +32,47 @@ async def test_a_decoded_nul_character_is_left_out_of_the_message(world: World) 
     (message,) = await world.messages()
     assert await world.statuses() == [["completed"]]
     assert (message["content"], message["subject"]) == ("ab", "cd")
+
+
+async def test_dangerous_markup_is_removed_from_in_app_texts(world: World) -> None:
+    action = {"label": "Go {{payload.text}}"}
+    item = await run_in_app(world, "<b>Hi</b> {{payload.text}}", {"text": IMAGE}, subject=IMAGE, primaryAction=action)
+
+    assert (item["content"], item["subject"]) == ('<b>Hi</b> <img src="x">', '<img src="x">')
+    assert item["cta"]["action"]["buttons"][0]["content"] == 'Go <img src="x">'
+
+
+async def test_markup_stays_where_the_step_disables_sanitizing(world: World) -> None:
+    item = await run_in_app(world, "{{payload.text}}", {"text": IMAGE}, subject=IMAGE, disableOutputSanitization=True)
+
+    assert (item["content"], item["subject"]) == (IMAGE, IMAGE)
+
+
+@pytest.mark.parametrize("text", ["a < b & c > d", "a<b", "Ada <ada@example.com>", "\"quoted\" & 'simple'", "I <3 you"])
+async def test_plain_text_reaches_the_inbox_as_it_was_typed(world: World, text: str) -> None:
+    item = await run_in_app(world, "{{payload.text}}", {"text": text}, subject=text)
+
+    assert (item["content"], item["subject"]) == (text, text)
+
+
+@pytest.mark.parametrize("is_disabled", [False, True])
+async def test_links_that_run_code_are_left_out_and_named(world: World, is_disabled: bool) -> None:
+    link = {"url": "{{payload.url}}"}
+    controls: dict[str, Any] = {"redirect": link, "primaryAction": {"label": "Go", "redirect": link}}
+    controls |= {"secondaryAction": {"label": "Stay", "redirect": {"url": "/x"}}}
+    item = await run_in_app(
+        world, "Hi", {"url": " java\tscript:alert(1)"}, disableOutputSanitization=is_disabled, **controls
+    )
+
+    (event,) = await world.events()
+    (warning,) = [one for one in event["jobs"][0]["executionDetails"] if one["status"] == "Warning"]
+    assert event["jobs"][0]["status"] == "completed"
+    assert item["cta"] == {
+        "action": {
+            "buttons": [
+                {"type": "primary", "content": "Go"},
+                {"type": "secondary", "content": "Stay", "url": "/x", "target": "_self"},
+            ]
+        }
+    }
+    assert json.loads(warning["raw"])["fields"] == ["primaryAction.redirect.url", "redirect.url"]
