@@ -5,6 +5,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from clarion.providers.email.addresses import find_address_problem
+from clarion.providers.email.message import can_set_header
+from clarion.templates import has_markup
 from clarion.vocabulary import StepType
 from clarion.workflows.controls import (
     Action,
@@ -14,6 +17,7 @@ from clarion.workflows.controls import (
     DelayType,
     DigestControls,
     DigestType,
+    EditorType,
     EmailControls,
     InAppControls,
     PushControls,
@@ -23,6 +27,7 @@ from clarion.workflows.controls import (
     ThrottleType,
     read_controls,
 )
+from clarion.workflows.email_content import BLOCK_DOCUMENT, is_block_document, list_written_addresses
 from clarion.workflows.model import Step
 
 _LINK_STARTS = ("https://", "http://", "/", "{{", "{%")
@@ -75,6 +80,25 @@ def _issues_of(step_type: StepType, values: dict[str, object], prefix: str) -> I
             if redirect.url and not redirect.url.startswith(_LINK_STARTS):
                 message = "must start with https://, http:// or /"
                 yield Issue(prefix + path, IssueType.INVALID_URL, message)
+    if isinstance(controls, EmailControls):
+        for path, message in _email_problems(controls):
+            yield Issue(prefix + path, IssueType.UNSUPPORTED_PROPERTY, message)
+
+
+def _email_problems(controls: EmailControls) -> Iterator[tuple[str, str]]:
+    """Yield what is not sent as the step says, with the reason and the way out."""
+    if controls.layout_id:
+        yield "layoutId", "layouts do not exist yet: the e-mail is sent without one; put its markup into the body"
+    if is_block_document(controls):
+        yield "body", BLOCK_DOCUMENT
+    if controls.editor_type is EditorType.BLOCK:
+        yield "editorType", "the block editor does not exist yet; use 'html'"
+    for path, text in list_written_addresses(controls):
+        if not has_markup(text) and (problem := find_address_problem(text)):
+            yield path, problem
+    for name in controls.headers or {}:
+        if not can_set_header(name):
+            yield f"headers.{name}", "cannot be set"
 
 
 def _missing(controls: Controls) -> list[str]:

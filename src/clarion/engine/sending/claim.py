@@ -36,7 +36,7 @@ LEASE = Millis(30 * SECOND)
 # Neither ordered nor joined: either way PostgreSQL would rather walk all messages than look up and sort these few.
 LIST_MESSAGES = sql("""
     SELECT job_id, trigger_id, subscriber_id, id, channel, provider_id, integration_id, error_id, content, subject,
-        title, email, phone, webhook_url, device_tokens, data
+        title, email, email_options, phone, webhook_url, device_tokens, data
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
 LIST_TRIGGERS = sql("""
@@ -145,6 +145,7 @@ def _message(row: Row) -> OutgoingMessage:
         subject=row["subject"],
         title=row["title"],
         email=row["email"],
+        email_options=json_value(row["email_options"]),
         phone=row["phone"],
         webhook_url=row["webhook_url"],
         device_tokens=json_value(row["device_tokens"]),

@@ -31,6 +31,8 @@ class OutgoingMessage(Struct, frozen=True, kw_only=True):
     subject: str | None
     title: str | None
     email: str | None
+    email_options: dict[str, Any] | None
+    """What the step says about sender, copies and headers; overrides of the trigger win."""
     phone: str | None
     webhook_url: str | None
     device_tokens: list[str] | None

@@ -1,6 +1,7 @@
 """A message as it is handed to a provider."""
 
 from collections.abc import Callable
+from typing import Any
 
 from clarion.engine.sending.choosing import channel_overrides
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
@@ -37,8 +38,22 @@ def make_outgoing(
         context=send.contexts.get(message.id, {}),
         receipts_url=receipts_url(integration),
         credentials=integration.credentials,
-        overrides=provider_overrides(send, message, integration.provider_id),
+        overrides=with_options(message.email_options, provider_overrides(send, message, integration.provider_id)),
     )
+
+
+def with_options(options: dict[str, object] | None, overrides: dict[str, object]) -> dict[str, object]:
+    """Return what the step says, and what the trigger says instead."""
+    if not options:
+        return overrides
+    merged = options | overrides
+    if "<" in str(overrides.get("from", "")) and "senderName" not in overrides:
+        # The trigger names the sender together with the address.
+        merged.pop("senderName", None)
+    ours, theirs = options.get("headers"), overrides.get("headers")
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        merged["headers"] = _merge_headers(ours, theirs)
+    return merged
 
 
 def provider_overrides(send: ClaimedSend, message: OutgoingMessage, provider_id: str) -> dict[str, object]:
@@ -62,3 +77,9 @@ def provider_overrides(send: ClaimedSend, message: OutgoingMessage, provider_id:
 
 def _member(value: object, name: str) -> object:
     return value.get(name) if isinstance(value, dict) else None
+
+
+def _merge_headers(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+    """Merge headers, whose names are compared without case."""
+    given = {name.lower() for name in theirs}
+    return {name: value for name, value in ours.items() if name.lower() not in given} | theirs

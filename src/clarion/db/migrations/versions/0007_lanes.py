@@ -38,6 +38,7 @@ def upgrade() -> None:
         "notifications_digested", "notifications", ["environment_id", "digested_into"], "digested_into IS NOT NULL"
     )
     op.drop_column("messages", "actor")
+    op.add_column("messages", sa.Column("email_options", sa.Text(), nullable=True))
     _triggers()
     _jobs()
     _digest_windows()
