@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.engine.providers import ADA, Account, account
-from tests.engine.support import World, step
+from tests.engine.support import World, details, step
 
 OPTIONS: dict[str, Any] = {
     "from": {"email": "{{payload.shop}}@example.com", "name": "The {{payload.shop}} shop"},
@@ -27,6 +27,12 @@ async def send(world: World, first: Account, **trigger: Any) -> dict[str, Any]:
 
 def email(**controls: Any) -> dict[str, Any]:
     return step("email", subject="Hi", body="<p>x</p>", **controls)
+
+
+async def suppress(world: World, *addresses: str) -> None:
+    for address in addresses:
+        response = await world.api.post("/v1/suppressions", json={"channel": "email", "address": address})
+        assert response.status_code == 201, response.text
 
 
 async def test_what_the_step_asks_for_reaches_the_provider_through_all_retries(world: World) -> None:
@@ -111,3 +117,57 @@ async def test_a_bad_address_fails_the_step_and_is_named(
         reason = json.loads(job["executionDetails"][-1]["raw"])["reason"]
         assert (first.count, job["status"]) == (0, "failed")
         assert reason.startswith(f"{field} ")
+
+
+async def test_suppressed_copies_are_left_out_and_named(world: World) -> None:
+    async with account(world, "a") as first:
+        await suppress(world, "y@example.com", "bob@example.com", "archive@example.com")
+        await world.make_workflow(email(**OPTIONS))
+        sent = await send(world, first)
+
+        (event,) = await world.events()
+        (job,) = event["jobs"]
+        (warning,) = [one for one in job["executionDetails"] if one["status"] == "Warning"]
+        assert job["status"] == "completed"
+        assert (sent["cc"], sent.get("bcc")) == (["x@example.com"], None)
+        assert warning["detail"] == "Suppressed addresses were left out"
+        assert json.loads(warning["raw"])["leftOut"] == {
+            "cc": ["y@example.com", "Bob <bob@example.com>"],
+            "bcc": ["archive@example.com"],
+        }
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda given: {"email": given},
+        lambda given: {"email-webhook": given},
+        lambda given: {"providers": {"email-webhook": given}},
+        lambda given: {"steps": {"email": {"providers": {"email-webhook": given}}}},
+    ],
+)
+async def test_suppressed_recipients_of_overrides_are_left_out(world: World, place: Any) -> None:
+    async with account(world, "a") as first:
+        await suppress(world, "off1@example.com", "off2@example.com", "off3@example.com")
+        await world.make_workflow(email())
+        given = {
+            "to": ["Off1@example.com", "more@example.com"],
+            "cc": "off2@example.com, copy@example.com",
+            "bcc": ["off3@example.com"],
+        }
+        sent = await send(world, first, overrides=place(given))
+
+        assert sent["to"] == ["ada@example.com"]
+        assert (sent["cc"], sent.get("bcc")) == (["more@example.com", "copy@example.com"], None)
+
+
+async def test_nothing_is_sent_where_the_recipient_of_an_override_is_suppressed(world: World) -> None:
+    async with account(world, "a") as first:
+        await suppress(world, "other@example.com")
+        await world.make_workflow(email(cc="copy@example.com"))
+        await world.trigger(ADA, overrides={"email": {"toRecipient": "other@example.com"}})
+        await world.work()
+
+        (event,) = await world.events()
+        assert first.count == 0
+        assert details(event["jobs"][0])[-1] == "Subscriber's email address is suppressed"

@@ -26,6 +26,7 @@ from clarion.vocabulary import Channel, JobStatus, MessageStatus
 MAX_PAUSE = Millis(15 * MINUTE)
 """An integration is left alone so long at most, whatever its provider wishes for the message that was refused."""
 
+_CLEAR = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
 _TRY_AGAIN = frozenset({FailureKind.RETRYABLE, FailureKind.RATE_LIMITED})
 
 
@@ -91,7 +92,8 @@ class _Attempt:
             self._select(route, integration, is_first=place == 0)
             is_trial = route.is_trial and place == 0
             try:
-                outgoing = make_outgoing(self._send, self._message, integration, receipts_url)
+                outgoing, left_out = make_outgoing(self._send, self._message, integration, receipts_url)
+                self._explain_suppressions(left_out)
                 sent = await gateway.send(integration.provider_id, outgoing)
             except SendFailure as failure:
                 self._fail(integration, failure, is_trial=is_trial)
@@ -109,6 +111,16 @@ class _Attempt:
         if is_first and route.passed_over:
             raw["passedOver"] = route.passed_over
         self._send.job.note(self._now, DetailStatus.PENDING, "Integration instance selected", raw=raw)
+
+    def _explain_suppressions(self, left_out: dict[str, list[str]]) -> None:
+        job, message_id = self._send.job, self._message.id
+        if left_out:
+            raw = {"leftOut": left_out, "reasons": self._send.suppressed_copies[message_id], "wayOut": _CLEAR}
+            job.note(self._now, DetailStatus.WARNING, "Suppressed addresses were left out", raw=raw)
+        passed = self._send.passed_unsubscribed.get(message_id)
+        if passed:
+            raw = {"addresses": passed, "reason": "e-mails of critical workflows are sent to those who unsubscribed"}
+            job.note(self._now, DetailStatus.PENDING, "Address unsubscribed, but the workflow is critical", raw=raw)
 
     def _succeed(self, integration: Integration, sent: Sent, *, is_news: bool) -> None:
         raw = {"id": sent.provider_message_id, "answer": sent.raw}
@@ -157,8 +169,7 @@ class _Attempt:
 def _skip_suppressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
     thing = "email address" if message.channel is Channel.EMAIL else "phone number"
     text = f"Subscriber's {thing} is suppressed"
-    way_out = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
-    raw = {"reason": send.suppressed[message.id], "channel": message.channel, "wayOut": way_out}
+    raw = {"reason": send.suppressed[message.id], "channel": message.channel, "wayOut": _CLEAR}
     send.job.note(now, DetailStatus.FAILED, text, raw=raw)
     send.outcomes[message.id] = SendOutcome(
         status=MessageStatus.WARNING, provider_id=message.provider_id, error_id="suppressed", error_text=text

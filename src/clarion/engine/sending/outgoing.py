@@ -5,6 +5,7 @@ from typing import Any
 
 from clarion.engine.sending.choosing import channel_overrides
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
+from clarion.engine.sending.suppressed import leave_out
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.providers.definition.outgoing import Outgoing
@@ -21,9 +22,14 @@ def nowhere(_: Integration) -> str | None:
 
 def make_outgoing(
     send: ClaimedSend, message: OutgoingMessage, integration: Integration, receipts_url: ReceiptsUrl = nowhere
-) -> Outgoing:
+) -> tuple[Outgoing, dict[str, list[str]]]:
+    """Return the message for a provider, and the suppressed copies that are left out of it."""
     entry = send.entries.get(message.id)
-    return Outgoing(
+    overrides = with_options(message.email_options, provider_overrides(send, message, integration.provider_id))
+    left_out: dict[str, list[str]] = {}
+    if message.id in send.suppressed_copies:
+        overrides, left_out = leave_out(overrides, send.suppressed_copies[message.id])
+    outgoing = Outgoing(
         message_id=id_text(message.id),
         channel=message.channel,
         content=message.content,
@@ -38,8 +44,9 @@ def make_outgoing(
         context=send.contexts.get(message.id, {}),
         receipts_url=receipts_url(integration),
         credentials=integration.credentials,
-        overrides=with_options(message.email_options, provider_overrides(send, message, integration.provider_id)),
+        overrides=overrides,
     )
+    return outgoing, left_out
 
 
 def with_options(options: dict[str, object] | None, overrides: dict[str, object]) -> dict[str, object]:
