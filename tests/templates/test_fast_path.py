@@ -24,7 +24,9 @@ TEMPLATES = st.lists(WORDS | SHOWN, max_size=6).map("".join)
 
 @given(TEMPLATES, st.dictionaries(NAMES, JSON, max_size=4), st.booleans())
 def test_both_ways_lead_to_the_same_text(template: str, variables: dict[str, Any], html: bool) -> None:
-    assert render_text(template, variables, html=html) == _render(parse(template, html=html), variables)
+    engine = _render(parse(template, html=html), variables)
+
+    assert render_text(template, variables, html=html) == engine.replace("\0", "")
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,13 @@ def test_a_text_shows_its_variables(text: str, expected: str) -> None:
     assert render_text(text, variables) == expected
 
 
+@pytest.mark.parametrize("text", ["a{{'%00' | url_decode}}b", "a{{'AA==' | base64_decode}}b", "a{{payload.nul}}b"])
+@pytest.mark.parametrize("html", [False, True])
+def test_a_rendered_text_never_contains_the_character_that_no_database_text_holds(text: str, html: bool) -> None:
+    assert render_text(text, make_variables(nul="\0"), html=html) == "ab"
+    assert render_value({"deep": [text]}, make_variables(nul="\0"), html=html) == {"deep": ["ab"]}
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

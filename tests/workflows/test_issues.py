@@ -73,6 +73,26 @@ def test_a_link_that_no_inbox_follows_is_an_issue() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("controls", "paths"),
+    [
+        ({"layoutId": "newsletter"}, ["layoutId"]),
+        ({"layoutId": None, "editorType": "html"}, []),
+        ({"editorType": "block"}, ["editorType"]),
+        ({"body": '{"type": "doc", "content": []}'}, ["body"]),
+        ({"from": {"email": "nobody"}, "replyTo": "x@"}, ["from.email", "replyTo"]),
+        ({"from": "Ada <ada@example.com>", "cc": ["{{payload.cc}}"], "bcc": "a@example.com, b"}, ["bcc"]),
+        ({"headers": {"X-Order": "1", "Subject": "x"}}, ["headers.Subject"]),
+    ],
+)
+def test_what_an_email_step_asks_for_and_does_not_get_is_an_issue(controls: dict[str, Any], paths: list[str]) -> None:
+    issues = find_issues(make_step("email", {"subject": "x", "body": "<p>x</p>", **controls}))
+
+    assert [issue.path for issue in issues] == paths
+    assert {issue.type for issue in issues} <= {IssueType.UNSUPPORTED_PROPERTY}
+    assert all(len(issue.message) > 10 for issue in issues)
+
+
 def test_variants_are_looked_at_too() -> None:
     step = make_step("sms", variants=[Variant(id="v", controls={"body": "x"}), Variant(id="w")])
 

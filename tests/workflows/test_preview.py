@@ -81,6 +81,17 @@ async def test_broken_controls_are_refused_by_name(api: Api) -> None:
     assert set(response.json()["errors"]) == {"controlValues.subject", "controlValues.editorType"}
 
 
+async def test_a_document_of_the_block_editor_has_no_preview(api: Api) -> None:
+    await make_workflow(api, steps=[step("email", stepId="one")])
+    body = {"controlValues": {"subject": "x", "body": '{"type":"doc"}', "editorType": "block"}}
+
+    response = await api.post("/v2/workflows/order-shipped/step/one/preview", json=body)
+
+    (message,) = response.json()["errors"]["controlValues.body"]["messages"]
+    assert response.status_code == 422
+    assert "editorType 'html'" in message
+
+
 async def test_a_text_that_cannot_be_rendered_is_named(api: Api) -> None:
     await make_workflow(api, steps=[step("sms", stepId="one")])
     endless = "{% for a in (1..100000) %}{% for b in (1..100000) %}x{% endfor %}{% endfor %}"

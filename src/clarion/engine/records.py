@@ -27,6 +27,7 @@ class NewMessage(Struct, kw_only=True):
     subject: str | None = None
     title: str | None = None
     email: str | None = None
+    email_options: dict[str, Any] | None = None
     phone: str | None = None
     webhook_url: str | None = None
     device_tokens: list[str] | None = None

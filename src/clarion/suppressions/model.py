@@ -24,6 +24,7 @@ class SuppressionReason(StrEnum):
     BOUNCED = "bounced"
     COMPLAINED = "complained"
     UNSUBSCRIBED = "unsubscribed"
+    """Does not stop e-mails of critical workflows."""
     MANUAL = "manual"
 
 

@@ -33,7 +33,7 @@ async def list_suppressions(call: Call, query: SuppressionQuery) -> OffsetPage[S
 
 @operation("POST", "/v1/suppressions", scope=Scope.MESSAGES_WRITE, status=201, body=SuppressionIn)
 async def create_suppression(call: Call, body: SuppressionIn) -> SuppressionOut:
-    """Stop sending to an address; an existing suppression stays as it is."""
+    """Stop sending to an address; an existing suppression stays as it is, unless it is an unsubscription."""
     if body.channel not in SUPPRESSED_CHANNELS:
         raise Invalid.field("channel", f"must be one of {', '.join(SUPPRESSED_CHANNELS)}", body.channel)
     address = fold_address(body.channel, body.address)

@@ -14,11 +14,17 @@ LIST_SUPPRESSED = sql("""
     SELECT channel, address, reason FROM suppressions
     WHERE environment_id = :environment_id AND channel {any:channels} AND address {any:addresses}
 """)
-# An existing suppression keeps its first reason, which is the one that people look for.
+# An existing suppression keeps its first reason, which is the one that people look for. Only a reason that stops
+# everything replaces an unsubscription, which does not stop critical workflows.
 INSERT_SUPPRESSIONS = Insert(
     "suppressions",
     *_COLUMNS.split(", "),
-    on_conflict="ON CONFLICT (environment_id, channel, address) DO NOTHING",
+    on_conflict="""
+        ON CONFLICT (environment_id, channel, address) DO UPDATE
+        SET reason = excluded.reason, provider_id = excluded.provider_id, message_id = excluded.message_id,
+            detail = excluded.detail, created_at = excluded.created_at
+        WHERE suppressions.reason = 'unsubscribed' AND excluded.reason <> 'unsubscribed'
+    """,
 )
 FIND_SUPPRESSION = sql(f"""
     SELECT {_COLUMNS} FROM suppressions
@@ -47,8 +53,10 @@ async def list_suppressed(
 
 
 async def insert_suppressions(db: Connection, suppressions: Iterable[Suppression]) -> None:
-    """Insert the suppressions that do not exist yet."""
-    once = {(one.environment_id, one.channel, one.address): one for one in reversed(list(suppressions))}
+    """Insert the suppressions that do not exist yet; a reason that stops everything replaces an unsubscription."""
+    once: dict[tuple[EnvironmentId, Channel, str], Suppression] = {}
+    for one in sorted(suppressions, key=lambda one: one.reason is SuppressionReason.UNSUBSCRIBED):
+        once.setdefault((one.environment_id, one.channel, one.address), one)
     # Sorted, so that two transactions that insert the same addresses cannot deadlock.
     rows = [_stored(once[key]) for key in sorted(once)]
     if rows:

@@ -52,8 +52,11 @@ def render_text(text: str, variables: Mapping[str, Any], *, html: bool = False) 
     if not has_markup(text):
         return text
     parsed = _parsed(text, html=html)
-    simple = None if parsed.segments is None else render_segments(parsed.segments, variables, html=html)
-    return _render(parsed.template, variables) if simple is None else simple
+    rendered = None if parsed.segments is None else render_segments(parsed.segments, variables, html=html)
+    if rendered is None:
+        rendered = _render(parsed.template, variables)
+    # Filters that decode can produce U+0000, which PostgreSQL cannot store.
+    return rendered.replace("\0", "") if "\0" in rendered else rendered
 
 
 def _render(template: BoundTemplate, variables: Mapping[str, Any]) -> str:

@@ -21,6 +21,8 @@ from clarion.vocabulary import StepType
 Amount = Annotated[float, Meta(gt=0, le=1_000_000_000)]
 """Of a unit of time; 0.5 hours are 30 minutes."""
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Addresses = str | list[str]
+"""One address, several with commas between them, or a list."""
 PathAndText = tuple[str, str]
 """A path in the controls, with the text or the problem there."""
 
@@ -115,11 +117,16 @@ class EmailControls(Controls):
     subject: str | None = None
     body: str | None = None
     editor_type: EditorType | None = None
-    sender: EmailSender | None = field(name="from", default=None)
-    reply_to: str | None = None
+    sender: EmailSender | str | None = field(name="from", default=None)
+    sender_name: str | None = None
+    reply_to: Addresses | None = None
+    cc: Addresses | None = None
+    bcc: Addresses | None = None
+    headers: dict[str, str] | None = None
     preheader: str | None = None
     layout_id: str | None = None
     use_provider_defaults: bool | None = None
+    """Whether the sender is that of the integration, whatever `from` says."""
     disable_output_sanitization: bool | None = None
 
 

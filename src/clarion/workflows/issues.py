@@ -7,6 +7,9 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.conditions import FilterKind, list_unsupported
+from clarion.providers.email.addresses import find_address_problem
+from clarion.providers.email.message import can_set_header
+from clarion.templates import has_markup
 from clarion.vocabulary import StepType
 from clarion.workflows.controls import (
     Action,
@@ -16,6 +19,7 @@ from clarion.workflows.controls import (
     DelayType,
     DigestControls,
     DigestType,
+    EditorType,
     EmailControls,
     InAppControls,
     PushControls,
@@ -25,6 +29,7 @@ from clarion.workflows.controls import (
     ThrottleType,
     read_controls,
 )
+from clarion.workflows.email_content import BLOCK_DOCUMENT, is_block_document, list_written_addresses
 from clarion.workflows.model import Step
 
 _LINK_STARTS = ("https://", "http://", "/", "{{", "{%")
@@ -78,6 +83,25 @@ def _issues_of(step_type: StepType, values: dict[str, object], prefix: str) -> I
             if redirect.url and not redirect.url.startswith(_LINK_STARTS):
                 message = "must start with https://, http:// or /"
                 yield Issue(prefix + path, IssueType.INVALID_URL, message)
+    if isinstance(controls, EmailControls):
+        for path, message in _email_problems(controls):
+            yield Issue(prefix + path, IssueType.UNSUPPORTED_PROPERTY, message)
+
+
+def _email_problems(controls: EmailControls) -> Iterator[tuple[str, str]]:
+    """Yield what is not sent as the step says, with the reason and the way out."""
+    if controls.layout_id:
+        yield "layoutId", "layouts do not exist yet: the e-mail is sent without one; put its markup into the body"
+    if is_block_document(controls):
+        yield "body", BLOCK_DOCUMENT
+    if controls.editor_type is EditorType.BLOCK:
+        yield "editorType", "the block editor does not exist yet; use 'html'"
+    for path, text in list_written_addresses(controls):
+        if not has_markup(text) and (problem := find_address_problem(text)):
+            yield path, problem
+    for name in controls.headers or {}:
+        if not can_set_header(name):
+            yield f"headers.{name}", "cannot be set"
 
 
 def _issues_of_filters(filters: list[dict[str, Any]], prefix: str) -> Iterator[Issue]:

@@ -1,17 +1,18 @@
-"""Previews: the rendered content of a step; nothing is sent."""
+"""Previews: the rendered content of a step, by the functions that render what is sent; nothing is sent."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from clarion.errors import Invalid, Problem
-from clarion.templates import TemplateProblem, render_value
+from clarion.jsontext import plain_value
 from clarion.vocabulary import StepType
-from clarion.workflows.controls import EditorType, check_controls
+from clarion.workflows.content import ContentProblem, render_control
+from clarion.workflows.controls import EmailControls, InAppControls, check_controls, read_as
+from clarion.workflows.email_content import render_body, render_subject
+from clarion.workflows.in_app_content import render_in_app
 from clarion.workflows.model import Step
 
 _PREVIEWED: dict[StepType, tuple[str, ...]] = {
-    StepType.IN_APP: ("subject", "body", "avatar", "primaryAction", "secondaryAction", "redirect", "data"),
-    StepType.EMAIL: ("subject", "body"),
     StepType.SMS: ("body",),
     StepType.CHAT: ("body",),
     StepType.PUSH: ("subject", "body", "data"),
@@ -31,23 +32,43 @@ def render_preview(step: Step, controls: dict[str, Any] | None, variables: Mappi
     problems = {f"controlValues.{path}": [Problem(message)] for path, message in check_controls(step.type, values)}
     if problems:
         raise Invalid(problems)
-    if step.type is StepType.CUSTOM:
-        return values
-    names = _PREVIEWED.get(step.type, tuple(name for name in values if name != "skip"))
-    rendered = {
-        name: _render(name, values[name], variables, html=_is_html(step.type, name, values))
-        for name in names
-        if values.get(name) is not None
-    }
+    try:
+        rendered = _render(step.type, values, variables)
+    except ContentProblem as problem:
+        raise Invalid.field(f"controlValues.{problem.path}", problem.reason) from None
     return dict.fromkeys(_REQUIRED.get(step.type, ()), "") | rendered
 
 
-def _render(name: str, value: Any, variables: Mapping[str, Any], *, html: bool) -> Any:
-    try:
-        return render_value(value, variables, html=html)
-    except TemplateProblem as problem:
-        raise Invalid.field(f"controlValues.{name}", f"cannot be rendered: {problem}") from None
+def _render(step_type: StepType, values: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+    match step_type:
+        case StepType.CUSTOM:
+            return values
+        case StepType.IN_APP:
+            return _render_in_app(values, variables)
+        case StepType.EMAIL:
+            return _render_email(values, variables)
+        case _:
+            names = _PREVIEWED.get(step_type, tuple(name for name in values if name != "skip"))
+            return {
+                name: render_control(name, values[name], variables) for name in names if values.get(name) is not None
+            }
 
 
-def _is_html(step_type: StepType, name: str, values: Mapping[str, Any]) -> bool:
-    return step_type is StepType.EMAIL and name == "body" and values.get("editorType") != EditorType.BLOCK
+def _render_in_app(values: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+    content, _ = render_in_app(read_as(InAppControls, values), variables)
+    rendered: dict[str, Any] = plain_value(content)
+    data = rendered.pop("data")
+    # Members of `data` may be null; elsewhere that means absent.
+    shown: dict[str, Any] = _without_none(rendered)
+    return shown if data is None else shown | {"data": data}
+
+
+def _render_email(values: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+    controls = read_as(EmailControls, values)
+    return {"subject": render_subject(controls, variables), "body": render_body(controls, variables)}
+
+
+def _without_none(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: _without_none(item) for name, item in value.items() if item is not None}

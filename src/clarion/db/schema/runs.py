@@ -201,6 +201,7 @@ messages = Table(
     text_("subject", optional=True),
     text_("title", optional=True),
     text_("email", optional=True),
+    text_("email_options", optional=True),  # JSON object: sender, copies, headers that the step asks for
     text_("phone", optional=True),
     text_("webhook_url", optional=True),
     text_("device_tokens", optional=True),  # JSON array

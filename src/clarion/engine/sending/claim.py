@@ -18,6 +18,7 @@ from clarion.engine.sending.barrier import enter_claim
 from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.engine.sending.places import IntegrationShares, Room, SendQueue
 from clarion.engine.sending.planning import plan_sends
+from clarion.engine.sending.suppressed import add_suppressed
 from clarion.engine.sending.webhook_context import add_contexts
 from clarion.ids import EnvironmentId, IntegrationId, JobId, SubscriberId, TriggerId
 from clarion.integrations.cache import IntegrationCache
@@ -29,7 +30,6 @@ from clarion.jobs.model import Job, JobQueue, Priority
 from clarion.jsontext import json_value
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
-from clarion.suppressions.store import list_suppressed
 from clarion.triggers.model import TriggerState
 from clarion.vocabulary import Channel, JobStatus
 
@@ -40,7 +40,7 @@ DEFERRED_FOR = Millis(SECOND)
 # Neither ordered nor joined: either way PostgreSQL would rather walk all messages than look up and sort these few.
 LIST_MESSAGES = sql("""
     SELECT job_id, trigger_id, subscriber_id, id, channel, provider_id, integration_id, error_id, content, subject,
-        title, email, phone, webhook_url, device_tokens, data, provider_message_id, retry_at, given_up_at
+        title, email, email_options, phone, webhook_url, device_tokens, data, provider_message_id, retry_at, given_up_at
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
 LIST_TRIGGERS = sql("""
@@ -166,7 +166,7 @@ async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[C
             send.is_canceled = trigger["state"] in _CANCELED
     await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
     await _add_entries(db, environment_id, sends)
-    await _add_suppressed(db, environment_id, sends)
+    await add_suppressed(db, environment_id, sends)
     await add_contexts(db, environment_id, sends)
 
 
@@ -183,6 +183,7 @@ def _message(row: Row) -> OutgoingMessage:
         subject=row["subject"],
         title=row["title"],
         email=row["email"],
+        email_options=json_value(row["email_options"]),
         phone=row["phone"],
         webhook_url=row["webhook_url"],
         device_tokens=json_value(row["device_tokens"]),
@@ -229,18 +230,6 @@ def _find_entry(channels: dict[SubscriberId, list[ChannelEntry]], message: Outgo
         and (not tokens or not tokens.isdisjoint(one.credentials.get("deviceTokens") or ()))
     ]
     return next(iter(its_own or found), None)
-
-
-async def _add_suppressed(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
-    addressed = [(send, one, one.address) for send in sends for one in send.messages if one.address]
-    found = await list_suppressed(
-        db, environment_id, {(one.channel, address) for _, one, address in addressed if address}
-    )
-    if found:
-        for send, message, address in addressed:
-            reason = found.get((message.channel, address or ""))
-            if reason is not None:
-                send.suppressed[message.id] = reason
 
 
 def _wait(send: ClaimedSend, wait: int, now: Millis) -> tuple[JobId, Millis, ExecutionDetail]:

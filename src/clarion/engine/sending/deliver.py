@@ -13,6 +13,7 @@ from clarion.engine.sending.settling import settle
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailStatus
+from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
@@ -24,6 +25,7 @@ MAX_PAUSE = Millis(15 * MINUTE)
 
 IsCurrent = Callable[[ClaimedSend], Awaitable[bool]]
 """Whether the job is still in the attempt that was claimed."""
+_CLEAR = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
 
 
 class Deliverer:
@@ -51,13 +53,18 @@ class Deliverer:
         settle(send, now)
         return True
 
-    async def call(self, send: ClaimedSend, message: OutgoingMessage, integration: Integration) -> Sent:
+    async def call(self, send: ClaimedSend, integration: Integration, outgoing: Outgoing) -> Sent:
         """Call the provider, unless the lease has lapsed: another worker may be sending the same message."""
         if self._clock.now() >= send.lease_until:
             log.warning("Send not made: its lease has lapsed", extra={"job_id": send.job.id.hex()})
             raise _Stopped
-        outgoing = make_outgoing(send, message, integration, self._receipts_url)
         return await self._gateway.send(integration.provider_id, outgoing)
+
+    def make_outgoing(
+        self, send: ClaimedSend, message: OutgoingMessage, integration: Integration
+    ) -> tuple[Outgoing, dict[str, list[str]]]:
+        """The message as the provider gets it, and the suppressed addresses that it leaves out."""
+        return make_outgoing(send, message, integration, self._receipts_url)
 
     async def check_current(self, send: ClaimedSend) -> None:
         """Stop if the job was canceled or taken over since the attempt began."""
@@ -133,7 +140,9 @@ class _Attempt:
             self._select(route, integration, is_first=place == 0)
             is_trial = route.is_trial and place == 0
             try:
-                sent = await self._deliverer.call(self._send, self._message, integration)
+                outgoing, left_out = self._deliverer.make_outgoing(self._send, self._message, integration)
+                self._explain_suppressions(left_out)
+                sent = await self._deliverer.call(self._send, integration, outgoing)
             except SendFailure as failure:
                 self._fail(integration, failure, is_trial=is_trial)
                 result = NotSent(failure)
@@ -150,6 +159,16 @@ class _Attempt:
         if is_first and route.passed_over:
             raw["passedOver"] = route.passed_over
         self._send.job.note(self._now, DetailStatus.PENDING, "Integration instance selected", raw=raw)
+
+    def _explain_suppressions(self, left_out: dict[str, list[str]]) -> None:
+        job, message_id = self._send.job, self._message.id
+        if left_out:
+            raw = {"leftOut": left_out, "reasons": self._send.suppressed_copies[message_id], "wayOut": _CLEAR}
+            job.note(self._now, DetailStatus.WARNING, "Suppressed addresses were left out", raw=raw)
+        passed = self._send.passed_unsubscribed.get(message_id)
+        if passed:
+            raw = {"addresses": passed, "reason": "e-mails of critical workflows are sent to those who unsubscribed"}
+            job.note(self._now, DetailStatus.PENDING, "Address unsubscribed, but the workflow is critical", raw=raw)
 
     def _succeed(self, integration: Integration, sent: Sent, *, is_news: bool) -> None:
         raw = {"id": sent.provider_message_id, "answer": sent.raw}
@@ -199,8 +218,7 @@ class _Attempt:
 def _skip_suppressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
     thing = "email address" if message.channel is Channel.EMAIL else "phone number"
     text = f"Subscriber's {thing} is suppressed"
-    way_out = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
-    raw = {"reason": send.suppressed[message.id], "channel": message.channel, "wayOut": way_out}
+    raw = {"reason": send.suppressed[message.id], "channel": message.channel, "wayOut": _CLEAR}
     send.job.note(now, DetailStatus.FAILED, text, raw=raw)
     send.outcomes[message.id] = SendOutcome(
         status=MessageStatus.WARNING, provider_id=message.provider_id, error_id="suppressed", error_text=text

@@ -32,6 +32,8 @@ class OutgoingMessage(Struct, frozen=True, kw_only=True):
     subject: str | None
     title: str | None
     email: str | None
+    email_options: dict[str, Any] | None
+    """What the step says about sender, copies and headers; overrides of the trigger win."""
     phone: str | None
     webhook_url: str | None
     device_tokens: list[str] | None
@@ -127,6 +129,10 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     """What receivers of plain webhooks are told; loaded only where an integration is one."""
     suppressed: dict[MessageId, str] = {}
     """Messages whose address is not written to, and why."""
+    suppressed_copies: dict[MessageId, dict[str, str]] = {}
+    """Addresses that get no copy of a message, and why."""
+    passed_unsubscribed: dict[MessageId, list[str]] = {}
+    """Addresses that unsubscribed and are written to all the same, because the workflow is critical."""
     planned: dict[MessageId, Route] = {}
     choices: int = 1
     """How many integrations may carry it, one after the other."""

@@ -1,9 +1,11 @@
 """A message as it is handed to a provider."""
 
 from collections.abc import Callable
+from typing import Any
 
 from clarion.engine.sending.choosing import channel_overrides
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
+from clarion.engine.sending.suppressed import leave_out
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.providers.definition.outgoing import Outgoing
@@ -20,9 +22,14 @@ def nowhere(_: Integration) -> str | None:
 
 def make_outgoing(
     send: ClaimedSend, message: OutgoingMessage, integration: Integration, receipts_url: ReceiptsUrl = nowhere
-) -> Outgoing:
+) -> tuple[Outgoing, dict[str, list[str]]]:
+    """Return the message for a provider, and the suppressed copies that are left out of it."""
     entry = send.entries.get(message.id)
-    return Outgoing(
+    overrides = with_options(message.email_options, provider_overrides(send, message, integration.provider_id))
+    left_out: dict[str, list[str]] = {}
+    if message.id in send.suppressed_copies:
+        overrides, left_out = leave_out(overrides, send.suppressed_copies[message.id])
+    outgoing = Outgoing(
         message_id=id_text(message.id),
         channel=message.channel,
         content=message.content,
@@ -37,8 +44,23 @@ def make_outgoing(
         context=send.contexts.get(message.id, {}),
         receipts_url=receipts_url(integration),
         credentials=integration.credentials,
-        overrides=provider_overrides(send, message, integration.provider_id),
+        overrides=overrides,
     )
+    return outgoing, left_out
+
+
+def with_options(options: dict[str, object] | None, overrides: dict[str, object]) -> dict[str, object]:
+    """Return what the step says, and what the trigger says instead."""
+    if not options:
+        return overrides
+    merged = options | overrides
+    if "<" in str(overrides.get("from", "")) and "senderName" not in overrides:
+        # The trigger names the sender together with the address.
+        merged.pop("senderName", None)
+    ours, theirs = options.get("headers"), overrides.get("headers")
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        merged["headers"] = _merge_headers(ours, theirs)
+    return merged
 
 
 def provider_overrides(send: ClaimedSend, message: OutgoingMessage, provider_id: str) -> dict[str, object]:
@@ -62,3 +84,9 @@ def provider_overrides(send: ClaimedSend, message: OutgoingMessage, provider_id:
 
 def _member(value: object, name: str) -> object:
     return value.get(name) if isinstance(value, dict) else None
+
+
+def _merge_headers(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+    """Merge headers, whose names are compared without case."""
+    given = {name.lower() for name in theirs}
+    return {name: value for name, value in ours.items() if name.lower() not in given} | theirs

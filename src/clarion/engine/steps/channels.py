@@ -7,11 +7,14 @@ from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
 from clarion.ids import MessageId, find_id, new_id
 from clarion.jobs.details import DetailStatus
+from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.registry import find_provider
 from clarion.subscribers.model import ChannelEntry
 from clarion.templates import render_text, render_value
 from clarion.vocabulary import Channel, MessageStatus
+from clarion.workflows.content import ContentProblem
 from clarion.workflows.controls import EmailControls, PushControls, TextControls, read_as
+from clarion.workflows.email_content import render_body, render_options, render_subject
 
 _OPEN_CHATS = frozenset({"chat-webhook"})
 _MISSING = {
@@ -24,12 +27,23 @@ _MISSING = {
 
 async def decide_email(context: StepContext) -> StepOutcome:
     controls = read_as(EmailControls, context.controls)
-    message = _message(context, Channel.EMAIL, render_text(controls.body or "", context.variables, html=True))
-    message.subject = render_text(controls.subject or "", context.variables)
+    message = _message(context, Channel.EMAIL, render_body(controls, context.variables))
+    message.subject = render_subject(controls, context.variables)
+    message.email_options = render_options(controls, context.variables)
+    message.email = _wanted_recipient(context) or context.run.subscriber.email
+    return _carry(context, Channel.EMAIL, message, is_addressed=bool(message.email))
+
+
+def _wanted_recipient(context: StepContext) -> str | None:
+    """The address that the trigger names instead of the person's own."""
     overrides = (context.run.trigger.overrides or {}).get("email")
     wanted = overrides.get("toRecipient") if isinstance(overrides, dict) else None
-    message.email = wanted if isinstance(wanted, str) else context.run.subscriber.email
-    return _carry(context, Channel.EMAIL, message, is_addressed=bool(message.email))
+    if not wanted:
+        return None
+    problem = find_address_problem(wanted) if isinstance(wanted, str) else "must be an e-mail address"
+    if problem is not None:
+        raise ContentProblem("overrides.email.toRecipient", problem)
+    return str(wanted)
 
 
 async def decide_sms(context: StepContext) -> StepOutcome:

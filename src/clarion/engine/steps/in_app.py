@@ -7,9 +7,9 @@ from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
 from clarion.ids import MessageId, find_id, id_text, new_id
 from clarion.jobs.details import DetailStatus
-from clarion.templates import render_text, render_value
 from clarion.vocabulary import Channel
 from clarion.workflows.controls import Action, InAppControls, Redirect, read_as
+from clarion.workflows.in_app_content import InAppContent, render_in_app
 
 PROVIDER = "svc"
 
@@ -22,9 +22,12 @@ async def decide(context: StepContext) -> StepOutcome:
             raw={"channel": "in_app", "way out": "activate the in-app integration of this environment"},
         )
         return Failed()
-    controls = read_as(InAppControls, context.controls)
     context.job.provider_id = PROVIDER
-    message = _message(context, controls)
+    content, refused_links = render_in_app(read_as(InAppControls, context.controls), context.variables)
+    message = _message(context, content)
+    if refused_links:
+        raw = {"fields": refused_links, "reason": "the link would run code in the page that shows the message"}
+        context.note(DetailStatus.WARNING, "Links were left out of the message", raw=raw)
     context.note(DetailStatus.PENDING, "Message created")
     context.note(DetailStatus.PENDING, "Integration instance selected", raw={"providerId": PROVIDER})
     context.note(DetailStatus.SUCCESS, "Message sent")
@@ -39,40 +42,36 @@ def _outputs(context: StepContext, message: NewMessage) -> dict[str, Any]:
     return outputs
 
 
-def _message(context: StepContext, controls: InAppControls) -> NewMessage:
+def _message(context: StepContext, content: InAppContent) -> NewMessage:
     return NewMessage(
         id=MessageId(new_id(context.now)),
         job_id=context.job.id,
         step_id=find_id(context.step.id) or bytes(16),
         channel=Channel.IN_APP,
         provider_id=PROVIDER,
-        content=_text(context, controls.body) or "",
-        subject=_text(context, controls.subject),
-        avatar=_text(context, controls.avatar),
-        cta=_cta(context, controls),
-        data=render_value(controls.data, context.variables) if controls.data else None,
+        content=content.body or "",
+        subject=content.subject,
+        avatar=content.avatar,
+        cta=_cta(content),
+        data=content.data,
         severity=context.run.workflow.severity,
         delivered_at=context.now,
     )
 
 
-def _cta(context: StepContext, controls: InAppControls) -> dict[str, Any]:
-    actions = (("primary", controls.primary_action), ("secondary", controls.secondary_action))
-    buttons = [_button(context, kind, action) for kind, action in actions if action is not None and action.label]
+def _cta(content: InAppContent) -> dict[str, Any]:
+    actions = (("primary", content.primary_action), ("secondary", content.secondary_action))
+    buttons = [_button(kind, action) for kind, action in actions if action is not None and action.label]
     cta: dict[str, Any] = {"action": {"buttons": buttons}}
-    if controls.redirect is not None:
-        cta |= {"type": "redirect", "data": _redirect(context, controls.redirect)}
+    if content.redirect is not None:
+        cta |= {"type": "redirect", "data": _redirect(content.redirect)}
     return cta
 
 
-def _button(context: StepContext, kind: str, action: Action) -> dict[str, Any]:
-    button = {"type": kind, "content": _text(context, action.label) or ""}
-    return button | (_redirect(context, action.redirect) if action.redirect else {})
+def _button(kind: str, action: Action) -> dict[str, Any]:
+    button = {"type": kind, "content": action.label}
+    return button | (_redirect(action.redirect) if action.redirect else {})
 
 
-def _redirect(context: StepContext, redirect: Redirect) -> dict[str, Any]:
-    return {"url": _text(context, redirect.url) or "", "target": redirect.target or "_self"}
-
-
-def _text(context: StepContext, text: str | None) -> str | None:
-    return None if text is None else render_text(text, context.variables)
+def _redirect(redirect: Redirect) -> dict[str, Any]:
+    return {"url": redirect.url, "target": redirect.target or "_self"}

@@ -7,34 +7,31 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from email.headerregistry import Address
-from functools import lru_cache
 from html import escape
 from typing import Any
-
-from email_validator import EmailNotValidError, validate_email
 
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.definition.single_line import to_single_line
+from clarion.providers.email.addresses import parse_address, split_addresses
 from clarion.providers.email.plain_text import is_html, plain_text
 
 KNOWN = frozenset(
     {
         *("cc", "bcc", "replyTo", "from", "senderName", "attachments", "headers", "text", "to", "subject", "html"),
-        *("body", "content"),
+        *("body", "content", "preheader"),
     }
 )
-# Simple addresses need no validator, which is slow.
-_PLAIN_ADDRESS = re.compile(
-    r"(?=.{6,254}\Z)(?P<user>(?=.{1,64}@)[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*)"
-    r"@(?P<domain>(?:(?!..--)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63})"
-)
-_RESERVED_DOMAINS = frozenset({"arpa", "invalid", "local", "localhost", "onion", "test"})
 _HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,75}")
 _RESERVED_HEADERS = frozenset(
     {"from", "to", "cc", "bcc", "sender", "return-path", "message-id", "mime-version", "subject", "date"}
+)
+
+# Where the visible part of a document starts, best first.
+_STARTS = tuple(
+    re.compile(tag, re.IGNORECASE) for tag in (r"<body\b[^<>]*>", r"</head\s*>", r"<html\b[^<>]*>", r"<!doctype[^<>]*>")
 )
 
 
@@ -82,22 +79,23 @@ class Email:
         """The HTML, made from the text if there is none; for providers that accept only HTML."""
         if self.html is not None:
             return self.html
-        return f'<div style="white-space: pre-wrap">{escape(self.text)}</div>'
+        return _html_of(self.text)
 
 
 def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
     """Build the e-mail of a message from its content, its overrides and the account."""
     given = outgoing.overrides
     html, text = _bodies(outgoing)
+    to = _recipient(outgoing.email)
     return Email(
         message_id=outgoing.message_id,
         at=now,
-        to=_recipient(outgoing.email),
+        to=to,
         sender=_sender(given, account),
         subject=to_single_line(str(given.get("subject") or outgoing.subject or "")),
         html=html,
         text=text,
-        cc=_addresses(given, "cc"),
+        cc=_copies(given, to),
         bcc=_addresses(given, "bcc"),
         reply_to=_addresses(given, "replyTo"),
         headers=dict(_headers(given.get("headers"))),
@@ -122,11 +120,38 @@ def first_mailbox(several: Iterable[Address]) -> dict[str, str] | None:
     return next(map(mailbox, several), None)
 
 
+def can_set_header(name: str) -> bool:
+    """Return whether a caller may set the header; the others follow from the message itself."""
+    lower = name.lower()
+    return (
+        _HEADER_NAME.fullmatch(name) is not None and lower not in _RESERVED_HEADERS and not lower.startswith("content-")
+    )
+
+
 def _bodies(outgoing: Outgoing) -> tuple[str | None, str]:
+    preheader = outgoing.overrides.get("preheader")
+    if not is_html(outgoing.content):
+        html = f"{_preheader(preheader)}{_html_of(outgoing.content)}" if preheader else None
+        return html, outgoing.content
     text = outgoing.overrides.get("text")
-    if is_html(outgoing.content):
-        return outgoing.content, text if isinstance(text, str) and text else plain_text(outgoing.content)
-    return None, outgoing.content
+    html = _with_preheader(outgoing.content, preheader) if preheader else outgoing.content
+    return html, text if isinstance(text, str) and text else plain_text(outgoing.content)
+
+
+def _with_preheader(html: str, preheader: Any) -> str:
+    found = next((match for start in _STARTS if (match := start.search(html))), None)
+    place = found.end() if found else 0
+    return html[:place] + _preheader(preheader) + html[place:]
+
+
+def _preheader(text: Any) -> str:
+    """Return the text that mail programs show behind the subject, hidden in the message itself."""
+    hidden = "display:none;max-height:0;overflow:hidden;mso-hide:all"
+    return f'<div style="{hidden}">{escape(to_single_line(str(text)))}</div>'
+
+
+def _html_of(text: str) -> str:
+    return f'<div style="white-space: pre-wrap">{escape(text)}</div>'
 
 
 def _sender(overrides: Mapping[str, Any], account: Credentials) -> Address:
@@ -145,40 +170,30 @@ def _recipient(text: str | None) -> Address:
     return Address("", address.username, address.domain)
 
 
+def _copies(overrides: Mapping[str, Any], to: Address) -> tuple[Address, ...]:
+    """Return those who get a visible copy; most providers take a single main recipient, so others are copies too."""
+    found = {one.addr_spec.lower(): one for one in _addresses(overrides, "to") + _addresses(overrides, "cc")}
+    found.pop(to.addr_spec.lower(), None)
+    return tuple(found.values())
+
+
 def _addresses(overrides: Mapping[str, Any], name: str) -> tuple[Address, ...]:
-    value = overrides.get(name) or []
-    texts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(texts, list | tuple):
+    texts = split_addresses(overrides.get(name) or [])
+    if texts is None:
         raise SendFailure(FailureKind.PERMANENT, f"The override '{name}' must be an e-mail address or a list of them")
     return tuple(_parse_address(name, text) for text in texts)
 
 
 def _parse_address(name: str, text: Any) -> Address:
-    plain = _PLAIN_ADDRESS.fullmatch(text) if isinstance(text, str) else None
-    if plain is not None and (domain := plain["domain"].lower()).rpartition(".")[2] not in _RESERVED_DOMAINS:
-        return Address("", plain["user"], domain)
-    return _validate_address(name, text if isinstance(text, str) else "")
-
-
-@lru_cache(maxsize=1024)
-def _validate_address(name: str, text: str) -> Address:
     try:
-        # Relays inside of a company accept domains without a dot.
-        found = validate_email(
-            text,
-            allow_display_name=True,
-            check_deliverability=False,
-            globally_deliverable=False,
-        )
-    except EmailNotValidError as error:
+        return parse_address(text.strip() if isinstance(text, str) else text)
+    except ValueError as error:
         raise SendFailure(FailureKind.PERMANENT, f"'{name}' is not an e-mail address: {error}") from error
-    username = found.ascii_local_part or found.local_part
-    return Address(to_single_line(found.display_name or ""), username, found.ascii_domain)
 
 
 def _headers(given: Any) -> Iterator[tuple[str, str]]:
     for name, value in given.items() if isinstance(given, Mapping) else ():
-        if not _HEADER_NAME.fullmatch(name) or name.lower() in _RESERVED_HEADERS or name.lower().startswith("content-"):
+        if not can_set_header(name):
             raise SendFailure(FailureKind.PERMANENT, f"The header '{name}' cannot be set by overrides")
         yield name, to_single_line(str(value))
 

@@ -40,6 +40,7 @@ def upgrade() -> None:
     op.drop_column("messages", "actor")
     op.add_column("messages", sa.Column("retry_at", sa.BigInteger(), nullable=True))
     op.add_column("messages", sa.Column("given_up_at", sa.BigInteger(), nullable=True))
+    op.add_column("messages", sa.Column("email_options", sa.Text(), nullable=True))
     _triggers()
     _jobs()
     _digest_windows()
