@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from bench.figures import Key, Summary
 from bench.systems import BASELINE, FLOOR_HTTP, POSTGRES, SQLITE
+from bench.workloads import scaling
 
 
 class Medians(Struct, frozen=True):
@@ -150,6 +151,22 @@ def _of_system(system: str, *, times_less_fanout: float) -> list[Goal]:
     ]
 
 
+def _of_scaling(kind: str) -> list[Goal]:
+    """Four and eight workers, compared with one of the same speed."""
+    return [
+        Goal(
+            f"{scaling.TITLES[kind]}: times the rate of one worker with {workers}",
+            "≥",
+            times,
+            _ratio(
+                (scaling.workload_name(kind, workers), POSTGRES, "per_second"),
+                (scaling.workload_name(kind, 1), POSTGRES, "per_second"),
+            ),
+        )
+        for workers, times in {4: 3.4, 8: 6}.items()
+    ]
+
+
 GOALS = (
     *_of_trigger(SQLITE, times_less_cpu=50),
     *_of_trigger(POSTGRES, times_less_cpu=35),
@@ -163,4 +180,5 @@ GOALS = (
     ),
     Goal("Memory of `clarion serve`, idle", "≤", 100, _value("lifetime", SQLITE, "idle_mb"), "MB"),
     Goal("Memory of `clarion serve`, under load", "≤", 200, _value("lifetime", SQLITE, "loaded_mb"), "MB"),
+    *(goal for kind in scaling.TITLES for goal in _of_scaling(kind)),
 )

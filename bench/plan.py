@@ -16,6 +16,7 @@ from bench.workloads import (
     latency,
     lifetime,
     pages,
+    scaling,
     statements,
     trigger,
 )
@@ -76,4 +77,5 @@ STANDALONE_WORKLOADS = (
     StandaloneWorkload(name="lifetime", measure=lifetime.measure),
     StandaloneWorkload(name="statements", measure=statements.measure),
     StandaloneWorkload(name="pages", measure=_measure_pages),
+    StandaloneWorkload(name="scaling", measure=scaling.measure),
 )

@@ -56,3 +56,14 @@ def test_the_slowest_page_decides() -> None:
     )
 
     assert (verdict.value, verdict.word) == (2.5, "not met")
+
+
+@pytest.mark.parametrize(("rate", "word"), [(3500.0, "met"), (3300.0, "not met")])
+def test_four_workers_are_compared_with_one(rate: float, word: str) -> None:
+    verdict = judge_only(
+        "Broadcast: times the rate of one worker with 4",
+        Figure("broadcast, 1 worker", "postgres", "per_second", 1000.0, "1/s"),
+        Figure("broadcast, 4 workers", "postgres", "per_second", rate, "1/s"),
+    )
+
+    assert (verdict.value, verdict.word) == (rate / 1000, word)
