@@ -9,6 +9,7 @@ from bench.systems import BASELINE, CLARION, FLOOR_HTTP, Site, System
 from bench.workloads import (
     bulk,
     digest,
+    environments,
     external,
     fanout,
     floors,
@@ -78,4 +79,5 @@ STANDALONE_WORKLOADS = (
     StandaloneWorkload(name="statements", measure=statements.measure),
     StandaloneWorkload(name="pages", measure=_measure_pages),
     StandaloneWorkload(name="scaling", measure=scaling.measure),
+    StandaloneWorkload(name="environments", measure=environments.measure),
 )

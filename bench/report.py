@@ -40,6 +40,10 @@ _METHOD = """\
   too short.
 - These queries on PostgreSQL, and its checkpoints and autovacuum, count as CPU time of the system under measurement.
 - SQL statements are all calls of the driver, including `BEGIN` and `COMMIT`; writing many rows at once is one call.
+- The workload *20 environments* compares triggers of one environment (*alone*) with as many of twenty (*shared*). *Idle
+  environments* sends 40 triggers a second, so that each costs a unit of work of its own: with two environments (*few*)
+  and with 10 000 more (*many*). In *waiting environments* each of those has a run that is due tomorrow. *Resting* is
+  without any trigger. The figures of idle and waiting environments do not count the API.
 - Disk is the growth of the store for each completed trigger, after a checkpoint.
 """
 

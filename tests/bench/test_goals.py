@@ -67,3 +67,16 @@ def test_four_workers_are_compared_with_one(rate: float, word: str) -> None:
     )
 
     assert (verdict.value, verdict.word) == (rate / 1000, word)
+
+
+def test_twenty_environments_are_compared_with_one_in_each_round() -> None:
+    rounds = [(0.4, 0.5), (0.2, 0.3), (0.1, 0.11)]
+
+    verdict = judge_only(
+        "20 environments, bulk on SQLite",
+        *(Figure("20 environments, bulk", "sqlite", "alone_cpu_ms", alone, "ms") for alone, _ in rounds),
+        *(Figure("20 environments, bulk", "sqlite", "shared_cpu_ms", shared, "ms") for _, shared in rounds),
+    )
+
+    assert verdict.value == pytest.approx(1.25)
+    assert verdict.word == "met"
