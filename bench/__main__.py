@@ -19,7 +19,7 @@ from bench.profile import profile
 from bench.report import print_run, render_report
 from bench.results import find_latest, read_run, write_run
 from bench.rounds import run_rounds
-from bench.systems import CLARION, SQLITE
+from bench.systems import CLARION, PEOPLE, SQLITE
 
 _NAMES = [one.name for one in (*WORKLOADS, *STANDALONE_WORKLOADS)]
 _DOCUMENT = ROOT / "docs" / "performance.md"
@@ -31,7 +31,7 @@ _console = Console() if sys.stdout.isatty() else Console(width=_WIDE)
 def main() -> None:
     arguments = _arguments()
     if arguments.command == "run":
-        run = _run_until_stopped(run_rounds(arguments.rounds, arguments.only))
+        run = _run_until_stopped(run_rounds(arguments.rounds, arguments.only, people=arguments.people))
         print_run(run, _console)
         if not arguments.only:
             _console.print(f"Written to {write_run(run).relative_to(ROOT)}")
@@ -55,6 +55,7 @@ def _arguments() -> argparse.Namespace:
     run = commands.add_parser("run", help="measure and print a table; a full run writes bench/results/<date>.json")
     run.add_argument("--rounds", type=int, default=6)
     run.add_argument("--only", type=_workloads, default=[], metavar="NAME,…", help=", ".join(_NAMES))
+    run.add_argument("--people", type=int, default=PEOPLE, help="recipients of the largest broadcast of `scaling`")
     report = commands.add_parser(
         "report", help="write docs/performance.md from the newest result, or from a given file"
     )

@@ -18,6 +18,14 @@ async def ensure_workflow(system: System, key: str, steps: Sequence[dict[str, An
         await system.request("POST", "/v2/workflows", body)
 
 
+async def ensure_inbox(system: System) -> None:
+    """Create the in-app integration, which environments written by the bench do not have."""
+    listed = await system.request("GET", "/v1/integrations")
+    if not any(one["channel"] == "in_app" for one in listed):
+        body = {"providerId": "svc", "channel": "in_app", "active": True}
+        await system.request("POST", "/v1/integrations", body)
+
+
 async def ensure_people(system: System, count: int) -> list[str]:
     """Create `count` subscribers and return their keys."""
     keys = [f"person-{number}" for number in range(count)]

@@ -3,25 +3,13 @@
 The API creates the first member. All others are copies of its rows with new ids, keys and addresses.
 """
 
-import contextlib
-import uuid
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, Protocol
-
-import asyncpg
+from collections.abc import Iterator, Sequence
 
 from bench.content import ensure_topic
-from bench.stores import rows_of
-from bench.systems import SQLITE, System
-from clarion.clock import SystemClock
-from clarion.db.sqlite import connect
-from clarion.ids import new_id
+from bench.systems import System
+from bench.writers import Row, Writer, open_writer
 
 _FIRST = "member-0"
-_COMPUTED = "full_name"
-
-Row = dict[str, Any]
 
 
 async def make_crowd(system: System, count: int, topics: dict[str, int]) -> None:
@@ -30,7 +18,7 @@ async def make_crowd(system: System, count: int, topics: dict[str, int]) -> None
     await system.request("POST", "/v2/subscribers", person)
     for topic in topics:
         await ensure_topic(system, topic, [_FIRST])
-    async with _writer(system) as store:
+    async with open_writer(system) as store:
         first = await store.find("SELECT * FROM subscribers WHERE key = {}", _FIRST)
         people = list(_copies(first, count - 1, store))
         await store.insert("subscribers", people)
@@ -41,7 +29,7 @@ async def make_crowd(system: System, count: int, topics: dict[str, int]) -> None
             await store.insert("topic_subscriptions", _memberships(member, people[: size - 1], store))
 
 
-def _copies(first: Row, count: int, store: "_Writer") -> Iterator[Row]:
+def _copies(first: Row, count: int, store: Writer) -> Iterator[Row]:
     for number in range(1, count + 1):
         key = f"member-{number}"
         changed = {"id": store.make_id(), "key": key, "email": f"{key}@example.com"}
@@ -49,66 +37,5 @@ def _copies(first: Row, count: int, store: "_Writer") -> Iterator[Row]:
         yield first | changed | {"search_row": first["search_row"] + 1_000_000 + number}
 
 
-def _memberships(member: Row, people: Sequence[Row], store: "_Writer") -> list[Row]:
+def _memberships(member: Row, people: Sequence[Row], store: Writer) -> list[Row]:
     return [member | {"id": store.make_id(), "subscriber_id": person["id"]} for person in people]
-
-
-class _Writer(Protocol):
-    def make_id(self) -> Any: ...
-
-    async def find(self, query: str, value: str) -> Row:
-        """Return the one row that a query finds; `{}` stands for the value."""
-        ...
-
-    async def insert(self, table: str, rows: Sequence[Row]) -> None: ...
-
-
-@asynccontextmanager
-async def _writer(system: System) -> AsyncIterator[_Writer]:
-    if system.kind == SQLITE:
-        with contextlib.closing(connect(system.folder / "clarion.db")) as opened:
-            yield _SqliteWriter(opened)
-        return
-    connection = await asyncpg.connect(system.database_url)
-    try:
-        yield _PostgresWriter(connection)
-    finally:
-        await connection.close()
-
-
-class _SqliteWriter:
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-
-    def make_id(self) -> bytes:
-        return new_id(SystemClock().now())
-
-    async def find(self, query: str, value: str) -> Row:
-        (row,) = rows_of(self._connection.execute(query.format("?"), (value,)))
-        return _stored(row)
-
-    async def insert(self, table: str, rows: Sequence[Row]) -> None:
-        marks = ", ".join(f":{name}" for name in rows[0])
-        self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.executemany(f"INSERT INTO {table} ({', '.join(rows[0])}) VALUES ({marks})", rows)
-        self._connection.execute("COMMIT")
-
-
-class _PostgresWriter:
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-
-    def make_id(self) -> uuid.UUID:
-        return uuid.UUID(bytes=new_id(SystemClock().now()))
-
-    async def find(self, query: str, value: str) -> Row:
-        return _stored(await self._connection.fetchrow(query.format("$1"), value))
-
-    async def insert(self, table: str, rows: Sequence[Row]) -> None:
-        records = [tuple(row.values()) for row in rows]
-        await self._connection.copy_records_to_table(table, records=records, columns=list(rows[0]))
-
-
-def _stored(row: Any) -> Row:
-    """Return a row without its generated columns."""
-    return {name: value for name, value in dict(row).items() if name != _COMPUTED}

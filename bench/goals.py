@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from bench.figures import Key, Summary
 from bench.systems import BASELINE, FLOOR_HTTP, POSTGRES, SQLITE
+from bench.workloads import environments, scaling
 
 
 class Medians(Struct, frozen=True):
@@ -150,6 +151,34 @@ def _of_system(system: str, *, times_less_fanout: float) -> list[Goal]:
     ]
 
 
+def _of_scaling(kind: str) -> list[Goal]:
+    """Four and eight workers, compared with one of the same speed."""
+    return [
+        Goal(
+            f"{scaling.TITLES[kind]}: times the rate of one worker with {workers}",
+            "≥",
+            times,
+            _ratio(
+                (scaling.workload_name(kind, workers), POSTGRES, "per_second"),
+                (scaling.workload_name(kind, 1), POSTGRES, "per_second"),
+            ),
+        )
+        for workers, times in {4: 3.4, 8: 6}.items()
+    ]
+
+
+def _of_tenants(workload: str, system: str) -> Goal:
+    return Goal(
+        f"{workload} on {_NAMES[system]} by one worker: times the CPU of a trigger of one environment",
+        "≤",
+        1.3,
+        _ratio((workload, system, "shared_cpu_ms"), (workload, system, "alone_cpu_ms")),
+    )
+
+
+_TENANTS = (environments.BUSY, environments.BUSY_BULK)
+_IDLE = environments.IDLE
+
 GOALS = (
     *_of_trigger(SQLITE, times_less_cpu=50),
     *_of_trigger(POSTGRES, times_less_cpu=35),
@@ -163,4 +192,19 @@ GOALS = (
     ),
     Goal("Memory of `clarion serve`, idle", "≤", 100, _value("lifetime", SQLITE, "idle_mb"), "MB"),
     Goal("Memory of `clarion serve`, under load", "≤", 200, _value("lifetime", SQLITE, "loaded_mb"), "MB"),
+    *(goal for kind in scaling.TITLES for goal in _of_scaling(kind)),
+    *(_of_tenants(workload, system) for workload in _TENANTS for system in _NAMES),
+    Goal(
+        "Single trigger beside 10 000 idle environments: times the CPU of worker and PostgreSQL without them",
+        "≤",
+        1.5,
+        _ratio((_IDLE, POSTGRES, "many_cpu_ms"), (_IDLE, POSTGRES, "few_cpu_ms")),
+    ),
+    Goal(
+        "Worker without work beside 10 000 idle environments: share of a core",
+        "≤",
+        1,
+        _value(_IDLE, POSTGRES, "many_resting_worker_percent"),
+        "%",
+    ),
 )

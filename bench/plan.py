@@ -9,6 +9,7 @@ from bench.systems import BASELINE, CLARION, FLOOR_HTTP, Site, System
 from bench.workloads import (
     bulk,
     digest,
+    environments,
     external,
     fanout,
     floors,
@@ -16,6 +17,7 @@ from bench.workloads import (
     latency,
     lifetime,
     pages,
+    scaling,
     statements,
     trigger,
 )
@@ -76,4 +78,6 @@ STANDALONE_WORKLOADS = (
     StandaloneWorkload(name="lifetime", measure=lifetime.measure),
     StandaloneWorkload(name="statements", measure=statements.measure),
     StandaloneWorkload(name="pages", measure=_measure_pages),
+    StandaloneWorkload(name="scaling", measure=scaling.measure),
+    StandaloneWorkload(name="environments", measure=environments.measure),
 )

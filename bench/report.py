@@ -8,6 +8,8 @@ from rich.table import Table
 from bench.figures import Key, Summary, summarize
 from bench.goals import Verdict, judge
 from bench.results import Run
+from bench.systems import POSTGRES
+from bench.workloads import scaling
 
 _OPENING = """\
 # Performance
@@ -38,7 +40,20 @@ _METHOD = """\
   too short.
 - These queries on PostgreSQL, and its checkpoints and autovacuum, count as CPU time of the system under measurement.
 - SQL statements are all calls of the driver, including `BEGIN` and `COMMIT`; writing many rows at once is one call.
+- The workload *20 environments* compares triggers of one environment (*alone*) with as many of twenty (*shared*). *Idle
+  environments* sends 40 triggers a second, so that each costs a unit of work of its own: with two environments (*few*)
+  and with 10 000 more (*many*). In *waiting environments* each of those has a run that is due tomorrow. *Resting* is
+  without any trigger. The figures of idle and waiting environments do not count the API.
 - Disk is the growth of the store for each completed trigger, after a checkpoint.
+"""
+
+_WORKERS = f"""\
+## More workers
+
+A backlog waits on PostgreSQL, then one, four and eight `clarion worker` processes complete it. A control group holds
+each worker to {scaling.SHARE:.0%} of a core. Ratios compare with one worker. *Quota used* is the CPU time of the
+workers as a share of what the quotas allow: well below 1, something else is the limit, which is PostgreSQL or the cores
+of the machine. *PostgreSQL* is its CPU time for each unit of work, then the number of cores that it keeps busy.
 """
 
 
@@ -68,12 +83,41 @@ def render_report(run: Run, picture: str) -> str:
         _markdown(["Goal", "Limit", "Measured", ""], goals),
         "## Figures\n",
         _markdown(["Workload", "Figure", *systems], _rows(summaries, systems)),
+        *_render_scaling(summaries),
         _METHOD,
         "## The run\n",
         _markdown(["", ""], [*_facts(run)]),
         *(f"{note}\n" for note in run.notes),
     ]
     return "\n".join(parts)
+
+
+def _render_scaling(summaries: Mapping[Key, Summary]) -> list[str]:
+    head = ["Work", "Workers", "Per second", "Ratio", "Worker CPU", "PostgreSQL", "PostgreSQL cores", "Quota used"]
+    rows = [
+        row for kind in scaling.TITLES for workers in scaling.WORKERS if (row := _scaling_row(summaries, kind, workers))
+    ]
+    return [_WORKERS, _markdown(head, rows)] if rows else []
+
+
+def _scaling_row(summaries: Mapping[Key, Summary], kind: str, workers: int) -> list[str]:
+    """Return the figures of a number of workers, nothing if they were not measured."""
+
+    def median(name: str, of: int = workers) -> float:
+        return summaries[Key(scaling.workload_name(kind, of), POSTGRES, name)].median
+
+    if Key(scaling.workload_name(kind, workers), POSTGRES, "per_second") not in summaries:
+        return []
+    return [
+        scaling.TITLES[kind],
+        str(workers),
+        _number(median("per_second")),
+        f"{median('per_second') / median('per_second', 1):.2f}",
+        f"{_number(median('cpu_worker_ms'))} ms",
+        f"{_number(median('cpu_postgres_ms'))} ms",
+        _number(median("postgres_cores")),
+        _number(median("quota_used")),
+    ]
 
 
 def _facts(run: Run) -> Iterable[list[str]]:

@@ -12,6 +12,7 @@ from rich.console import Console
 from bench.baseline import find_baseline, start_baseline
 from bench.figures import Figure
 from bench.plan import STANDALONE_WORKLOADS, WORKLOADS, Workload
+from bench.quotas import QuotaUnavailable
 from bench.results import Run, describe_machine, now_text
 from bench.systems import Site, System, clarion_on_postgres, clarion_on_sqlite, http_floor, open_postgres
 from bench.usage import suspended
@@ -19,11 +20,11 @@ from bench.usage import suspended
 _console = Console(stderr=True)
 
 
-async def run_rounds(rounds: int, only: Sequence[str]) -> Run:
-    """Measure all workloads, or only the named ones."""
+async def run_rounds(rounds: int, only: Sequence[str], *, people: int) -> Run:
+    """Measure all workloads, or only the named ones; the largest broadcast is for `people`."""
     began, date = time.monotonic(), now_text()
     with TemporaryDirectory(prefix="clarion-bench-") as name, open_postgres(Path(name) / "postgres") as server:
-        site = Site(Path(name), server)
+        site = Site(Path(name), server, people)
         machine = await describe_machine(server)
         figures: list[Figure] = []
         chosen = [one for one in WORKLOADS if not only or one.name in only]
@@ -34,7 +35,10 @@ async def run_rounds(rounds: int, only: Sequence[str]) -> Run:
         for workload in STANDALONE_WORKLOADS:
             if not only or workload.name in only:
                 _log(workload.name)
-                figures += await workload.measure(site)
+                try:
+                    figures += await workload.measure(site)
+                except QuotaUnavailable as error:
+                    notes.append(f"The workload {workload.name} was skipped: {error}.")
     return Run(
         date=date, machine=machine, rounds=rounds, seconds=time.monotonic() - began, notes=notes, figures=figures
     )

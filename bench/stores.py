@@ -19,6 +19,7 @@ from bench.systems import BASELINE, SQLITE, System
 from clarion.db.sqlite import connect
 
 _TIMEOUT_SECONDS = 60
+_HAS_QUEUED = "SELECT EXISTS (SELECT 1 FROM triggers WHERE state = 'queued') AS found"
 _NEW_MESSAGES = "SELECT id, content FROM messages WHERE environment_id = {} AND id > {} ORDER BY id"
 
 
@@ -35,6 +36,8 @@ class Store(Protocol):
         ...
 
     async def count_messages(self) -> int: ...
+
+    async def has_queued_triggers(self) -> bool: ...
 
     async def size_bytes(self) -> int: ...
 
@@ -109,6 +112,10 @@ class SqliteStore:
         (found,) = rows_of(self._connection.execute("SELECT count(*) AS messages FROM messages"))
         return int(found["messages"])
 
+    async def has_queued_triggers(self) -> bool:
+        (row,) = rows_of(self._connection.execute(_HAS_QUEUED))
+        return bool(row["found"])
+
     async def size_bytes(self) -> int:
         """Return the size of the file after a checkpoint."""
         with closing(connect(self._path)) as writer:
@@ -141,6 +148,9 @@ class PostgresStore:
 
     async def count_messages(self) -> int:
         return int(await self._connection.fetchval("SELECT count(*) FROM messages"))
+
+    async def has_queued_triggers(self) -> bool:
+        return bool(await self._connection.fetchval(_HAS_QUEUED))
 
     async def size_bytes(self) -> int:
         await self._connection.execute("CHECKPOINT")

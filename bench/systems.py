@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import socket
+import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bench.client import make_request, send_one
 from bench.processes import clean_environ, python_command, running, wait_for_answer
@@ -19,6 +20,7 @@ from tests.servers import PostgresServer, postgres_server
 KEY = "bench-key-of-development"
 SQLITE, POSTGRES, BASELINE, FLOOR_HTTP = "sqlite", "postgres", "baseline", "floor http"
 CLARION = (SQLITE, POSTGRES)
+PEOPLE = 64_000
 
 _ENCRYPTION_KEYS = f"bench:{base64.b64encode(bytes(32)).decode()}"
 _NOTHING: Mapping[str, str] = {}
@@ -59,6 +61,8 @@ class Site(Struct, frozen=True):
 
     folder: Path
     server: PostgresServer
+    people: int = PEOPLE
+    """Recipients of the broadcast that the largest number of workers completes."""
 
 
 @asynccontextmanager
@@ -88,22 +92,47 @@ async def clarion_on_postgres(
     module: str = _CLARION,
 ) -> AsyncIterator[System]:
     """Run a `clarion api` and a `clarion worker` on a database of the server, which is created if it does not exist."""
+    async with clarion_api(folder, server, database=database, environ=environ, module=module) as system:
+        with clarion_worker(system, folder / "worker.log", environ=environ, module=module) as worker:
+            groups = {"api": system.groups["api"], "worker": [worker.pid], "postgres": system.groups["postgres"]}
+            yield structs.replace(system, groups=groups)
+
+
+@asynccontextmanager
+async def clarion_api(
+    folder: Path,
+    server: PostgresServer,
+    *,
+    database: str,
+    environ: Mapping[str, str] = _NOTHING,
+    module: str = _CLARION,
+) -> AsyncIterator[System]:
+    """Run a `clarion api` without a worker on a database of the server, which is created if it does not exist."""
     folder.mkdir(parents=True, exist_ok=True)
     url = await make_database(server, database)
-    given = {"CLARION_DATABASE_URL": url, "CLARION_DATA_DIR": str(folder), **environ}
+    given = _postgres_environ(url, folder) | dict(environ)
     await _migrate(folder / "migrate.log", given)
     async with _answering(module, ["api"], folder / "api.log", given) as api:
-        worker_command = python_command(module, "worker")
-        with running(worker_command, environ=_environ(given), log=folder / "worker.log") as worker:
-            yield System(
-                kind=POSTGRES,
-                address=api.address,
-                groups={"api": [api.pid], "worker": [worker.pid], "postgres": [postmaster_pid(server)]},
-                folder=folder,
-                server=server,
-                database_url=url,
-                start_seconds=api.seconds,
-            )
+        yield System(
+            kind=POSTGRES,
+            address=api.address,
+            groups={"api": [api.pid], "postgres": [postmaster_pid(server)]},
+            folder=folder,
+            server=server,
+            database_url=url,
+            start_seconds=api.seconds,
+        )
+
+
+@contextmanager
+def clarion_worker(
+    system: System, log: Path, *, environ: Mapping[str, str] = _NOTHING, module: str = _CLARION
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a `clarion worker` on the database of a system."""
+    assert system.database_url is not None
+    given = _environ(_postgres_environ(system.database_url, system.folder) | dict(environ))
+    with running(python_command(module, "worker"), environ=given, log=log) as process:
+        yield process
 
 
 @asynccontextmanager
@@ -172,6 +201,10 @@ async def _migrate(log: Path, environ: Mapping[str, str]) -> None:
     with running(python_command("clarion", "migrate"), environ=_environ(environ), log=log) as process:
         if await asyncio.to_thread(process.wait, 120):
             raise RuntimeError(f"the store could not be migrated: {log.read_text()[-2000:]}")
+
+
+def _postgres_environ(url: str, folder: Path) -> dict[str, str]:
+    return {"CLARION_DATABASE_URL": url, "CLARION_DATA_DIR": str(folder)}
 
 
 def _environ(given: Mapping[str, str]) -> dict[str, str]:

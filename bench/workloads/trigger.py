@@ -26,7 +26,7 @@ _BASELINE_COUNT = 600
 _BASELINE_CONNECTIONS = 16
 _PATH = "/v1/events/trigger"
 
-_IN_APP = {
+IN_APP = {
     "name": "Inbox",
     "type": "in_app",
     "controlValues": {
@@ -42,7 +42,7 @@ async def prepare(system: System) -> None:
     if system.kind == BASELINE:
         await run_burst(system, 50)
         return
-    await ensure_workflow(system, WORKFLOW, [_IN_APP])
+    await ensure_workflow(system, WORKFLOW, [IN_APP])
     keys = await ensure_people(system, PEOPLE)
     await ensure_preferences(system, WORKFLOW, keys)
     await run_burst(system, 500)

@@ -56,3 +56,27 @@ def test_the_slowest_page_decides() -> None:
     )
 
     assert (verdict.value, verdict.word) == (2.5, "not met")
+
+
+@pytest.mark.parametrize(("rate", "word"), [(3500.0, "met"), (3300.0, "not met")])
+def test_four_workers_are_compared_with_one(rate: float, word: str) -> None:
+    verdict = judge_only(
+        "Broadcast: times the rate of one worker with 4",
+        Figure("broadcast, 1 worker", "postgres", "per_second", 1000.0, "1/s"),
+        Figure("broadcast, 4 workers", "postgres", "per_second", rate, "1/s"),
+    )
+
+    assert (verdict.value, verdict.word) == (rate / 1000, word)
+
+
+def test_twenty_environments_are_compared_with_one_in_each_round() -> None:
+    rounds = [(0.4, 0.5), (0.2, 0.3), (0.1, 0.11)]
+
+    verdict = judge_only(
+        "20 environments, bulk on SQLite",
+        *(Figure("20 environments, bulk", "sqlite", "alone_cpu_ms", alone, "ms") for alone, _ in rounds),
+        *(Figure("20 environments, bulk", "sqlite", "shared_cpu_ms", shared, "ms") for _, shared in rounds),
+    )
+
+    assert verdict.value == pytest.approx(1.25)
+    assert verdict.word == "met"

@@ -59,3 +59,20 @@ def test_the_report_shows_notes_and_the_machine() -> None:
 
     assert "| Cores | 2 |" in page
     assert "No comparison." in page
+
+
+def make_scaling(workers: str, rate: float) -> list[Figure]:
+    values = {"per_second": rate, "cpu_worker_ms": 0.1, "cpu_postgres_ms": 0.2, "postgres_cores": 0.3, "quota_used": 1}
+    return [Figure(f"backlog, {workers}", "postgres", name, value, "") for name, value in values.items()]
+
+
+def test_more_workers_are_shown_with_their_ratio_to_one() -> None:
+    figures = [*make_scaling("1 worker", 800.0), *make_scaling("4 workers", 3000.0)]
+
+    page = render_report(make_run(*figures), "picture.svg")
+
+    assert "| Backlog of in-app triggers | 4 | 3000 | 3.75 | 0.1 ms | 0.2 ms | 0.3 | 1 |" in page
+
+
+def test_a_run_without_several_workers_has_no_section_about_them() -> None:
+    assert "## More workers" not in render_report(make_run(make_figure(0.25)), "picture.svg")
