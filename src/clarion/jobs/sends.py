@@ -48,6 +48,9 @@ RECORD_ATTEMPTS = sql(f"""
         queue smallint, attempt integer, outputs text, put_off_since bigint, dead_at bigint}}
     WHERE environment_id = :environment_id AND id = :id
 """)
+IS_CANCELED = sql("""
+    SELECT 1 FROM jobs WHERE environment_id = :environment_id AND id = :id AND status = 'canceled'
+""")
 # A job that another request redrives at the same moment has no `dead_at` any more.
 REDRIVE = sql(f"""
     UPDATE jobs SET status = 'queued', queue = 2, due_at = :now, dead_at = NULL, updated_at = :now,
@@ -105,6 +108,10 @@ async def lock_attempts(db: Connection, environment_id: EnvironmentId, ids: Iter
     """Lock those of the jobs that are running, or were when they were canceled."""
     rows = await db.fetch(LOCK_ATTEMPTS, environment_id=environment_id, ids=sorted(ids))
     return {row["id"]: Attempt(row["attempt"], row["status"] == "canceled") for row in rows}
+
+
+async def is_canceled(db: Connection, environment_id: EnvironmentId, job_id: JobId) -> bool:
+    return await db.fetch_one(IS_CANCELED, environment_id=environment_id, id=job_id) is not None
 
 
 async def record_attempts(

@@ -1,7 +1,7 @@
 """Carrying: messages are handed to providers outside of any transaction, and what becomes of the job is decided."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 from clarion.clock import MINUTE, Millis, iso_text
 from clarion.deadletters.model import POSSIBLY_DELIVERED
@@ -29,6 +29,10 @@ MAX_PAUSE = Millis(15 * MINUTE)
 _TRY_AGAIN = frozenset({FailureKind.RETRYABLE, FailureKind.RATE_LIMITED})
 
 
+IsCanceled: TypeAlias = Callable[[ClaimedSend], Awaitable[bool]]
+"""Whether a job was canceled since it was claimed."""
+
+
 class NotSent(NamedTuple):
     """Why a message did not go out."""
 
@@ -38,8 +42,16 @@ class NotSent(NamedTuple):
     """Whether it is to be tried with the next integration, which counts what it takes."""
 
 
+async def _never(_: ClaimedSend) -> bool:
+    return False
+
+
 async def deliver(
-    send: ClaimedSend, gateway: ProviderGateway, now: Millis, receipts_url: ReceiptsUrl = nowhere
+    send: ClaimedSend,
+    gateway: ProviderGateway,
+    now: Millis,
+    receipts_url: ReceiptsUrl = nowhere,
+    is_canceled: IsCanceled = _never,
 ) -> None:
     """Hand the messages of a job to their providers and decide what the job comes to."""
     if not send.messages:
@@ -52,7 +64,7 @@ async def deliver(
         elif route is None:
             results.append(_fail_without_integration(send, message, now))
         else:
-            results.append(await _Attempt(send, message, now).deliver(route, gateway, receipts_url))
+            results.append(await _Attempt(send, message, now, is_canceled).deliver(route, gateway, receipts_url))
     _settle(send, results, now)
 
 
@@ -76,10 +88,11 @@ def set_aside(send: ClaimedSend, now: Millis) -> None:
 class _Attempt:
     """One message on its way through the integrations of its route."""
 
-    def __init__(self, send: ClaimedSend, message: OutgoingMessage, now: Millis) -> None:
+    def __init__(self, send: ClaimedSend, message: OutgoingMessage, now: Millis, is_canceled: IsCanceled) -> None:
         self._send = send
         self._message = message
         self._now = now
+        self._is_canceled = is_canceled
 
     async def deliver(self, route: Route, gateway: ProviderGateway, receipts_url: ReceiptsUrl) -> NotSent | None:
         """Try the integrations in turn; returns what counts of the failures, or None when it went out."""
@@ -88,6 +101,8 @@ class _Attempt:
             if place and integration.rate_limit is not None:
                 # Its limit is counted where jobs are claimed.
                 return NotSent(result.failure, goes_elsewhere=True)
+            if place and await self._is_canceled(self._send):
+                return result
             self._select(route, integration, is_first=place == 0)
             is_trial = route.is_trial and place == 0
             try:

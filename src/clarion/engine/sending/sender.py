@@ -24,6 +24,7 @@ from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
+from clarion.jobs import sends as sends_store
 from clarion.providers.sending.gateway import ProviderGateway
 
 MAX_IN_FLIGHT = 512
@@ -116,13 +117,18 @@ class Sender:
 
     async def _carry(self, send: ClaimedSend) -> None:
         try:
-            await deliver(send, self._gateway, self._clock.now(), self._receipts_url)
+            await deliver(send, self._gateway, self._clock.now(), self._receipts_url, self._is_canceled)
         except Exception as error:
             log.exception("Send failed", extra={"job_id": send.job.id.hex()})
             give_up(send, error, self._clock.now())
         self._carried.append(send)
         if self._recorder is None:
             self._recorder = self._tasks.start(self._record_carried())
+
+    async def _is_canceled(self, send: ClaimedSend) -> bool:
+        return await self._database.read(
+            partial(sends_store.is_canceled, environment_id=send.environment_id, job_id=send.job.id)
+        )
 
     async def _record_carried(self) -> None:
         try:
