@@ -93,6 +93,7 @@ async def test_cancelling_during_a_fan_out_stops_it(world: World, database: Data
     assert (await world.api.get(total)).json()["totalCount"] == before
 
 
+@pytest.mark.usefixtures("logged_errors")
 async def test_a_row_that_nobody_foresaw_is_set_aside_and_holds_up_nobody(world: World, database: Database) -> None:
     await world.make_workflow(in_app("x"))
     await world.trigger("first", transactionId="first")

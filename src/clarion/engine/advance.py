@@ -23,6 +23,7 @@ from clarion.jobs.model import CANCELED_BY_FAILURE, FINISHED, Job, JobQueue
 from clarion.preferences.model import Layer, decide_channel, layers_of
 from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, render_value
+from clarion.triggers.model import TriggerState
 from clarion.vocabulary import Channel, JobStatus, StepType
 from clarion.workflows.controls import ControlsProblem
 from clarion.workflows.model import Step, WithControls
@@ -235,12 +236,21 @@ def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
 
 
 def _cancel(run: Run, now: Millis) -> None:
-    """End a run whose trigger was canceled."""
+    """End a run whose trigger was canceled, unless its window has to be handed to another run first."""
+    if _leads_until_cancel(run):
+        return
     for job in run.jobs:
         if job.status not in FINISHED and job.status is not JobStatus.RUNNING:
             job.details.append(canceled_detail(now))
             job.changed = True
             job.finish(JobStatus.CANCELED)
+
+
+def _leads_until_cancel(run: Run) -> bool:
+    """Whether it leads a digest window, and the cancel of its crowd has not come to it yet."""
+    if run.trigger.state is not TriggerState.CANCELING:
+        return False
+    return any(job.status is JobStatus.DELAYED and run.step_of(job).type is StepType.DIGEST for job in run.jobs)
 
 
 def _close(run: Run, place: int, status: JobStatus, reason: str, now: Millis) -> None:

@@ -18,6 +18,7 @@ from clarion.ids import EnvironmentId, NotificationId, TransactionKey
 from clarion.jobs import store as jobs
 from clarion.jobs.details import canceled_detail
 from clarion.jobs.lanes import ALL_LANES, LaneSet
+from clarion.jobs.model import FINISHED
 from clarion.triggers import store as triggers
 from clarion.triggers.model import Trigger, TriggerState
 
@@ -40,8 +41,10 @@ async def cancel_transaction(
         return False
     parts = await triggers.delete_parts_of_trigger(db, environment_id, trigger.id)
     stopped = parts > 0 or trigger.state in (TriggerState.QUEUED, TriggerState.SPLITTING)
-    canceled = await _cancel_chunk(db, trigger, after=None, now=now)
-    return stopped or canceled
+    canceled, last = await _cancel_chunk(db, trigger, after=None, now=now)
+    if stopped or canceled or last is None:
+        return stopped or canceled > 0
+    return await triggers.has_unfinished_runs(db, environment_id, trigger.id, after=last)
 
 
 async def continue_cancel(db: Connection, environment_id: EnvironmentId, now: Millis) -> None:
@@ -53,40 +56,44 @@ async def continue_cancel(db: Connection, environment_id: EnvironmentId, now: Mi
     await _cancel_chunk(db, trigger, after=after, now=now)
 
 
-async def _cancel_chunk(db: Connection, trigger: Trigger, *, after: str | None, now: Millis) -> bool:
-    """Cancel runs behind `after` and note how far it came; returns whether anything was stopped."""
+async def _cancel_chunk(
+    db: Connection, trigger: Trigger, *, after: str | None, now: Millis
+) -> tuple[int, NotificationId | None]:
+    """Cancel runs behind `after`; returns how much was stopped, and the last of these runs where there may be more."""
     environment_id = trigger.environment_id
     ids = await triggers.list_run_ids(db, environment_id, trigger.id, after=after, limit=CHUNK)
     digesting = await jobs.list_digest_jobs(db, environment_id, ids)
     if digesting:
         lanes = LaneSet.of({one.lane for one in digesting})
         await lock_lanes(db, environment_id, lanes)
-    keeping = await _keep_for_others(db, trigger, [one.run_id for one in digesting if one.is_done], now)
+    keeping, canceled = await _keep_for_others(db, trigger, [one.run_id for one in digesting if one.is_done], now)
     stopping = [one for one in ids if one not in keeping]
     followers = await list_open_followers(db, environment_id, [one.id for one in digesting])
     for job_id in [one.id for one in digesting if one.run_id not in keeping]:
         await leave_window(db, environment_id, job_id, now)
-    canceled = await jobs.cancel(db, environment_id, stopping, canceled_detail(now), now)
+    canceled += await jobs.cancel(db, environment_id, stopping, canceled_detail(now), now)
     canceled += await jobs.cancel_merged(
         db, environment_id, [one.run_id for one in digesting if one.id in followers], canceled_detail(now), now
     )
     last = ids[-1] if len(ids) == CHUNK else None
     if canceled or last or trigger.state is not TriggerState.DONE:
         await triggers.mark_canceled(db, environment_id, trigger.id, position=last)
-    return canceled > 0
+    return canceled, last
 
 
 async def _keep_for_others(
     db: Connection, trigger: Trigger, run_ids: Sequence[NotificationId], now: Millis
-) -> set[NotificationId]:
-    """Runs whose digest carries events of other triggers go on, without the event of this one."""
-    kept: set[NotificationId] = set()
-    for run in await load_runs(db, trigger.environment_id, run_ids):
-        if run.carries_others:
-            run.drop_own_event()
-            await write_runs(db, trigger.environment_id, [run], now)
-            kept.add(run.id)
-    return kept
+) -> tuple[set[NotificationId], int]:
+    """Runs whose digest has events of other triggers go on, without the event of this one.
+
+    Returns these runs, and how many of them change: what a run that is over has told is not rewritten.
+    """
+    kept = [run for run in await load_runs(db, trigger.environment_id, run_ids) if run.carries_others]
+    changed = [run for run in kept if any(job.status not in FINISHED for job in run.jobs)]
+    for run in changed:
+        run.drop_own_event()
+    await write_runs(db, trigger.environment_id, changed, now)
+    return {run.id for run in kept}, len(changed)
 
 
 def _lanes_of(trigger: Trigger) -> LaneSet:

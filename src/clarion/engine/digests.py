@@ -171,7 +171,10 @@ class DigestWindows:
         self._triggers[trigger.id] = trigger
 
     async def close(self, leader_id: JobId) -> list[Trigger] | None:
-        """Close the window that the job leads; returns its events in trigger order, or None if it leads none."""
+        """Close the window that the job leads; returns its events in trigger order, or None if it leads none.
+
+        Events of a canceled crowd may still be in it.
+        """
         await self.load_led([leader_id])
         window_id = self._led.get(leader_id)
         window = self._windows.get(window_id) if window_id else None
@@ -179,7 +182,8 @@ class DigestWindows:
             return None
         self._windows[window.id] = _closed(window)
         events = sorted(self._events.get((window.id, window.generation), []))
-        return [self._triggers[trigger_id] for trigger_id, _ in events if trigger_id in self._triggers]
+        triggers = [self._triggers[trigger_id] for trigger_id, _ in events if trigger_id in self._triggers]
+        return [one for one in triggers if not one.is_canceled]
 
     async def write(self) -> None:
         """Write what has changed."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
@@ -20,7 +21,8 @@ from clarion.engine.records import Run
 from clarion.engine.unit import run_claim
 from clarion.engine.write import write_runs
 from clarion.errors import StoreUnavailable
-from clarion.ids import EnvironmentId, new_id
+from clarion.ids import EnvironmentId, NotificationId, new_id
+from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailStatus
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.jobs.model import CANCELED_BY_FAILURE, FINISHED, JobQueue
@@ -78,11 +80,15 @@ class _Item(Struct, frozen=True, kw_only=True):
         await settle_claim(db, self.environment_id, claim)
 
     async def drop(self, db: Connection) -> None:
-        """Take it out of its queue, and nothing else."""
-        if self.kind is ItemKind.TRIGGER:
-            await triggers.mark_trigger_failed(db, self.environment_id, self.id)
-        elif self.kind is ItemKind.PART:
-            await triggers.delete_parts(db, self.environment_id, [self.id])
+        """Take it out of its queue without loading what it refers to."""
+        await lock_lanes(db, self.environment_id, self.lanes)
+        match self.kind:
+            case ItemKind.RUN:
+                await _drop_run(db, self.environment_id, NotificationId(self.id), self.now)
+            case ItemKind.TRIGGER:
+                await triggers.mark_trigger_failed(db, self.environment_id, self.id)
+            case ItemKind.PART:
+                await _drop_part(db, self.environment_id, self.id, self.now)
 
     async def _claim(self, db: Connection) -> Claim | None:
         await lock_lanes(db, self.environment_id, self.lanes)
@@ -119,6 +125,22 @@ async def _fail_runs(
     await write_runs(db, environment_id, runs, now)
     for job_id in leading:
         await leave_window(db, environment_id, job_id, now)
+
+
+async def _drop_run(db: Connection, environment_id: EnvironmentId, run_id: NotificationId, now: Millis) -> None:
+    leading = [one.id for one in await jobs.list_digest_jobs(db, environment_id, [run_id]) if not one.is_done]
+    await jobs.fail_run(db, environment_id, run_id, now)
+    for job_id in leading:
+        await leave_window(db, environment_id, job_id, now)
+
+
+async def _drop_part(db: Connection, environment_id: EnvironmentId, part_id: bytes, now: Millis) -> None:
+    """Take several people apart, so that only the one who cannot be loaded is left out."""
+    part = await triggers.find_part(db, environment_id, part_id)
+    if part is not None and len(part.subscriber_ids) > 1:
+        alone = [replace(part, id=new_id(now), subscriber_ids=[one]) for one in part.subscriber_ids]
+        await triggers.insert_parts(db, environment_id, alone)
+    await triggers.delete_parts(db, environment_id, [part_id])
 
 
 def _part_of(recipient: Recipient, now: Millis) -> Part:

@@ -91,9 +91,10 @@ PROMOTE_LATER_JOBS = sql("""
     UPDATE jobs SET status = 'pending', updated_at = :now
     WHERE environment_id = :environment_id AND notification_id = :run_id AND step > :step AND status = 'merged'
 """)
-FAIL = sql("""
-    UPDATE jobs SET status = 'failed', queue = NULL, due_at = NULL, updated_at = :now
-    WHERE environment_id = :environment_id AND id = :id
+FAIL_RUN = sql("""
+    UPDATE jobs SET status = CASE WHEN queue = 1 THEN 'failed' ELSE 'canceled' END,
+        queue = NULL, due_at = NULL, updated_at = :now
+    WHERE environment_id = :environment_id AND notification_id = :run_id AND (queue = 1 OR status = 'pending')
 """)
 LOCK_JOBS = sql("""
     SELECT id, length(details) AS size FROM jobs
@@ -253,8 +254,9 @@ async def promote(
     return NotificationId(row["notification_id"])
 
 
-async def fail(db: Connection, environment_id: EnvironmentId, job_id: JobId, now: Millis) -> None:
-    await db.execute(FAIL, environment_id=environment_id, id=job_id, now=now)
+async def fail_run(db: Connection, environment_id: EnvironmentId, run_id: NotificationId, now: Millis) -> None:
+    """End a run that cannot be loaded: without a detail, since those that it has may not be readable."""
+    await db.execute(FAIL_RUN, environment_id=environment_id, run_id=run_id, now=now)
 
 
 async def lock_jobs(db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId]) -> dict[JobId, int]:

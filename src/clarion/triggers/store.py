@@ -106,6 +106,14 @@ LIST_RUN_IDS = sql("""
     SELECT id FROM notifications
     WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND id > :after ORDER BY id LIMIT :limit
 """)
+HAS_UNFINISHED_RUNS = sql("""
+    SELECT 1 FROM notifications AS n
+    WHERE n.environment_id = :environment_id AND n.trigger_id = :trigger_id AND n.id > :after AND EXISTS (
+        SELECT 1 FROM jobs AS j WHERE j.environment_id = n.environment_id AND j.notification_id = n.id
+        AND j.status IN ('pending', 'queued', 'delayed', 'running')
+    )
+    LIMIT 1
+""")
 
 
 async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> None:
@@ -246,6 +254,14 @@ async def list_run_ids(
     last = (find_id(after) if after else None) or bytes(16)
     scope = {"environment_id": environment_id, "trigger_id": trigger_id}
     return [row["id"] for row in await db.fetch(LIST_RUN_IDS, **scope, after=last, limit=limit)]
+
+
+async def has_unfinished_runs(
+    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, *, after: NotificationId
+) -> bool:
+    """Whether a run of the trigger behind `after` has something left to do."""
+    scope = {"environment_id": environment_id, "trigger_id": trigger_id}
+    return await db.fetch_one(HAS_UNFINISHED_RUNS, **scope, after=after) is not None
 
 
 def part_of(row: Row) -> Part:

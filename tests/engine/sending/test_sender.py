@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
+import pytest
+
 from clarion.app import Application
 from clarion.clock import SECOND
 from clarion.db.port import Database, Work
@@ -133,6 +135,7 @@ async def test_results_wait_for_a_store_that_cannot_be_used_and_nothing_is_sent_
     assert await world.statuses() == [["completed"]]
 
 
+@pytest.mark.usefixtures("logged_errors")
 async def test_a_send_that_fails_in_a_way_that_nobody_foresaw_is_an_attempt(
     world: World, application: Application, database: Database, vault: Any
 ) -> None:

@@ -1,0 +1,73 @@
+"""Which attempts count: that of the worker whose claim is the last, and those of critical workflows at any hour."""
+
+import pytest
+
+from clarion.clock import MINUTE
+from clarion.engine.sending.claim import LEASE
+from clarion.engine.sending.model import ClaimedSend
+from clarion.engine.sending.record import record_sends
+from tests.engine.providers import account
+from tests.engine.sending.support import claim_email
+from tests.engine.sending.test_sends import EMAIL, integrate
+from tests.engine.support import World, details, in_app
+
+ADA = {"subscriberId": "ada", "email": "ada@example.com"}
+CRITICAL = {"workflow": {"all": {"enabled": True, "readOnly": True}, "channels": {}}}
+
+
+async def claim(world: World) -> ClaimedSend:
+    """Claim the one send that is due, as a worker does, and go no further."""
+    (send,) = await claim_email(world)
+    return send
+
+
+async def deliver(world: World, send: ClaimedSend) -> None:
+    await world.engine.sender._deliverer.deliver(send)
+
+
+async def record(world: World, send: ClaimedSend) -> None:
+    now, environment_id = world.clock.now(), world.api.environment.id
+    await world.engine.sender._database.transaction(lambda db: record_sends(db, environment_id, [send], now))
+
+
+@pytest.mark.parametrize("status", [200, 400])
+async def test_a_worker_whose_lease_another_one_holds_now_records_nothing(world: World, status: int) -> None:
+    async with account(world, "first") as first:
+        await world.make_workflow({**EMAIL, "shouldStopOnFail": True}, in_app("after"))
+        await world.trigger(ADA)
+        await world.engine.work_lanes()
+        late = await claim(world)
+        first.status = status
+        await deliver(world, late)
+        world.clock.move(LEASE + MINUTE)
+        current = await claim(world)
+
+        await record(world, late)
+        await world.engine.work_lanes()
+
+        (event,) = await world.events()
+        (message,) = await world.messages(channel="email")
+        assert [job["status"] for job in event["jobs"]] == ["running", "pending"]
+        assert details(event["jobs"][0]) == ["Step queued", "Message created"]
+        assert "errorText" not in message
+        first.come_back()
+        await deliver(world, current)
+        await record(world, current)
+        await world.work()
+        assert await world.statuses() == [["completed", "completed"]]
+
+
+async def test_a_critical_workflow_is_sent_outside_the_persons_schedule(world: World) -> None:
+    await integrate(world, "svc-email", "email")
+    await world.make_workflow(EMAIL, key="usual")
+    await world.make_workflow(EMAIL, key="critical", preferences=CRITICAL)
+    await world.api.post("/v2/subscribers", json=ADA)
+    schedule = {"isEnabled": True, "weeklySchedule": {"monday": {"isEnabled": True}}}
+    await world.api.patch("/v2/subscribers/ada/preferences", json={"schedule": schedule})
+
+    await world.trigger(name="usual", transactionId="usual")
+    await world.trigger(name="critical", transactionId="critical")
+    await world.work()
+
+    assert await world.statuses(transactionId="usual") == [["skipped"]]
+    assert await world.statuses(transactionId="critical") == [["completed"]]

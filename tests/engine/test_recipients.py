@@ -1,0 +1,77 @@
+"""Each person has one run of a trigger, in however many ways the trigger reaches them."""
+
+from typing import Any
+
+from tests.engine.support import World, in_app
+
+CROWD = 200
+"""More than the first chunk of a topic, so that the topic is split in two."""
+
+
+async def make_topic(world: World, key: str, members: list[str]) -> None:
+    for member in members:
+        await world.api.post("/v2/subscribers", json={"subscriberId": member})
+    for start in range(0, len(members), 100):
+        response = await world.api.post(
+            f"/v2/topics/{key}/subscriptions", json={"subscriberIds": members[start : start + 100]}
+        )
+        assert response.status_code in (200, 201), response.text
+
+
+def topic(key: str) -> dict[str, Any]:
+    return {"type": "Topic", "topicKey": key}
+
+
+async def people(world: World) -> list[str]:
+    return sorted(event["subscriber"]["subscriberId"] for event in await world.events())
+
+
+async def test_a_named_person_who_is_in_the_first_topic_too_has_one_run(world: World) -> None:
+    await world.make_workflow(in_app("x"))
+    await make_topic(world, "news", ["ada", "bob"])
+
+    await world.trigger(["ada", topic("news")])
+    await world.work()
+
+    assert await people(world) == ["ada", "bob"]
+    assert await world.feed("ada") == ["x"]
+
+
+async def test_a_member_of_two_topics_has_one_run_with_the_first_topic(world: World) -> None:
+    await world.make_workflow(in_app("x"))
+    await make_topic(world, "news", ["ada", "bob"])
+    await make_topic(world, "more", ["bob", "cy"])
+
+    await world.trigger([topic("news"), topic("more")])
+    await world.work()
+
+    assert await people(world) == ["ada", "bob", "cy"]
+    events = {event["subscriber"]["subscriberId"]: event for event in await world.events()}
+    assert [one["topicKey"] for one in events["bob"]["topics"]] == ["news"]
+
+
+async def test_a_person_who_has_a_run_gets_none_from_a_later_chunk_of_a_topic(world: World) -> None:
+    await world.make_workflow(in_app("x"))
+    members = [f"p{number:03}" for number in range(CROWD)]
+    await make_topic(world, "news", members)
+    last = members[-1]
+
+    await world.trigger([last, topic("news")], transactionId="crowd")
+    await world.engine.work_lanes()
+    assert await world.feed(last) == ["x"]
+    assert (await world.api.get("/v1/messages?limit=1&transactionId=crowd")).json()["totalCount"] < CROWD
+    await world.work()
+
+    assert await world.feed(last) == ["x"]
+    assert (await world.api.get("/v1/messages?limit=1&transactionId=crowd")).json()["totalCount"] == CROWD
+
+
+async def test_another_trigger_for_the_same_people_is_not_mistaken_for_the_first(world: World) -> None:
+    await world.make_workflow(in_app("{{payload.n}}"))
+    await make_topic(world, "news", ["ada", "bob"])
+
+    await world.trigger(["ada", topic("news")], payload={"n": 1})
+    await world.trigger(["ada", topic("news")], payload={"n": 2})
+    await world.work()
+
+    assert await world.feed("ada") == await world.feed("bob") == ["1", "2"]
