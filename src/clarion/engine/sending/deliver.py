@@ -154,6 +154,9 @@ class _Attempt:
     def _succeed(self, integration: Integration, sent: Sent, *, is_news: bool) -> None:
         raw = {"id": sent.provider_message_id, "answer": sent.raw}
         self._send.job.note(self._now, DetailStatus.SUCCESS, "Message sent", raw=raw)
+        if sent.refused:
+            text, raw = "The provider refused some of the recipients", {"refused": sent.refused}
+            self._send.job.note(self._now, DetailStatus.WARNING, text, raw=raw)
         self._forget_tokens(integration, sent.dead_tokens)
         if is_news and not self._has_own_address:
             self._send.health_reports.append(HealthReport(integration_id=integration.id, is_working=True))

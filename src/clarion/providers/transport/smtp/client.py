@@ -41,15 +41,14 @@ class SmtpClient:
         self._pools.clear()
 
     async def send(self, account: SmtpAccount, message: MimeMessage) -> Sent:
+        """Send the message; it is sent if any recipient was accepted, who would get it twice if it was tried again."""
         try:
-            refused, answer = await self._deliver(account, message)
+            replies, answer = await self._deliver(account, message)
         except (TimeoutError, aiosmtplib.SMTPException, OSError, ValueError) as error:
             raise self._failed(account, error) from error
-        raw = {"answer": answer, "refused": {address: f"{code} {text}" for address, (code, text) in refused.items()}}
-        if message.to in refused:
-            code, text = refused[message.to]
-            raise SendFailure(_recipient_kind(code, text), f"{code} {text}", raw=raw)
-        return Sent(provider_message_id=message.message_id, raw=raw)
+        refused = {address: f"{code} {text}" for address, (code, text) in replies.items()}
+        raw = {"answer": answer, "refused": refused}
+        return Sent(provider_message_id=message.message_id, raw=raw, refused=refused)
 
     async def check(self, account: SmtpAccount) -> None:
         """Connect and log in without sending anything."""
@@ -208,8 +207,12 @@ def _tls_context(authority: str | None, *, check: bool) -> ssl.SSLContext:
 
 def _failure(account: SmtpAccount, error: Exception) -> SendFailure:
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
-        first = error.recipients[0]
-        return _refusal(_recipient_kind(first.code, first.message), first)
+        # The first is the recipient of the message; copies do not decide what becomes of it.
+        first, *copies = error.recipients
+        failure = _refusal(_recipient_kind(first.code, first.message), first)
+        if copies:
+            failure.raw["refused"] = {one.recipient: f"{one.code} {one.message}" for one in error.recipients}
+        return failure
     if isinstance(error, aiosmtplib.SMTPResponseException):
         return _refusal(_kind(error.code), error)
     if isinstance(error, ssl.SSLCertVerificationError) or isinstance(error.__cause__, ssl.SSLCertVerificationError):
