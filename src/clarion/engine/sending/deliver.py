@@ -135,6 +135,9 @@ class _Attempt:
             try:
                 sent = await self._deliverer.call(self._send, self._message, integration)
             except SendFailure as failure:
+                if failure.kind is FailureKind.NO_CONNECTION:
+                    self._note_no_connection(failure)
+                    return NotSent(failure)
                 self._fail(integration, failure, is_trial=is_trial)
                 result = NotSent(failure)
                 if not _passes_on(failure, is_trial=is_trial):
@@ -185,6 +188,11 @@ class _Attempt:
             error_id=POSSIBLY_DELIVERED if failure.is_ambiguous else None,
             error_text=_storable(f"{text}: {failure}" if failure.is_ambiguous else str(failure)),
         )
+
+    def _note_no_connection(self, failure: SendFailure) -> None:
+        """The provider was not called: this says nothing about it, and the message is as it was."""
+        raw = {"kind": failure.kind, "message": str(failure)}
+        self._send.job.note(self._now, DetailStatus.PENDING, "Waits for a free connection", raw=raw)
 
     @property
     def _has_own_address(self) -> bool:

@@ -27,6 +27,8 @@ class FailureKind(StrEnum):
     PERMANENT = "permanent"
     RECIPIENT_INVALID = "recipient_invalid"
     RATE_LIMITED = "rate_limited"
+    NO_CONNECTION = "no_connection"
+    """All connections that this process may have were in use. The provider was not called."""
 
 
 class SendFailure(ClarionError):

@@ -15,6 +15,7 @@ from clarion.providers.definition.result import FailureKind, SendFailure, Sent, 
 from clarion.providers.definition.smtp_account import SmtpAccount
 from clarion.providers.email.mime import MimeMessage
 from clarion.providers.transport.egress import Address, EgressGuard
+from clarion.providers.transport.shortage import find_shortage
 from clarion.providers.transport.smtp.pool import IDLE_TIMEOUT, ConnectionPool, OnClose
 from clarion.providers.transport.smtp.session import LostBeforeContent, SmtpSession
 from clarion.providers.transport.urls import RewriteUrl
@@ -62,7 +63,7 @@ class SmtpClient:
         if isinstance(error, TimeoutError):
             message = f"{account.host} did not answer within {self._seconds:g} seconds"
             return SendFailure(FailureKind.RETRYABLE, message)
-        return _failure(account, error)
+        return find_shortage(error) or _failure(account, error)
 
     async def _deliver(
         self, account: SmtpAccount, message: MimeMessage
