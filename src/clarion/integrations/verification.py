@@ -149,7 +149,7 @@ def _is_built_in(integration: Integration) -> bool:
 
 
 def _refusal(failure: SendFailure) -> str:
-    if failure.kind in (FailureKind.RETRYABLE, FailureKind.RATE_LIMITED):
+    if failure.kind in (FailureKind.RETRYABLE, FailureKind.RATE_LIMITED, FailureKind.NO_CONNECTION):
         return f"could not be tried out: {failure.message}; try again later, or leave check out"
     return f"are not accepted: {failure.message}"
 

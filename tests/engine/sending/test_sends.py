@@ -150,6 +150,28 @@ async def test_email_and_chat_reach_real_servers(world: World) -> None:
     assert b'"Ping 3"' in chat.requests[-1]
 
 
+async def test_recipients_that_a_mail_server_accepted_get_the_message_once_although_it_refused_others(
+    world: World,
+) -> None:
+    async with mail_server() as mail:
+        mail.replies["ada@example.com"] = "450 4.2.0 Greylisted"
+        await integrate(
+            world, "nodemailer", "email", host="127.0.0.1", port=str(mail.port), **{"from": "a@example.com"}
+        )
+        await world.make_workflow(EMAIL)
+        overrides = {"email": {"cc": ["grace@example.com"], "bcc": ["alan@example.com"]}}
+        await world.trigger({"subscriberId": "ada", "email": "ada@example.com"}, overrides=overrides)
+        for _ in range(3):
+            await world.work(after=HOUR)
+
+    (event,) = await world.events()
+    (warning,) = [one for one in event["jobs"][0]["executionDetails"] if one["status"] == "Warning"]
+    assert [one.rcpt_tos for one in mail.envelopes] == [["grace@example.com", "alan@example.com"]]
+    assert event["jobs"][0]["status"] == "completed"
+    assert warning["detail"] == "The provider refused some of the recipients"
+    assert json.loads(warning["raw"]) == {"refused": {"ada@example.com": "450 4.2.0 Greylisted"}}
+
+
 async def test_a_provider_that_asks_for_patience_gets_it_and_no_attempt_is_lost(world: World) -> None:
     answers = [answering(429, "slow down", Retry_After="120"), answering(200)]
 

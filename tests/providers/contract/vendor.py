@@ -58,6 +58,8 @@ class Vendor:
     answers: Answers
     port: int = 0
     connections: int = 0
+    max_streams: int = 100
+    """Concurrent calls over one HTTP/2 connection."""
     requests: list[Received] = field(default_factory=list)
     schemes: dict[str, str] = field(default_factory=dict)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
@@ -105,6 +107,9 @@ class Vendor:
 
     async def _serve_http2(self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = H2Connection(H2Configuration(client_side=False))
+        connection.local_settings.max_concurrent_streams = self.max_streams
+        # Acknowledged at once, because the first frame to the client has the settings.
+        connection.local_settings.acknowledge()
         connection.initiate_connection()
         received = head
         heads: dict[int, dict[str, str]] = {}

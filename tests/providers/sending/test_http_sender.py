@@ -196,3 +196,36 @@ async def test_an_http2_call_without_an_answer_is_ambiguous(reply: Reply | None)
         await client.close()
 
     assert (failure.value.kind, failure.value.is_ambiguous) == (FailureKind.RETRYABLE, True)
+
+
+async def test_an_http2_call_that_gets_no_stream_is_no_failure_of_the_provider() -> None:
+    call = encode_call(ProviderRequest.json("https://api.push.apple.com/3/device/a", {}))
+    async with play(lambda _: SILENCE) as vendor:
+        vendor.max_streams = 1
+        client = Http2Client(
+            EgressGuard(["127.0.0.0/8"]), seconds=0.5, clock=ManualClock(NOW), rewrite_url=vendor.rewrite_url
+        )
+        results = await asyncio.gather(*(client.call(call) for _ in range(3)), return_exceptions=True)
+        await client.close()
+
+    failures = [one for one in results if isinstance(one, SendFailure)]
+    assert sorted((one.kind, one.is_ambiguous) for one in failures) == [
+        (FailureKind.NO_CONNECTION, False),
+        (FailureKind.NO_CONNECTION, False),
+        (FailureKind.RETRYABLE, True),
+    ]
+    assert len(vendor.requests) == 1
+
+
+async def test_an_http2_call_that_gets_no_connection_to_the_server_is_retryable() -> None:
+    async def look_up_forever(host: str, port: int) -> list[str]:
+        await asyncio.Event().wait()
+        return []
+
+    call = encode_call(ProviderRequest.json("https://api.push.apple.com/3/device/a", {}))
+    client = Http2Client(EgressGuard(look_up=look_up_forever), seconds=0.05, clock=ManualClock(NOW))
+    with pytest.raises(SendFailure) as failure:
+        await client.call(call)
+    await client.close()
+
+    assert (failure.value.kind, failure.value.is_ambiguous) == (FailureKind.RETRYABLE, False)

@@ -144,6 +144,9 @@ class _Attempt:
                 self._explain_suppressions(left_out)
                 sent = await self._deliverer.call(self._send, integration, outgoing)
             except SendFailure as failure:
+                if failure.kind is FailureKind.NO_CONNECTION:
+                    self._note_no_connection(failure)
+                    return NotSent(failure)
                 self._fail(integration, failure, is_trial=is_trial)
                 result = NotSent(failure)
                 if not _passes_on(failure, is_trial=is_trial):
@@ -173,6 +176,9 @@ class _Attempt:
     def _succeed(self, integration: Integration, sent: Sent, *, is_news: bool) -> None:
         raw = {"id": sent.provider_message_id, "answer": sent.raw}
         self._send.job.note(self._now, DetailStatus.SUCCESS, "Message sent", raw=raw)
+        if sent.refused:
+            text, raw = "The provider refused some of the recipients", {"refused": sent.refused}
+            self._send.job.note(self._now, DetailStatus.WARNING, text, raw=raw)
         self._forget_tokens(integration, sent.dead_tokens)
         if is_news and not self._has_own_address:
             self._send.health_reports.append(HealthReport(integration_id=integration.id, is_working=True))
@@ -201,6 +207,11 @@ class _Attempt:
             error_id=POSSIBLY_DELIVERED if failure.is_ambiguous else None,
             error_text=_storable(f"{text}: {failure}" if failure.is_ambiguous else str(failure)),
         )
+
+    def _note_no_connection(self, failure: SendFailure) -> None:
+        """The provider was not called: this says nothing about it, and the message is as it was."""
+        raw = {"kind": failure.kind, "message": str(failure)}
+        self._send.job.note(self._now, DetailStatus.PENDING, "Waits for a free connection", raw=raw)
 
     @property
     def _has_own_address(self) -> bool:

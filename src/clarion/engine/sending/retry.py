@@ -18,7 +18,8 @@ MAX_PUT_OFF_BEFORE_NEXT = Millis(15 * MINUTE)
 _FIRST_PAUSE = 15 * SECOND
 _SHORTEST_RETRY_AFTER = 1
 _MAX_RETRY_AFTER = 24 * 3600
-_RETRYABLE = frozenset({FailureKind.RETRYABLE, FailureKind.RATE_LIMITED})
+_CONNECTION_PAUSE = 5 * SECOND
+_RETRYABLE = frozenset({FailureKind.RETRYABLE, FailureKind.RATE_LIMITED, FailureKind.NO_CONNECTION})
 
 
 def place_of(attempt: int) -> int:
@@ -37,7 +38,9 @@ def is_retryable(failure: SendFailure) -> bool:
 
 
 def uses_attempt(failure: SendFailure) -> bool:
-    """Being asked to come back at a certain time is not an attempt that failed."""
+    """Whether the failure counts: not if the provider asked to come back at a certain time, or was not called."""
+    if failure.kind is FailureKind.NO_CONNECTION:
+        return False
     return failure.kind is not FailureKind.RATE_LIMITED or failure.retry_after is None
 
 
@@ -60,6 +63,8 @@ def put_off_until(since: Millis, shown: Millis, now: Millis, *, has_others: bool
 
 def next_attempt_at(attempt: int, failure: SendFailure, now: Millis, *, choices: int = 1) -> Millis | None:
     """The moment of the next attempt, or None when that was the last; a provider's own wish counts first."""
+    if failure.kind is FailureKind.NO_CONNECTION:
+        return Millis(now + _CONNECTION_PAUSE)
     wished = wished_pause(failure)
     if wished is not None and not uses_attempt(failure):
         return Millis(now + wished)

@@ -17,7 +17,7 @@ from clarion.engine.sending.retry import (
 )
 from clarion.ids import MessageId, id_text
 from clarion.jobs.details import DetailStatus
-from clarion.providers.definition.result import SendFailure
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.vocabulary import JobStatus, MessageStatus
 
 
@@ -60,15 +60,18 @@ def _decide_retries(send: ClaimedSend, now: Millis) -> bool:
 
 
 def _put_off(send: ClaimedSend, failures: dict[MessageId, SendFailure], now: Millis) -> bool:
-    """Let messages wait whose provider asked to come back later, which uses no attempt but ends some day.
+    """Let messages wait whose provider asked to come back later, which ends some day, or was not called at all.
 
     Returns False if the next integration is to be tried instead.
     """
     job = send.job
     has_others = place_of(job.attempt) + 1 < send.choices
-    since = send.put_off_since = send.put_off_since or now
     for message_id, failure in failures.items():
         shown = next_attempt_at(job.attempt, failure, now, choices=send.choices) or now
+        if failure.kind is FailureKind.NO_CONNECTION:
+            send.retry_at[message_id] = shown
+            continue
+        since = send.put_off_since = send.put_off_since or now
         until = put_off_until(since, shown, now, has_others=has_others)
         if until is None:
             raw = {"since": iso_text(since), "askedToWaitUntil": iso_text(shown)}

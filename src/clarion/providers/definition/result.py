@@ -18,6 +18,8 @@ class Sent:
     """Device tokens that are no longer valid, although the message was sent to others."""
     tickets: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Tickets by recipient, with which receipts are fetched later; empty if the provider pushes receipts."""
+    refused: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The reasons by recipient, if the provider accepted the message for some recipients and not for these."""
 
 
 class FailureKind(StrEnum):
@@ -25,6 +27,8 @@ class FailureKind(StrEnum):
     PERMANENT = "permanent"
     RECIPIENT_INVALID = "recipient_invalid"
     RATE_LIMITED = "rate_limited"
+    NO_CONNECTION = "no_connection"
+    """All connections that this process may have were in use. The provider was not called."""
 
 
 class SendFailure(ClarionError):

@@ -96,8 +96,9 @@ _MAX_TICKET = 200
 _PRECEDENCE = {
     FailureKind.RATE_LIMITED: 0,
     FailureKind.RETRYABLE: 1,
-    FailureKind.PERMANENT: 2,
-    FailureKind.RECIPIENT_INVALID: 3,
+    FailureKind.NO_CONNECTION: 2,
+    FailureKind.PERMANENT: 3,
+    FailureKind.RECIPIENT_INVALID: 4,
 }
 
 

@@ -13,6 +13,7 @@ from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
 from clarion.providers.transport.egress import Address, EgressGuard
+from clarion.providers.transport.shortage import find_shortage
 from clarion.providers.transport.urls import MAX_ANSWER, RewriteUrl, host_and_port, parse_retry_after, parse_url
 
 
@@ -27,7 +28,7 @@ class Http1Client:
         self._seconds = seconds
         self._clock = clock
         self._session = aiohttp.ClientSession(
-            # The engine limits concurrency. Waiting for a connection here would count towards the timeout.
+            # No limit, because the engine has one. Waiting for a connection would count towards the timeout.
             connector=aiohttp.TCPConnector(resolver=_GuardedResolver(egress), limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=seconds),
@@ -48,7 +49,7 @@ class Http1Client:
             message = f"{url.host} did not answer within {self._seconds:g} seconds"
             raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise _connection_failure(url, error) from error
+            raise find_shortage(error) or _connection_failure(url, error) from error
         if 300 <= answer.status < 400:
             message = f"{url.host} answered with a redirect ({answer.status}), which is not followed"
             raise SendFailure(FailureKind.PERMANENT, message, raw={"status": answer.status})

@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import httpcore2
+from yarl import URL
 
 from clarion.clock import Clock
 from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
 from clarion.providers.transport.egress import EgressGuard
+from clarion.providers.transport.shortage import find_shortage
 from clarion.providers.transport.urls import MAX_ANSWER, RewriteUrl, host_and_port, parse_retry_after, parse_url
 
 _IDLE_SECONDS = 600
@@ -35,6 +37,8 @@ class Http2Client:
             ssl_context=ssl.create_default_context(),
             http1=False,
             http2=True,
+            # No limit, because the engine has one, and calls to the same server share a connection.
+            max_connections=None,
             keepalive_expiry=_IDLE_SECONDS,
             network_backend=_GuardedNetwork(egress),
         )
@@ -47,24 +51,38 @@ class Http2Client:
         target, host = url, url.host or ""
         if self._rewrite_url is not None:
             target = self._rewrite_url(url)
+        stream = _Stream(self._seconds)
         try:
-            async with asyncio.timeout(self._seconds):
-                return await self._exchange(str(target), host_and_port(url), call)
+            async with stream.timeout:
+                return await self._exchange(str(target), host_and_port(url), call, stream)
         except TimeoutError as error:
-            message = f"{host} did not answer within {self._seconds:g} seconds"
-            raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from error
+            raise self._timeout_failure(target, host, stream) from error
         except httpcore2.ConnectError as error:
-            raise SendFailure(FailureKind.RETRYABLE, f"The connection to {host} failed") from error
+            failure = SendFailure(FailureKind.RETRYABLE, f"The connection to {host} failed")
+            raise find_shortage(error) or failure from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException, OSError) as error:
             raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, f"The connection to {host} was closed")) from error
 
-    async def _exchange(self, target: str, host: str, call: ProviderCall) -> ProviderAnswer:
+    def _timeout_failure(self, target: URL, host: str, stream: "_Stream") -> SendFailure:
+        failure = SendFailure(FailureKind.RETRYABLE, f"{host} did not answer within {self._seconds:g} seconds")
+        if stream.is_open:
+            return mark_ambiguous(failure)
+        if self._is_connected(target):
+            return SendFailure(FailureKind.NO_CONNECTION, f"All streams of the connection to {host} are in use")
+        return failure
+
+    def _is_connected(self, target: URL) -> bool:
+        origin = httpcore2.URL(str(target)).origin
+        return any(one.can_handle_request(origin) and one.is_connected() for one in self._pool.connections)
+
+    async def _exchange(self, target: str, host: str, call: ProviderCall, stream: "_Stream") -> ProviderAnswer:
         headers = {"Host": host, "User-Agent": "Clarion", **call.headers}
         async with self._pool.stream(
             call.method,
             target,
             headers=[(name.encode(), value.encode()) for name, value in headers.items()],
             content=call.content,
+            extensions={"trace": stream.trace},
         ) as answer:
             body = bytearray()
             async for chunk in answer.aiter_stream():
@@ -79,6 +97,20 @@ class Http2Client:
                 retry_after=parse_retry_after(named.get("retry-after", ""), self._clock),
                 received_at=self._clock.now(),
             )
+
+
+class _Stream:
+    """The stream of one call. The server limits how many are open; the timeout starts anew when this one is."""
+
+    def __init__(self, seconds: float) -> None:
+        self.timeout = asyncio.timeout(seconds)
+        self.is_open = False
+        self._seconds = seconds
+
+    async def trace(self, event: str, _: Any) -> None:
+        if event == "http2.send_request_headers.started":
+            self.is_open = True
+            self.timeout.reschedule(asyncio.get_running_loop().time() + self._seconds)
 
 
 class _GuardedNetwork(httpcore2.AsyncNetworkBackend):

@@ -205,22 +205,6 @@ async def test_a_failure_has_the_reply_of_the_server(
     assert failure.raw == {"code": int(reply[:3]), "answer": reply[4:]}
 
 
-async def test_a_refused_copy_does_not_fail_the_message(gateway: ProviderGateway) -> None:
-    async with mail_server() as server:
-        server.replies["gone@example.org"] = "550 5.1.1 No such user"
-        sent = await send(gateway, server, overrides={"cc": ["gone@example.org"]})
-
-    assert sent.raw["refused"] == {"gone@example.org": "550 5.1.1 No such user"}
-
-
-async def test_a_refused_recipient_fails_the_message_even_if_copies_were_sent(gateway: ProviderGateway) -> None:
-    async with mail_server() as server:
-        server.replies["ada@example.org"] = "550 5.1.1 No such user"
-        failure = await fail(gateway, server, overrides={"cc": ["grace@example.org"]})
-
-    assert failure.kind is FailureKind.RECIPIENT_INVALID
-
-
 async def test_the_password_is_used_if_the_server_offers_authentication(gateway: ProviderGateway) -> None:
     async with mail_server(log_in=True) as closed, mail_server() as unguarded:
         for server in (closed, unguarded):

@@ -182,9 +182,7 @@ async def test_the_connections_of_an_account_are_limited(gateway: ProviderGatewa
     assert (connections, len(server.contents)) == (MAX_CONCURRENT, count)
 
 
-async def test_a_message_is_rate_limited_if_all_connections_are_in_use(
-    clock: ManualClock,
-) -> None:
+async def test_a_wait_for_a_connection_that_is_too_long_is_no_failure_of_the_provider(clock: ManualClock) -> None:
     async def connect(on_close: OnClose) -> SmtpSession:
         return cast("SmtpSession", object())
 
@@ -194,4 +192,4 @@ async def test_a_message_is_rate_limited_if_all_connections_are_in_use(
     with pytest.raises(SendFailure) as failure:
         await pool.acquire()
 
-    assert (failure.value.kind, failure.value.retry_after) == (FailureKind.RATE_LIMITED, 15)
+    assert (failure.value.kind, failure.value.retry_after) == (FailureKind.NO_CONNECTION, None)

@@ -15,6 +15,7 @@ from clarion.providers.definition.result import FailureKind, SendFailure, Sent, 
 from clarion.providers.definition.smtp_account import SmtpAccount
 from clarion.providers.email.mime import MimeMessage
 from clarion.providers.transport.egress import Address, EgressGuard
+from clarion.providers.transport.shortage import find_shortage
 from clarion.providers.transport.smtp.pool import IDLE_TIMEOUT, ConnectionPool, OnClose
 from clarion.providers.transport.smtp.session import LostBeforeContent, SmtpSession
 from clarion.providers.transport.urls import RewriteUrl
@@ -41,15 +42,14 @@ class SmtpClient:
         self._pools.clear()
 
     async def send(self, account: SmtpAccount, message: MimeMessage) -> Sent:
+        """Send the message; it is sent if any recipient was accepted, who would get it twice if it was tried again."""
         try:
-            refused, answer = await self._deliver(account, message)
+            replies, answer = await self._deliver(account, message)
         except (TimeoutError, aiosmtplib.SMTPException, OSError, ValueError) as error:
             raise self._failed(account, error) from error
-        raw = {"answer": answer, "refused": {address: f"{code} {text}" for address, (code, text) in refused.items()}}
-        if message.to in refused:
-            code, text = refused[message.to]
-            raise SendFailure(_recipient_kind(code, text), f"{code} {text}", raw=raw)
-        return Sent(provider_message_id=message.message_id, raw=raw)
+        refused = {address: f"{code} {text}" for address, (code, text) in replies.items()}
+        raw = {"answer": answer, "refused": refused}
+        return Sent(provider_message_id=message.message_id, raw=raw, refused=refused)
 
     async def check(self, account: SmtpAccount) -> None:
         """Connect and log in without sending anything."""
@@ -63,7 +63,7 @@ class SmtpClient:
         if isinstance(error, TimeoutError):
             message = f"{account.host} did not answer within {self._seconds:g} seconds"
             return SendFailure(FailureKind.RETRYABLE, message)
-        return _failure(account, error)
+        return find_shortage(error) or _failure(account, error)
 
     async def _deliver(
         self, account: SmtpAccount, message: MimeMessage
@@ -208,8 +208,12 @@ def _tls_context(authority: str | None, *, check: bool) -> ssl.SSLContext:
 
 def _failure(account: SmtpAccount, error: Exception) -> SendFailure:
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
-        first = error.recipients[0]
-        return _refusal(_recipient_kind(first.code, first.message), first)
+        # The first is the recipient of the message; copies do not decide what becomes of it.
+        first, *copies = error.recipients
+        failure = _refusal(_recipient_kind(first.code, first.message), first)
+        if copies:
+            failure.raw["refused"] = {one.recipient: f"{one.code} {one.message}" for one in error.recipients}
+        return failure
     if isinstance(error, aiosmtplib.SMTPResponseException):
         return _refusal(_kind(error.code), error)
     if isinstance(error, ssl.SSLCertVerificationError) or isinstance(error.__cause__, ssl.SSLCertVerificationError):

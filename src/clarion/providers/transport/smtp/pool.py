@@ -14,9 +14,6 @@ MAX_CONCURRENT = 100
 IDLE_TIMEOUT = Millis(20 * SECOND)
 """Servers close idle connections, and count them towards their limit until then."""
 
-_BUSY_SECONDS = 15
-"""The retry delay if all connections are in use."""
-
 OnClose = Callable[[SmtpSession], None]
 Connect = Callable[[OnClose], Awaitable[SmtpSession]]
 
@@ -39,13 +36,17 @@ class ConnectionPool:
         return not self._open and not self._waiting
 
     async def acquire(self) -> SmtpSession:
-        """Return the most recently used idle connection, else a new one, else wait for one to be released."""
+        """Return the most recently used idle connection, else a new one, else wait for one to be released.
+
+        Raises SendFailure of kind NO_CONNECTION if none is released in time.
+        """
+        deadline = asyncio.get_running_loop().time() + self._seconds
         while True:
             self.close_idle()
             if self._idle:
                 return self._idle.popitem()[0]
             if self._open >= self._limit:
-                await self._wait()
+                await self._wait(deadline)
                 continue
             try:
                 return await self._open_one()
@@ -91,11 +92,11 @@ class ConnectionPool:
             self._limit = MAX_CONCURRENT
         self._wake_one()
 
-    async def _wait(self) -> None:
+    async def _wait(self, deadline: float) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout_at(deadline):
                 await turn
         except BaseException as error:
             if turn.done() and not turn.cancelled():
@@ -104,8 +105,7 @@ class ConnectionPool:
             elif turn in self._waiting:
                 self._waiting.remove(turn)
             if isinstance(error, TimeoutError):
-                message = f"All connections to {self._host} are in use"
-                raise SendFailure(FailureKind.RATE_LIMITED, message, retry_after=_BUSY_SECONDS) from error
+                raise SendFailure(FailureKind.NO_CONNECTION, f"All connections to {self._host} are in use") from error
             raise
 
     def _wake_one(self) -> None:
