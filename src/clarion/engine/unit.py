@@ -4,26 +4,20 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
-from clarion.db.query import sql
 from clarion.engine.advance import Advance
 from clarion.engine.claim import Claim, claim_next, settle_claim
 from clarion.engine.lane_locks import try_lock_lanes
 from clarion.engine.load import start_runs
 from clarion.engine.webhook_events import emit_run_events
 from clarion.engine.write import write_runs
+from clarion.environments.configuration import get_configuration_version
 from clarion.ids import EnvironmentId
+from clarion.integrations.cache import get_open_providers
 from clarion.jobs.lanes import LaneSet
 from clarion.jobs.model import JobQueue
 
 MAX_RUNS = 128
 """A larger unit shares its cost over more runs; beyond this there is little to gain."""
-
-# Providers that reach everyone, whether or not the subscriber has an entry for them.
-LIST_OPEN_PROVIDERS = sql("""
-    SELECT DISTINCT provider_id FROM integrations
-    WHERE environment_id = :environment_id AND provider_id IN ('svc', 'chat-webhook') AND active
-    AND deleted_at IS NULL
-""")
 
 
 class UnitResult(Struct, frozen=True):
@@ -52,11 +46,13 @@ async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim,
     """Take everything in the claim as far as it gets."""
     runs = [*claim.due, *await start_runs(db, environment_id, claim.recipients, now)]
     if runs:
-        rows = await db.fetch(LIST_OPEN_PROVIDERS, environment_id=environment_id)
-        providers = frozenset(row["provider_id"] for row in rows)
+        version = claim.configuration_version
+        if version is None:
+            version = await get_configuration_version(db, environment_id)
+        providers = await get_open_providers(db, environment_id, version)
         await Advance(db, environment_id, open_providers=providers, now=now).run_all(runs)
         await write_runs(db, environment_id, runs, now)
-        await emit_run_events(db, environment_id, runs, now)
+        await emit_run_events(db, environment_id, runs, version, now)
     await settle_claim(db, environment_id, claim)
     return UnitResult(
         runs=len(runs) + len(claim.progress) + len(claim.parts),

@@ -27,7 +27,6 @@ LIST_ENVIRONMENTS = sql(f"SELECT {_ENVIRONMENT} FROM environments ORDER BY id")
 LIST_ORGANIZATION_ENVIRONMENTS = sql(
     f"SELECT {_ENVIRONMENT} FROM environments WHERE organization_id = :organization_id ORDER BY id"
 )
-LOCK_ENVIRONMENT = sql("SELECT id FROM environments WHERE id = :environment_id {for_update}")
 
 INSERT_API_KEY = sql("""
     INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, created_at, expires_at)
@@ -93,11 +92,6 @@ async def list_environments(db: Connection, organization_id: OrganizationId | No
     else:
         rows = await db.fetch(LIST_ORGANIZATION_ENVIRONMENTS, organization_id=organization_id)
     return [Environment(**row) for row in rows]
-
-
-async def lock_environment(db: Connection, environment_id: EnvironmentId) -> None:
-    """Serialize changes that concern a whole environment, such as which integration is primary."""
-    await db.fetch_one(LOCK_ENVIRONMENT, environment_id=environment_id)
 
 
 async def insert_api_key(db: Connection, key: ApiKey) -> None:

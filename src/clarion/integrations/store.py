@@ -24,6 +24,11 @@ INSERT_INTEGRATION = sql("""
 LIST_INTEGRATIONS = sql("""
     SELECT * FROM integrations WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id
 """)
+LIST_OPEN_PROVIDERS = sql("""
+    SELECT DISTINCT provider_id FROM integrations
+    WHERE environment_id = :environment_id AND provider_id IN ('svc', 'chat-webhook') AND active
+    AND deleted_at IS NULL
+""")
 UPDATE_INTEGRATION = sql("""
     UPDATE integrations
     SET name = :name, identifier = :identifier, credentials = :credentials, conditions = :conditions,
@@ -73,6 +78,12 @@ async def list_integrations(db: Connection, environment_id: EnvironmentId, vault
     """List the live integrations of the environment, oldest first."""
     rows = await db.fetch(LIST_INTEGRATIONS, environment_id=environment_id)
     return [integration_of(row, vault) for row in rows]
+
+
+async def list_open_providers(db: Connection, environment_id: EnvironmentId) -> frozenset[str]:
+    """List the active providers that reach everyone, whether or not the subscriber has an entry for them."""
+    rows = await db.fetch(LIST_OPEN_PROVIDERS, environment_id=environment_id)
+    return frozenset(row["provider_id"] for row in rows)
 
 
 async def update_integration(db: Connection, integration: Integration, vault: Vault) -> None:

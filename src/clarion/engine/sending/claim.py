@@ -64,7 +64,7 @@ async def claim_sends(
     rows = await sends_store.list_due_sends(db, environment_id, limit=limit, now=now)
     if not rows:
         return Claim([], has_found=False)
-    opened = await integrations.list(db, environment_id)
+    opened = await integrations.list(db, environment_id, rows[0]["configuration_version"])
     sends = [_claimed_send(environment_id, row, opened) for row in rows]
     await _load(db, environment_id, sends)
     sends = await _drop_canceled(db, environment_id, sends, now)
