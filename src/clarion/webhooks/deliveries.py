@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import SECOND, Millis
+from clarion.db.loose_scan import distinct_environments, distinct_pairs
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection
 from clarion.db.query import sql
@@ -28,8 +29,12 @@ FAILED_FOR_DAYS = "The receiver took no event for five days"
 _EXPIRED = "The event is older than events are kept"
 
 # Takes the first delivery in index order: with EXISTS, PostgreSQL would read the table until it finds a due one.
-LIST_DUE_ENDPOINTS = sql("""
-    SELECT e.environment_id, e.id FROM webhook_endpoints AS e
+LIST_DUE_ENDPOINTS = sql(f"""
+    WITH RECURSIVE
+    {distinct_environments("queued", "webhook_deliveries WHERE status = 'queued'")},
+    {distinct_pairs("waiting", "queued", "endpoint_id", "webhook_deliveries WHERE status = 'queued'")}
+    SELECT e.environment_id, e.id FROM waiting AS w
+    JOIN webhook_endpoints AS e ON e.environment_id = w.environment_id AND e.id = w.id
     WHERE e.active AND (
         SELECT d.due_at FROM webhook_deliveries AS d
         WHERE d.environment_id = e.environment_id AND d.endpoint_id = e.id AND d.status = 'queued'

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import groupby
 
 from clarion.clock import SECOND, Clock
+from clarion.db.loose_scan import distinct_environments
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.engine.loop import PAUSE_SECONDS, repeat
@@ -38,8 +39,9 @@ _GATHER_SECONDS = 0.02
 log = logging.getLogger(__name__)
 
 # A scalar look-up rather than EXISTS, which PostgreSQL may turn into a scan of the whole queue.
-LIST_SENDS = sql("""
-    SELECT e.id FROM environments AS e
+LIST_SENDS = sql(f"""
+    WITH RECURSIVE {distinct_environments("sending", "jobs WHERE queue = 2")}
+    SELECT e.id FROM sending AS e
     WHERE (
         SELECT 1 FROM jobs AS j WHERE j.environment_id = e.id AND j.queue = 2 AND j.due_at <= :now LIMIT 1
     ) IS NOT NULL
