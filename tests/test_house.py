@@ -20,6 +20,7 @@ FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
 
 # Statements across environments: authentication, the first start, expiry, locks, and all sealed secrets.
 UNSCOPED = {
+    "clarion.environments.configuration",
     "clarion.environments.store",
     "clarion.http.idempotency.LOCK_KEYS",
     "clarion.http.idempotency.DELETE_EXPIRED",

@@ -7,7 +7,6 @@ from enum import StrEnum
 
 class Signal(StrEnum):
     API_KEY_CHANGED = "api-key-changed"
-    INTEGRATION_CHANGED = "integration-changed"
     WORK = "work"
 
 

@@ -1,6 +1,7 @@
 """Delivering events: signed, at least once, on schedule, and without one receiver holding up another."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -12,15 +13,20 @@ from clarion.ids import WebhookEndpointId, find_id
 from clarion.providers.sending.gateway import ProviderGateway, Timeouts
 from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
-from clarion.webhooks.deliveries import LEASE, claim_deliveries
+from clarion.webhooks.deliveries import LEASE, claim_deliveries, list_due_endpoints
 from clarion.webhooks.model import DISABLE_AFTER, MAX_ATTEMPTS, RETENTION, RETRY_DELAYS
 from tests.engine.support import World, in_app
 from tests.providers.loopback import answering
+from tests.support import Api
 from tests.webhooks.support import Post, Receiver, get_endpoint, list_deliveries, make_endpoint, receiver
 
 COUNT = sql("""
     SELECT (SELECT count(*) FROM webhook_events WHERE environment_id = :environment_id) AS events,
         (SELECT count(*) FROM webhook_deliveries WHERE environment_id = :environment_id) AS deliveries
+""")
+
+PUT_OFF = sql("""
+    UPDATE webhook_deliveries SET due_at = :until WHERE environment_id = :environment_id AND endpoint_id = :id
 """)
 
 
@@ -307,3 +313,27 @@ async def test_old_events_are_removed_and_the_others_stay(post: Post, hook: Rece
     await post.webhooks.forget()
 
     assert (kept, await post.database.read(count)) == ((703, 703), (3, 3))
+
+
+async def test_only_active_endpoints_with_due_deliveries_are_looked_at(
+    post: Post, other_api: Api, hook: Receiver
+) -> None:
+    waiting, later, disabled, deleted = [await make_endpoint(post.api, hook.url) for _ in range(4)]
+    elsewhere = await make_endpoint(other_api, hook.url)
+    await post.happen(2)
+    await replace(post, api=other_api).happen()
+    await post.database.transaction(
+        lambda db: db.execute(
+            PUT_OFF, environment_id=post.api.environment.id, id=find_id(later["_id"]), until=post.clock.now() + SECOND
+        )
+    )
+    await post.api.patch(f"/v1/webhooks/endpoints/{disabled['_id']}", json={"active": False})
+    await post.api.delete(f"/v1/webhooks/endpoints/{deleted['_id']}")
+
+    async def list_due() -> set[bytes]:
+        now = post.clock.now()
+        return {endpoint_id for _, endpoint_id in await post.database.read(lambda db: list_due_endpoints(db, now))}
+
+    assert await list_due() == {find_id(waiting["_id"]), find_id(elsewhere["_id"])}
+    post.clock.move(SECOND)
+    assert await list_due() == {find_id(waiting["_id"]), find_id(elsewhere["_id"]), find_id(later["_id"])}

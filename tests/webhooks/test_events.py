@@ -8,7 +8,7 @@ from clarion.clock import HOUR, ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.ids import MessageId
-from clarion.webhooks.events import CACHED_FOR, append_events, append_message_events, invalidate_listeners
+from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 from tests.engine.support import World, in_app, step
 from tests.providers.loopback import SLACK, answering, web_server
@@ -18,8 +18,6 @@ from tests.webhooks.support import list_deliveries, make_endpoint
 
 URL = "https://hooks.example.com/clarion"
 COUNT = sql("SELECT count(*) AS n FROM webhook_events WHERE environment_id = :environment_id")
-
-DELETE_ENDPOINTS = sql("DELETE FROM webhook_endpoints WHERE environment_id = :environment_id")
 
 
 async def list_written_events(api: Api, endpoint: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -227,24 +225,3 @@ async def test_receipts_can_tell_of_messages_and_those_that_are_gone_are_skipped
     assert [(kind, data["_id"]) for kind, data in await list_written_events(api, endpoint)] == [
         ("message.bounced", message.text)
     ]
-
-
-async def test_an_endpoint_of_another_process_is_known_after_two_seconds(
-    api: Api, database: Database, clock: ManualClock
-) -> None:
-    environment_id = api.environment.id
-
-    async def happen() -> int:
-        events: list[tuple[EventType, dict[str, Any]]] = [(EventType.WORKFLOW_CREATED, {})]
-        await database.transaction(lambda db: append_events(db, environment_id, events, clock.now()))
-        return await count_events(database, api)
-
-    await make_endpoint(api, URL)
-    invalidate_listeners(environment_id)
-    assert await happen() == 1
-    # Deleted as if by another process: the cache of this one is at most two seconds old.
-    await database.transaction(lambda db: db.execute(DELETE_ENDPOINTS, environment_id=environment_id))
-    clock.move(CACHED_FOR - 1)
-    assert await happen() == 2
-    clock.move(1)
-    assert await happen() == 2

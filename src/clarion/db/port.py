@@ -74,7 +74,7 @@ class Database(Protocol):
         ...
 
     async def listen_for_work(self, listener: Callable[[], None]) -> None:
-        """Call the listener whenever another process notifies its workers."""
+        """Call the listener whenever another process notifies the workers, or notifications may have been lost."""
         ...
 
     async def update_statistics(self) -> None:

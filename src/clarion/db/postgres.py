@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import asyncpg
@@ -10,13 +11,15 @@ import asyncpg
 from clarion.cache import Caches
 from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
+from clarion.db.work_listener import WORK_CHANNEL, WorkListener
 from clarion.errors import StoreUnavailable
 
 T = TypeVar("T")
 
 _ACQUIRE_SECONDS = 10
 _MAX_ATTEMPTS = 5
-_WORK_CHANNEL = "clarion_work"
+_MAX_IDLE_SECONDS = 15.0
+"""How long a transaction may wait for its process: one that is stopped must not keep its locks."""
 _STATISTICS_TARGET = 10
 """A tenth of the default, so that a tenth of the rows is sampled: enough until autovacuum analyzes the table."""
 
@@ -31,6 +34,7 @@ _UNAVAILABLE = (
     asyncpg.InsufficientResourcesError,
     asyncpg.OperatorInterventionError,
     asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
     asyncpg.PostgresSystemError,
@@ -84,13 +88,17 @@ class PostgresDatabase:
         self._pool = pool
         self._url = url
         self._caches = Caches()
-        self._listener: Any = None
+        self._listeners: list[WorkListener] = []
 
     @classmethod
-    async def connect(cls, url: str, *, pool_size: int) -> "PostgresDatabase":
+    async def connect(
+        cls, url: str, *, pool_size: int, max_idle_seconds: float = _MAX_IDLE_SECONDS
+    ) -> "PostgresDatabase":
+        """Open a pool; PostgreSQL ends transactions whose process does nothing for `max_idle_seconds`."""
+        prepare = partial(_prepare_connection, max_idle_seconds=max_idle_seconds)
         try:
             pool = await asyncpg.create_pool(
-                url, min_size=1, max_size=pool_size, init=_prepare_connection, reset=_skip_reset, command_timeout=60
+                url, min_size=1, max_size=pool_size, init=prepare, reset=_skip_reset, command_timeout=60
             )
         except (*_UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
             raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
@@ -120,15 +128,15 @@ class PostgresDatabase:
 
     async def notify_workers(self) -> None:
         async with self._acquire() as connection:
-            await connection.execute(f"NOTIFY {_WORK_CHANNEL}")
+            await connection.execute(f"NOTIFY {WORK_CHANNEL}")
 
     async def listen_for_work(self, listener: Callable[[], None]) -> None:
-        """Listen on a separate connection; if that is lost, so are notifications, and workers only poll."""
+        work_listener = WorkListener(self._url, listener)
         try:
-            self._listener = await asyncpg.connect(self._url)
-            await self._listener.add_listener(_WORK_CHANNEL, lambda *_: listener())
+            await work_listener.start()
         except _UNAVAILABLE as error:
             raise StoreUnavailable(f"PostgreSQL cannot be used now: {error}") from error
+        self._listeners.append(work_listener)
 
     async def update_statistics(self) -> None:
         """Autovacuum runs once a minute, and a new database may grow a thousandfold in that time."""
@@ -139,8 +147,8 @@ class PostgresDatabase:
                     await connection.execute(f'ANALYZE "{row["relname"]}"')
 
     async def close(self) -> None:
-        if self._listener is not None:
-            await self._listener.close()
+        for listener in self._listeners:
+            await listener.close()
         await self._pool.close()
 
     @asynccontextmanager
@@ -152,11 +160,13 @@ class PostgresDatabase:
             raise StoreUnavailable(f"PostgreSQL cannot be used now: {error}") from error
 
 
-async def _prepare_connection(connection: Any) -> None:
+async def _prepare_connection(connection: Any, *, max_idle_seconds: float) -> None:
     # Both databases return ids as 16 bytes.
     await connection.set_type_codec(
         "uuid", schema="pg_catalog", encoder=_same_bytes, decoder=_same_bytes, format="binary"
     )
+    # Not a parameter of the connection, which some connection poolers refuse.
+    await connection.execute(f"SET idle_in_transaction_session_timeout = {int(max_idle_seconds * 1000)}")
 
 
 async def _skip_reset(_: Any) -> None:

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.db.loose_scan import distinct_environments
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId
@@ -17,19 +18,6 @@ class Busy(Struct, frozen=True):
     """Whether some of it is in the given lanes, or belongs to no lane yet."""
     has_canceling: bool
     """Whether jobs of a canceled crowd are left to be canceled."""
-
-
-def distinct_environments(name: str, rows: str) -> str:
-    """SQL: the environments among rows that an index leads with, each found by one look-up behind the last one."""
-    return f"""
-        {name} (id) AS (
-            SELECT (SELECT environment_id FROM {rows} ORDER BY environment_id LIMIT 1)
-            UNION ALL
-            SELECT (
-                SELECT environment_id FROM {rows} AND environment_id > {name}.id ORDER BY environment_id LIMIT 1
-            ) FROM {name} WHERE {name}.id IS NOT NULL
-        )
-    """
 
 
 # Look-ups of the first row in the order of an index: asked for any row, PostgreSQL may read a whole queue for it.

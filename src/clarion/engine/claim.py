@@ -35,6 +35,8 @@ class Claim(Struct, kw_only=True):
     """That it takes on whole."""
     has_more: bool = False
     """Whether the next unit will find work at once."""
+    configuration_version: int | None = None
+    """Of the environment, read when everything was claimed; None if it was not read."""
 
 
 class ItemKind(StrEnum):
@@ -55,11 +57,12 @@ async def claim_next(
         splitting += [] if crowd is None else [crowd]
     progress = [await split_trigger(db, environment_id, one, now) for one in splitting]
     # Listed after splitting, so that the parts of triggers that came before the queued ones are there.
-    parts = await triggers.list_parts(db, environment_id, lanes, limit=max(limit // 4, 1))
+    parts, configuration_version = await triggers.list_parts(db, environment_id, lanes, limit=max(limit // 4, 1))
     queued = [one for one in claimed if one.state is TriggerState.QUEUED]
     direct, own_parts = _choose(queued, parts, limit)
     claim = await _claim(db, environment_id, direct, own_parts, now)
     claim.due = due
+    claim.configuration_version = configuration_version
     claim.progress += progress
     claim.has_more = (
         len(due) == limit

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from clarion.cache import CacheSlot
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
@@ -9,9 +10,9 @@ from clarion.engine.advance import Advance
 from clarion.engine.claim import Claim, claim_next, settle_claim
 from clarion.engine.lane_locks import try_lock_lanes
 from clarion.engine.load import start_runs
-from clarion.engine.steps.context import Defaults
 from clarion.engine.webhook_events import emit_run_events
 from clarion.engine.write import write_runs
+from clarion.environments.configuration import Versioned, get_configuration_version, get_or_load
 from clarion.ids import EnvironmentId
 from clarion.jobs.lanes import LaneSet
 from clarion.jobs.model import JobQueue
@@ -26,6 +27,7 @@ LIST_DEFAULTS = sql("""
         AND i.deleted_at IS NULL
     WHERE e.id = :environment_id
 """)
+DEFAULTS: CacheSlot[EnvironmentId, Versioned[Defaults]] = CacheSlot(limit=10_000)
 
 
 class UnitResult(Struct, frozen=True):
@@ -54,17 +56,24 @@ async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim,
     """Take everything in the claim as far as it gets."""
     runs = [*claim.due, *await start_runs(db, environment_id, claim.recipients, now)]
     if runs:
-        rows = await db.fetch(LIST_DEFAULTS, environment_id=environment_id)
-        defaults = Defaults(
-            open_providers=frozenset(row["provider_id"] for row in rows),
-            timezone=next((row["timezone"] for row in rows), None),
-        )
+        version = claim.configuration_version
+        if version is None:
+            version = await get_configuration_version(db, environment_id)
+        defaults = await get_or_load(db, DEFAULTS, environment_id, version, _load_defaults)
         await Advance(db, environment_id, defaults, now).run_all(runs)
         await write_runs(db, environment_id, runs, now)
-        await emit_run_events(db, environment_id, runs, now)
+        await emit_run_events(db, environment_id, runs, version, now)
     await settle_claim(db, environment_id, claim)
     return UnitResult(
         runs=len(runs) + len(claim.progress) + len(claim.parts),
         has_sends=any(job.queue is JobQueue.SEND for run in runs for job in run.jobs),
         has_more=claim.has_more,
+    )
+
+
+async def _load_defaults(db: Connection, environment_id: EnvironmentId) -> Defaults:
+    rows = await db.fetch(LIST_DEFAULTS, environment_id=environment_id)
+    return Defaults(
+        open_providers=frozenset(row["provider_id"] for row in rows),
+        timezone=next((row["timezone"] for row in rows), None),
     )

@@ -1,4 +1,4 @@
-"""What endpoints are told of messages: those that came to something in a unit of work."""
+"""Events about the messages of a unit of work, for the webhook endpoints that listen to them."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,15 @@ from clarion.webhooks.events import append_message_events, get_listeners
 from clarion.webhooks.model import EventType
 
 
-async def emit_run_events(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run], now: Millis) -> None:
-    """Of messages that are in the inbox now, and of those that have no address to go to."""
-    if not await get_listeners(db, environment_id, now):
+async def emit_run_events(
+    db: Connection, environment_id: EnvironmentId, runs: Sequence[Run], version: int, now: Millis
+) -> None:
+    """Write events about messages that are in the inbox now, and about those that have no address to go to.
+
+    `version` is that of the environment's configuration.
+    """
+    listeners = await get_listeners(db, environment_id, version)
+    if not listeners:
         return
     events = [
         (EventType.MESSAGE_SENT if message.channel is Channel.IN_APP else EventType.MESSAGE_FAILED, message.id)
@@ -22,14 +28,18 @@ async def emit_run_events(db: Connection, environment_id: EnvironmentId, runs: S
         for message in run.messages
         if message.channel is Channel.IN_APP or message.status is MessageStatus.WARNING
     ]
-    await append_message_events(db, environment_id, events, now)
+    await append_message_events(db, environment_id, events, now, listeners=listeners)
 
 
 async def emit_send_events(
-    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], version: int, now: Millis
 ) -> None:
-    """Of messages that a provider took, and of those that are not tried again."""
-    if not await get_listeners(db, environment_id, now):
+    """Write events about messages that a provider accepted, and about those that are not tried again.
+
+    `version` is that of the environment's configuration.
+    """
+    listeners = await get_listeners(db, environment_id, version)
+    if not listeners:
         return
     events = [
         (EventType.MESSAGE_SENT if outcome.status is MessageStatus.SENT else EventType.MESSAGE_FAILED, message_id)
@@ -39,4 +49,4 @@ async def emit_send_events(
         or send.is_given_up(message_id)
         or send.job.status is not JobStatus.QUEUED
     ]
-    await append_message_events(db, environment_id, events, now)
+    await append_message_events(db, environment_id, events, now, listeners=listeners)

@@ -96,7 +96,7 @@ class Engine:
             database,
             clock=clock,
             gateway=gateway,
-            integrations=IntegrationCache(vault, clock, bus),
+            integrations=IntegrationCache(vault),
             wake_lanes=self.wake,
             receipts_url=receipts_url,
         )

@@ -7,6 +7,7 @@ from clarion.bus import Signal
 from clarion.clock import Millis
 from clarion.db.query import sql
 from clarion.environments import actions, store
+from clarion.environments.configuration import raise_configuration_version
 from clarion.environments.model import can_grant
 from clarion.environments.wire import (
     ApiKeyIn,
@@ -53,6 +54,7 @@ async def update_environment(call: Call, environment_id: EnvironmentId, body: En
     if not isinstance(body.timezone, UnsetType):
         timezone = None if body.timezone is None else str(body.timezone)
         await store.update_timezone(call.db, call.environment_id, timezone, call.now)
+        await raise_configuration_version(call.db, call.environment_id)
     return await _out(call)
 
 

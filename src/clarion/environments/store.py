@@ -31,7 +31,6 @@ UPDATE_TIMEZONE = sql("""
     UPDATE environments SET timezone = :timezone, updated_at = :now
     WHERE id = :environment_id AND (timezone <> :timezone OR (timezone IS NULL) <> (:timezone IS NULL))
 """)
-LOCK_ENVIRONMENT = sql("SELECT id FROM environments WHERE id = :environment_id {for_update}")
 
 INSERT_API_KEY = sql("""
     INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, created_at, expires_at)
@@ -102,11 +101,6 @@ async def list_environments(db: Connection, organization_id: OrganizationId | No
 async def update_timezone(db: Connection, environment_id: EnvironmentId, timezone: str | None, now: Millis) -> None:
     """Set the time zone of people who have none; None means UTC."""
     await db.execute(UPDATE_TIMEZONE, environment_id=environment_id, timezone=timezone, now=now)
-
-
-async def lock_environment(db: Connection, environment_id: EnvironmentId) -> None:
-    """Serialize changes that concern a whole environment, such as which integration is primary."""
-    await db.fetch_one(LOCK_ENVIRONMENT, environment_id=environment_id)
 
 
 async def insert_api_key(db: Connection, key: ApiKey) -> None:

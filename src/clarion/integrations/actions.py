@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
-from clarion.environments.store import lock_environment
+from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid, NotFound, Problem
 from clarion.ids import ApiKeyId, EnvironmentId, IntegrationId, id_text, new_id
 from clarion.integrations import store
@@ -72,6 +72,7 @@ async def create_in_app_integration(
         updated_at=now,
     )
     await store.insert_integration(db, integration, vault)
+    await raise_configuration_version(db, environment_id)
     return integration
 
 
@@ -115,7 +116,7 @@ async def create_integration(
     db: Connection, environment_id: EnvironmentId, draft: IntegrationDraft, *, vault: Vault, now: Millis
 ) -> Integration:
     """Add an integration; the first one of email or sms that can be primary becomes it."""
-    live = await _lock_and_list(db, environment_id, vault)
+    live = await _begin_change(db, environment_id, vault)
     made = plan_creation(draft, live, environment_id=environment_id, now=now)
     await store.insert_integration(db, made, vault)
     return _get(await _write_changes(db, [*live, made], arrange_with(made, live), vault=vault, now=now), made.id)
@@ -131,7 +132,7 @@ async def update_integration(
     now: Millis,
 ) -> Integration:
     """Change the given fields; if the primary can no longer be primary, the next integration becomes it."""
-    live = await _lock_and_list(db, environment_id, vault)
+    live = await _begin_change(db, environment_id, vault)
     changed = plan_update(integration_id, changes, live)
     # The change may have fixed the cause of earlier failures.
     await store.delete_health(db, environment_id, integration_id)
@@ -144,7 +145,7 @@ async def set_primary_integration(
     db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, *, vault: Vault, now: Millis
 ) -> Integration:
     """Make an integration the primary of its channel: active, and without conditions."""
-    live = await _lock_and_list(db, environment_id, vault)
+    live = await _begin_change(db, environment_id, vault)
     chosen = _get(live, integration_id)
     if chosen.channel not in CHANNELS_WITH_PRIMARY:
         raise Invalid.field("channel", "has no primary integration; only email and sms have one", chosen.channel)
@@ -163,7 +164,7 @@ async def delete_integration(
     now: Millis,
 ) -> list[Integration]:
     """Mark an integration deleted, which frees its identifier; returns the remaining ones."""
-    live = await _lock_and_list(db, environment_id, vault)
+    live = await _begin_change(db, environment_id, vault)
     deleted = replace(_get(live, integration_id), deleted_at=now, deleted_by=deleted_by)
     await _write_changes(db, live, arrange_with(deleted, live), vault=vault, now=now)
     await store.delete_health(db, environment_id, integration_id)
@@ -178,9 +179,13 @@ async def reencrypt_credentials(database: Database, vault: Vault) -> int:
     return resealed
 
 
-async def _lock_and_list(db: Connection, environment_id: EnvironmentId, vault: Vault) -> list[Integration]:
-    # The primary and the free identifiers depend on all integrations, so a lock serializes changes.
-    await lock_environment(db, environment_id)
+async def _begin_change(db: Connection, environment_id: EnvironmentId, vault: Vault) -> list[Integration]:
+    """Note the change, and list the live integrations.
+
+    Changes are serialized by the row of the environment: the primary and the free identifiers depend on all
+    integrations.
+    """
+    await raise_configuration_version(db, environment_id)
     return await store.list_integrations(db, environment_id, vault)
 
 

@@ -1,45 +1,25 @@
-"""A cache of integrations with decrypted credentials."""
+"""The cache of integrations, with decrypted credentials."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from msgspec import Struct
-
-from clarion.bus import Bus, Signal
-from clarion.clock import SECOND, Clock, Millis
+from clarion.cache import CacheSlot
 from clarion.db.port import Connection
+from clarion.environments.configuration import Versioned, get_or_load
 from clarion.ids import EnvironmentId
 from clarion.integrations.model import Integration
 from clarion.integrations.store import list_integrations
 from clarion.vault import Vault
 
-CACHED_FOR = Millis(2 * SECOND)
-"""How long this process may use an integration that another process has changed."""
-
-_MAX_CACHED = 1_000
-
-
-class _CachedIntegrations(Struct, frozen=True, kw_only=True):
-    integrations: Sequence[Integration]
-    until: Millis
+INTEGRATIONS: CacheSlot[EnvironmentId, Versioned[list[Integration]]] = CacheSlot(limit=1_000)
 
 
 class IntegrationCache:
-    """Caches the integrations of each environment for two seconds."""
+    """Caches the integrations of each environment until one of them changes."""
 
-    def __init__(self, vault: Vault, clock: Clock, bus: Bus) -> None:
-        self._vault = vault
-        self._clock = clock
-        self._cached: dict[EnvironmentId, _CachedIntegrations] = {}
-        bus.listen(Signal.INTEGRATION_CHANGED, self._cached.clear)
+    def __init__(self, vault: Vault) -> None:
+        self._load = partial(list_integrations, vault=vault)
 
-    async def list(self, db: Connection, environment_id: EnvironmentId) -> Sequence[Integration]:
-        """List the live integrations of the environment, oldest first."""
-        now = self._clock.now()
-        cached = self._cached.get(environment_id)
-        if cached is None or cached.until <= now:
-            found = await list_integrations(db, environment_id, self._vault)
-            cached = _CachedIntegrations(integrations=found, until=Millis(now + CACHED_FOR))
-            if len(self._cached) >= _MAX_CACHED:
-                self._cached.clear()
-            self._cached[environment_id] = cached
-        return cached.integrations
+    async def list(self, db: Connection, environment_id: EnvironmentId, version: int) -> Sequence[Integration]:
+        """List the live integrations of the environment at this version of its configuration, oldest first."""
+        return await get_or_load(db, INTEGRATIONS, environment_id, version, self._load)

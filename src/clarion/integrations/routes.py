@@ -1,6 +1,5 @@
 """Integrations: create, list, change, delete."""
 
-from clarion.bus import Signal
 from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, DetachedCall, Services, Transaction, operation
 from clarion.http.wire import IdText, changes_of
@@ -48,7 +47,6 @@ async def create_integration(call: Call, body: IntegrationIn) -> IntegrationOut:
     made = await actions.create_integration(
         call.db, call.environment_id, _draft(call.services, body), vault=call.services.vault, now=call.now
     )
-    _invalidate_caches(call)
     return _out(call, made)
 
 
@@ -81,7 +79,6 @@ async def update_integration(call: Call, integration_id: IntegrationId, body: In
     changed = await actions.update_integration(
         call.db, call.environment_id, integration_id, _changes(body), vault=call.services.vault, now=call.now
     )
-    _invalidate_caches(call)
     return _out(call, changed)
 
 
@@ -91,7 +88,6 @@ async def set_primary_integration(call: Call, integration_id: IntegrationId) -> 
     chosen = await actions.set_primary_integration(
         call.db, call.environment_id, integration_id, vault=call.services.vault, now=call.now
     )
-    _invalidate_caches(call)
     return _out(call, chosen)
 
 
@@ -106,7 +102,6 @@ async def delete_integration(call: Call, integration_id: IntegrationId) -> list[
         vault=call.services.vault,
         now=call.now,
     )
-    _invalidate_caches(call)
     return [_out(call, one) for one in remaining]
 
 
@@ -120,10 +115,6 @@ async def delete_integration(call: Call, integration_id: IntegrationId) -> list[
 async def send_test_message(call: DetachedCall, integration_id: IntegrationId, body: TestMessageIn) -> TestMessageOut:
     """Send a test message through an integration, active or not, and show what its provider answers."""
     return await verification.send_test_message(call, integration_id, body)
-
-
-def _invalidate_caches(call: Call) -> None:
-    call.after_commit.append(lambda: call.services.bus.publish(Signal.INTEGRATION_CHANGED))
 
 
 def _check_environment(call: Call | DetachedCall, environment_id: IdText | None) -> None:

@@ -8,17 +8,20 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
+from clarion.environments.configuration import CONFIGURATION_VERSION
 from clarion.ids import EnvironmentId, JobId
 from clarion.jobs.details import APPENDED_DETAIL, ExecutionDetail
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, Priority
 from clarion.jsontext import json_text
 from clarion.vocabulary import Channel
 
-LIST_DUE_SENDS = sql("""
-    SELECT id, notification_id, step, provider_id, attempt, status, put_off_since, priority FROM jobs
+LIST_DUE_SENDS = sql(f"""
+    SELECT id, notification_id, step, provider_id, attempt, status, put_off_since, priority,
+        {CONFIGURATION_VERSION} AS configuration_version
+    FROM jobs
     WHERE environment_id = :environment_id AND queue = 2 AND type = :channel AND priority = :priority
     AND due_at <= :now
-    ORDER BY due_at, id LIMIT :limit {skip_locked}
+    ORDER BY due_at, id LIMIT :limit {{skip_locked}}
 """)
 CLAIM = sql("""
     UPDATE jobs SET status = 'running', attempt = attempt + 1, due_at = :lease_until, updated_at = :now
@@ -40,9 +43,9 @@ RENEW_LEASES = sql("""
     RETURNING id
 """)
 FIND_ATTEMPT = sql("SELECT attempt, status FROM jobs WHERE environment_id = :environment_id AND id = :id")
-LOCK_ATTEMPTS = sql("""
-    SELECT id, attempt, status FROM jobs
-    WHERE environment_id = :environment_id AND id {any:ids} AND status IN ('running', 'canceled') {for_update}
+LOCK_ATTEMPTS = sql(f"""
+    SELECT id, attempt, status, {CONFIGURATION_VERSION} AS configuration_version FROM jobs
+    WHERE environment_id = :environment_id AND id {{any:ids}} AND status IN ('running', 'canceled') {{for_update}}
 """)
 RECORD_ATTEMPTS = sql(f"""
     UPDATE jobs
@@ -70,6 +73,8 @@ class Attempt(Struct, frozen=True):
     number: int
     is_canceled: bool
     """Whether the job was canceled since it was claimed."""
+    configuration_version: int
+    """Of the environment, at this moment."""
 
 
 async def list_due_sends(
@@ -141,7 +146,9 @@ async def is_in_attempt(db: Connection, environment_id: EnvironmentId, job_id: J
 async def lock_attempts(db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId]) -> dict[JobId, Attempt]:
     """Lock those of the jobs that are running, or were when they were canceled."""
     rows = await db.fetch(LOCK_ATTEMPTS, environment_id=environment_id, ids=sorted(ids))
-    return {row["id"]: Attempt(row["attempt"], row["status"] == "canceled") for row in rows}
+    return {
+        row["id"]: Attempt(row["attempt"], row["status"] == "canceled", row["configuration_version"]) for row in rows
+    }
 
 
 async def record_attempts(

@@ -6,6 +6,7 @@ from typing import Any
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
+from clarion.environments.configuration import CONFIGURATION_VERSION
 from clarion.ids import EnvironmentId, NotificationId, SubscriberId, TransactionKey, TriggerId, find_id, id_text
 from clarion.jobs.lanes import IN_LANES, LaneSet
 from clarion.jobs.model import Priority
@@ -52,10 +53,15 @@ CLAIM_CROWD = sql(f"""
     ORDER BY priority, id LIMIT 1 {{skip_locked}}
 """)
 PARTS = Insert("trigger_parts", *("environment_id", "id", "trigger_id", "priority", "lane", "topic", "subscriber_ids"))
+# Returns a row without a part if there is none.
 LIST_PARTS = sql(f"""
-    SELECT id, trigger_id, priority, lane, topic, subscriber_ids FROM trigger_parts
-    WHERE environment_id = :environment_id AND {IN_LANES}
-    ORDER BY priority, trigger_id, id LIMIT :limit
+    SELECT version.configuration_version, part.*
+    FROM (SELECT {CONFIGURATION_VERSION} AS configuration_version) AS version
+    LEFT JOIN (
+        SELECT id, trigger_id, priority, lane, topic, subscriber_ids FROM trigger_parts
+        WHERE environment_id = :environment_id AND {IN_LANES}
+        ORDER BY priority, trigger_id, id LIMIT :limit
+    ) AS part ON TRUE
 """)
 LIST_UNFINISHED_IDS = sql(f"""
     SELECT id FROM triggers
@@ -151,10 +157,15 @@ async def insert_parts(db: Connection, environment_id: EnvironmentId, parts: Seq
         await db.insert_many(PARTS, rows)
 
 
-async def list_parts(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Part]:
-    """The next parts of the lanes, in the order of their triggers; the caller holds the lanes."""
+async def list_parts(
+    db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int
+) -> tuple[list[Part], int]:
+    """The next parts of the lanes, in the order of their triggers, and the version of the environment's configuration.
+
+    The caller holds the lanes.
+    """
     rows = await db.fetch(LIST_PARTS, environment_id=environment_id, limit=limit, **lanes.parameters)
-    return [part_of(row) for row in rows]
+    return [part_of(row) for row in rows if row["id"] is not None], rows[0]["configuration_version"]
 
 
 async def list_unfinished_ids(

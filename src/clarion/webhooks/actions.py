@@ -6,7 +6,7 @@ from typing import Any
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
-from clarion.environments.store import lock_environment
+from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, new_id
 from clarion.vault import Vault
@@ -25,7 +25,8 @@ async def create_endpoint(
     db: Connection, environment_id: EnvironmentId, fields: Mapping[str, Any], *, vault: Vault, now: Millis
 ) -> Endpoint:
     """Create an endpoint with a new secret."""
-    await lock_environment(db, environment_id)
+    # The lock of the environment's row also keeps the number of endpoints from changing.
+    await raise_configuration_version(db, environment_id)
     if len(await store.list_endpoints(db, environment_id, vault)) >= MAX_ENDPOINTS:
         raise Invalid.field("url", f"is one too many: an environment has at most {MAX_ENDPOINTS} endpoints")
     endpoint = Endpoint(
@@ -61,6 +62,7 @@ async def update_endpoint(
         return endpoint
     changed = replace(changed, updated_at=now)
     await store.update_endpoint(db, changed, vault)
+    await raise_configuration_version(db, environment_id)
     return changed
 
 
@@ -71,7 +73,14 @@ async def rotate_secret(
     endpoint = await store.get_endpoint(db, environment_id, endpoint_id, vault, for_update=True)
     changed = replace(endpoint, secrets=next_secrets(endpoint.secrets, now), updated_at=now)
     await store.update_endpoint(db, changed, vault)
+    await raise_configuration_version(db, environment_id)
     return changed
+
+
+async def delete_endpoint(db: Connection, environment_id: EnvironmentId, endpoint_id: WebhookEndpointId) -> None:
+    """Delete an endpoint; its queued deliveries are not sent."""
+    await store.delete_endpoint(db, environment_id, endpoint_id)
+    await raise_configuration_version(db, environment_id)
 
 
 async def replay_since(

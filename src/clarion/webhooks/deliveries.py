@@ -11,9 +11,11 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import SECOND, Millis
+from clarion.db.loose_scan import distinct_environments, distinct_pairs
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection
 from clarion.db.query import sql
+from clarion.environments.configuration import raise_configuration_version
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
 from clarion.vault import Vault
 from clarion.webhooks.model import DISABLE_AFTER, Attempt, DeliveryStatus, Endpoint, next_attempt_at
@@ -27,8 +29,12 @@ FAILED_FOR_DAYS = "The receiver took no event for five days"
 _EXPIRED = "The event is older than events are kept"
 
 # Takes the first delivery in index order: with EXISTS, PostgreSQL would read the table until it finds a due one.
-LIST_DUE_ENDPOINTS = sql("""
-    SELECT e.environment_id, e.id FROM webhook_endpoints AS e
+LIST_DUE_ENDPOINTS = sql(f"""
+    WITH RECURSIVE
+    {distinct_environments("queued", "webhook_deliveries WHERE status = 'queued'")},
+    {distinct_pairs("waiting", "queued", "endpoint_id", "webhook_deliveries WHERE status = 'queued'")}
+    SELECT e.environment_id, e.id FROM waiting AS w
+    JOIN webhook_endpoints AS e ON e.environment_id = w.environment_id AND e.id = w.id
     WHERE e.active AND (
         SELECT d.due_at FROM webhook_deliveries AS d
         WHERE d.environment_id = e.environment_id AND d.endpoint_id = e.id AND d.status = 'queued'
@@ -138,8 +144,12 @@ async def record_attempts(
     for delivery, attempt in ours.items():
         if delivery.payload is not None:
             by_endpoint[delivery.endpoint.id].append(attempt)
+    disabled = 0
     for endpoint_id in sorted(by_endpoint):
-        await _update_endpoint(db, environment_id, endpoint_id, by_endpoint[endpoint_id], now)
+        disabled += await _update_endpoint(db, environment_id, endpoint_id, by_endpoint[endpoint_id], now)
+    if disabled:
+        # After all endpoints: everyone locks endpoints before the environment.
+        await raise_configuration_version(db, environment_id)
 
 
 def make_expired_attempt() -> Attempt:
@@ -153,17 +163,23 @@ async def _update_endpoint(
     endpoint_id: WebhookEndpointId,
     attempts: Sequence[Attempt],
     now: Millis,
-) -> None:
-    """Record that the endpoint works or fails, and disable it if it is gone or fails for too long."""
+) -> int:
+    """Record that the endpoint works or fails, and disable it if it is gone or fails for too long.
+
+    Returns how many endpoints it disabled.
+    """
     bound: dict[str, Any] = {"environment_id": environment_id, "id": endpoint_id}
+    disabled = 0
     if any(one.is_success for one in attempts):
         await db.execute(MARK_WORKING, **bound)
     else:
         await db.execute(MARK_FAILING, **bound, now=now)
-        await db.execute(DISABLE, **bound, reason=FAILED_FOR_DAYS, failing_since=now - DISABLE_AFTER, now=now)
+        long_ago = now - DISABLE_AFTER
+        disabled += await db.execute(DISABLE, **bound, reason=FAILED_FOR_DAYS, failing_since=long_ago, now=now)
     if any(one.is_gone for one in attempts):
         await db.execute(MARK_FAILING, **bound, now=now)
-        await db.execute(DISABLE, **bound, reason=GONE, failing_since=now, now=now)
+        disabled += await db.execute(DISABLE, **bound, reason=GONE, failing_since=now, now=now)
+    return disabled
 
 
 def _row(delivery: ClaimedDelivery, attempt: Attempt, now: Millis) -> dict[str, Any]:

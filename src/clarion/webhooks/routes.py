@@ -14,7 +14,7 @@ from clarion.ids import WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id
 from clarion.providers.definition.result import SendFailure
 from clarion.vocabulary import Scope
 from clarion.webhooks import actions, store
-from clarion.webhooks.events import invalidate_listeners, make_payload
+from clarion.webhooks.events import make_payload
 from clarion.webhooks.model import EVENT_DESCRIPTIONS, Delivery, Endpoint, EventType
 from clarion.webhooks.posting import post_event
 from clarion.webhooks.wire import (
@@ -54,7 +54,6 @@ async def create_webhook_endpoint(call: Call, body: EndpointIn) -> NewEndpointOu
         "active": body.active,
     }
     made = await actions.create_endpoint(call.db, call.environment_id, fields, vault=call.services.vault, now=call.now)
-    _invalidate_listeners(call)
     return NewEndpointOut.of(made)
 
 
@@ -92,15 +91,13 @@ async def update_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId, bo
     changed = await actions.update_endpoint(
         call.db, call.environment_id, endpoint_id, fields, vault=call.services.vault, now=call.now
     )
-    _invalidate_listeners(call)
     return EndpointOut.of(changed)
 
 
 @operation("DELETE", "/v1/webhooks/endpoints/{endpointId}", scope=Scope.WEBHOOKS_WRITE, status=204)
 async def delete_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> None:
     """Delete an endpoint; its queued deliveries are not sent."""
-    await store.delete_endpoint(call.db, call.environment_id, endpoint_id)
-    _invalidate_listeners(call)
+    await actions.delete_endpoint(call.db, call.environment_id, endpoint_id)
 
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/rotate-secret", scope=Scope.WEBHOOKS_WRITE)
@@ -180,10 +177,6 @@ async def _check_url(call: DetachedCall, url: EndpointUrl) -> None:
 
 async def _get_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> Endpoint:
     return await store.get_endpoint(call.db, call.environment_id, endpoint_id, call.services.vault)
-
-
-def _invalidate_listeners(call: Call) -> None:
-    call.after_commit.append(lambda: invalidate_listeners(call.environment_id))
 
 
 def _text(value: Any) -> str | None:

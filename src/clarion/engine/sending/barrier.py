@@ -3,16 +3,22 @@
 from clarion.db.planner import PREFER_INDEX_SCANS
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
+from clarion.environments.configuration import CONFIGURATION_VERSION, get_configuration_version
 from clarion.ids import EnvironmentId
 
-_ENTER = sql(f"SELECT pg_advisory_xact_lock_shared(:key), {PREFER_INDEX_SCANS}")
+_ENTER = sql(f"""
+    SELECT {CONFIGURATION_VERSION} AS configuration_version, pg_advisory_xact_lock_shared(:key), {PREFER_INDEX_SCANS}
+""")
 _WAIT = sql("SELECT pg_advisory_xact_lock(:key)")
 
 
-async def enter_claim(db: Connection, environment_id: EnvironmentId) -> None:
-    """Begin to claim sends of an environment; any number of workers do so at once."""
-    if db.dialect is Dialect.POSTGRES:
-        await db.fetch_one(_ENTER, key=_key(environment_id))
+async def enter_claim(db: Connection, environment_id: EnvironmentId) -> int:
+    """Begin to claim sends, as any number of workers do at once; returns the version of the configuration."""
+    if db.dialect is Dialect.SQLITE:
+        return await get_configuration_version(db, environment_id)
+    row = await db.fetch_one(_ENTER, environment_id=environment_id, key=_key(environment_id))
+    version: int = 0 if row is None else row["configuration_version"]
+    return version
 
 
 async def wait_for_claims(db: Connection, environment_id: EnvironmentId) -> None:

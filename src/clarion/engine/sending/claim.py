@@ -67,8 +67,7 @@ async def claim_sends(
 ) -> Claim:
     """Take jobs that are due, as many as there is room for; those that have to wait for an integration are put back."""
     environment_id, channel = room.queue
-    await enter_claim(db, environment_id)
-    known = await integrations.list(db, environment_id)
+    known = await integrations.list(db, environment_id, await enter_claim(db, environment_id))
     shares = IntegrationShares(in_flight, known)
     priorities, limit = shares.limit_room(room)
     if limit <= 0:
@@ -76,6 +75,8 @@ async def claim_sends(
     rows = await sends_store.list_due_sends(db, environment_id, channel, priorities, limit=limit, now=now)
     if not rows:
         return Claim([], has_found=False)
+    # As of the statement that found them: nobody uses an integration as it was before they were accepted.
+    known = await integrations.list(db, environment_id, rows[0]["configuration_version"])
     lease_until = Millis(now + LEASE)
     sends = [_claimed_send(room.queue, row, known, lease_until) for row in rows]
     await _load(db, environment_id, sends, now)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.db.loose_scan import distinct_environments
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.engine.busy import distinct_environments
 from clarion.engine.sending.model import ClaimedSend
 from clarion.ids import EnvironmentId, IntegrationId
 from clarion.integrations.model import Integration

@@ -43,14 +43,14 @@ async def record_sends(
 ) -> bool:
     """Write the outcomes of parcels and let their runs go on; tells whether a lane has any to go on with."""
     await prefer_index_scans(db)
-    ours = await _list_ours(db, environment_id, sends)
+    ours, version = await _list_ours(db, environment_id, sends)
     if not ours:
         return False
     attempts = [sends_store.attempt_row(one.job, put_off_since=one.put_off_since, dead_at=one.dead_at) for one in ours]
     await sends_store.record_attempts(db, environment_id, attempts, now)
     await _record_messages(db, environment_id, ours, now)
     await _await_receipts(db, environment_id, ours, now)
-    await emit_send_events(db, environment_id, ours, now)
+    await emit_send_events(db, environment_id, ours, version, now)
     stopped = await _list_stopped(db, environment_id, [one for one in ours if one.job.status is JobStatus.FAILED])
     detail = ExecutionDetail(at=now, status=DetailStatus.SUCCESS, detail=CANCELED_BY_FAILURE)
     await jobs.cancel_pending(db, environment_id, stopped, detail, now)
@@ -61,18 +61,21 @@ async def record_sends(
     return released > 0
 
 
-async def _list_ours(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> list[ClaimedSend]:
-    """Those whose job nobody has taken over since it was claimed."""
+async def _list_ours(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]
+) -> tuple[list[ClaimedSend], int]:
+    """Those whose job no other worker has claimed since, and the version of the environment's configuration."""
     attempts = await sends_store.lock_attempts(db, environment_id, [send.job.id for send in sends])
-    ours = []
+    ours, version = [], 0
     for send in sends:
         attempt = attempts.get(send.job.id)
         if attempt is None or attempt.number != send.claimed_attempt:
             continue
+        version = attempt.configuration_version
         if attempt.is_canceled and send.job.status is not JobStatus.COMPLETED:
             send.end_as_canceled()
         ours.append(send)
-    return ours
+    return ours, version
 
 
 async def _record_messages(

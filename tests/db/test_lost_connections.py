@@ -1,0 +1,135 @@
+"""PostgreSQL restarts, connections are cut and processes are stopped: listeners and pools recover by themselves."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from clarion.db.port import Connection, Database
+from clarion.db.postgres import PostgresDatabase
+from clarion.db.query import sql
+from clarion.engine.lane_locks import try_lock_lanes
+from clarion.errors import StoreUnavailable
+from clarion.ids import EnvironmentId
+from clarion.jobs.lanes import ALL_LANES
+from tests.servers import PostgresServer, postgres_server
+
+ENVIRONMENT_ID = EnvironmentId(bytes(range(16)))
+CONNECTION = sql("SELECT pg_backend_pid() AS pid")
+END_LISTENERS = sql("""
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND query LIKE 'LISTEN%'
+""")
+COUNT_LISTENERS = sql("""
+    SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'
+""")
+
+
+@asynccontextmanager
+async def connect(url: str, *, max_idle_seconds: float = 15) -> AsyncIterator[PostgresDatabase]:
+    database = await PostgresDatabase.connect(url, pool_size=2, max_idle_seconds=max_idle_seconds)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+async def wait_until_woken(woken: asyncio.Event) -> None:
+    async with asyncio.timeout(30):
+        await woken.wait()
+    woken.clear()
+
+
+async def wait_until_usable(database: Database) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                await database.read(lambda db: db.fetch_one(CONNECTION))
+            except StoreUnavailable:
+                await asyncio.sleep(0.05)
+            else:
+                return
+
+
+async def count_listeners(database: Database) -> int:
+    row = await database.read(lambda db: db.fetch_one(COUNT_LISTENERS))
+    return 0 if row is None else int(row["n"])
+
+
+async def check_listener(database: Database, woken: asyncio.Event) -> None:
+    """Check that the listener is woken because notifications may be lost, and then by each notification."""
+    await wait_until_woken(woken)
+    await database.notify_workers()
+    await wait_until_woken(woken)
+
+
+async def test_a_listening_connection_that_is_cut_is_replaced(fresh_postgres_url: str) -> None:
+    woken = asyncio.Event()
+    async with connect(fresh_postgres_url) as database:
+        await database.listen_for_work(woken.set)
+
+        await database.read(lambda db: db.fetch(END_LISTENERS))
+
+        await check_listener(database, woken)
+
+
+async def test_a_listening_connection_outlives_restarts_of_postgresql(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    woken = asyncio.Event()
+    with postgres_server(tmp_path_factory.mktemp("restarting")) as server:
+        async with connect(server.url) as database:
+            await database.listen_for_work(woken.set)
+            for _ in range(2):
+                await restart(server, database)
+                await check_listener(database, woken)
+
+
+async def restart(server: PostgresServer, database: Database) -> None:
+    await asyncio.to_thread(server.crash_and_restart)
+    await wait_until_usable(database)
+
+
+async def test_a_listening_connection_ends_when_the_database_is_closed(fresh_postgres_url: str) -> None:
+    async with connect(fresh_postgres_url) as observer:
+        async with connect(fresh_postgres_url) as database:
+            await database.listen_for_work(lambda: None)
+            await database.read(lambda db: db.fetch(END_LISTENERS))
+
+        async with asyncio.timeout(30):
+            while await count_listeners(observer):  # noqa: ASYNC110 - PostgreSQL does not report it
+                await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("is_frozen", [True, False], ids=["the process is stopped", "the unit hangs"])
+async def test_a_unit_that_does_nothing_for_long_loses_its_locks(postgres_url: str, is_frozen: bool) -> None:
+    async def lock(db: Connection) -> bool:
+        return bool(await try_lock_lanes(db, ENVIRONMENT_ID, ALL_LANES))
+
+    async def idle(db: Connection) -> None:
+        assert await lock(db)
+        if is_frozen:
+            time.sleep(0.5)  # noqa: ASYNC251 - as a process that is stopped: its event loop stands still as well
+        else:
+            await asyncio.sleep(0.5)
+        await lock(db)
+
+    async with connect(postgres_url, max_idle_seconds=0.1) as database, connect(postgres_url) as other:
+        with pytest.raises(StoreUnavailable):
+            await database.transaction(idle)
+
+        assert await other.transaction(lock)
+        assert await database.transaction(lock)
+
+
+async def test_a_unit_that_is_too_late_to_commit_reports_the_store_as_unavailable(postgres_url: str) -> None:
+    async def idle(db: Connection) -> None:
+        await db.fetch_one(CONNECTION)
+        await asyncio.sleep(0.5)
+
+    async with connect(postgres_url, max_idle_seconds=0.1) as database:
+        with pytest.raises(StoreUnavailable):
+            await database.transaction(idle)
+        await database.transaction(lambda db: db.fetch_one(CONNECTION))
