@@ -6,8 +6,9 @@ import pytest
 
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
+from clarion.engine.unit import get_defaults
 from clarion.environments.configuration import get_configuration_version, raise_configuration_version
-from clarion.integrations.cache import IntegrationCache, get_open_providers
+from clarion.integrations.cache import IntegrationCache
 from clarion.vault import Vault
 from tests.support import Api
 
@@ -27,7 +28,7 @@ async def list_names(database: Database, vault: Vault, api: Api) -> list[str]:
 async def find_open_providers(database: Database, api: Api) -> frozenset[str]:
     async def look(db: Connection) -> frozenset[str]:
         version = await get_configuration_version(db, api.environment.id)
-        return await get_open_providers(db, api.environment.id, version)
+        return (await get_defaults(db, api.environment.id, version)).open_providers
 
     return await database.transaction(look)
 

@@ -10,6 +10,7 @@ from clarion.engine.advance import Advance
 from clarion.engine.claim import Claim, claim_next, settle_claim
 from clarion.engine.lane_locks import try_lock_lanes
 from clarion.engine.load import start_runs
+from clarion.engine.steps.context import Defaults
 from clarion.engine.webhook_events import emit_run_events
 from clarion.engine.write import write_runs
 from clarion.environments.configuration import Versioned, get_configuration_version, get_or_load
@@ -59,7 +60,7 @@ async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim,
         version = claim.configuration_version
         if version is None:
             version = await get_configuration_version(db, environment_id)
-        defaults = await get_or_load(db, DEFAULTS, environment_id, version, _load_defaults)
+        defaults = await get_defaults(db, environment_id, version)
         await Advance(db, environment_id, defaults, now).run_all(runs)
         await write_runs(db, environment_id, runs, now)
         await emit_run_events(db, environment_id, runs, version, now)
@@ -69,6 +70,11 @@ async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim,
         has_sends=any(job.queue is JobQueue.SEND for run in runs for job in run.jobs),
         has_more=claim.has_more,
     )
+
+
+async def get_defaults(db: Connection, environment_id: EnvironmentId, version: int) -> Defaults:
+    """What holds for everyone in the environment, at this version of its configuration."""
+    return await get_or_load(db, DEFAULTS, environment_id, version, _load_defaults)
 
 
 async def _load_defaults(db: Connection, environment_id: EnvironmentId) -> Defaults:
