@@ -75,10 +75,14 @@ class Fleet:
     def own_groups(self) -> dict[str, list[int]]:
         return {"worker": [one.pid for one in self.members]}
 
-    def stop(self) -> None:
-        """Stop all workers at full speed."""
+    def lift_quotas(self) -> None:
+        """Let all workers run as fast as they can."""
         for member in self.members:
             member.quota.lift()
+
+    def stop(self) -> None:
+        self.lift_quotas()
+        for member in self.members:
             if member.process.poll() is None:
                 member.process.terminate()
         self._started.close()

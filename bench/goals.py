@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bench.figures import Key, Summary
 from bench.systems import BASELINE, FLOOR_HTTP, POSTGRES, SQLITE
-from bench.workloads import environments, scaling
+from bench.workloads import environments, membership, scaling
 
 
 class Medians(Struct, frozen=True):
@@ -176,6 +176,10 @@ def _of_tenants(workload: str, system: str) -> Goal:
     )
 
 
+def _of_membership(name: str) -> Value:
+    return _value(membership.NAME, POSTGRES, name)
+
+
 _TENANTS = (environments.BUSY, environments.BUSY_BULK)
 _IDLE = environments.IDLE
 
@@ -193,6 +197,21 @@ GOALS = (
     Goal("Memory of `clarion serve`, idle", "≤", 100, _value("lifetime", SQLITE, "idle_mb"), "MB"),
     Goal("Memory of `clarion serve`, under load", "≤", 200, _value("lifetime", SQLITE, "loaded_mb"), "MB"),
     *(goal for kind in scaling.TITLES for goal in _of_scaling(kind)),
+    *(
+        Goal(f"Under load, after {event}: seconds until the rate is back", "≤", 10, _of_membership(name), "s")
+        for event, name in {
+            "a fifth worker has started": "start_recovery_seconds",
+            "one of five workers was killed": "kill_recovery_seconds",
+        }.items()
+    ),
+    Goal(
+        "Under load, after one of five workers was killed: seconds until all lanes are worked on again",
+        "≤",
+        10,
+        _of_membership("silence_after_kill_seconds"),
+        "s",
+    ),
+    Goal("Lost or repeated work after a worker was killed", "≤", 0, _of_membership("broken_rules")),
     *(_of_tenants(workload, system) for workload in _TENANTS for system in _NAMES),
     Goal(
         "Single trigger beside 10 000 idle environments: times the CPU of worker and PostgreSQL without them",

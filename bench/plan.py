@@ -16,6 +16,7 @@ from bench.workloads import (
     inbox,
     latency,
     lifetime,
+    membership,
     pages,
     scaling,
     statements,
@@ -79,5 +80,6 @@ STANDALONE_WORKLOADS = (
     StandaloneWorkload(name="statements", measure=statements.measure),
     StandaloneWorkload(name="pages", measure=_measure_pages),
     StandaloneWorkload(name="scaling", measure=scaling.measure),
+    StandaloneWorkload(name="membership", measure=membership.measure),
     StandaloneWorkload(name="environments", measure=environments.measure),
 )

@@ -44,6 +44,9 @@ _METHOD = """\
   environments* sends 40 triggers a second, so that each costs a unit of work of its own: with two environments (*few*)
   and with 10 000 more (*many*). In *waiting environments* each of those has a run that is due tomorrow. *Resting* is
   without any trigger. The figures of idle and waiting environments do not count the API.
+- *Membership* has a backlog for four workers with a twentieth of a core each. A fifth starts, then one is killed.
+  *Recovery* is the time until the rate is that of the workers that are alive. *Silence* is the longest time in which a
+  lane with waiting work completed nothing. *Broken rules* counts lost and repeated work.
 - Disk is the growth of the store for each completed trigger, after a checkpoint.
 """
 

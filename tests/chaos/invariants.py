@@ -23,8 +23,10 @@ _VIOLATIONS = {
             SELECT 1 FROM notifications AS r WHERE r.environment_id = t.environment_id AND r.trigger_id = t.id)
     """,
     "in-app jobs without exactly one message": """
-        SELECT count(*) AS n FROM jobs AS j WHERE j.type = 'in_app' AND j.status = 'completed' AND 1 <> (
-            SELECT count(*) FROM messages AS m WHERE m.environment_id = j.environment_id AND m.job_id = j.id)
+        SELECT count(*) AS n FROM jobs AS j LEFT JOIN (
+            SELECT environment_id, job_id, count(*) AS messages FROM messages GROUP BY environment_id, job_id
+        ) AS m ON m.environment_id = j.environment_id AND m.job_id = j.id
+        WHERE j.type = 'in_app' AND j.status = 'completed' AND COALESCE(m.messages, 0) <> 1
     """,
     "in-app messages whose job is not complete": """
         SELECT count(*) AS n FROM messages AS m WHERE m.channel = 'in_app' AND NOT EXISTS (
