@@ -3,7 +3,7 @@
 import asyncio
 import functools
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from msgspec import Struct
@@ -92,9 +92,11 @@ class Application(Struct, frozen=True, kw_only=True):
             receipts_url=make_receipts_url_finder(self.settings.public_url, self.vault),
         )
         await self.database.listen_for_work(engine.wake)
-        await engine.run()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(engine.run())
+            tasks.create_task(self.notify_workers(unless=lambda: engine.membership.is_alone))
 
-    async def notify_workers(self) -> None:
+    async def notify_workers(self, *, unless: Callable[[], bool] = lambda: False) -> None:
         """Notify the workers of other processes when there is work, at most once per interval, until cancelled."""
         has_work = asyncio.Event()
         self.services.bus.listen(Signal.WORK, has_work.set)
@@ -102,7 +104,8 @@ class Application(Struct, frozen=True, kw_only=True):
             await has_work.wait()
             has_work.clear()
             try:
-                await self.database.notify_workers()
+                if not unless():
+                    await self.database.notify_workers()
             except StoreUnavailable as error:
                 log.warning("Announcement lost", extra={"error": str(error)})
             await asyncio.sleep(_NOTIFY_SECONDS)

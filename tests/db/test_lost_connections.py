@@ -58,21 +58,21 @@ async def count_listeners(database: Database) -> int:
     return 0 if row is None else int(row["n"])
 
 
-async def check_listener(database: Database, woken: asyncio.Event) -> None:
+async def check_listener(other: Database, woken: asyncio.Event) -> None:
     """Check that the listener is woken because notifications may be lost, and then by each notification."""
     await wait_until_woken(woken)
-    await database.notify_workers()
+    await other.notify_workers()
     await wait_until_woken(woken)
 
 
 async def test_a_listening_connection_that_is_cut_is_replaced(fresh_postgres_url: str) -> None:
     woken = asyncio.Event()
-    async with connect(fresh_postgres_url) as database:
+    async with connect(fresh_postgres_url) as database, connect(fresh_postgres_url) as other:
         await database.listen_for_work(woken.set)
 
         await database.read(lambda db: db.fetch(END_LISTENERS))
 
-        await check_listener(database, woken)
+        await check_listener(other, woken)
 
 
 async def test_a_listening_connection_outlives_restarts_of_postgresql(
@@ -80,16 +80,34 @@ async def test_a_listening_connection_outlives_restarts_of_postgresql(
 ) -> None:
     woken = asyncio.Event()
     with postgres_server(tmp_path_factory.mktemp("restarting")) as server:
-        async with connect(server.url) as database:
+        async with connect(server.url) as database, connect(server.url) as other:
             await database.listen_for_work(woken.set)
             for _ in range(2):
-                await restart(server, database)
-                await check_listener(database, woken)
+                await restart(server, other)
+                await check_listener(other, woken)
 
 
 async def restart(server: PostgresServer, database: Database) -> None:
     await asyncio.to_thread(server.crash_and_restart)
     await wait_until_usable(database)
+
+
+async def test_a_process_is_not_woken_by_its_own_notifications(fresh_postgres_url: str) -> None:
+    woken: list[str] = []
+    async with connect(fresh_postgres_url) as first, connect(fresh_postgres_url) as second:
+        await first.listen_for_work(lambda: woken.append("first"))
+        is_second_woken = asyncio.Event()
+        await second.listen_for_work(is_second_woken.set)
+
+        await first.notify_workers()
+        await wait_until_woken(is_second_woken)
+        # Notifications arrive in order: if the first one had an effect, it would be seen before this one.
+        await second.notify_workers()
+        async with asyncio.timeout(30):
+            while not woken:  # noqa: ASYNC110 - set by a callback
+                await asyncio.sleep(0.01)
+
+    assert woken == ["first"]
 
 
 async def test_a_listening_connection_ends_when_the_database_is_closed(fresh_postgres_url: str) -> None:

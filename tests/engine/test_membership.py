@@ -3,10 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clarion.app import Application
+from clarion.bus import Signal
 from clarion.clock import ManualClock
 from clarion.db.migrate import migrate_postgres
 from clarion.db.port import Database
@@ -16,7 +19,7 @@ from clarion.engine.membership import LIFETIME, Membership, divide_lanes
 from clarion.engine.worker import STEAL_AFTER
 from clarion.ids import SubscriberKey
 from clarion.jobs.lanes import ALL_LANES, LANES, LaneSet, lane_of
-from tests.engine.support import World, in_app
+from tests.engine.support import World, in_app, step
 
 LIST_WORKERS = sql("SELECT id FROM workers")
 # As if the worker had died that long ago; heartbeats are dated by the database's clock.
@@ -156,3 +159,53 @@ async def test_a_worker_does_the_work_of_its_own_lanes_without_waiting(world: Wo
 
     assert await world.engine.work_lanes()
     assert await world.feed() == ["Hello"]
+
+
+async def test_recipients_in_other_lanes_are_announced_to_their_workers(world: World, application: Application) -> None:
+    await world.make_workflow(in_app("Hello"))
+    await world.trigger([f"person-{number}" for number in range(8)])
+    announced: list[Signal] = []
+    application.services.bus.listen(Signal.WORK, lambda: announced.append(Signal.WORK))
+
+    await world.engine.work_lanes()
+
+    assert announced
+
+
+async def test_a_run_that_goes_on_after_a_send_is_announced_to_its_worker(
+    world: World, application: Application
+) -> None:
+    body = {"providerId": "svc-email", "channel": "email", "active": True}
+    assert (await world.api.post("/v1/integrations", json=body)).status_code == 201
+    await world.make_workflow(step("email", subject="Hello", body="Hello"), in_app("Hello"))
+    await world.trigger({"subscriberId": "ada", "email": "ada@example.com"})
+    await world.engine.work_lanes()
+    announced: list[Signal] = []
+    application.services.bus.listen(Signal.WORK, lambda: announced.append(Signal.WORK))
+
+    await world.engine.sender.work()
+
+    assert announced
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+async def test_workers_of_other_processes_are_notified_if_there_are_any(
+    members: Database, fresh_postgres_url: str, application: Application, is_alone: bool
+) -> None:
+    woken = asyncio.Event()
+    other = await PostgresDatabase.connect(fresh_postgres_url, pool_size=1)
+    await other.listen_for_work(woken.set)
+    mine = msgspec.structs.replace(application, database=members)
+    notifying = asyncio.create_task(mine.notify_workers(unless=lambda: is_alone))
+    await asyncio.sleep(0)
+
+    application.services.bus.publish(Signal.WORK)
+    if is_alone:
+        await asyncio.sleep(0.05)
+        assert not woken.is_set()
+    else:
+        async with asyncio.timeout(30):
+            await woken.wait()
+
+    notifying.cancel()
+    await other.close()

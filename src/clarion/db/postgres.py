@@ -13,6 +13,7 @@ from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
 from clarion.db.work_listener import WORK_CHANNEL, WorkListener
 from clarion.errors import StoreUnavailable
+from clarion.randomness import random_bytes
 
 T = TypeVar("T")
 
@@ -87,6 +88,7 @@ class PostgresDatabase:
     def __init__(self, pool: Any, url: str) -> None:
         self._pool = pool
         self._url = url
+        self._name = random_bytes(8).hex()
         self._caches = Caches()
         self._listeners: list[WorkListener] = []
 
@@ -128,10 +130,10 @@ class PostgresDatabase:
 
     async def notify_workers(self) -> None:
         async with self._acquire() as connection:
-            await connection.execute(f"NOTIFY {WORK_CHANNEL}")
+            await connection.execute(f"NOTIFY {WORK_CHANNEL}, '{self._name}'")
 
     async def listen_for_work(self, listener: Callable[[], None]) -> None:
-        work_listener = WorkListener(self._url, listener)
+        work_listener = WorkListener(self._url, listener, own_name=self._name)
         try:
             await work_listener.start()
         except _UNAVAILABLE as error:

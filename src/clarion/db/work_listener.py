@@ -22,10 +22,11 @@ log = logging.getLogger(__name__)
 
 
 class WorkListener:
-    """Calls a function whenever a process notifies the workers, and whenever notifications may have been lost."""
+    """Calls a function whenever another process notifies the workers, and whenever notifications may have been lost."""
 
-    def __init__(self, url: str, on_work: Callable[[], None]) -> None:
+    def __init__(self, url: str, on_work: Callable[[], None], *, own_name: str) -> None:
         self._url = url
+        self._own_name = own_name
         self._on_work = on_work
         self._task: asyncio.Task[None] | None = None
 
@@ -63,10 +64,14 @@ class WorkListener:
             await asyncio.sleep(backoff * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
             backoff = min(2 * backoff, _MAX_BACKOFF_SECONDS)
 
+    def _receive(self, _connection: Any, _pid: int, _channel: str, sender: str) -> None:
+        if sender != self._own_name:
+            self._on_work()
+
     async def _connect(self) -> Any:
         connection = await asyncpg.connect(self._url, timeout=_CHECK_TIMEOUT_SECONDS)
         try:
-            await connection.add_listener(WORK_CHANNEL, lambda *_: self._on_work())
+            await connection.add_listener(WORK_CHANNEL, self._receive)
         except BaseException:
             connection.terminate()
             raise

@@ -33,6 +33,8 @@ class Claim(Struct, kw_only=True):
     """Of the triggers that it took on."""
     parts: list[Part] = []
     """That it takes on whole."""
+    has_split: bool = False
+    """Whether it handed recipients to their lanes."""
     has_more: bool = False
     """Whether the next unit will find work at once."""
     configuration_version: int | None = None
@@ -64,6 +66,7 @@ async def claim_next(
     claim.due = due
     claim.configuration_version = configuration_version
     claim.progress += progress
+    claim.has_split = bool(progress)
     claim.has_more = (
         len(due) == limit
         or len(claimed) == limit

@@ -39,6 +39,11 @@ class Membership:
         self._id = new_id(now)
         self.lanes: LaneSet = ALL_LANES
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether all lanes are this worker's."""
+        return self.lanes == ALL_LANES
+
     async def run(self) -> None:
         """Send heartbeats until cancelled, then leave."""
         if self._database.dialect is Dialect.SQLITE:

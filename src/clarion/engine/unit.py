@@ -38,6 +38,8 @@ class UnitResult(Struct, frozen=True):
     """Runs, triggers and parts that it worked on."""
     has_sends: bool = False
     """Whether it left jobs for senders."""
+    has_parts: bool = False
+    """Whether it handed recipients to lanes that may be another worker's."""
     has_more: bool = False
     """Whether the next unit will find work at once."""
 
@@ -68,6 +70,7 @@ async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim,
     return UnitResult(
         runs=len(runs) + len(claim.progress) + len(claim.parts),
         has_sends=any(job.queue is JobQueue.SEND for run in runs for job in run.jobs),
+        has_parts=claim.has_split,
         has_more=claim.has_more,
     )
 

@@ -87,6 +87,7 @@ class Engine:
     ) -> None:
         self._database = database
         self._clock = clock
+        self._announce_work = partial(bus.publish, Signal.WORK)
         self._last_served = EnvironmentId(b"")
         self._sizes = UnitSizes(database.dialect)
         self._foreign_since: dict[EnvironmentId, Millis] = {}
@@ -97,7 +98,7 @@ class Engine:
             clock=clock,
             gateway=gateway,
             integrations=IntegrationCache(vault),
-            wake_lanes=self.wake,
+            wake_lanes=self._announce_work,
             receipts_url=receipts_url,
         )
         self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway)
@@ -138,6 +139,8 @@ class Engine:
             self._last_served = one.environment_id
             done = await self._run_unit(one.environment_id, takes)
             worked = worked or done.runs > 0
+            if done.has_parts:
+                self._announce_work()
             if done.has_sends:
                 self.sender.wake()
             if done.runs >= _LARGE_UNIT and not done.has_more:
