@@ -53,10 +53,14 @@ class Deliverer:
 
     async def call(self, send: ClaimedSend, message: OutgoingMessage, integration: Integration) -> Sent:
         """Call the provider, unless the lease has lapsed: another worker may be sending the same message."""
-        if self._clock.now() >= send.lease_until:
+
+        def has_lease() -> bool:
+            return self._clock.now() < send.lease_until
+
+        if not has_lease():
             log.warning("Send not made: its lease has lapsed", extra={"job_id": send.job.id.hex()})
             raise _Stopped
-        outgoing = make_outgoing(send, message, integration, self._receipts_url)
+        outgoing = make_outgoing(send, message, integration, receipts_url=self._receipts_url, can_start=has_lease)
         return await self._gateway.send(integration.provider_id, outgoing)
 
     async def check_current(self, send: ClaimedSend) -> None:

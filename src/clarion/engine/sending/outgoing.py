@@ -6,7 +6,7 @@ from clarion.engine.sending.choosing import channel_overrides
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.outgoing import Outgoing, always
 
 ReceiptsUrl = Callable[[Integration], str | None]
 """Where the provider of an integration reports, if it can reach us at all."""
@@ -19,7 +19,12 @@ def nowhere(_: Integration) -> str | None:
 
 
 def make_outgoing(
-    send: ClaimedSend, message: OutgoingMessage, integration: Integration, receipts_url: ReceiptsUrl = nowhere
+    send: ClaimedSend,
+    message: OutgoingMessage,
+    integration: Integration,
+    *,
+    receipts_url: ReceiptsUrl = nowhere,
+    can_start: Callable[[], bool] = always,
 ) -> Outgoing:
     entry = send.entries.get(message.id)
     return Outgoing(
@@ -38,6 +43,7 @@ def make_outgoing(
         receipts_url=receipts_url(integration),
         credentials=integration.credentials,
         overrides=provider_overrides(send, message, integration.provider_id),
+        can_start=can_start,
     )
 
 
