@@ -11,6 +11,7 @@ from clarion.engine.sending.retry import MAX_ATTEMPTS
 from tests.engine.sending.test_sends import integrate
 from tests.engine.support import World, details, in_app, step
 from tests.providers.loopback import WebServer, answering, web_server
+from tests.webhooks.support import list_deliveries, make_endpoint
 
 CHAT = step("chat", body="Ping")
 
@@ -143,6 +144,25 @@ async def test_a_message_that_failed_for_good_is_not_tried_again_with_the_others
         assert (slack.count, discord.count, mattermost.count) == (1, 2, 1)
         assert await world.statuses() == [["completed"]]
         assert [one["providerId"] for one in await dead_letters(world)] == ["slack"]
+
+
+async def test_a_message_that_is_given_up_makes_one_failed_event_while_others_are_still_tried(world: World) -> None:
+    endpoint = await make_endpoint(world.api, "https://hooks.example.com/clarion", active=True)
+    async with hooks(world, "slack", "discord") as (slack, discord):
+        slack.status, discord.status = 404, 503
+        await world.make_workflow(CHAT)
+        await world.trigger()
+        await world.engine.work_lanes()
+        await world.engine.sender.work()
+        early = await list_deliveries(world.api, endpoint)
+        discord.status = 200
+        world.clock.move(MINUTE)
+        await world.engine.sender.work()
+
+        found = [one["payload"] for one in await list_deliveries(world.api, endpoint)]
+        kinds = [(one["type"], one["data"].get("providerId")) for one in found if one["type"].startswith("message.")]
+        assert [one["payload"]["type"] for one in early] == ["workflow.created", "message.failed"]
+        assert kinds == [("message.failed", "slack"), ("message.sent", "discord")]
 
 
 async def test_a_job_none_of_whose_messages_was_sent_fails(world: World) -> None:

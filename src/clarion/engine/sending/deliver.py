@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.deadletters.model import POSSIBLY_DELIVERED
@@ -55,7 +56,7 @@ class Deliverer:
 
     async def call(self, send: ClaimedSend, integration: Integration, outgoing: Outgoing) -> Sent:
         """Call the provider, unless the lease has lapsed: another worker may be sending the same message."""
-        if self._clock.now() >= send.lease_until:
+        if not self._has_lease(send):
             log.warning("Send not made: its lease has lapsed", extra={"job_id": send.job.id.hex()})
             raise _Stopped
         return await self._gateway.send(integration.provider_id, outgoing)
@@ -64,7 +65,11 @@ class Deliverer:
         self, send: ClaimedSend, message: OutgoingMessage, integration: Integration
     ) -> tuple[Outgoing, dict[str, list[str]]]:
         """The message as the provider gets it, and the suppressed addresses that it leaves out."""
-        return make_outgoing(send, message, integration, self._receipts_url)
+        can_start = partial(self._has_lease, send)
+        return make_outgoing(send, message, integration, receipts_url=self._receipts_url, can_start=can_start)
+
+    def _has_lease(self, send: ClaimedSend) -> bool:
+        return self._clock.now() < send.lease_until
 
     async def check_current(self, send: ClaimedSend) -> None:
         """Stop if the job was canceled or taken over since the attempt began."""

@@ -8,7 +8,7 @@ from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
 from clarion.engine.sending.suppressed import leave_out
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.outgoing import Outgoing, always
 
 ReceiptsUrl = Callable[[Integration], str | None]
 """Where the provider of an integration reports, if it can reach us at all."""
@@ -21,7 +21,12 @@ def nowhere(_: Integration) -> str | None:
 
 
 def make_outgoing(
-    send: ClaimedSend, message: OutgoingMessage, integration: Integration, receipts_url: ReceiptsUrl = nowhere
+    send: ClaimedSend,
+    message: OutgoingMessage,
+    integration: Integration,
+    *,
+    receipts_url: ReceiptsUrl = nowhere,
+    can_start: Callable[[], bool] = always,
 ) -> tuple[Outgoing, dict[str, list[str]]]:
     """Return the message for a provider, and the suppressed copies that are left out of it."""
     entry = send.entries.get(message.id)
@@ -45,6 +50,7 @@ def make_outgoing(
         receipts_url=receipts_url(integration),
         credentials=integration.credentials,
         overrides=overrides,
+        can_start=can_start,
     )
     return outgoing, left_out
 

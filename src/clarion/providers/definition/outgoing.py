@@ -1,10 +1,14 @@
 """Outgoing: one message that is sent to a provider."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from clarion.vocabulary import Channel
+
+
+def always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +34,5 @@ class Outgoing:
     """Where the provider sends receipts, for providers that take a callback URL with each message."""
     credentials: Mapping[str, Any] = field(default_factory=dict, repr=False)
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    can_start: Callable[[], bool] = field(default=always, repr=False, compare=False)
+    """Whether the message may still be sent, asked after it has waited for a connection."""

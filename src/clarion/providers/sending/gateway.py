@@ -143,7 +143,7 @@ class ProviderGateway:
         if isinstance(provider, SmtpProvider):
             account = read_credentials(provider.credentials, outgoing.credentials)
             message = write_mime(read_email(outgoing, account, self._clock.now()))
-            return await self._smtp.send(provider.account(account), message)
+            return await self._smtp.send(provider.account(account), message, outgoing.can_start)
         return Sent(provider_message_id=outgoing.message_id, raw={"outbox": True})
 
     def _get_provider(self, provider_id: str) -> Provider:

@@ -193,3 +193,23 @@ async def test_a_wait_for_a_connection_that_is_too_long_is_no_failure_of_the_pro
         await pool.acquire()
 
     assert (failure.value.kind, failure.value.retry_after) == (FailureKind.NO_CONNECTION, None)
+
+
+async def test_a_message_that_may_no_longer_start_when_a_connection_is_free_is_not_sent(
+    gateway: ProviderGateway,
+) -> None:
+    async with serve_pipelining(limit=1) as server:
+        server.may_answer.clear()
+        first = asyncio.create_task(send(gateway, as_mail_server(server)))
+        while not server.batches or not server.batches[-1].endswith(b"DATA\r\n"):  # noqa: ASYNC110 - no events
+            await asyncio.sleep(0.01)
+        late = asyncio.create_task(fail(gateway, as_mail_server(server), can_start=lambda: False))
+        while not server.refusals:  # noqa: ASYNC110 - the server has no events to wait for
+            await asyncio.sleep(0.01)
+        server.may_answer.set()
+        failure = await late
+        await first
+        await send(gateway, as_mail_server(server))
+
+    assert failure.kind is FailureKind.NO_CONNECTION
+    assert len(server.contents) == 2

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import ssl
+from collections.abc import Callable
 from functools import lru_cache, partial
 from ipaddress import IPv6Address
 
@@ -11,6 +12,7 @@ from aiosmtplib import SMTP
 from yarl import URL
 
 from clarion.clock import SECOND, Clock
+from clarion.providers.definition.outgoing import always
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
 from clarion.providers.definition.smtp_account import SmtpAccount
 from clarion.providers.email.mime import MimeMessage
@@ -41,10 +43,10 @@ class SmtpClient:
             pool.close()
         self._pools.clear()
 
-    async def send(self, account: SmtpAccount, message: MimeMessage) -> Sent:
+    async def send(self, account: SmtpAccount, message: MimeMessage, can_start: Callable[[], bool] = always) -> Sent:
         """Send the message; it is sent if any recipient was accepted, who would get it twice if it was tried again."""
         try:
-            replies, answer = await self._deliver(account, message)
+            replies, answer = await self._deliver(account, message, can_start)
         except (TimeoutError, aiosmtplib.SMTPException, OSError, ValueError) as error:
             raise self._failed(account, error) from error
         refused = {address: f"{code} {text}" for address, (code, text) in replies.items()}
@@ -66,11 +68,14 @@ class SmtpClient:
         return find_shortage(error) or _failure(account, error)
 
     async def _deliver(
-        self, account: SmtpAccount, message: MimeMessage
+        self, account: SmtpAccount, message: MimeMessage, can_start: Callable[[], bool]
     ) -> tuple[dict[str, aiosmtplib.SMTPResponse], str]:
         pool = self._get_pool(account)
         while True:
             session = await pool.acquire()
+            if not can_start():
+                pool.release(session)
+                raise SendFailure(FailureKind.NO_CONNECTION, f"The connection to {account.host} was free too late")
             was_used = session.is_used
             try:
                 async with asyncio.timeout(self._seconds):
