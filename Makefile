@@ -10,8 +10,10 @@ LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url 
 TEST_WORKERS ?= auto
 WORKLOAD ?= trigger
 SYSTEM ?= sqlite
+SAMPLE ?= 100
+SEED ?= 0
 
-.PHONY: help run test chaos bench profile check install install-dev install-bench format lint types imports docs lock clean
+.PHONY: help run test chaos mutants bench profile check install install-dev install-bench format lint types imports docs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -24,6 +26,9 @@ test: install-dev ## run all tests in parallel, on SQLite and on a real PostgreS
 
 chaos: install-dev ## kill processes fifty times under load, on both databases
 	@CLARION_CHAOS_KILLS=50 $(BIN)/pytest tests/chaos
+
+mutants: install-dev ## put SAMPLE=100 small faults into the code, one at a time, and list those that no test notices
+	@$(BIN)/python -m tests.mutants --sample $(SAMPLE) --seed $(SEED)
 
 bench: install-bench ## measure against the baseline and the goals; rewrites docs/performance.md
 	@$(BIN)/python -m bench run && $(BIN)/python -m bench report
@@ -62,7 +67,7 @@ lock: install-dev ## update requirements/*.txt from pyproject.toml
 	@$(LOCK) --group bench -c requirements/run.txt -c requirements/dev.txt -o requirements/bench.txt
 
 clean: ## remove the virtual environment and caches (never data)
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from clarion.ids import SubscriberKey
+from clarion.jobs.lanes import ALL_LANES, LaneSet, lane_of
 from tests.engine.support import World, in_app
 
 CROWD = 200
@@ -75,3 +77,19 @@ async def test_another_trigger_for_the_same_people_is_not_mistaken_for_the_first
     await world.work()
 
     assert await world.feed("ada") == await world.feed("bob") == ["1", "2"]
+
+
+async def test_a_trigger_for_one_person_does_not_overtake_earlier_ones_for_several(world: World) -> None:
+    """Also where the earlier ones are so many parts that a unit of work does not see them all."""
+    await world.make_workflow(in_app("{{payload.n}}"))
+    world.engine.membership.lanes = LaneSet.of([lane_of(SubscriberKey("zoe"))])
+    for number in range(80):
+        await world.trigger(["ada", "bob"], payload={"n": number})
+    await world.trigger("ada", payload={"n": 80})
+    await world.work()
+    assert await world.feed("ada") == []
+
+    world.engine.membership.lanes = ALL_LANES
+    await world.work()
+
+    assert await world.feed("ada") == [str(number) for number in range(81)]

@@ -59,9 +59,18 @@ async def claim_next(
         splitting += [] if crowd is None else [crowd]
     progress = [await split_trigger(db, environment_id, one, now) for one in splitting]
     # Listed after splitting, so that the parts of triggers that came before the queued ones are there.
-    parts, configuration_version = await triggers.list_parts(db, environment_id, lanes, limit=max(limit // 4, 1))
+    part_limit = max(limit // 4, 1)
+    parts, configuration_version = await triggers.list_parts(db, environment_id, lanes, limit=part_limit)
+    split_here = {one.id for one in splitting}
+    if any(one.trigger_id not in split_here for one in parts):
+        # Another worker may have split their triggers after ours were listed, and earlier ones may have come by then.
+        claimed = await triggers.list_next_triggers(db, environment_id, lanes, limit=limit)
     queued = [one for one in claimed if one.state is TriggerState.QUEUED]
-    direct, own_parts = _choose(queued, parts, limit)
+    unsplit = [one for one in claimed if one.state is TriggerState.SPLITTING and one.id not in split_here]
+    # Nothing goes ahead of a trigger that is not split yet, or of what is behind the end of a list that was cut off.
+    cut_off = claimed[limit - 1 :] if parts or unsplit else []
+    ends: list[Trigger | Part] = [*unsplit[:1], *cut_off, *parts[part_limit - 1 :]]
+    direct, own_parts = _choose(queued, parts, limit, until=min(map(_order, ends), default=None))
     claim = await _claim(db, environment_id, direct, own_parts, now)
     claim.due = due
     claim.configuration_version = configuration_version
@@ -132,16 +141,18 @@ async def _claim(
     return Claim(recipients=recipients, progress=progress, parts=list(parts))
 
 
-def _choose(queued: Sequence[Trigger], parts: Sequence[Part], limit: int) -> tuple[list[Trigger], list[Part]]:
-    """The first triggers and parts in order, until they have `limit` recipients together."""
-    if not parts:
+def _choose(
+    queued: Sequence[Trigger], parts: Sequence[Part], limit: int, *, until: tuple[int, TriggerId] | None
+) -> tuple[list[Trigger], list[Part]]:
+    """The first triggers and parts in order, until they have `limit` recipients together or are behind `until`."""
+    if not parts and until is None:
         return list(queued), []
     direct: list[Trigger] = []
     own_parts: list[Part] = []
     room = limit
     ordered: list[Trigger | Part] = [*queued, *parts]
     for one in sorted(ordered, key=_order):
-        if room <= 0:
+        if room <= 0 or (until is not None and _order(one) > until):
             break
         if isinstance(one, Trigger):
             direct.append(one)

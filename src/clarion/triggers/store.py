@@ -5,7 +5,7 @@ from typing import Any
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
-from clarion.db.query import Insert, sql
+from clarion.db.query import Insert, Query, sql
 from clarion.environments.configuration import CONFIGURATION_VERSION
 from clarion.ids import EnvironmentId, NotificationId, SubscriberId, TransactionKey, TriggerId, find_id, id_text
 from clarion.jobs.lanes import IN_LANES, LaneSet
@@ -35,18 +35,20 @@ TRIGGERS = Insert(
 # In one statement, so that a trigger that is to be split is seen by whoever sees a later one for its people. Waiting
 # for another worker that is splitting it keeps the order of each person's triggers; only the rest of a large crowd is
 # skipped while another worker splits it.
-CLAIM_TRIGGERS = sql(f"""
+_NEXT_TRIGGERS = f"""
     WITH queued AS (
         SELECT {_COLUMNS} FROM triggers
         WHERE environment_id = :environment_id AND state = 'queued' AND {IN_LANES}
-        ORDER BY priority, id LIMIT :limit {{for_update}}
+        ORDER BY priority, id LIMIT :limit %(lock)s
     ), unsplit AS (
         SELECT {_COLUMNS} FROM triggers
         WHERE environment_id = :environment_id AND state = 'splitting' AND position IS NULL
-        ORDER BY priority, id LIMIT :limit {{for_update}}
+        ORDER BY priority, id LIMIT :limit %(lock)s
     )
     SELECT * FROM queued UNION ALL SELECT * FROM unsplit
-""")
+"""
+CLAIM_TRIGGERS = sql(_NEXT_TRIGGERS % {"lock": "{for_update}"})
+LIST_NEXT_TRIGGERS = sql(_NEXT_TRIGGERS % {"lock": ""})
 CLAIM_CROWD = sql(f"""
     SELECT {_COLUMNS} FROM triggers
     WHERE environment_id = :environment_id AND state = 'splitting' AND position IS NOT NULL
@@ -138,7 +140,20 @@ def _row(one: Trigger) -> tuple[Any, ...]:
 
 async def claim_triggers(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Trigger]:
     """The next triggers of the lanes and the next ones to be split, in order; the caller holds the lanes."""
-    rows = await db.fetch(CLAIM_TRIGGERS, environment_id=environment_id, limit=limit, **lanes.parameters)
+    return await _list_next(db, CLAIM_TRIGGERS, environment_id, lanes, limit)
+
+
+async def list_next_triggers(
+    db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int
+) -> list[Trigger]:
+    """What `claim_triggers` would find now, without waiting for other workers."""
+    return await _list_next(db, LIST_NEXT_TRIGGERS, environment_id, lanes, limit)
+
+
+async def _list_next(
+    db: Connection, query: Query, environment_id: EnvironmentId, lanes: LaneSet, limit: int
+) -> list[Trigger]:
+    rows = await db.fetch(query, environment_id=environment_id, limit=limit, **lanes.parameters)
     return sorted((trigger_of(row) for row in rows), key=lambda one: (one.priority, one.id))[:limit]
 
 

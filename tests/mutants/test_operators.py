@@ -1,0 +1,59 @@
+"""The faults that the tool for mutants makes."""
+
+import ast
+
+import pytest
+
+from tests.mutants.__main__ import ROOT, read_equivalent
+from tests.mutants.operators import list_mutants
+from tests.mutants.plan import MODULES, find_tests
+
+
+def faults_of(source: str) -> list[str]:
+    return [one.id.partition(" | ")[2] for one in list_mutants("m.py", source)]
+
+
+@pytest.mark.parametrize(
+    ("source", "faults"),
+    [
+        ("x = a < b", ["comparison | a < b -> a <= b"]),
+        ("x = a is not None", ["comparison | a is not None -> a is None"]),
+        ("x = a and b", ["and/or | a and b -> a or b"]),
+        ("x = not a", ["negation | not a -> a"]),
+        ("if a:\n    b = c", ["negation | a -> not a"]),
+        ("x = 3", ["constant | 3 -> 4"]),
+        ("x = True", ["constant | True -> False"]),
+        ("f(x)", ["removal | f(x) -> pass"]),
+        ("async def f():\n    await g(x)", ["removal | await g(x) -> pass"]),
+        ("def f():\n    return x", ["return | return x -> return None"]),
+        ("x: Literal[3] = y", []),
+        ("log.warning('x', extra={'n': 1})", []),
+        ('"""Text."""\nx = "text"', []),
+    ],
+)
+def test_each_place_has_its_faults_and_what_does_not_run_has_none(source: str, faults: list[str]) -> None:
+    assert faults_of(source) == faults
+
+
+def test_a_mutant_differs_in_one_place_and_the_same_fault_twice_has_two_ids() -> None:
+    source = "a = x == 1\nb = x == 1"
+    first, second = [one for one in list_mutants("m.py", source) if "comparison" in one.id]
+
+    assert first.source == "a = x != 1\nb = x == 1"
+    assert second.source == "a = x == 1\nb = x != 1"
+    assert second.id == first.id + " #2"
+
+
+def test_every_planned_module_exists_and_its_mutants_are_valid() -> None:
+    for prefix in MODULES:
+        files = [one for one in (ROOT / "src").rglob("*.py") if one.relative_to(ROOT).as_posix().startswith(prefix)]
+        assert files, prefix
+        assert all((ROOT / one).exists() for one in find_tests(prefix))
+    for one in list_mutants("vault", (ROOT / "src/clarion/vault.py").read_text()):
+        ast.parse(one.source)
+
+
+def test_equivalent_mutants_are_read_with_their_reasons() -> None:
+    text = "# note\n\na | b | c -> d\n    one reason\n    of two lines\ne\n    another\n"
+
+    assert read_equivalent(text) == {"a | b | c -> d": "one reason of two lines ", "e": "another "}
