@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clarion.http.wire import Wire
-from clarion.templates import is_script_link, sanitize_text
+from clarion.templates import has_markup, is_script_link, sanitize_text
 from clarion.workflows.content import render_control
 from clarion.workflows.controls import Action, InAppControls, Redirect
 
@@ -46,7 +46,7 @@ class _Renderer:
     def text(self, path: str, text: str | None) -> str | None:
         if text is None:
             return None
-        rendered = render_control(path, text, self._variables)
+        rendered = render_control(path, text, self._variables) if has_markup(text) else text
         return sanitize_text(rendered) if self._sanitizes else rendered
 
     def action(self, path: str, action: Action | None) -> Action | None:
@@ -58,8 +58,9 @@ class _Renderer:
     def redirect(self, path: str, redirect: Redirect | None) -> Redirect | None:
         if redirect is None:
             return None
-        url = render_control(f"{path}.url", redirect.url, self._variables)
+        is_template = has_markup(redirect.url)
+        url = render_control(f"{path}.url", redirect.url, self._variables) if is_template else redirect.url
         if is_script_link(url):
             self.refused.append(f"{path}.url")
             return None
-        return Redirect(url=url, target=redirect.target)
+        return Redirect(url=url, target=redirect.target) if is_template else redirect
