@@ -1,4 +1,4 @@
-"""A run on its way: steps are taken one after the other until one has to wait, or there are none left."""
+"""Advancing runs: steps are decided one after the other until one has to wait or none is left."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -206,7 +206,7 @@ def _refuse_by_schedule(context: StepContext) -> StepOutcome | None:
 
 
 def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
-    """Put the outcome on the job and on those behind it; tells whether the run goes on at once."""
+    """Apply the outcome to the job and to those behind it; returns whether the run goes on at once."""
     job = run.jobs[place]
     match outcome:
         case Done(outputs, messages):

@@ -1,4 +1,4 @@
-"""Locks of lanes: whoever decides for people, cancels or deletes holds the lanes of those people.
+"""Locks of lanes: deciding for people, cancelling and deleting all hold the lanes of those people.
 
 SQLite has one writer and needs no locks. On PostgreSQL they are advisory locks that end with the transaction.
 """

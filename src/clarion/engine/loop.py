@@ -1,4 +1,4 @@
-"""Work that is looked for again and again: at once while there is some, else at a hint or after a moment."""
+"""The loop of a worker: look for work again at once while there is some, else at a hint or after a while."""
 
 import asyncio
 import logging

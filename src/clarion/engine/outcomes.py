@@ -1,4 +1,4 @@
-"""What a step can come to."""
+"""The possible outcomes of a step."""
 
 from typing import Any, TypeAlias
 
@@ -17,7 +17,7 @@ class Done(Struct, frozen=True):
 
 
 class Skipped(Struct, frozen=True):
-    """A condition or a preference says no; the run goes on."""
+    """A condition, a preference or a schedule skips the step; the run goes on."""
 
 
 class Failed(Struct, frozen=True):
@@ -33,13 +33,13 @@ class Waiting(Struct, frozen=True):
 
 
 class Sending(Struct, frozen=True):
-    """A provider has to be called; a sender takes over and hands the run back."""
+    """A provider has to be called; the sender does that, and the run goes on afterwards."""
 
     messages: list[NewMessage]
 
 
 class Merged(Struct, frozen=True):
-    """The run is told together with another one, and ends here."""
+    """The run joins the digest of another one, and ends here."""
 
     into: NotificationId
 

@@ -132,7 +132,7 @@ async def _list_crowd(
         topic = topics[position.topic]
         rows = await db.fetch(LIST_MEMBERS, **scope, topic_id=find_id(topic.id))
         actor = trigger.recipients.actor
-        # Whoever did something is not told of it by a topic.
+        # The actor gets no message of their own action through a topic.
         excluded = {*topic.exclude, *([actor.key] if actor else [])}
     else:
         rows, excluded = await db.fetch(LIST_EVERYONE, **scope), set()

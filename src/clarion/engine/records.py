@@ -1,4 +1,4 @@
-"""What a unit of work in a lane carries: runs with their jobs and the messages they make."""
+"""The records of a unit of work: runs with their jobs, and the messages they make."""
 
 from collections.abc import Mapping
 from typing import Any

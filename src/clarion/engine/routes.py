@@ -1,4 +1,4 @@
-"""Operations that the engine has to agree to: cancel a trigger, delete a person."""
+"""Operations that take the locks of lanes: cancel a trigger, delete a person."""
 
 from clarion.engine.cancel import cancel_transaction
 from clarion.engine.lane_locks import lock_lanes
@@ -13,7 +13,7 @@ from clarion.vocabulary import Scope
 
 @operation("DELETE", "/v1/events/trigger/{transactionId}", scope=Scope.EVENTS_WRITE, tag="Triggers")
 async def cancel_event(call: Call, transaction_key: TransactionKey) -> bool:
-    """Cancel what a trigger has not done yet; tells whether there was anything."""
+    """Cancel what a trigger has not done yet; returns whether there was anything."""
     return await cancel_transaction(call.db, call.environment_id, transaction_key, call.now)
 
 

@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Tasks:
-    """Those that are under way."""
+    """The tasks that have not ended yet."""
 
     def __init__(self) -> None:
         self._in_flight: set[asyncio.Task[Any]] = set()
@@ -20,9 +20,9 @@ class Tasks:
         return task
 
     async def claim(self, claims: Sequence[Coroutine[Any, Any, bool]]) -> bool:
-        """Make several claims at once, and tell whether any found something; the first failure is raised.
+        """Make several claims at once; returns whether any found something, and raises the first failure.
 
-        They are tasks of their own: claims that are under way when this is cancelled still happen, and are worked on.
+        Each is a task of its own: a claim that has begun when this is cancelled still ends, and is worked on.
         """
         started = [self.start(one) for one in claims]
         if started:

@@ -59,7 +59,7 @@ class WebhookSender:
         self._recorder: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Post until cancelled; what is under way then is finished and recorded first."""
+        """Post until cancelled; what is in flight then is finished and recorded first."""
         forgetting = asyncio.create_task(self._forget_for_ever())
         try:
             await repeat(self.claim, self._hint)
@@ -69,13 +69,13 @@ class WebhookSender:
             forgetting.cancel()
 
     async def work(self) -> bool:
-        """Post and record what is due at this moment; tells whether there was any."""
+        """Post and record what is due at this moment; returns whether there was any."""
         has_claimed = await self.claim()
         await self._tasks.finish()
         return has_claimed
 
     async def claim(self) -> bool:
-        """Take what there is room for and send it on its way; tells whether there was any."""
+        """Take what there is room for and post it; returns whether there was any."""
         now = self._clock.now()
         waiting = await self._database.read(lambda db: list_due_endpoints(db, now))
         counts = Counter((one.endpoint.environment_id, one.endpoint.id) for one in self._in_flight)
@@ -148,7 +148,7 @@ class WebhookSender:
                 return
 
     async def _record_apart(self, environment_id: EnvironmentId, attempts: dict[ClaimedDelivery, Attempt]) -> None:
-        """Each alone, so that one that nobody foresaw does not take the others with it."""
+        """Record each alone, so that one that fails unexpectedly does not take the others along."""
         if len(attempts) > 1:
             for delivery, attempt in attempts.items():
                 await self._record(environment_id, {delivery: attempt})

@@ -26,7 +26,7 @@ from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 
 STEAL_AFTER = Millis(SECOND // 2)
-"""Work that waits this long in another worker's lanes is taken by whoever has nothing to do."""
+"""Work that waits this long in another worker's lanes is taken by a worker that has nothing to do."""
 
 _LARGE_UNIT = 32
 _GATHER_SECONDS = 0.003
@@ -126,7 +126,7 @@ class Engine:
         now, lanes, worked = self._clock.now(), self.membership.lanes, False
         busy = await self._database.read(lambda db: list_busy(db, lanes, now))
         self._sizes.note_busy(busy, now)
-        # Whoever was served last comes last: an environment with a backlog lets others in after one unit.
+        # The environment that was served last comes last: one with a backlog lets others in after one unit.
         for one in sorted(busy, key=lambda one: (one.environment_id <= self._last_served, one.environment_id)):
             if one.has_canceling:
                 await self._database.transaction(

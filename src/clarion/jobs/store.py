@@ -262,7 +262,7 @@ async def fail_run(db: Connection, environment_id: EnvironmentId, run_id: Notifi
 async def lock_jobs(db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId]) -> dict[JobId, int]:
     """Lock jobs for the rest of the transaction; returns the length of each one's details.
 
-    Whoever records sends locks the job as well, so that its messages are read and written by one of them at a time.
+    Recording a send locks the job as well, so that its messages are read and written by one of both at a time.
     """
     rows = await db.fetch(LOCK_JOBS, environment_id=environment_id, ids=sorted(ids))
     return {row["id"]: row["size"] for row in rows}

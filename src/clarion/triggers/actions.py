@@ -1,4 +1,4 @@
-"""Accepting triggers: checked, normalised, and durable before anyone is told."""
+"""Accepting triggers: they are checked, normalised and stored before the response."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -71,7 +71,7 @@ class Accepted(Struct, frozen=True):
 async def accept_triggers(
     db: Connection, requests: Sequence[TriggerRequest], now: Millis
 ) -> list[Accepted | Invalid | PayloadInvalid]:
-    """Store triggers to be worked on, and tell for each what became of it.
+    """Store triggers to be worked on; returns the outcome of each.
 
     One whose transaction was seen before is answered alike and not run again.
     """

@@ -32,7 +32,7 @@ TRIGGERS = Insert(
     *("created_at", "state", "priority", "lane", "recipients"),
     on_conflict="ON CONFLICT (environment_id, transaction_key) DO NOTHING",
 )
-# In one statement, so that a trigger that is to be split is seen by whoever sees a later one for its people. Waiting
+# In one statement, so that a trigger that is to be split is seen together with a later one for its people. Waiting
 # for another worker that is splitting it keeps the order of each person's triggers; only the rest of a large crowd is
 # skipped while another worker splits it.
 _NEXT_TRIGGERS = f"""

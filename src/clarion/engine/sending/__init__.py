@@ -1,1 +1,1 @@
-"""Sending: jobs that need a provider are claimed, carried outside any transaction, and recorded."""
+"""Sending: jobs that need a provider are claimed, sent outside any transaction, and recorded."""

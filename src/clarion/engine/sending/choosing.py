@@ -1,4 +1,4 @@
-"""Which integrations may carry a message, and in which order."""
+"""Which integrations may send a message, and in which order."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from clarion.integrations.model import DEFAULT_WEIGHT, Integration, failover_key
 
 
 def choose_integrations(send: ClaimedSend, message: OutgoingMessage) -> list[Integration]:
-    """The active integrations that may carry a message, in the order they are tried when all of them work."""
+    """The active integrations that may send a message, in the order in which they are tried when all work."""
     fitting = [one for one in send.integrations if one.active and one.channel == message.channel]
     if message.channel in BY_ENTRY:
         return _choose_by_entry(send, message, fitting)

@@ -1,4 +1,4 @@
-"""Carrying: messages are handed to providers outside of any transaction, and what becomes of the job is decided."""
+"""Delivering: messages are handed to providers outside any transaction, and the result of the job is decided."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""What a sender carries: a claimed job with its messages, the ways they may go, and what became of them."""
+"""A claimed send: the job with its messages, the integrations they may go through, and the results."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -86,7 +86,7 @@ class Route(Struct, frozen=True, kw_only=True):
 
 
 class HealthReport(Struct, frozen=True, kw_only=True):
-    """What a send tells of its integration."""
+    """What a send shows about the health of its integration."""
 
     integration_id: IntegrationId
     is_working: bool
@@ -126,7 +126,7 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     """Loaded only where an integration's conditions or overrides of a step look at it."""
     entries: dict[MessageId, ChannelEntry] = {}
     contexts: dict[MessageId, dict[str, Any]] = {}
-    """What receivers of plain webhooks are told; loaded only where an integration is one."""
+    """Data for receivers of plain webhooks; loaded only where an integration is one."""
     suppressed: dict[MessageId, str] = {}
     """Messages whose address is not written to, and why."""
     suppressed_copies: dict[MessageId, dict[str, str]] = {}
@@ -135,7 +135,7 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     """Addresses that unsubscribed and are written to all the same, because the workflow is critical."""
     planned: dict[MessageId, Route] = {}
     choices: int = 1
-    """How many integrations may carry it, one after the other."""
+    """How many integrations may be tried, one after the other."""
     outcomes: dict[MessageId, SendOutcome] = {}
     not_sent: dict[MessageId, NotSent] = {}
     """The messages that this attempt tried and did not send."""

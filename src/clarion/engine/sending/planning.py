@@ -48,12 +48,12 @@ class HealthSnapshot:
         return self._of(integration).circuit.is_open(self._now)
 
     def wait_of(self, integration: Integration, *, has_turn: bool) -> int:
-        """Milliseconds until it takes one more; whoever has a turn waits for nothing but a pause."""
+        """Milliseconds until it takes one more; a send whose turn has come waits only for a pause."""
         rate = None if has_turn else integration.rate_limit
         return wait_of(self._of(integration).bucket, rate, self._now)
 
     def try_out(self, integration: Integration) -> bool:
-        """Begin a trial of one that is neither open nor closed; tells whether it is such a one."""
+        """Begin a trial if the integration is due for one; returns whether it is."""
         health = self._of(integration)
         if not health.circuit.may_try(self._now):
             return False
@@ -88,7 +88,7 @@ async def plan_sends(
 
 
 def plan_send(send: ClaimedSend, snapshot: HealthSnapshot) -> int:
-    """Decide the route of each message of a job; tells how many milliseconds the job has to wait."""
+    """Decide the route of each message of a job; returns how many milliseconds the job has to wait."""
     waits = [0]
     for message in send.messages:
         if message.id in send.suppressed:

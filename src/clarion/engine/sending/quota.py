@@ -1,6 +1,6 @@
-"""How many messages an integration is handed: a bucket that fills at its rate limit, and pauses its provider asked for.
+"""The rate limit of an integration: a token bucket, and pauses that its provider asks for.
 
-The bucket may be overdrawn: whoever comes too early is promised the moment when it will have filled up again.
+The bucket may be overdrawn: a message that comes too early gets the moment at which the bucket will have refilled.
 """
 
 from msgspec import Struct
@@ -10,13 +10,13 @@ from clarion.clock import SECOND, Millis
 
 class Bucket(Struct, frozen=True, kw_only=True):
     allowance: float
-    """Messages that may go now; below zero, how many are promised to go later."""
+    """Messages that may go now; below zero, how many have been given a later moment."""
     refilled_at: Millis
     """When it was filled last; in the future while it pauses."""
 
 
 FULL = Bucket(allowance=0.0, refilled_at=Millis(0))
-"""Nobody has taken anything for ages."""
+"""A bucket from which nothing was taken for long."""
 
 
 def wait_of(bucket: Bucket, rate: float | None, now: Millis) -> int:

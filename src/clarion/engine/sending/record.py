@@ -41,7 +41,7 @@ LIST_VERSIONS = sql("""
 async def record_sends(
     db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
 ) -> bool:
-    """Write the outcomes of parcels and let their runs go on; tells whether a lane has any to go on with."""
+    """Write the results of sends and let their runs go on; returns whether a lane has work now."""
     await prefer_index_scans(db)
     ours, version = await _list_ours(db, environment_id, sends)
     if not ours:

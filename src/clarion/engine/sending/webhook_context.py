@@ -1,4 +1,4 @@
-"""What receivers of plain webhooks are told of the trigger; loaded only where an integration is such a webhook."""
+"""Data of the trigger for receivers of plain webhooks; loaded only where an integration is such a webhook."""
 
 from collections.abc import Sequence
 

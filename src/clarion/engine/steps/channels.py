@@ -1,4 +1,4 @@
-"""Email, SMS, chat and push: the message is rendered here and carried by a sender."""
+"""Email, SMS, chat and push: the message is rendered here and sent by the sender."""
 
 from collections.abc import Iterator
 
@@ -31,7 +31,7 @@ async def decide_email(context: StepContext) -> StepOutcome:
     message.subject = render_subject(controls, context.variables)
     message.email_options = render_options(controls, context.variables)
     message.email = _wanted_recipient(context) or context.run.subscriber.email
-    return _carry(context, Channel.EMAIL, message, is_addressed=bool(message.email))
+    return _send(context, Channel.EMAIL, message, is_addressed=bool(message.email))
 
 
 def _wanted_recipient(context: StepContext) -> str | None:
@@ -50,7 +50,7 @@ async def decide_sms(context: StepContext) -> StepOutcome:
     controls = read_as(TextControls, context.controls)
     message = _message(context, Channel.SMS, render_text(controls.body or "", context.variables))
     message.phone = context.run.subscriber.phone
-    return _carry(context, Channel.SMS, message, is_addressed=bool(message.phone))
+    return _send(context, Channel.SMS, message, is_addressed=bool(message.phone))
 
 
 async def decide_chat(context: StepContext) -> StepOutcome:
@@ -64,7 +64,7 @@ async def decide_chat(context: StepContext) -> StepOutcome:
         message.provider_id, message.webhook_url = provider_id, webhook_url
         message.phone = context.run.subscriber.phone
         messages.append(message)
-    return _carry_all(context, Channel.CHAT, messages)
+    return _send_all(context, Channel.CHAT, messages)
 
 
 async def decide_push(context: StepContext) -> StepOutcome:
@@ -80,7 +80,7 @@ async def decide_push(context: StepContext) -> StepOutcome:
             message.title, message.data = title, data
             message.provider_id, message.device_tokens = entry.provider_id, tokens
             messages.append(message)
-    return _carry_all(context, Channel.PUSH, messages)
+    return _send_all(context, Channel.PUSH, messages)
 
 
 def _entries(context: StepContext, channel: Channel) -> Iterator[ChannelEntry]:
@@ -101,15 +101,15 @@ def _message(context: StepContext, channel: Channel, content: str) -> NewMessage
     )
 
 
-def _carry(context: StepContext, channel: Channel, message: NewMessage, *, is_addressed: bool) -> StepOutcome:
+def _send(context: StepContext, channel: Channel, message: NewMessage, *, is_addressed: bool) -> StepOutcome:
     if is_addressed:
-        return _carry_all(context, channel, [message])
+        return _send_all(context, channel, [message])
     message.status, message.error_text = MessageStatus.WARNING, _MISSING[channel]
     context.note(DetailStatus.FAILED, _MISSING[channel], raw={"subscriberId": context.run.subscriber.key})
     return Failed([message])
 
 
-def _carry_all(context: StepContext, channel: Channel, messages: list[NewMessage]) -> StepOutcome:
+def _send_all(context: StepContext, channel: Channel, messages: list[NewMessage]) -> StepOutcome:
     if not messages:
         raw = {"subscriberId": context.run.subscriber.key, "missing": _MISSING[channel]}
         context.note(DetailStatus.FAILED, "Subscriber does not have a configured channel", raw=raw)

@@ -1,4 +1,4 @@
-"""Digest: runs of one person that come close together are told together."""
+"""Digest: the events of one person that come within a window are gathered into one run."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
