@@ -113,9 +113,9 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     """When its provider first asked to come back later; None where it did not, and when all is over."""
     messages: list[OutgoingMessage] = []
     """Those that this attempt sends."""
-    waiting: list[OutgoingMessage] = []
+    waiting: tuple[OutgoingMessage, ...] = ()
     """Those that are tried again later than this attempt."""
-    given_up: list[OutgoingMessage] = []
+    given_up: tuple[OutgoingMessage, ...] = ()
     """Those whose last attempt failed before this one."""
     has_sent: bool = False
     """Whether an earlier attempt sent one of the messages."""
@@ -152,9 +152,9 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
         if message.is_sent:
             self.has_sent = True
         elif message.given_up_at is not None:
-            self.given_up.append(message)
+            self.given_up += (message,)
         elif message.retry_at is not None and message.retry_at > now:
-            self.waiting.append(message)
+            self.waiting += (message,)
         else:
             self.messages.append(message)
 
@@ -170,8 +170,11 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     @property
     def untried(self) -> list[OutgoingMessage]:
         """The messages that an attempt did not come to, because it stopped before."""
-        sent = {one for one, outcome in self.outcomes.items() if outcome.status is MessageStatus.SENT}
-        return [one for one in self.messages if one.id not in sent and one.id not in self.not_sent]
+        return [one for one in self.messages if one.id not in self.not_sent and not self._is_sent(one.id)]
+
+    def _is_sent(self, message_id: MessageId) -> bool:
+        outcome = self.outcomes.get(message_id)
+        return outcome is not None and outcome.status is MessageStatus.SENT
 
     @property
     def needs_run(self) -> bool:

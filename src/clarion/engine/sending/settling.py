@@ -23,7 +23,7 @@ from clarion.vocabulary import JobStatus, MessageStatus
 
 def settle(send: ClaimedSend, now: Millis) -> None:
     """Decide which messages are tried again and when, and what the job comes to."""
-    has_used_attempt = _decide_retries(send, now)
+    has_used_attempt = bool(send.not_sent) and _decide_retries(send, now)
     due = [*send.retry_at.values(), *(one.retry_at for one in send.waiting if one.retry_at is not None)]
     if send.untried:
         due.append(now)

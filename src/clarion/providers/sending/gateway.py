@@ -86,7 +86,8 @@ class ProviderGateway:
         except SendFailure as error:
             failure = _redact_failure(error, redact)
         else:
-            return replace(sent, raw=redact(sent.raw), refused=redact(sent.refused))
+            refused = redact(sent.refused) if sent.refused else sent.refused
+            return replace(sent, raw=redact(sent.raw), refused=refused)
         # Raised outside of the except block, so that it has no __cause__ and __context__: these hold secrets.
         raise failure
 
