@@ -29,23 +29,40 @@ EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 KILLED, SURVIVED, TIMEOUT = "killed", "survived", "timeout"
 
 
+_running: set["subprocess.Popen[bytes]"] = set()
+
+
 def main() -> int:
     options = _parse_options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
     results = _read_results(options.out)
     mutants = _choose_mutants(options)
     open_ones = [one for one in mutants if not _is_known(results, one)]
     print(f"{len(mutants)} mutants, {len(mutants) - len(open_ones)} known from {options.out}", flush=True)
-    with _copies_of_tree(options.processes) as copies, ThreadPoolExecutor(options.processes) as pool:
+    with _copies_of_tree(options.processes) as copies, _pool(options.processes) as pool:
         _check_tests(pool, copies, open_ones, options)
-        running = {pool.submit(_try, one, copies, options): one for one in open_ones}
-        for number, future in enumerate(as_completed(running), start=1):
-            mutant, outcome = running[future], future.result()
+        submitted = {pool.submit(_try, one, copies, options): one for one in open_ones}
+        for number, future in enumerate(as_completed(submitted), start=1):
+            mutant, outcome = submitted[future], future.result()
             results[mutant.id] = {"outcome": outcome, "hash": _hash(mutant.module), "line": mutant.line}
             options.out.parent.mkdir(parents=True, exist_ok=True)
             options.out.write_text(json.dumps(results, indent=1, sort_keys=True))
             print(f"{number}/{len(open_ones)} {outcome:9} {mutant.id} (line {mutant.line})", flush=True)
     _report(mutants, results)
     return 0
+
+
+@contextmanager
+def _pool(processes: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that wait for tests; when this is interrupted, no tests go on."""
+    pool = ThreadPoolExecutor(processes)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in tuple(_running):
+            os.killpg(process.pid, signal.SIGKILL)
+        pool.shutdown()
 
 
 def _parse_options() -> argparse.Namespace:
@@ -155,12 +172,15 @@ def _run_tests(copy: Path, tests: Sequence[str], options: argparse.Namespace) ->
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    _running.add(process)
     try:
         code = process.wait(ends_at - time.monotonic())
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         return TIMEOUT
+    finally:
+        _running.discard(process)
     return SURVIVED if code == 0 else KILLED
 
 
