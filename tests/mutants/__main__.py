@@ -1,6 +1,7 @@
 """`python -m tests.mutants`: mutate modules and run their tests; prints what survives.
 
-Results are written after each mutant. A second run goes on where the first one stopped, unless a module has changed.
+Results are written after each mutant, and a second run goes on where the first one stopped. Mutants of a module that
+has changed are tried again, and survivors whose tests have changed.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from queue import Queue
@@ -44,7 +46,7 @@ def main() -> int:
         submitted = {pool.submit(_try, one, copies, options): one for one in open_ones}
         for number, future in enumerate(as_completed(submitted), start=1):
             mutant, outcome = submitted[future], future.result()
-            results[mutant.id] = {"outcome": outcome, "hash": _hash(mutant.module), "line": mutant.line}
+            results[mutant.id] = {"outcome": outcome, "line": mutant.line, **_hashes(mutant.module)}
             options.out.parent.mkdir(parents=True, exist_ok=True)
             options.out.write_text(json.dumps(results, indent=1, sort_keys=True))
             print(f"{number}/{len(open_ones)} {outcome:9} {mutant.id} (line {mutant.line})", flush=True)
@@ -112,11 +114,22 @@ def _read_results(path: Path) -> dict[str, dict[str, object]]:
 
 
 def _is_known(results: dict[str, dict[str, object]], mutant: Mutant) -> bool:
-    return mutant.id in results and results[mutant.id]["hash"] == _hash(mutant.module)
+    known = results.get(mutant.id)
+    if known is None:
+        return False
+    hashes = _hashes(mutant.module)
+    return known["module"] == hashes["module"] and (known["outcome"] != SURVIVED or known["tests"] == hashes["tests"])
 
 
-def _hash(module: str) -> str:
-    return sha256((ROOT / module).read_bytes()).hexdigest()[:16]
+@cache
+def _hashes(module: str) -> dict[str, str]:
+    tests = [ROOT / one for one in find_tests(module)]
+    files = [file for one in tests for file in (sorted(one.rglob("*.py")) if one.is_dir() else [one])]
+    return {"module": _hash([ROOT / module]), "tests": _hash(files)}
+
+
+def _hash(files: Sequence[Path]) -> str:
+    return sha256(b"".join(one.read_bytes() for one in files)).hexdigest()[:16]
 
 
 @contextmanager
