@@ -52,3 +52,43 @@ def test_a_key_is_generated_once_and_only_its_owner_can_read_it(tmp_path: Path) 
 
     assert open_vault(None, tmp_path / "data").open(envelope, context=b"") == "secret"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_key_file_is_put_into_folders_that_exist_and_into_those_that_do_not(tmp_path: Path) -> None:
+    open_vault(None, tmp_path)
+    open_vault(None, tmp_path / "new" / "data")
+
+    assert (tmp_path / "encryption.keys").exists()
+    assert (tmp_path / "new" / "data" / "encryption.keys").exists()
+
+
+def test_configured_keys_are_used_and_no_file_is_written(tmp_path: Path) -> None:
+    vault = open_vault(f"{NEW},{OLD}", tmp_path)
+
+    assert vault.key_ids == {"new", "old"}
+    assert vault.open(Vault.parse(OLD).seal("secret", context=b""), context=b"") == "secret"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_key_with_characters_that_are_not_base64_is_refused() -> None:
+    encoded = OLD.removeprefix("old:")
+
+    with pytest.raises(SettingsError, match="'old'"):
+        Vault.parse(f"old:{encoded[:8]}*{encoded[8:]}")
+
+
+def test_the_message_about_a_malformed_key_shows_no_more_than_an_id_can_have() -> None:
+    with pytest.raises(SettingsError) as raised:
+        Vault.parse("x" * 32 + "secret")
+
+    assert "x" * 32 in str(raised.value)
+    assert "xs" not in str(raised.value)
+
+
+def test_each_key_gives_a_token_for_a_context_and_the_first_is_given_out() -> None:
+    (old,) = Vault.parse(OLD).tokens(context=b"a")
+    new, also_old = Vault.parse(f"{NEW},{OLD}").tokens(context=b"a")
+
+    assert also_old == old
+    assert len({old, new, *Vault.parse(OLD).tokens(context=b"b")}) == 3
+    assert (len(old), set("=+/") & set(old + new)) == (22, set())

@@ -1,6 +1,7 @@
 """`python -m tests.mutants`: mutate modules and run their tests; prints what survives.
 
-Results are written after each mutant. A second run goes on where the first one stopped, unless a module has changed.
+Results are written after each mutant, and a second run goes on where the first one stopped. Mutants of a module that
+has changed are tried again, and survivors whose tests have changed.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from queue import Queue
@@ -29,23 +31,40 @@ EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 KILLED, SURVIVED, TIMEOUT = "killed", "survived", "timeout"
 
 
+_running: set["subprocess.Popen[bytes]"] = set()
+
+
 def main() -> int:
     options = _parse_options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
     results = _read_results(options.out)
     mutants = _choose_mutants(options)
     open_ones = [one for one in mutants if not _is_known(results, one)]
     print(f"{len(mutants)} mutants, {len(mutants) - len(open_ones)} known from {options.out}", flush=True)
-    with _copies_of_tree(options.processes) as copies, ThreadPoolExecutor(options.processes) as pool:
+    with _copies_of_tree(options.processes) as copies, _pool(options.processes) as pool:
         _check_tests(pool, copies, open_ones, options)
-        running = {pool.submit(_try, one, copies, options): one for one in open_ones}
-        for number, future in enumerate(as_completed(running), start=1):
-            mutant, outcome = running[future], future.result()
-            results[mutant.id] = {"outcome": outcome, "hash": _hash(mutant.module), "line": mutant.line}
+        submitted = {pool.submit(_try, one, copies, options): one for one in open_ones}
+        for number, future in enumerate(as_completed(submitted), start=1):
+            mutant, outcome = submitted[future], future.result()
+            results[mutant.id] = {"outcome": outcome, "line": mutant.line, **_hashes(mutant.module)}
             options.out.parent.mkdir(parents=True, exist_ok=True)
             options.out.write_text(json.dumps(results, indent=1, sort_keys=True))
             print(f"{number}/{len(open_ones)} {outcome:9} {mutant.id} (line {mutant.line})", flush=True)
     _report(mutants, results)
     return 0
+
+
+@contextmanager
+def _pool(processes: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that wait for tests; when this is interrupted, no tests go on."""
+    pool = ThreadPoolExecutor(processes)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in tuple(_running):
+            os.killpg(process.pid, signal.SIGKILL)
+        pool.shutdown()
 
 
 def _parse_options() -> argparse.Namespace:
@@ -95,11 +114,22 @@ def _read_results(path: Path) -> dict[str, dict[str, object]]:
 
 
 def _is_known(results: dict[str, dict[str, object]], mutant: Mutant) -> bool:
-    return mutant.id in results and results[mutant.id]["hash"] == _hash(mutant.module)
+    known = results.get(mutant.id)
+    if known is None:
+        return False
+    hashes = _hashes(mutant.module)
+    return known["module"] == hashes["module"] and (known["outcome"] != SURVIVED or known["tests"] == hashes["tests"])
 
 
-def _hash(module: str) -> str:
-    return sha256((ROOT / module).read_bytes()).hexdigest()[:16]
+@cache
+def _hashes(module: str) -> dict[str, str]:
+    tests = [ROOT / one for one in find_tests(module)]
+    files = [file for one in tests for file in (sorted(one.rglob("*.py")) if one.is_dir() else [one])]
+    return {"module": _hash([ROOT / module]), "tests": _hash(files)}
+
+
+def _hash(files: Sequence[Path]) -> str:
+    return sha256(b"".join(one.read_bytes() for one in files)).hexdigest()[:16]
 
 
 @contextmanager
@@ -155,12 +185,15 @@ def _run_tests(copy: Path, tests: Sequence[str], options: argparse.Namespace) ->
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    _running.add(process)
     try:
         code = process.wait(ends_at - time.monotonic())
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         return TIMEOUT
+    finally:
+        _running.discard(process)
     return SURVIVED if code == 0 else KILLED
 
 
