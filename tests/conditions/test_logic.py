@@ -163,6 +163,8 @@ def test_operators_of_dashboards_decide(rule: Any, expected: bool) -> None:
         ("moreThanXAgo", "days", 2 * DAY, False),
         ("lessThanXAgo", "hours", 2 * HOUR, True),
         ("lessThanXAgo", "hours", 4 * HOUR, False),
+        ("lessThanXAgo", "hours", 3 * HOUR, True),
+        ("moreThanXAgo", "hours", 3 * HOUR, False),
         ("withinLast", "minutes", 2 * MINUTE, True),
         ("withinLast", "minutes", -MINUTE, False),
         ("notWithinLast", "weeks", 22 * DAY, True),

@@ -50,7 +50,7 @@ _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("src/clarion/conditions/", ("tests/conditions",)),
     ("src/clarion/schedules/", ("tests/schedules", "tests/engine/test_time.py")),
-    ("src/clarion/http/idempotency.py", ("tests/http/test_idempotency.py", "tests/http/test_batching.py")),
+    ("src/clarion/http/idempotency.py", ("tests/http/test_idempotency.py", "tests/http/test_stored_responses.py")),
     ("src/clarion/providers/transport/egress.py", ("tests/providers/transport/test_egress.py",)),
     ("src/clarion/vault.py", ("tests/test_vault.py", "tests/integrations/test_secrets.py")),
 )
