@@ -83,6 +83,6 @@ async def get_defaults(db: Connection, environment_id: EnvironmentId, version: i
 async def _load_defaults(db: Connection, environment_id: EnvironmentId) -> Defaults:
     rows = await db.fetch(LIST_DEFAULTS, environment_id=environment_id)
     return Defaults(
-        open_providers=frozenset(row["provider_id"] for row in rows),
+        open_providers=frozenset(row["provider_id"] for row in rows if row["provider_id"] is not None),
         timezone=next((row["timezone"] for row in rows), None),
     )
