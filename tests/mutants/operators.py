@@ -64,14 +64,18 @@ def _list_faults(tree: ast.Module) -> Iterator[_Fault]:
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run: neither annotations nor logging."""
+    """The nodes that run: neither annotations nor logging, nor what makes a class a frozen record."""
     yield node
     for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "decorator_list", "type_params"):
+        if name in ("annotation", "returns", "decorator_list", "type_params") or _is_class_option(node, name):
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and not _is_logging(child):
                 yield from _walk(child)
+
+
+def _is_class_option(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.ClassDef) and name == "keywords"
 
 
 def _is_logging(node: ast.AST) -> bool:

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.mutants.__main__ import ROOT, read_equivalent
+from tests.mutants.__main__ import EQUIVALENT, ROOT, read_equivalent
 from tests.mutants.operators import list_mutants
 from tests.mutants.plan import MODULES, find_tests
 
@@ -27,6 +27,7 @@ def faults_of(source: str) -> list[str]:
         ("async def f():\n    await g(x)", ["removal | await g(x) -> pass"]),
         ("def f():\n    return x", ["return | return x -> return None"]),
         ("x: Literal[3] = y", []),
+        ("class C(Struct, frozen=True):\n    x: int", []),
         ("log.warning('x', extra={'n': 1})", []),
         ('"""Text."""\nx = "text"', []),
     ],
@@ -57,3 +58,10 @@ def test_equivalent_mutants_are_read_with_their_reasons() -> None:
     text = "# note\n\na | b | c -> d\n    one reason\n    of two lines\ne\n    another\n"
 
     assert read_equivalent(text) == {"a | b | c -> d": "one reason of two lines ", "e": "another "}
+
+
+def test_every_mutant_that_is_listed_as_equivalent_exists_and_has_a_reason() -> None:
+    for name, reason in read_equivalent(EQUIVALENT.read_text()).items():
+        module = name.partition(" | ")[0]
+        assert name in {one.id for one in list_mutants(module, (ROOT / module).read_text())}
+        assert reason
