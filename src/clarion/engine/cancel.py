@@ -37,7 +37,7 @@ async def cancel_transaction(
     await lock_lanes(db, environment_id, _lanes_of(found))
     await wait_for_claims(db, environment_id)
     trigger = await triggers.lock_trigger(db, environment_id, found.id)
-    if trigger is None or trigger.state in (TriggerState.CANCELED, TriggerState.CANCELING):
+    if trigger is None or trigger.is_canceled:
         return False
     parts = await triggers.delete_parts_of_trigger(db, environment_id, trigger.id)
     stopped = parts > 0 or trigger.state in (TriggerState.QUEUED, TriggerState.SPLITTING)

@@ -38,6 +38,10 @@ class TriggerState(StrEnum):
     CANCELED = "canceled"
     FAILED = "failed"
 
+    @property
+    def is_canceled(self) -> bool:
+        return self in (TriggerState.CANCELED, TriggerState.CANCELING)
+
 
 class Person(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A recipient by key; `fields` are what the caller says of the subscriber, written when the trigger is accepted."""
@@ -144,7 +148,7 @@ class Trigger(Struct, frozen=True, kw_only=True):
 
     @property
     def is_canceled(self) -> bool:
-        return self.state in (TriggerState.CANCELED, TriggerState.CANCELING)
+        return self.state.is_canceled
 
 
 def make_transaction_key(now: Millis) -> TransactionKey:

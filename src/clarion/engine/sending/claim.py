@@ -50,9 +50,6 @@ LIST_TRIGGERS = sql("""
 """)
 
 
-_CANCELED = frozenset({TriggerState.CANCELED, TriggerState.CANCELING})
-
-
 class Claim(NamedTuple):
     sends: list[ClaimedSend]
     """Taken by this worker alone."""
@@ -164,7 +161,7 @@ async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[C
         trigger = triggers.get(row["trigger_id"])
         if trigger is not None:
             send.overrides = json_value(trigger["overrides"]) or {}
-            send.is_canceled = trigger["state"] in _CANCELED
+            send.is_canceled = TriggerState(trigger["state"]).is_canceled
     await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
     await _add_entries(db, environment_id, sends)
     await add_suppressed(db, environment_id, sends)

@@ -73,7 +73,7 @@ class HealthSnapshot:
 async def plan_sends(
     db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
 ) -> list[tuple[ClaimedSend, int]]:
-    """Give every message its route; tells for each parcel how many milliseconds it has to wait."""
+    """Give every message its route; returns for each send how many milliseconds it has to wait."""
     if not sends:
         return []
     health = await list_health(db, environment_id)
