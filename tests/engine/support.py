@@ -6,6 +6,7 @@ import httpx
 
 from clarion.clock import ManualClock
 from clarion.engine.worker import Engine
+from clarion.jobs.lanes import ALL_LANES, LANES, LaneSet
 from tests.support import Api
 
 
@@ -53,6 +54,13 @@ class World:
         """Let time pass, then do everything that is due."""
         self.clock.move(after)
         await self.engine.drain()
+
+    async def work_by_turns(self) -> None:
+        """Do everything that is due like two workers that have half of the lanes each."""
+        halves = [LaneSet.of(range(0, LANES, 2)), LaneSet.of(range(1, LANES, 2))]
+        for lanes in [*halves, *halves, ALL_LANES]:
+            self.engine.membership.lanes = lanes
+            await self.engine.drain()
 
     async def feed(self, key: str = "ada") -> list[str]:
         """What the person sees in-app, oldest first."""

@@ -163,6 +163,7 @@ async def test_a_worker_does_the_work_of_its_own_lanes_without_waiting(world: Wo
 
 async def test_recipients_in_other_lanes_are_announced_to_their_workers(world: World, application: Application) -> None:
     await world.make_workflow(in_app("Hello"))
+    world.engine.membership.lanes = LaneSet.of([lane_of(SubscriberKey("ada"))])
     await world.trigger([f"person-{number}" for number in range(8)])
     announced: list[Signal] = []
     application.services.bus.listen(Signal.WORK, lambda: announced.append(Signal.WORK))

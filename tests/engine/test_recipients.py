@@ -1,6 +1,9 @@
 """Each person has one run of a trigger, in however many ways the trigger reaches them."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
+
+import pytest
 
 from clarion.ids import SubscriberKey
 from clarion.jobs.lanes import ALL_LANES, LaneSet, lane_of
@@ -8,6 +11,15 @@ from tests.engine.support import World, in_app
 
 CROWD = 200
 """More than the first chunk of a topic, so that the topic is split in two."""
+
+
+Work = Callable[[], Awaitable[None]]
+
+
+@pytest.fixture(params=["in all lanes at once", "lane by lane"])
+def work(world: World, request: pytest.FixtureRequest) -> Work:
+    """Do everything that is due: directly, or through parts of triggers for other workers."""
+    return world.work if request.param == "in all lanes at once" else world.work_by_turns
 
 
 async def make_topic(world: World, key: str, members: list[str]) -> None:
@@ -28,28 +40,44 @@ async def people(world: World) -> list[str]:
     return sorted(event["subscriber"]["subscriberId"] for event in await world.events())
 
 
-async def test_a_named_person_who_is_in_the_first_topic_too_has_one_run(world: World) -> None:
+async def test_a_named_person_who_is_in_the_first_topic_too_has_one_run(world: World, work: Work) -> None:
     await world.make_workflow(in_app("x"))
     await make_topic(world, "news", ["ada", "bob"])
 
     await world.trigger(["ada", topic("news")])
-    await world.work()
+    await work()
 
     assert await people(world) == ["ada", "bob"]
     assert await world.feed("ada") == ["x"]
 
 
-async def test_a_member_of_two_topics_has_one_run_with_the_first_topic(world: World) -> None:
+async def test_a_member_of_two_topics_has_one_run_with_the_first_topic(world: World, work: Work) -> None:
     await world.make_workflow(in_app("x"))
     await make_topic(world, "news", ["ada", "bob"])
     await make_topic(world, "more", ["bob", "cy"])
 
     await world.trigger([topic("news"), topic("more")])
-    await world.work()
+    await work()
 
     assert await people(world) == ["ada", "bob", "cy"]
     events = {event["subscriber"]["subscriberId"]: event for event in await world.events()}
     assert [one["topicKey"] for one in events["bob"]["topics"]] == ["news"]
+
+
+async def test_a_member_of_two_topics_of_which_one_is_handed_to_its_lane_already_has_one_run(world: World) -> None:
+    await world.make_workflow(in_app("x"))
+    await make_topic(world, "news", ["ada", "bob"])
+    await make_topic(world, "more", ["bob", "cy"])
+    await world.trigger([topic("news"), topic("more")])
+    world.engine.membership.lanes = LaneSet.of([lane_of(SubscriberKey("zoe"))])
+    await world.engine.work_lanes()
+    assert await people(world) == []
+
+    world.engine.membership.lanes = ALL_LANES
+    await world.work()
+
+    assert await people(world) == ["ada", "bob", "cy"]
+    assert await world.feed("bob") == ["x"]
 
 
 async def test_a_person_who_has_a_run_gets_none_from_a_later_chunk_of_a_topic(world: World) -> None:
@@ -68,13 +96,13 @@ async def test_a_person_who_has_a_run_gets_none_from_a_later_chunk_of_a_topic(wo
     assert (await world.api.get("/v1/messages?limit=1&transactionId=crowd")).json()["totalCount"] == CROWD
 
 
-async def test_another_trigger_for_the_same_people_is_not_mistaken_for_the_first(world: World) -> None:
+async def test_another_trigger_for_the_same_people_is_not_mistaken_for_the_first(world: World, work: Work) -> None:
     await world.make_workflow(in_app("{{payload.n}}"))
     await make_topic(world, "news", ["ada", "bob"])
 
     await world.trigger(["ada", topic("news")], payload={"n": 1})
     await world.trigger(["ada", topic("news")], payload={"n": 2})
-    await world.work()
+    await work()
 
     assert await world.feed("ada") == await world.feed("bob") == ["1", "2"]
 

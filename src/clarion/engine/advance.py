@@ -163,6 +163,8 @@ def _refuse(context: StepContext) -> StepOutcome | None:
 
 
 def _refuse_by_condition(context: StepContext) -> StepOutcome | None:
+    if not context.step.filters and context.chosen.rule is None:
+        return None
     for refusal in _failed_conditions(context):
         context.note(DetailStatus.SUCCESS, "Step was skipped based on steps conditions", raw=refusal.explanation)
         return Skipped()

@@ -14,14 +14,17 @@ from clarion.engine.recipients import (
     list_direct_recipients,
     list_part_recipients,
     split_trigger,
+    take_recipients,
 )
 from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, NotificationId, TriggerId
-from clarion.jobs.lanes import LaneSet
+from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.jobs.model import JobQueue
 from clarion.jobs.store import list_due_runs
 from clarion.triggers import store as triggers
 from clarion.triggers.model import Part, Trigger, TriggerState
+
+SMALL_CROWD = 32
 
 
 class Claim(Struct, kw_only=True):
@@ -52,36 +55,14 @@ async def claim_next(
 ) -> Claim:
     """The next due runs and recipients of the lanes, about `limit` of them."""
     due = await load_runs(db, environment_id, await list_due_runs(db, environment_id, lanes, limit=limit, now=now))
-    claimed = await triggers.claim_triggers(db, environment_id, lanes, limit=limit)
-    splitting = [one for one in claimed if one.state is TriggerState.SPLITTING]
-    if len(due) + len(claimed) < limit:
+    waiting = await triggers.claim_triggers(db, environment_id, lanes, limit=limit)
+    if len(due) + len(waiting) < limit:
         crowd = await triggers.claim_crowd(db, environment_id)
-        splitting += [] if crowd is None else [crowd]
-    progress = [await split_trigger(db, environment_id, one, now) for one in splitting]
-    # Listed after splitting, so that the parts of triggers that came before the queued ones are there.
-    part_limit = max(limit // 4, 1)
-    parts, configuration_version = await triggers.list_parts(db, environment_id, lanes, limit=part_limit)
-    split_here = {one.id for one in splitting}
-    if any(one.trigger_id not in split_here for one in parts):
-        # Another worker may have split their triggers after ours were listed, and earlier ones may have come by then.
-        claimed = await triggers.list_next_triggers(db, environment_id, lanes, limit=limit)
-    queued = [one for one in claimed if one.state is TriggerState.QUEUED]
-    unsplit = [one for one in claimed if one.state is TriggerState.SPLITTING and one.id not in split_here]
-    # Nothing goes ahead of a trigger that is not split yet, or of what is behind the end of a list that was cut off.
-    cut_off = claimed[limit - 1 :] if parts or unsplit else []
-    ends: list[Trigger | Part] = [*unsplit[:1], *cut_off, *parts[part_limit - 1 :]]
-    direct, own_parts = _choose(queued, parts, limit, until=min(map(_order, ends), default=None))
-    claim = await _claim(db, environment_id, direct, own_parts, now)
+        waiting += [] if crowd is None else [crowd]
+    claim_waiting = _claim_in_all_lanes if lanes == ALL_LANES else _claim_in_some_lanes
+    claim = await claim_waiting(db, environment_id, waiting, lanes, limit=limit, now=now)
     claim.due = due
-    claim.configuration_version = configuration_version
-    claim.progress += progress
-    claim.has_split = bool(progress)
-    claim.has_more = (
-        len(due) == limit
-        or len(claimed) == limit
-        or len(direct) + len(own_parts) < len(queued) + len(parts)
-        or any(one.position for one in progress)
-    )
+    claim.has_more = claim.has_more or len(due) == limit or len(waiting) == limit
     return claim
 
 
@@ -107,13 +88,13 @@ async def claim_one(
         return Claim(due=due) if any(_is_due(run, now) for run in due) else None
     if kind is ItemKind.PART:
         part = await triggers.find_part(db, environment_id, item_id)
-        return None if part is None else await _claim(db, environment_id, [], [part], now)
+        return None if part is None else await _claim(db, environment_id, [part], now)
     trigger = await triggers.find_unfinished_trigger(db, environment_id, TriggerId(item_id))
     if trigger is None:
         return None
     if trigger.state is TriggerState.SPLITTING:
         return Claim(progress=[await split_trigger(db, environment_id, trigger, now)])
-    return await _claim(db, environment_id, [trigger], [], now)
+    return await _claim(db, environment_id, [trigger], now)
 
 
 async def settle_claim(db: Connection, environment_id: EnvironmentId, claim: Claim) -> None:
@@ -129,38 +110,97 @@ async def settle_claim(db: Connection, environment_id: EnvironmentId, claim: Cla
     await triggers.delete_parts(db, environment_id, [one.id for one in claim.parts])
 
 
-async def _claim(
-    db: Connection, environment_id: EnvironmentId, direct: Sequence[Trigger], parts: Sequence[Part], now: Millis
+async def _claim_in_all_lanes(
+    db: Connection, environment_id: EnvironmentId, waiting: list[Trigger], lanes: LaneSet, *, limit: int, now: Millis
 ) -> Claim:
-    recipients = await list_direct_recipients(db, environment_id, direct, now)
-    if parts:
-        recipients += await list_part_recipients(db, environment_id, parts, now)
-        # Each person's runs start in the order of their triggers.
-        recipients.sort(key=lambda one: (one.priority, one.trigger.id))
-    progress = [Progress(one.id, one.priority, None) for one in direct]
-    return Claim(recipients=recipients, progress=progress, parts=list(parts))
+    """The next recipients, where nothing has to be handed to another worker's lanes."""
+    parts, version = await triggers.list_parts(db, environment_id, lanes, limit=_part_limit(limit))
+    until = _first_cut_off(waiting, parts, limit) if parts else None
+    claim = await _claim(db, environment_id, [*waiting, *parts], now, limit=limit, until=until)
+    claim.configuration_version = version
+    return claim
 
 
-def _choose(
-    queued: Sequence[Trigger], parts: Sequence[Part], limit: int, *, until: tuple[int, TriggerId] | None
-) -> tuple[list[Trigger], list[Part]]:
-    """The first triggers and parts in order, until they have `limit` recipients together or are behind `until`."""
-    if not parts and until is None:
-        return list(queued), []
+async def _claim_in_some_lanes(
+    db: Connection, environment_id: EnvironmentId, waiting: list[Trigger], lanes: LaneSet, *, limit: int, now: Millis
+) -> Claim:
+    """The next recipients in some of the lanes; triggers for people of several lanes are split first."""
+    splitting = [one for one in waiting if one.state is TriggerState.SPLITTING]
+    progress = [await split_trigger(db, environment_id, one, now) for one in splitting]
+    # Listed after splitting, so that the parts of triggers that came before the queued ones are there.
+    parts, version = await triggers.list_parts(db, environment_id, lanes, limit=_part_limit(limit))
+    split_here = {one.id for one in splitting}
+    if any(one.trigger_id not in split_here for one in parts):
+        # Another worker may have split their triggers after ours were listed, and earlier ones may have come by then.
+        waiting = await triggers.list_next_triggers(db, environment_id, lanes, limit=limit)
+    queued = [one for one in waiting if one.state is TriggerState.QUEUED]
+    unsplit = [one for one in waiting if one.state is TriggerState.SPLITTING and one.id not in split_here]
+    # Nothing goes ahead of a trigger that is not split yet.
+    ends = [_order(one) for one in unsplit[:1]]
+    if parts or unsplit:
+        ends += [until] if (until := _first_cut_off(waiting, parts, limit)) else []
+    claim = await _claim(db, environment_id, [*queued, *parts], now, limit=limit, until=min(ends, default=None))
+    claim.configuration_version = version
+    claim.has_split = bool(progress)
+    claim.has_more = claim.has_more or any(one.position for one in progress)
+    claim.progress += progress
+    return claim
+
+
+async def _claim(
+    db: Connection,
+    environment_id: EnvironmentId,
+    items: Sequence[Trigger | Part],
+    now: Millis,
+    *,
+    limit: int = 1,
+    until: tuple[int, TriggerId] | None = None,
+) -> Claim:
+    """The first items in order, until they have `limit` recipients together or are behind `until`."""
+    claim = Claim()
     direct: list[Trigger] = []
-    own_parts: list[Part] = []
     room = limit
-    ordered: list[Trigger | Part] = [*queued, *parts]
-    for one in sorted(ordered, key=_order):
+    for one in sorted(items, key=_order):
         if room <= 0 or (until is not None and _order(one) > until):
+            claim.has_more = True
             break
-        if isinstance(one, Trigger):
+        if isinstance(one, Part):
+            claim.parts.append(one)
+            room -= len(one.subscriber_ids)
+        elif one.state is TriggerState.QUEUED:
             direct.append(one)
             room -= len(one.recipients.people)
         else:
-            own_parts.append(one)
-            room -= len(one.subscriber_ids)
-    return direct, own_parts
+            # A small crowd is not cut: its rest would take another unit of work.
+            chunk = max(room, min(limit, SMALL_CROWD))
+            found, state = await take_recipients(db, environment_id, one, now, limit=chunk)
+            claim.recipients += found
+            claim.progress.append(state)
+            claim.has_more = claim.has_more or state.position is not None
+            room -= len(found)
+    claim.recipients += await list_part_recipients(db, environment_id, claim.parts, now)
+    is_mixed = bool(claim.recipients)
+    claim.recipients += await list_direct_recipients(db, environment_id, direct, now)
+    claim.progress += [Progress(one.id, one.priority, None) for one in direct]
+    if is_mixed:
+        claim.recipients = _in_order(claim.recipients)
+    return claim
+
+
+def _in_order(recipients: Sequence[Recipient]) -> list[Recipient]:
+    """In the order of their triggers, so that each person's runs start in it; a person once for each trigger."""
+    once = {(one.trigger.id, one.subscriber.id): one for one in recipients}
+    return sorted(once.values(), key=lambda one: (one.priority, one.trigger.id))
+
+
+def _part_limit(limit: int) -> int:
+    return max(limit // 4, 1)
+
+
+def _first_cut_off(waiting: Sequence[Trigger], parts: Sequence[Part], limit: int) -> tuple[int, TriggerId] | None:
+    """Where the first of the lists ends that may go on; what comes after that may be behind something not listed."""
+    ends: list[Trigger | Part] = [*waiting[limit - 1 :], *parts[_part_limit(limit) - 1 :]]
+    return min(map(_order, ends), default=None)
 
 
 def _order(one: Trigger | Part) -> tuple[int, TriggerId]:

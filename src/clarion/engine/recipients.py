@@ -1,7 +1,8 @@
 """From a trigger to the people it is for, each once.
 
-A trigger for people of one lane starts their runs directly. Any other is split: its people are handed to their lanes
-in parts, a chunk of a topic (or of everyone) at a time, and each lane starts the runs of its own parts.
+A unit of work that holds the lanes of a trigger's people starts their runs directly: those of people of one lane, or of
+anyone where it holds all lanes. Any other trigger is split: its people are handed to their lanes in parts, a chunk of a
+topic (or of everyone) at a time, and each lane starts the runs of its own parts.
 """
 
 from collections.abc import Sequence
@@ -10,13 +11,13 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.port import Connection
-from clarion.db.query import sql
+from clarion.db.port import Connection, Row
+from clarion.db.query import Query, sql
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, TriggerId, find_id, id_text, new_id
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Priority
 from clarion.subscribers.model import Subscriber
-from clarion.subscribers.store import ensure_subscribers, list_subscribers_by_id
+from clarion.subscribers.store import COLUMNS, ensure_subscribers, list_subscribers_by_id, subscriber_of
 from clarion.triggers.model import Part, Position, TopicTarget, Trigger
 from clarion.triggers.store import insert_parts, list_triggers_by_id
 
@@ -24,16 +25,20 @@ FIRST_CHUNK = 128
 """How many members of a crowd go with the priority of their trigger; the rest goes behind single recipients."""
 CHUNK = 2048
 
-LIST_MEMBERS = sql("""
-    SELECT t.subscriber_id AS id, s.key FROM topic_subscriptions AS t
-    JOIN subscribers AS s ON s.environment_id = t.environment_id AND s.id = t.subscriber_id
-    WHERE t.environment_id = :environment_id AND t.topic_id = :topic_id AND t.subscriber_id > :after
-    ORDER BY t.subscriber_id LIMIT :limit
-""")
-LIST_EVERYONE = sql("""
-    SELECT id, key FROM subscribers
-    WHERE environment_id = :environment_id AND id > :after ORDER BY id LIMIT :limit
-""")
+_MEMBERS = """
+    SELECT %(columns)s FROM topic_subscriptions AS m
+    JOIN subscribers AS t ON t.environment_id = m.environment_id AND t.id = m.subscriber_id
+    WHERE m.environment_id = :environment_id AND m.topic_id = :topic_id AND m.subscriber_id > :after
+    ORDER BY m.subscriber_id LIMIT :limit
+"""
+_EVERYONE = """
+    SELECT %(columns)s FROM subscribers AS t
+    WHERE t.environment_id = :environment_id AND t.id > :after ORDER BY t.id LIMIT :limit
+"""
+LIST_MEMBERS = sql(_MEMBERS % {"columns": COLUMNS})
+LIST_MEMBER_KEYS = sql(_MEMBERS % {"columns": "t.id, t.key"})
+LIST_EVERYONE = sql(_EVERYONE % {"columns": COLUMNS})
+LIST_KEYS_OF_EVERYONE = sql(_EVERYONE % {"columns": "t.id, t.key"})
 LIST_SERVED = sql("""
     SELECT subscriber_id FROM notifications
     WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND subscriber_id {any:ids}
@@ -78,23 +83,52 @@ async def list_direct_recipients(
     ]
 
 
+async def take_recipients(
+    db: Connection, environment_id: EnvironmentId, trigger: Trigger, now: Millis, *, limit: int
+) -> tuple[list[Recipient], Progress]:
+    """The next recipients of a trigger, about `limit` of them; the caller holds all lanes."""
+    wanted, is_first = trigger.recipients, trigger.position is None
+    named = [one.key for one in wanted.people] if is_first else []
+    people = await ensure_subscribers(db, environment_id, named + _actor_keys([trigger]), now)
+    actor = _find_actor(trigger, people)
+    recipients = [Recipient(trigger, people[key], None, actor, trigger.priority) for key in named]
+    if not wanted.topics and not wanted.everyone:
+        return recipients, Progress(trigger.id, trigger.priority, None)
+    position = trigger.position or Position()
+    queries = (LIST_MEMBERS, LIST_EVERYONE)
+    room = max(limit - len(recipients), 1)
+    rows, following = await _list_crowd(db, environment_id, trigger, position, queries, limit=room)
+    served = await _list_served(db, environment_id, trigger, [row["id"] for row in rows])
+    served |= {one.subscriber.id for one in recipients}
+    topic = wanted.topics[position.topic] if wanted.topics else None
+    priority = trigger.priority if is_first else trigger.priority.of_fan_out
+    recipients += [
+        Recipient(trigger, subscriber_of(row), topic, actor, priority) for row in rows if row["id"] not in served
+    ]
+    return recipients, _progress(trigger, following)
+
+
 async def split_trigger(db: Connection, environment_id: EnvironmentId, trigger: Trigger, now: Millis) -> Progress:
     """Hand the next recipients of a trigger to their lanes."""
-    wanted = trigger.recipients
-    if trigger.position is None and wanted.people:
+    wanted, is_first = trigger.recipients, trigger.position is None
+    if is_first and wanted.people:
         people = await ensure_subscribers(db, environment_id, [one.key for one in wanted.people], now)
         named = [_Member(people[one.key].id, one.key) for one in wanted.people]
         await _insert_parts(db, trigger, trigger.priority, None, named, now)
     if not wanted.topics and not wanted.everyone:
         return Progress(trigger.id, trigger.priority, None)
-    is_first = trigger.position is None
-    priority = trigger.priority if is_first else trigger.priority.of_fan_out
     position = trigger.position or Position()
-    members, following = await _list_crowd(
-        db, environment_id, trigger, position, limit=FIRST_CHUNK if is_first else CHUNK
-    )
+    queries = (LIST_MEMBER_KEYS, LIST_KEYS_OF_EVERYONE)
+    limit = FIRST_CHUNK if is_first else CHUNK
+    rows, following = await _list_crowd(db, environment_id, trigger, position, queries, limit=limit)
+    priority = trigger.priority if is_first else trigger.priority.of_fan_out
     topic = position.topic if wanted.topics else None
+    members = [_Member(row["id"], row["key"]) for row in rows]
     await _insert_parts(db, trigger, priority, topic, members, now)
+    return _progress(trigger, following)
+
+
+def _progress(trigger: Trigger, following: Position | None) -> Progress:
     return Progress(trigger.id, trigger.priority.of_fan_out if following else trigger.priority, following)
 
 
@@ -108,7 +142,10 @@ async def list_part_recipients(
     live = [one for one in parts if not triggers[one.trigger_id].is_canceled]
     people = await list_subscribers_by_id(db, environment_id, [one for part in live for one in part.subscriber_ids])
     actors = await ensure_subscribers(db, environment_id, _actor_keys(list(triggers.values())), now)
-    served = await _list_served(db, environment_id, live, triggers)
+    served = set()
+    for trigger in triggers.values():
+        ids = [one for part in live if part.trigger_id == trigger.id for one in part.subscriber_ids]
+        served |= {(trigger.id, one) for one in await _list_served(db, environment_id, trigger, ids)}
     recipients = []
     for part in live:
         trigger = triggers[part.trigger_id]
@@ -122,21 +159,28 @@ async def list_part_recipients(
 
 
 async def _list_crowd(
-    db: Connection, environment_id: EnvironmentId, trigger: Trigger, position: Position, *, limit: int
-) -> tuple[list[_Member], Position | None]:
+    db: Connection,
+    environment_id: EnvironmentId,
+    trigger: Trigger,
+    position: Position,
+    queries: tuple[Query, Query],
+    *,
+    limit: int,
+) -> tuple[Sequence[Row], Position | None]:
     """The next members of a topic (or of everyone), and where to go on; None at the end."""
     topics = trigger.recipients.topics
+    list_members, list_everyone = queries
     after = (find_id(position.after) if position.after else None) or _FIRST
     scope = {"environment_id": environment_id, "after": after, "limit": limit}
-    if topics:
-        topic = topics[position.topic]
-        rows = await db.fetch(LIST_MEMBERS, **scope, topic_id=find_id(topic.id))
-        actor = trigger.recipients.actor
+    members: Sequence[Row]
+    if not topics:
+        rows = members = await db.fetch(list_everyone, **scope)
+    else:
+        topic, actor = topics[position.topic], trigger.recipients.actor
+        rows = await db.fetch(list_members, **scope, topic_id=find_id(topic.id))
         # The actor gets no message of their own action through a topic.
         excluded = {*topic.exclude, *([actor.key] if actor else [])}
-    else:
-        rows, excluded = await db.fetch(LIST_EVERYONE, **scope), set()
-    members = [_Member(row["id"], row["key"]) for row in rows if row["key"] not in excluded]
+        members = [row for row in rows if row["key"] not in excluded]
     if len(rows) == limit:
         return members, Position(topic=position.topic, after=id_text(rows[-1]["id"]))
     return members, Position(topic=position.topic + 1) if position.topic + 1 < len(topics) else None
@@ -156,19 +200,14 @@ async def _insert_parts(
 
 
 async def _list_served(
-    db: Connection, environment_id: EnvironmentId, parts: Sequence[Part], triggers: dict[TriggerId, Trigger]
-) -> set[tuple[TriggerId, SubscriberId]]:
-    """Who has a run already, of triggers that can reach a person twice: by name and by topics, or by two topics."""
-    wanted: dict[TriggerId, list[SubscriberId]] = {}
-    for part in parts:
-        recipients = triggers[part.trigger_id].recipients
-        if bool(recipients.people) + len(recipients.topics) + recipients.everyone > 1:
-            wanted.setdefault(part.trigger_id, []).extend(part.subscriber_ids)
-    served = set()
-    for trigger_id, ids in wanted.items():
-        rows = await db.fetch(LIST_SERVED, environment_id=environment_id, trigger_id=trigger_id, ids=ids)
-        served |= {(trigger_id, SubscriberId(row["subscriber_id"])) for row in rows}
-    return served
+    db: Connection, environment_id: EnvironmentId, trigger: Trigger, ids: Sequence[SubscriberId]
+) -> set[SubscriberId]:
+    """Which of them have a run already; only a trigger with several ways to a person is asked about."""
+    wanted = trigger.recipients
+    if not ids or bool(wanted.people) + len(wanted.topics) + wanted.everyone <= 1:
+        return set()
+    scope = {"environment_id": environment_id, "trigger_id": trigger.id}
+    return {row["subscriber_id"] for row in await db.fetch(LIST_SERVED, **scope, ids=list(ids))}
 
 
 def _actor_keys(triggers: Sequence[Trigger]) -> list[SubscriberKey]:

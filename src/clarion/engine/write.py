@@ -22,7 +22,10 @@ POINT_TO_DIGEST = sql("""
 async def write_runs(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run], now: Millis) -> None:
     """Everything that is new or changed of the given runs."""
     started = [run for run in runs if run.is_new]
-    await _insert(db, NOTIFICATIONS, [_notification_row(environment_id, run, now) for run in started])
+    versions = {run.version.id: run.version for run in started}
+    masks = {one.id: step_mask(step.type for step in one.steps if step.active) for one in versions.values()}
+    rows = [_notification_row(environment_id, run, masks[run.version.id], now) for run in started]
+    await _insert(db, NOTIFICATIONS, rows)
     merged = [run for run in runs if not run.is_new and run.digested_into is not None]
     await _many(
         db,
@@ -56,8 +59,7 @@ NOTIFICATIONS = Insert(
 )
 
 
-def _notification_row(environment_id: EnvironmentId, run: Run, now: Millis) -> tuple[Any, ...]:
-    step_types = step_mask(step.type for step in run.version.steps if step.active)
+def _notification_row(environment_id: EnvironmentId, run: Run, step_types: int, now: Millis) -> tuple[Any, ...]:
     return (
         *(environment_id, run.id, run.trigger.id, run.workflow.id, run.version.id, run.subscriber.id),
         *(step_types, _json(run.recipient), _json(run.topics or None), run.digested_into, now, now),

@@ -46,7 +46,7 @@ class _Renderer:
     def text(self, path: str, text: str | None) -> str | None:
         if text is None:
             return None
-        rendered = render_control(path, text, self._variables) if has_markup(text) else text
+        rendered = render_control(path, text, self._variables)
         return sanitize_text(rendered) if self._sanitizes else rendered
 
     def action(self, path: str, action: Action | None) -> Action | None:

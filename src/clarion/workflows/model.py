@@ -36,6 +36,11 @@ class WithControls(Struct, frozen=True, kw_only=True, rename="camel", dict=True)
         return CompiledLogic(logic) if logic else None
 
     @cached_property
+    def decoded(self) -> dict[type[Any], Any]:
+        """A cache: the controls in the shapes in which they were asked for."""
+        return {}
+
+    @cached_property
     def has_templates_in_rule(self) -> bool:
         return has_markup(json_text(self.controls.get("skip")))
 
@@ -63,6 +68,10 @@ class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
     @cached_property
     def channel(self) -> Channel | None:
         return _CHANNELS.get(self.type)
+
+    @cached_property
+    def id_bytes(self) -> bytes:
+        return find_id(self.id) or bytes(16)
 
     @property
     def slug(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from clarion.engine.outcomes import Failed, Sending, StepOutcome
 from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
-from clarion.ids import MessageId, find_id, new_id
+from clarion.ids import MessageId, new_id
 from clarion.jobs.details import DetailStatus
 from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.registry import find_provider
@@ -13,7 +13,7 @@ from clarion.subscribers.model import ChannelEntry
 from clarion.templates import render_text, render_value
 from clarion.vocabulary import Channel, MessageStatus
 from clarion.workflows.content import ContentProblem
-from clarion.workflows.controls import EmailControls, PushControls, TextControls, read_as
+from clarion.workflows.controls import EmailControls, PushControls, TextControls
 from clarion.workflows.email_content import render_body, render_options, render_subject
 
 _OPEN_CHATS = frozenset({"chat-webhook"})
@@ -26,7 +26,7 @@ _MISSING = {
 
 
 async def decide_email(context: StepContext) -> StepOutcome:
-    controls = read_as(EmailControls, context.controls)
+    controls = context.read_controls(EmailControls)
     message = _message(context, Channel.EMAIL, render_body(controls, context.variables))
     message.subject = render_subject(controls, context.variables)
     message.email_options = render_options(controls, context.variables)
@@ -47,14 +47,14 @@ def _wanted_recipient(context: StepContext) -> str | None:
 
 
 async def decide_sms(context: StepContext) -> StepOutcome:
-    controls = read_as(TextControls, context.controls)
+    controls = context.read_controls(TextControls)
     message = _message(context, Channel.SMS, render_text(controls.body or "", context.variables))
     message.phone = context.run.subscriber.phone
     return _send(context, Channel.SMS, message, is_addressed=bool(message.phone))
 
 
 async def decide_chat(context: StepContext) -> StepOutcome:
-    controls = read_as(TextControls, context.controls)
+    controls = context.read_controls(TextControls)
     text = render_text(controls.body or "", context.variables)
     places = [(entry.provider_id, entry.credentials.get("webhookUrl")) for entry in _entries(context, Channel.CHAT)]
     places += [(provider_id, None) for provider_id in _OPEN_CHATS & context.open_providers]
@@ -68,7 +68,7 @@ async def decide_chat(context: StepContext) -> StepOutcome:
 
 
 async def decide_push(context: StepContext) -> StepOutcome:
-    controls = read_as(PushControls, context.controls)
+    controls = context.read_controls(PushControls)
     title = render_text(controls.subject or "", context.variables)
     text = render_text(controls.body or "", context.variables)
     data = render_value(controls.data, context.variables) if controls.data else None
@@ -94,7 +94,7 @@ def _message(context: StepContext, channel: Channel, content: str) -> NewMessage
     return NewMessage(
         id=MessageId(new_id(context.now)),
         job_id=context.job.id,
-        step_id=find_id(context.step.id) or bytes(16),
+        step_id=context.step.id_bytes,
         channel=channel,
         content=content,
         severity=context.run.workflow.severity,

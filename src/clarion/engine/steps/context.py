@@ -11,6 +11,7 @@ from clarion.engine.records import Run
 from clarion.engine.throttles import ThrottlePasses
 from clarion.jobs.details import DetailSource, DetailStatus
 from clarion.jobs.model import Job
+from clarion.workflows.controls import ControlsT, read_as
 from clarion.workflows.model import Step, WithControls
 
 
@@ -40,6 +41,14 @@ class StepContext(Struct, frozen=True, kw_only=True):
     @property
     def controls(self) -> Mapping[str, Any]:
         return self.chosen.controls
+
+    def read_controls(self, shape: type[ControlsT]) -> ControlsT:
+        """The controls in the shape of their step type, decoded once for each version; raises ControlsProblem."""
+        decoded = self.chosen.decoded
+        if shape not in decoded:
+            decoded[shape] = read_as(shape, self.controls)
+        controls: ControlsT = decoded[shape]
+        return controls
 
     @property
     def zone(self) -> str:

@@ -9,17 +9,17 @@ from clarion.engine.digests import Leader, Window, WindowIdentity
 from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.waiting import extend
-from clarion.ids import NotificationId, find_id, id_text
+from clarion.ids import NotificationId, id_text
 from clarion.jobs.details import DetailStatus
 from clarion.jsontext import encode_json
 from clarion.schedules import MAX_AHEAD, end_of, next_cron
 from clarion.templates import evaluate_key
 from clarion.triggers.model import Trigger
-from clarion.workflows.controls import DigestControls, DigestType, read_as, whole
+from clarion.workflows.controls import DigestControls, DigestType, whole
 
 
 async def decide(context: StepContext) -> StepOutcome:
-    controls = read_as(DigestControls, context.controls)
+    controls = context.read_controls(DigestControls)
     closes_at = _end(context, controls)
     if closes_at is None or closes_at - context.now > MAX_AHEAD:
         context.note(DetailStatus.FAILED, "Defer duration limit exceeded", raw={"until": closes_at})
@@ -54,7 +54,7 @@ async def finish(context: StepContext) -> StepOutcome:
 
 def find_window_id(context: StepContext) -> bytes:
     """Which window the step will ask for."""
-    return _identity(context, read_as(DigestControls, context.controls)).window_id
+    return _identity(context, context.read_controls(DigestControls)).window_id
 
 
 def _join(context: StepContext, window: Window, leader_run_id: NotificationId) -> StepOutcome:
@@ -84,7 +84,7 @@ def _identity(context: StepContext, controls: DigestControls) -> WindowIdentity:
     value = evaluate_key(controls.digest_key, context.variables) if controls.digest_key else None
     return WindowIdentity(
         workflow_id=context.run.workflow.id,
-        step_id=find_id(context.step.id) or bytes(16),
+        step_id=context.step.id_bytes,
         subscriber_id=context.run.subscriber.id,
         key_digest=key_digest(value),
     )

@@ -5,10 +5,10 @@ from typing import Any
 from clarion.engine.outcomes import Done, Failed, StepOutcome
 from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
-from clarion.ids import MessageId, find_id, id_text, new_id
+from clarion.ids import MessageId, id_text, new_id
 from clarion.jobs.details import DetailStatus
 from clarion.vocabulary import Channel
-from clarion.workflows.controls import Action, InAppControls, Redirect, read_as
+from clarion.workflows.controls import Action, InAppControls, Redirect
 from clarion.workflows.in_app_content import InAppContent, render_in_app
 
 PROVIDER = "svc"
@@ -23,7 +23,7 @@ async def decide(context: StepContext) -> StepOutcome:
         )
         return Failed()
     context.job.provider_id = PROVIDER
-    content, refused_links = render_in_app(read_as(InAppControls, context.controls), context.variables)
+    content, refused_links = render_in_app(context.read_controls(InAppControls), context.variables)
     message = _message(context, content)
     if refused_links:
         raw = {"fields": refused_links, "reason": "the link would run code in the page that shows the message"}
@@ -46,7 +46,7 @@ def _message(context: StepContext, content: InAppContent) -> NewMessage:
     return NewMessage(
         id=MessageId(new_id(context.now)),
         job_id=context.job.id,
-        step_id=find_id(context.step.id) or bytes(16),
+        step_id=context.step.id_bytes,
         channel=Channel.IN_APP,
         provider_id=PROVIDER,
         content=content.body or "",

@@ -6,11 +6,10 @@ from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.digest import key_digest
 from clarion.engine.steps.waiting import find_length
 from clarion.engine.throttles import ThrottleIdentity
-from clarion.ids import find_id
 from clarion.jobs.details import DetailStatus
 from clarion.schedules import Unit, end_of
 from clarion.templates import evaluate_key
-from clarion.workflows.controls import ThrottleControls, ThrottleType, read_as
+from clarion.workflows.controls import ThrottleControls, ThrottleType
 
 # No length of the unit is longer, in any time zone and month.
 _UPPER_BOUND = {
@@ -24,7 +23,7 @@ _UPPER_BOUND = {
 
 
 async def decide(context: StepContext) -> StepOutcome:
-    controls = read_as(ThrottleControls, context.controls)
+    controls = context.read_controls(ThrottleControls)
     length = _length(context, controls)
     if length is None:
         context.note(DetailStatus.FAILED, "Invalid throttle configuration", raw={"controls": dict(context.controls)})
@@ -44,7 +43,7 @@ async def decide(context: StepContext) -> StepOutcome:
 
 def find_passes(context: StepContext) -> tuple[bytes, Millis] | None:
     """Which passes the step will ask for, and since when."""
-    controls = read_as(ThrottleControls, context.controls)
+    controls = context.read_controls(ThrottleControls)
     length = _length(context, controls)
     return None if length is None else (_identity(context, controls).throttle_id, _since(context, length))
 
@@ -52,7 +51,7 @@ def find_passes(context: StepContext) -> tuple[bytes, Millis] | None:
 def _identity(context: StepContext, controls: ThrottleControls) -> ThrottleIdentity:
     value = evaluate_key(controls.throttle_key, context.variables) if controls.throttle_key else None
     return ThrottleIdentity(
-        step_id=find_id(context.step.id) or bytes(16),
+        step_id=context.step.id_bytes,
         subscriber_id=context.run.subscriber.id,
         key_digest=key_digest(value),
     )

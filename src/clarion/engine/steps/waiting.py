@@ -8,7 +8,7 @@ from clarion.engine.steps.context import StepContext
 from clarion.jobs.details import DetailSource, DetailStatus
 from clarion.schedules import MAX_AHEAD, Unit, end_of, next_cron, next_within
 from clarion.templates import evaluate_key
-from clarion.workflows.controls import DelayControls, DelayType, read_as
+from clarion.workflows.controls import DelayControls, DelayType
 
 MAX_EXTENSIONS = 3
 """How often a step is extended; a person who keeps changing their schedule does not hold it up for ever."""
@@ -17,7 +17,7 @@ _EXTENDED = "Step was extended to the subscriber's schedule"
 
 
 async def decide(context: StepContext) -> StepOutcome:
-    until = _moment(context, read_as(DelayControls, context.controls))
+    until = _moment(context, context.read_controls(DelayControls))
     if until is None:
         context.note(DetailStatus.FAILED, "Invalid delay configuration", raw={"controls": dict(context.controls)})
         return Failed()
