@@ -172,13 +172,19 @@ def _recipient(text: str | None) -> Address:
 
 def _copies(overrides: Mapping[str, Any], to: Address) -> tuple[Address, ...]:
     """Return those who get a visible copy; most providers take a single main recipient, so others are copies too."""
-    found = {one.addr_spec.lower(): one for one in _addresses(overrides, "to") + _addresses(overrides, "cc")}
+    given = _addresses(overrides, "to") + _addresses(overrides, "cc")
+    if not given:
+        return ()
+    found = {one.addr_spec.lower(): one for one in given}
     found.pop(to.addr_spec.lower(), None)
     return tuple(found.values())
 
 
 def _addresses(overrides: Mapping[str, Any], name: str) -> tuple[Address, ...]:
-    texts = split_addresses(overrides.get(name) or [])
+    given = overrides.get(name)
+    if not given:
+        return ()
+    texts = split_addresses(given)
     if texts is None:
         raise SendFailure(FailureKind.PERMANENT, f"The override '{name}' must be an e-mail address or a list of them")
     return tuple(_parse_address(name, text) for text in texts)

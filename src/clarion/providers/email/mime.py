@@ -56,7 +56,7 @@ def write_mime(email: Email) -> MimeMessage:
 
 def _write(email: Email) -> MimeMessage:
     addresses = (email.sender, email.to, *email.cc, *email.bcc, *email.reply_to)
-    needs_utf8 = not all(one.addr_spec.isascii() for one in addresses)
+    needs_utf8 = not all(one.username.isascii() and one.domain.isascii() for one in addresses)
     message_id = f"<{email.message_id}@{email.sender.domain}>"
     headers = _merge_headers({**_make_headers(email), "Message-ID": message_id}, email.headers)
     lines = [_write_header(name, text, utf8=needs_utf8) for name, text in headers.items()]

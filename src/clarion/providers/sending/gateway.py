@@ -20,6 +20,7 @@ from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import read_email
 from clarion.providers.email.mime import write_mime
 from clarion.providers.registry import find_provider
+from clarion.providers.sending.accounts import Accounts
 from clarion.providers.sending.http_sender import HttpSender
 from clarion.providers.sending.redaction import make_account_redactor, make_redactor
 from clarion.providers.transport.egress import EgressGuard
@@ -55,13 +56,14 @@ class ProviderGateway:
         self._rewrite_url = rewrite_url
         self._smtp = SmtpClient(egress, seconds=self._timeouts.smtp_seconds, clock=self._clock, rewrite_url=rewrite_url)
         self._http_sender: HttpSender | None = None
+        self._accounts = Accounts()
 
     async def __aenter__(self) -> Self:
         seconds = self._timeouts.http_seconds
         clients = HttpClients(self._egress, seconds=seconds, clock=self._clock, rewrite_url=self._rewrite_url)
         clients.prepare()
         apprise = AppriseClient(self._egress, seconds=seconds, clock=self._clock)
-        self._http_sender = HttpSender(clients, apprise, self._clock)
+        self._http_sender = HttpSender(clients, apprise, self._accounts, self._clock)
         return self
 
     async def __aexit__(
@@ -80,7 +82,7 @@ class ProviderGateway:
 
     async def send(self, provider_id: str, outgoing: Outgoing) -> Sent:
         """Send the message once; raises SendFailure, without secrets in its text and values."""
-        redact = make_redactor(outgoing)
+        redact = make_redactor(outgoing, self._accounts.list_secrets(outgoing.credentials))
         try:
             sent = await self._send(provider_id, outgoing)
         except SendFailure as error:
@@ -142,9 +144,9 @@ class ProviderGateway:
         if isinstance(provider, HttpProvider):
             return await self._get_http_sender().send(provider, outgoing)
         if isinstance(provider, SmtpProvider):
-            account = read_credentials(provider.credentials, outgoing.credentials)
-            message = write_mime(read_email(outgoing, account, self._clock.now()))
-            return await self._smtp.send(provider.account(account), message, outgoing.can_start)
+            credentials, account = self._accounts.read_smtp(provider, outgoing.credentials)
+            message = write_mime(read_email(outgoing, credentials, self._clock.now()))
+            return await self._smtp.send(account, message, outgoing.can_start)
         return Sent(provider_message_id=outgoing.message_id, raw={"outbox": True})
 
     def _get_provider(self, provider_id: str) -> Provider:

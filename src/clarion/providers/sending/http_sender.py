@@ -16,6 +16,7 @@ from clarion.providers.definition.overrides import read_passthrough
 from clarion.providers.definition.receipts import Callback, Receipt, ReceiptForged, ReceiptRefused, Reply, RequestFlow
 from clarion.providers.definition.request import ProviderCall, ProviderRequest, encode_call
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
+from clarion.providers.sending.accounts import Accounts
 from clarion.providers.transport.http_clients import HttpClients
 from clarion.providers.transport.token_cache import TokenCache
 
@@ -28,14 +29,15 @@ _MAX_CONCURRENT_PARTS = 10
 class HttpSender:
     """Makes the calls of all HTTP providers; one per process."""
 
-    def __init__(self, clients: HttpClients, apprise: AppriseClient, clock: Clock) -> None:
+    def __init__(self, clients: HttpClients, apprise: AppriseClient, accounts: Accounts, clock: Clock) -> None:
         self._clients = clients
         self._apprise = apprise
+        self._accounts = accounts
         self._clock = clock
         self._tokens = TokenCache(self.call, clock)
 
     async def send(self, provider: AnyProvider, outgoing: Outgoing) -> Sent:
-        account = read_credentials(provider.credentials, outgoing.credentials)
+        account = self._accounts.read(provider.credentials, outgoing.credentials)
         message = provider.read_message(outgoing, account, self._clock.now())
         slots = asyncio.Semaphore(_MAX_CONCURRENT_PARTS)
 

@@ -26,12 +26,18 @@ _SAFE_EVERYWHERE = re.compile(r"[A-Za-z0-9_.~-]*")
 _URLS = frozenset({"webhookUrl", "baseUrl", "redirectUrl"})
 
 
-def make_redactor(outgoing: Outgoing) -> Callable[[Any], Any]:
+def make_redactor(outgoing: Outgoing, account_secrets: frozenset[str] | None = None) -> Callable[[Any], Any]:
     """Return a function that replaces secrets of the account and paths of webhooks in any JSON value.
 
-    It also truncates texts. They must not be truncated earlier, because the end could be half a secret.
+    It also truncates texts. They must not be truncated earlier, because the end could be half a secret. Callers that
+    know `list_account_secrets` already pass them.
     """
-    return _Redactor(outgoing).redact
+    return _Redactor(outgoing, account_secrets).redact
+
+
+def list_account_secrets(credentials: Mapping[str, Any]) -> frozenset[str]:
+    """Return the secrets of an account in the forms in which they may appear in a text."""
+    return frozenset(_encodings(_secrets_of_account(credentials)))
 
 
 def make_account_redactor(channel: Channel, credentials: Mapping[str, Any], **also: Any) -> Callable[[Any], Any]:
@@ -42,8 +48,9 @@ def make_account_redactor(channel: Channel, credentials: Mapping[str, Any], **al
 class _Redactor:
     """Collects the secrets on first use, because most messages have no text to redact."""
 
-    def __init__(self, outgoing: Outgoing) -> None:
+    def __init__(self, outgoing: Outgoing, account_secrets: frozenset[str] | None) -> None:
         self._outgoing = outgoing
+        self._account_secrets = account_secrets
 
     def redact(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -59,16 +66,22 @@ class _Redactor:
 
     @cached_property
     def _secrets(self) -> list[str]:
-        found = {text for text in _encodings(_secrets(self._outgoing)) if len(text) >= _MIN_LENGTH}
+        account = self._account_secrets
+        if account is None:
+            account = list_account_secrets(self._outgoing.credentials)
+        found = account.union(_encodings(_secrets_of_message(self._outgoing)))
         return sorted(found, key=len, reverse=True)
 
 
-def _secrets(outgoing: Outgoing) -> Iterator[str]:
+def _secrets_of_message(outgoing: Outgoing) -> Iterator[str]:
     yield from _secrets_of_url(outgoing.webhook_url or "")
     yield from _secrets_of_url(outgoing.receipts_url or "")
     yield from outgoing.device_tokens
     yield from map(str, outgoing.overrides.get("deviceTokens") or ())
-    for name, value in outgoing.credentials.items():
+
+
+def _secrets_of_account(credentials: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in credentials.items():
         if name in _URLS:
             yield from _secrets_of_url(str(value))
         elif name == "serviceAccount":
@@ -79,6 +92,8 @@ def _secrets(outgoing: Outgoing) -> Iterator[str]:
 
 def _encodings(secrets: Iterable[str]) -> Iterator[str]:
     for secret in secrets:
+        if len(secret) < _MIN_LENGTH:
+            continue
         yield secret
         if _SAFE_EVERYWHERE.fullmatch(secret):
             continue
@@ -101,6 +116,8 @@ def _members(document: Any) -> Iterator[str]:
 
 def _secrets_of_url(url: str) -> Iterable[str]:
     """Return the path of the URL, and the segments that look like keys rather than words."""
+    if not url:
+        return ()
     _, _, path = url.partition("://")[2].partition("/")
     parts = [part for part in re.split(r"[/?&=#]", path) if len(part) >= 8 and not re.fullmatch(r"[a-z-]{1,15}", part)]
     return {path, unquote(path), *parts, *map(unquote, parts)} if len(path) > 1 else parts
