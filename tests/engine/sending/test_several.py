@@ -230,3 +230,81 @@ async def test_canceling_stops_the_messages_that_wait_to_be_tried_again(world: W
         assert (slack.count, discord.count) == (1, 1)
         assert await world.statuses() == [["canceled"]]
         assert await dead_letters(world) == []
+
+
+async def test_each_device_is_retried_by_itself(world: World) -> None:
+    statuses = {b'"first"': 200, b'"second"': 503}
+
+    async def respond(request: bytes, writer: asyncio.StreamWriter) -> None:
+        await answering(next(status for token, status in statuses.items() if token in request))(request, writer)
+
+    async with web_server(respond) as server:
+        await integrate(world, "push-webhook", "push", webhookUrl=server.url("/push"), secretKey="s")
+        await give_devices(world, "first", "second")
+        await world.make_workflow(step("push", subject="Hi", body="Ping"))
+        await world.trigger()
+        await world.work()
+        assert await world.statuses() == [["queued"]]
+        assert await device_statuses(world) == {"first": "sent", "second": "error"}
+
+        statuses[b'"second"'] = 200
+        await world.work(after=MINUTE)
+
+        assert await device_statuses(world) == {"first": "sent", "second": "sent"}
+        assert await world.statuses() == [["completed"]]
+        assert len(server.requests) == 3
+
+
+async def test_a_device_that_fails_for_good_is_a_dead_letter_of_its_own(world: World) -> None:
+    async def respond(request: bytes, writer: asyncio.StreamWriter) -> None:
+        await answering(200 if b'"first"' in request else 400)(request, writer)
+
+    async with web_server(respond) as server:
+        await integrate(world, "push-webhook", "push", webhookUrl=server.url("/push"), secretKey="s")
+        await give_devices(world, "first", "second")
+        await world.make_workflow(step("push", subject="Hi", body="Ping"))
+        await world.trigger()
+        await world.work()
+
+        assert await device_statuses(world) == {"first": "sent", "second": "error"}
+        assert len(await dead_letters(world, providerId="push-webhook")) == 1
+
+
+async def test_a_dead_device_token_is_no_dead_letter(world: World) -> None:
+    async with web_server(answering(410)) as server:
+        await integrate(world, "push-webhook", "push", webhookUrl=server.url("/push"), secretKey="s")
+        await give_devices(world, "first")
+        await world.make_workflow(step("push", subject="Hi", body="Ping"))
+        await world.trigger()
+        await world.work()
+
+        assert await world.statuses() == [["failed"]]
+        assert await dead_letters(world) == []
+
+
+async def test_tokens_that_a_trigger_names_instead_get_one_message_each(world: World) -> None:
+    async with web_server(answering(200)) as server:
+        await integrate(world, "push-webhook", "push", webhookUrl=server.url("/push"), secretKey="s")
+        await give_devices(world, "first", "second", "third")
+        await world.make_workflow(step("push", subject="Hi", body="Ping"))
+        await world.trigger(overrides={"providers": {"push-webhook": {"deviceTokens": ["other", "another", "other"]}}})
+        await world.work()
+
+        assert await device_statuses(world) == {"other": "sent", "another": "sent"}
+        assert len(server.requests) == 2
+
+
+async def give_devices(world: World, *tokens: str) -> None:
+    await world.api.post("/v2/subscribers", json={"subscriberId": "ada"})
+    body = {"providerId": "push-webhook", "credentials": {"deviceTokens": list(tokens)}}
+    response = await world.api.patch("/v1/subscribers/ada/credentials", json=body)
+    assert response.status_code == 200, response.text
+
+
+async def device_statuses(world: World) -> dict[str, str]:
+    """The status of each device's message, which has no other device."""
+    found = {}
+    for one in await world.messages(channel="push"):
+        (token,) = one["deviceTokens"]
+        found[token] = one["status"]
+    return found

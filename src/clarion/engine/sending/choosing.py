@@ -6,6 +6,7 @@ from hashlib import blake2b
 from typing import Any
 
 from clarion.conditions import decide_filters
+from clarion.engine.overrides import channel_overrides
 from clarion.engine.records import variables_of
 from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.ids import MessageId
@@ -19,7 +20,7 @@ def choose_integrations(send: ClaimedSend, message: OutgoingMessage) -> list[Int
         return _choose_by_entry(send, message, fitting)
     variables = None if send.run is None else variables_of(send.run)
     fitting = [one for one in fitting if not one.conditions or (variables and _holds(one, variables))]
-    wanted = channel_overrides(send, message).get("integrationIdentifier")
+    wanted = channel_overrides(send.overrides, message.channel).get("integrationIdentifier")
     if wanted:
         return [one for one in fitting if one.identifier == wanted]
     return order_integrations(fitting, message.id)
@@ -34,11 +35,6 @@ def order_integrations(integrations: Sequence[Integration], message_id: MessageI
     if all(one.weight == DEFAULT_WEIGHT for one in ordered):
         return ordered
     return sorted(ordered, key=lambda one: _draw(one, message_id))
-
-
-def channel_overrides(send: ClaimedSend, message: OutgoingMessage) -> dict[str, object]:
-    found = send.overrides.get(message.channel)
-    return found if isinstance(found, dict) else {}
 
 
 def _choose_by_entry(send: ClaimedSend, message: OutgoingMessage, fitting: Sequence[Integration]) -> list[Integration]:

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from clarion.engine.sending.choosing import channel_overrides
+from clarion.engine.overrides import provider_overrides
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
 from clarion.engine.sending.suppressed import leave_out
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.providers.definition.outgoing import Outgoing, always
+from clarion.vocabulary import Channel
 
 ReceiptsUrl = Callable[[Integration], str | None]
 """Where the provider of an integration reports, if it can reach us at all."""
@@ -30,7 +31,7 @@ def make_outgoing(
 ) -> tuple[Outgoing, dict[str, list[str]]]:
     """Return the message for a provider, and the suppressed copies that are left out of it."""
     entry = send.entries.get(message.id)
-    overrides = with_options(message.email_options, provider_overrides(send, message, integration.provider_id))
+    overrides = with_options(message.email_options, _overrides(send, message, integration.provider_id))
     left_out: dict[str, list[str]] = {}
     if message.id in send.suppressed_copies:
         overrides, left_out = leave_out(overrides, send.suppressed_copies[message.id])
@@ -55,6 +56,17 @@ def make_outgoing(
     return outgoing, left_out
 
 
+def _overrides(send: ClaimedSend, message: OutgoingMessage, provider_id: str) -> dict[str, object]:
+    if not send.overrides:
+        return {}
+    step_id = send.run.step_of(send.job).step_id if send.run else None
+    overrides = provider_overrides(send.overrides, message.channel, provider_id, step_id)
+    if message.channel is Channel.PUSH:
+        # The messages of the step were made for these tokens.
+        overrides.pop("deviceTokens", None)
+    return overrides
+
+
 def with_options(options: dict[str, object] | None, overrides: dict[str, object]) -> dict[str, object]:
     """Return what the step says, and what the trigger says instead."""
     if not options:
@@ -67,29 +79,6 @@ def with_options(options: dict[str, object] | None, overrides: dict[str, object]
     if isinstance(ours, dict) and isinstance(theirs, dict):
         merged["headers"] = _merge_headers(ours, theirs)
     return merged
-
-
-def provider_overrides(send: ClaimedSend, message: OutgoingMessage, provider_id: str) -> dict[str, object]:
-    """What the trigger wants of the provider: for the step before for the provider before for the channel."""
-    overrides = send.overrides
-    if not overrides:
-        return {}
-    step = _member(overrides.get("steps"), send.run.step_of(send.job).step_id) if send.run else None
-    layers = [
-        channel_overrides(send, message),
-        overrides.get(provider_id),
-        _member(overrides.get("providers"), provider_id),
-        _member(_member(step, "providers"), provider_id),
-    ]
-    merged: dict[str, object] = {}
-    for layer in layers:
-        if isinstance(layer, dict):
-            merged |= layer
-    return merged
-
-
-def _member(value: object, name: str) -> object:
-    return value.get(name) if isinstance(value, dict) else None
 
 
 def _merge_headers(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:

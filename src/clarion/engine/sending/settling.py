@@ -98,7 +98,8 @@ def _end(send: ClaimedSend, now: Millis) -> None:
     is_sent = send.has_sent or any(one.status is MessageStatus.SENT for one in send.outcomes.values())
     failed = {one.id: one.provider_id for one in send.given_up}
     for message_id, one in send.not_sent.items():
-        if one.failure is not None:
+        # A device token that is dead was taken from its subscriber: there is nothing to redrive.
+        if one.failure is not None and not one.failure.dead_tokens:
             outcome = send.outcomes.get(message_id)
             failed[message_id] = None if outcome is None else outcome.provider_id
     if failed:

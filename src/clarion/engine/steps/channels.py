@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from clarion.engine.outcomes import Failed, Sending, StepOutcome
+from clarion.engine.overrides import provider_overrides
 from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
 from clarion.ids import MessageId, new_id
 from clarion.jobs.details import DetailStatus
+from clarion.providers.definition.kinds import PushProvider
 from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.registry import find_provider
 from clarion.subscribers.model import ChannelEntry
@@ -74,13 +76,24 @@ async def decide_push(context: StepContext) -> StepOutcome:
     data = render_value(controls.data, context.variables) if controls.data else None
     messages = []
     for entry in _entries(context, Channel.PUSH):
-        tokens = entry.credentials.get("deviceTokens")
-        if tokens:
+        for tokens in _token_groups(context, entry):
             message = _message(context, Channel.PUSH, text)
             message.title, message.data = title, data
             message.provider_id, message.device_tokens = entry.provider_id, tokens
             messages.append(message)
     return _send_all(context, Channel.PUSH, messages)
+
+
+def _token_groups(context: StepContext, entry: ChannelEntry) -> list[list[str]]:
+    """The device tokens of each message: one where the provider is called for each token, else all together."""
+    overrides = context.run.trigger.overrides or {}
+    wanted = provider_overrides(overrides, Channel.PUSH, entry.provider_id, context.step.step_id).get("deviceTokens")
+    given = wanted if isinstance(wanted, list) else entry.credentials.get("deviceTokens") or []
+    tokens = list(dict.fromkeys(one.strip() for one in given if isinstance(one, str) and one.strip()))
+    provider = find_provider(entry.provider_id)
+    if isinstance(provider, PushProvider) and provider.is_called_per_token:
+        return [[one] for one in tokens]
+    return [tokens] if tokens else []
 
 
 def _entries(context: StepContext, channel: Channel) -> Iterator[ChannelEntry]:
