@@ -171,3 +171,16 @@ async def test_nothing_is_sent_where_the_recipient_of_an_override_is_suppressed(
         (event,) = await world.events()
         assert first.count == 0
         assert details(event["jobs"][0])[-1] == "Subscriber's email address is suppressed"
+
+
+async def test_nothing_is_sent_where_a_suppressed_address_is_passed_through_to_the_provider(world: World) -> None:
+    async with account(world, "a") as first:
+        await suppress(world, "off@example.com")
+        await world.make_workflow(email())
+        body = {"personalizations": [{"to": [{"email": "ada@example.com"}], "cc": [{"email": "off@example.com"}]}]}
+        await world.trigger(ADA, overrides={"providers": {"email-webhook": {"_passthrough": {"body": body}}}})
+        await world.work()
+
+        (event,) = await world.events()
+        assert first.count == 0
+        assert "off@example.com in _passthrough" in event["jobs"][0]["executionDetails"][-1]["raw"]

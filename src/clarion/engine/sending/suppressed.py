@@ -16,6 +16,7 @@ from clarion.suppressions.store import list_suppressed
 from clarion.vocabulary import Channel
 
 _COPIES = ("to", "cc", "bcc")
+_PASSTHROUGH = "_passthrough"
 
 Reasons = dict[str, str]
 """Why addresses are suppressed, by the address as it is written."""
@@ -40,10 +41,18 @@ async def add_suppressed(db: Connection, environment_id: EnvironmentId, sends: S
         if send.notification_id in critical and message.channel is Channel.EMAIL:
             reasons = {one: reason for one, reason in found_reasons.items() if not _is_unsubscribed(reason)}
             send.passed_unsubscribed[message.id] = [one for one in found_reasons if one not in reasons]
-        if message.address in reasons:
-            send.suppressed[message.id] = reasons[message.address]
-        elif reasons:
-            send.suppressed_copies[message.id] = reasons
+        _apply(send, message, reasons)
+
+
+def _apply(send: ClaimedSend, message: OutgoingMessage, reasons: Reasons) -> None:
+    passed_on = sorted(reasons.keys() & set(_passthrough_addresses(send.overrides)))
+    if message.address in reasons:
+        send.suppressed[message.id] = reasons[message.address]
+    elif passed_on:
+        # They stand somewhere in a request of the provider's own shape, where nothing can be left out.
+        send.suppressed[message.id] = f"{reasons[passed_on[0]]}: {passed_on[0]} in _passthrough"
+    elif reasons:
+        send.suppressed_copies[message.id] = reasons
 
 
 def leave_out(overrides: Mapping[str, object], reasons: Reasons) -> tuple[dict[str, object], dict[str, list[str]]]:
@@ -65,6 +74,7 @@ def _recipients(send: ClaimedSend, message: OutgoingMessage) -> Iterator[str]:
     if message.channel is Channel.EMAIL and (message.email_options or send.overrides):
         yield from _copies(message.email_options)
         yield from _copies(send.overrides)
+        yield from _passthrough_addresses(send.overrides)
 
 
 def _copies(value: object) -> Iterator[str]:
@@ -74,8 +84,20 @@ def _copies(value: object) -> Iterator[str]:
     for name, item in value.items():
         if name in _COPIES:
             yield from (one.strip() for one in split_addresses(item) or () if isinstance(one, str))
-        else:
+        elif name != _PASSTHROUGH:
             yield from _copies(item)
+
+
+def _passthrough_addresses(value: object, *, is_within: bool = False) -> Iterator[str]:
+    """Yield all addresses in what overrides pass through to a provider, wherever they stand."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _passthrough_addresses(item, is_within=is_within or name == _PASSTHROUGH)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _passthrough_addresses(item, is_within=is_within)
+    elif is_within and isinstance(value, str) and "@" in value:
+        yield from (one.strip() for one in value.split(","))
 
 
 def _may_pass(message: OutgoingMessage, reasons: Reasons) -> bool:
