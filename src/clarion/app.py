@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 import clarion.deadletters.routes
 import clarion.engine.routes
 import clarion.environments.routes
+import clarion.integrations.provider_routes
 import clarion.integrations.routes
 import clarion.messages.routes
 import clarion.notifications.routes
@@ -60,6 +61,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.triggers.routes,
     clarion.engine.routes,
     clarion.integrations.routes,
+    clarion.integrations.provider_routes,
     clarion.messages.routes,
     clarion.receipts.routes,
     clarion.suppressions.routes,
