@@ -1,12 +1,14 @@
 """The ASGI application: routes a request, authenticates the caller, runs the operation and sends the response."""
 
+import asyncio
 import gzip
 import logging
 import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple, Unpack
 
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
@@ -25,10 +27,16 @@ from clarion.randomness import random_bytes
 
 Authenticate = Callable[[str | None], Awaitable[Caller]]
 Headers = Mapping[bytes, bytes]
+T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
 
 _JSON = b"application/json"
 _JSON_TYPES = re.compile(rb"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
 MIN_COMPRESSED_BYTES = 1024
+_COMPRESSION_LEVEL = 6
+MAX_LOOP_BYTES = 256 * 1024
+"""Larger bodies are decoded, and larger responses compressed, outside the event loop."""
+_THREADS = 2
 _ACCEPTS_GZIP = re.compile(rb"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
@@ -73,6 +81,7 @@ class Service:
         self._writes = WriteRunner(database, services)
         self._authenticate = authenticate
         self._pages = pages
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="clarion-large")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -84,7 +93,7 @@ class Service:
             headers.append((b"vary", b"Accept-Encoding"))
             if _ACCEPTS_GZIP.search(request.headers.get(b"accept-encoding", b"")):
                 headers.append((b"content-encoding", b"gzip"))
-                body = gzip.compress(body, mtime=0)
+                body = _compress(body) if len(body) <= MAX_LOOP_BYTES else await self._in_thread(_compress, body)
         headers.append((b"x-request-id", request.request_id))
         headers.append((b"content-length", str(len(body)).encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -117,7 +126,10 @@ class Service:
         operation, path_texts = self._router.find(request.method, request.raw_path)
         caller = await self._authorize(operation, request)
         body = await _read_body(receive, request.headers, operation.body_limit)
-        arguments = _read_arguments(operation, request, path_texts, body)
+        if len(body) <= MAX_LOOP_BYTES:
+            arguments = _read_arguments(operation, request, path_texts, body)
+        else:
+            arguments = await self._in_thread(_read_arguments, operation, request, path_texts, body)
         if operation.transaction is Transaction.NONE:
             call = self._detached_call(caller, request, body)
             return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
@@ -139,6 +151,9 @@ class Service:
             )
         )
 
+    async def _in_thread(self, function: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
+
     def _detached_call(self, caller: Caller, request: _Request, body: bytes) -> DetachedCall:
         raw = RawRequest(
             method=request.method, path=request.raw_path, query=request.query, headers=request.headers, body=body
@@ -157,6 +172,10 @@ class Service:
     async def _read(self, operation: Operation, caller: Caller, arguments: "_Arguments", db: Connection) -> Response:
         call = Call(caller, db, self._services.clock.now(), self._services)
         return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
+
+
+def _compress(body: bytes) -> bytes:
+    return gzip.compress(body, _COMPRESSION_LEVEL, mtime=0)
 
 
 def _make_idempotency_key(request: _Request, caller: Caller, body: bytes) -> idempotency.IdempotencyKey | None:
