@@ -31,7 +31,7 @@ async def target(
         log = folder / "log"
         process = Process(["serve", *options], {**KEYS, "CLARION_LOG_FORMAT": "json"}, log=log)
         opened.callback(process.close)
-        target = Target(process, log)
+        target = Target(process, log, options)
         await target.prepare()
         yield target
 
@@ -49,7 +49,7 @@ def start_target(tmp_path: Path) -> Iterator[StartTarget]:
         options = ["serve", "--data-dir", str(tmp_path / "data")]
         variables = {**KEYS, **TIMEOUTS, "CLARION_LOG_FORMAT": "json", **environ}
         running.append(Process(options, variables, log=log, open_files=open_files))
-        return Target(running[-1], log)
+        return Target(running[-1], log, options[1:])
 
     yield start
     for process in running:

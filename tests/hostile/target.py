@@ -8,13 +8,15 @@ import asyncio
 import itertools
 import json
 import os
+import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import asyncpg
 import httpx
 
 from tests.processes import Process
@@ -40,8 +42,9 @@ _numbers = itertools.count(1)
 class Target:
     """A process under attack, with its log."""
 
-    def __init__(self, process: Process, log: Path) -> None:
+    def __init__(self, process: Process, log: Path, store: list[str]) -> None:
         self.process = process
+        self._store = dict(zip(store[::2], store[1::2], strict=True))
         self._log = log
         parts = urlsplit(process.address)
         self.host, self.port = parts.hostname or "", parts.port or 0
@@ -82,6 +85,24 @@ class Target:
         status = Path(f"/proc/{self.process.popen.pid}/status").read_text()
         (line,) = [line for line in status.splitlines() if line.startswith(f"{name}:")]
         return int(line.split()[1]) * 1024
+
+    @asynccontextmanager
+    async def stalled_store(self) -> AsyncIterator[None]:
+        """Keep the store from writing triggers during the body, as a disk that does not respond would."""
+        url = self._store.get("--database-url")
+        if url is None:
+            path = Path(self._store["--data-dir"]) / "clarion.db"
+            with closing(sqlite3.connect(path, isolation_level=None)) as store:
+                store.execute("BEGIN IMMEDIATE")
+                yield
+            return
+        connection = await asyncpg.connect(url)
+        try:
+            async with connection.transaction():
+                await connection.execute("LOCK TABLE triggers IN EXCLUSIVE MODE")
+                yield
+        finally:
+            await connection.close()
 
     @asynccontextmanager
     async def beside_neighbour(self) -> AsyncIterator["Neighbour"]:

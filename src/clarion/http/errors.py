@@ -30,6 +30,7 @@ STATUS: dict[type[errors.ClarionError], int] = {
     errors.NotJson: 415,
     errors.PayloadInvalid: 400,
     errors.Invalid: 422,
+    errors.Busy: 503,
     errors.StoreUnavailable: 503,
 }
 
@@ -68,7 +69,7 @@ def refusal_body(status: int, message: str, now: Millis) -> bytes:
 
 
 def error_headers(error: errors.RequestError | errors.StoreUnavailable) -> list[tuple[bytes, bytes]]:
-    if isinstance(error, errors.InProgress | errors.StoreUnavailable):
+    if isinstance(error, errors.InProgress | errors.Busy | errors.StoreUnavailable):
         return [(b"retry-after", b"1")]
     if isinstance(error, errors.Unauthenticated):
         return [(b"www-authenticate", b"ApiKey")]

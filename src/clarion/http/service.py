@@ -18,7 +18,7 @@ from clarion.db.port import Connection, Database
 from clarion.http import idempotency
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
 from clarion.http.idempotency import Response
-from clarion.http.limits import check_nesting, check_size
+from clarion.http.limits import HeldBytes, check_nesting, check_size
 from clarion.http.operation import ANONYMOUS, Call, Caller, DetachedCall, Operation, RawRequest, Services, Transaction
 from clarion.http.router import Router
 from clarion.http.writes import WriteRequest, WriteRunner, make_response
@@ -81,6 +81,7 @@ class Service:
         self._writes = WriteRunner(database, services)
         self._authenticate = authenticate
         self._pages = pages
+        self._held = HeldBytes()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="clarion-large")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -125,7 +126,15 @@ class Service:
     async def _run_operation(self, request: _Request, receive: Receive) -> Response:
         operation, path_texts = self._router.find(request.method, request.raw_path)
         caller = await self._authorize(operation, request)
-        body = await _read_body(receive, request.headers, operation.body_limit)
+        body = await _read_body(receive, request.headers, operation.body_limit, self._held)
+        try:
+            return await self._run_with_body(operation, caller, request, path_texts, body)
+        finally:
+            self._held.release(len(body))
+
+    async def _run_with_body(
+        self, operation: Operation, caller: Caller, request: _Request, path_texts: list[str], body: bytes
+    ) -> Response:
         if len(body) <= MAX_LOOP_BYTES:
             arguments = _read_arguments(operation, request, path_texts, body)
         else:
@@ -238,22 +247,30 @@ def _check_body(headers: Headers, body: bytes) -> bytes:
     return body
 
 
-async def _read_body(receive: Receive, headers: Headers, limit: int) -> bytes:
+async def _read_body(receive: Receive, headers: Headers, limit: int, held: HeldBytes) -> bytes:
+    """The body, whose bytes are added to those that are held."""
     length = headers.get(b"content-length", b"0")
     check_size(int(length) if length.isdigit() else 0, limit)
     message = await receive()
     body: bytes = message.get("body", b"")
+    check_size(len(body), limit)
+    held.add(len(body))
     if not message.get("more_body", False):
-        check_size(len(body), limit)
         return body
     parts, size = [body], len(body)
-    while message.get("more_body", False):
-        message = await receive()
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        check_size(size, limit)
-    if message["type"] == "http.disconnect":
-        raise errors.Malformed("The body ended early")
+    try:
+        while message.get("more_body", False):
+            message = await receive()
+            part = message.get("body", b"")
+            check_size(size + len(part), limit)
+            held.add(len(part))
+            parts.append(part)
+            size += len(part)
+        if message["type"] == "http.disconnect":
+            raise errors.Malformed("The body ended early")
+    except BaseException:
+        held.release(size)
+        raise
     return b"".join(parts)
 
 
