@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from msgspec import Struct
+from msgspec import Struct, field
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
@@ -47,6 +47,7 @@ from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
 from clarion.settings import Settings
 from clarion.vault import Vault, open_vault
+from clarion.watchdog import LoopWatchdog
 
 _MAINTENANCE_SECONDS = 15
 _NOTIFY_SECONDS = 0.01
@@ -82,6 +83,7 @@ class Application(Struct, frozen=True, kw_only=True):
     asgi: ASGIApp
     vault: Vault
     first_keys: FirstKeys | None
+    watchdog: LoopWatchdog = field(default_factory=LoopWatchdog)
 
     async def run_engine(self) -> None:
         """Run the engine until cancelled."""

@@ -8,14 +8,18 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 from rich.console import Console
 
 from clarion import __version__
 from clarion.app import Application, open_application
+from clarion.cli.open_files import choose_max_connections, raise_open_files
 from clarion.errors import SettingsError
+from clarion.http.connections import ConnectionLimits, ConnectionTable
+from clarion.http.protocol import LimitedProtocol
 from clarion.logs import configure_logging
 from clarion.settings import Settings
 
@@ -42,10 +46,13 @@ async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
     with _open_socket(settings) as listener:
         async with open_application(settings, migrate=has_worker) as application, AsyncExitStack() as tasks:
             _tune_garbage_collection()
+            tasks.enter_context(application.watchdog.watch())
             await tasks.enter_async_context(_in_background(application.run_maintenance()))
             work = application.run_engine() if has_worker else application.notify_workers()
             await tasks.enter_async_context(_in_background(work))
-            server = _make_server(application)
+            table = _make_connection_table(application)
+            await tasks.enter_async_context(_in_background(table.sweep()))
+            server = _make_server(application, table)
             _on_stop_signal(lambda: _stop(server))
             _print_welcome(application, listener.getsockname()[1])
             await server.serve(sockets=[listener])
@@ -58,10 +65,15 @@ async def _work(settings: Settings) -> None:
         _in_background(application.run_engine()),
     ):
         _tune_garbage_collection()
-        stopping = asyncio.Event()
-        _on_stop_signal(stopping.set)
-        _print(f"Clarion {__version__} works on {_describe_store(settings)}")
-        await stopping.wait()
+        with application.watchdog.watch():
+            await _wait_for_stop(settings)
+
+
+async def _wait_for_stop(settings: Settings) -> None:
+    stopping = asyncio.Event()
+    _on_stop_signal(stopping.set)
+    _print(f"Clarion {__version__} works on {_describe_store(settings)}")
+    await stopping.wait()
 
 
 def _tune_garbage_collection() -> None:
@@ -79,7 +91,18 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _make_server(application: Application) -> uvicorn.Server:
+def _make_connection_table(application: Application) -> ConnectionTable:
+    settings = application.settings
+    limits = ConnectionLimits(
+        max_connections=choose_max_connections(settings),
+        header_seconds=settings.header_timeout_seconds,
+        body_seconds=settings.body_timeout_seconds,
+        idle_seconds=settings.idle_timeout_seconds,
+    )
+    return ConnectionTable(limits, application.services.clock)
+
+
+def _make_server(application: Application, table: ConnectionTable) -> uvicorn.Server:
     return _Server(
         uvicorn.Config(
             application.asgi,
@@ -88,9 +111,9 @@ def _make_server(application: Application) -> uvicorn.Server:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            http="httptools",
+            # uvicorn only calls it, as it would call a class.
+            http=cast("Any", partial(LimitedProtocol, table=table)),
             ws="none",
-            timeout_keep_alive=61,
             timeout_graceful_shutdown=application.settings.shutdown_grace_seconds,
         )
     )
@@ -175,6 +198,7 @@ def _run(settings: Settings, work: Coroutine[Any, Any, None]) -> None:
     is_terminal = sys.stderr.isatty()
     json_lines = settings.log_format == "json" or (settings.log_format == "auto" and not is_terminal)
     configure_logging(level=settings.log_level, json_lines=json_lines)
+    raise_open_files()
     factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
     with suppress(ImportError):
         import uvloop  # noqa: PLC0415 - not on every platform

@@ -23,6 +23,7 @@ from clarion.errors import StoreUnavailable
 T = TypeVar("T")
 
 _MAX_UNITS_PER_COMMIT = 256
+_MAX_WAITING_UNITS = 10_000
 _BUSY_MILLISECONDS = 10_000
 _SCAN_THREADS = 2
 _CACHED_STATEMENTS = 512
@@ -132,6 +133,8 @@ class SqliteDatabase:
         self._writer_thread.start()
 
     async def transaction(self, work: Work[T]) -> T:
+        if self._waiting.qsize() >= _MAX_WAITING_UNITS:
+            raise StoreUnavailable("The store has too much to write")
         unit = _Unit(work, self._loop.create_future())
         self._waiting.put(unit)
         result: T = await unit.future

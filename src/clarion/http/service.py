@@ -1,12 +1,14 @@
 """The ASGI application: routes a request, authenticates the caller, runs the operation and sends the response."""
 
+import asyncio
 import gzip
 import logging
 import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple, Unpack
 
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
@@ -16,7 +18,7 @@ from clarion.db.port import Connection, Database
 from clarion.http import idempotency
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
 from clarion.http.idempotency import Response
-from clarion.http.limits import check_nesting, check_size
+from clarion.http.limits import HeldBytes, check_nesting, check_size
 from clarion.http.operation import ANONYMOUS, Call, Caller, DetachedCall, Operation, RawRequest, Services, Transaction
 from clarion.http.router import Router
 from clarion.http.writes import WriteRequest, WriteRunner, make_response
@@ -25,10 +27,16 @@ from clarion.randomness import random_bytes
 
 Authenticate = Callable[[str | None], Awaitable[Caller]]
 Headers = Mapping[bytes, bytes]
+T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
 
 _JSON = b"application/json"
 _JSON_TYPES = re.compile(rb"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
 MIN_COMPRESSED_BYTES = 1024
+_COMPRESSION_LEVEL = 6
+MAX_LOOP_BYTES = 256 * 1024
+"""Larger bodies are decoded, and larger responses compressed, outside the event loop."""
+_THREADS = 2
 _ACCEPTS_GZIP = re.compile(rb"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
@@ -73,6 +81,8 @@ class Service:
         self._writes = WriteRunner(database, services)
         self._authenticate = authenticate
         self._pages = pages
+        self._held = HeldBytes()
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="clarion-large")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -84,7 +94,7 @@ class Service:
             headers.append((b"vary", b"Accept-Encoding"))
             if _ACCEPTS_GZIP.search(request.headers.get(b"accept-encoding", b"")):
                 headers.append((b"content-encoding", b"gzip"))
-                body = gzip.compress(body, mtime=0)
+                body = _compress(body) if len(body) <= MAX_LOOP_BYTES else await self._in_thread(_compress, body)
         headers.append((b"x-request-id", request.request_id))
         headers.append((b"content-length", str(len(body)).encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -116,8 +126,19 @@ class Service:
     async def _run_operation(self, request: _Request, receive: Receive) -> Response:
         operation, path_texts = self._router.find(request.method, request.raw_path)
         caller = await self._authorize(operation, request)
-        body = await _read_body(receive, request.headers, operation.body_limit)
-        arguments = _read_arguments(operation, request, path_texts, body)
+        body = await _read_body(receive, request.headers, operation.body_limit, self._held)
+        try:
+            return await self._run_with_body(operation, caller, request, path_texts, body)
+        finally:
+            self._held.release(len(body))
+
+    async def _run_with_body(
+        self, operation: Operation, caller: Caller, request: _Request, path_texts: list[str], body: bytes
+    ) -> Response:
+        if len(body) <= MAX_LOOP_BYTES:
+            arguments = _read_arguments(operation, request, path_texts, body)
+        else:
+            arguments = await self._in_thread(_read_arguments, operation, request, path_texts, body)
         if operation.transaction is Transaction.NONE:
             call = self._detached_call(caller, request, body)
             return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
@@ -139,6 +160,9 @@ class Service:
             )
         )
 
+    async def _in_thread(self, function: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
+
     def _detached_call(self, caller: Caller, request: _Request, body: bytes) -> DetachedCall:
         raw = RawRequest(
             method=request.method, path=request.raw_path, query=request.query, headers=request.headers, body=body
@@ -157,6 +181,10 @@ class Service:
     async def _read(self, operation: Operation, caller: Caller, arguments: "_Arguments", db: Connection) -> Response:
         call = Call(caller, db, self._services.clock.now(), self._services)
         return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
+
+
+def _compress(body: bytes) -> bytes:
+    return gzip.compress(body, _COMPRESSION_LEVEL, mtime=0)
 
 
 def _make_idempotency_key(request: _Request, caller: Caller, body: bytes) -> idempotency.IdempotencyKey | None:
@@ -219,22 +247,30 @@ def _check_body(headers: Headers, body: bytes) -> bytes:
     return body
 
 
-async def _read_body(receive: Receive, headers: Headers, limit: int) -> bytes:
+async def _read_body(receive: Receive, headers: Headers, limit: int, held: HeldBytes) -> bytes:
+    """The body, whose bytes are added to those that are held."""
     length = headers.get(b"content-length", b"0")
     check_size(int(length) if length.isdigit() else 0, limit)
     message = await receive()
     body: bytes = message.get("body", b"")
+    check_size(len(body), limit)
+    held.add(len(body))
     if not message.get("more_body", False):
-        check_size(len(body), limit)
         return body
     parts, size = [body], len(body)
-    while message.get("more_body", False):
-        message = await receive()
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        check_size(size, limit)
-    if message["type"] == "http.disconnect":
-        raise errors.Malformed("The body ended early")
+    try:
+        while message.get("more_body", False):
+            message = await receive()
+            part = message.get("body", b"")
+            check_size(size + len(part), limit)
+            held.add(len(part))
+            parts.append(part)
+            size += len(part)
+        if message["type"] == "http.disconnect":
+            raise errors.Malformed("The body ended early")
+    except BaseException:
+        held.release(size)
+        raise
     return b"".join(parts)
 
 

@@ -44,8 +44,8 @@ async def list_notifications(
     db: Connection, listing: Listing, *, page: int, limit: int
 ) -> tuple[list[Notification], bool]:
     """Return one page, newest first, and whether there are more; it counts nothing."""
-    rows, more = await list_newest_rows(db, listing, page=page, limit=limit)
-    return [_notification(row) for row in rows], more
+    found = await list_newest_rows(db, listing, page=page, limit=limit)
+    return [_notification(row) for row in found.rows], found.has_more
 
 
 async def list_events(

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from clarion.clock import Millis
-from clarion.db.listing import Listing
+from clarion.db.listing import Listing, add_lengths
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.errors import NotFound
@@ -224,7 +224,8 @@ def filter_deliveries(
     if status is not None:
         parameters["status"] = status
         where += " AND t.status = :status"
-    return Listing(columns=_COLUMNS, source=_SOURCE, where=where, parameters=parameters)
+    weight = add_lengths("e.payload", "t.error_text")
+    return Listing(columns=_COLUMNS, source=_SOURCE, where=where, parameters=parameters, weight=weight)
 
 
 async def get_delivery(
