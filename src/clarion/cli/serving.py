@@ -40,7 +40,8 @@ def run_worker(settings: Settings) -> None:
 async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
     """Serve the API; with a worker it is a complete installation, which also migrates the store."""
     with _open_socket(settings) as listener:
-        async with open_application(settings, migrate=has_worker) as application, AsyncExitStack() as tasks:
+        opening = open_application(settings, migrate=has_worker, makes_keys=True)
+        async with opening as application, AsyncExitStack() as tasks:
             _tune_garbage_collection()
             await tasks.enter_async_context(_in_background(application.run_maintenance()))
             work = application.run_engine() if has_worker else application.notify_workers()
@@ -121,19 +122,21 @@ def _print_welcome(application: Application, port: int) -> None:
     host = application.settings.host
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     _print(f"Clarion {__version__} listens on {address}, store: {_describe_store(application.settings)}")
-    if application.first_keys is None:
-        _print("  Keys were shown at the first start; make another: clarion keys create --environment Development")
-        _print(f"  curl {address}/v1/health-check")
-    else:
+    keys = {} if application.first_keys is None else application.first_keys.keys
+    if keys:
         _print("  API keys, shown this once:")
-        for name, key in application.first_keys.keys.items():
+        for name, key in keys.items():
             _print(f"    {name:12} {key}")
-        key_of_development = application.first_keys.keys["Development"]
+    else:
+        _print("  No new API keys; make one: clarion keys create --environment Development")
+    if "Development" in keys:
         _print("  Try it:")
         _print(
-            f"    curl {address}/v2/subscribers -H 'Authorization: ApiKey {key_of_development}' "
+            f"    curl {address}/v2/subscribers -H 'Authorization: ApiKey {keys['Development']}' "
             '-H \'Content-Type: application/json\' -d \'{"subscriberId": "ada", "firstName": "Ada"}\''
         )
+    else:
+        _print(f"  curl {address}/v1/health-check")
     _print(f"  API reference: {address}/docs")
 
 
