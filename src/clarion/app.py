@@ -93,7 +93,7 @@ class Application(Struct, frozen=True, kw_only=True):
         )
         await self.database.listen_for_work(engine.wake)
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(engine.run())
+            tasks.create_task(engine.run(self.settings.shutdown_grace_seconds))
             tasks.create_task(self.notify_workers(unless=lambda: engine.membership.is_alone))
 
     async def notify_workers(self, *, unless: Callable[[], bool] = lambda: False) -> None:

@@ -48,7 +48,7 @@ class Settings:
     egress_allow: tuple[str, ...] = _setting(
         (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
     )
-    shutdown_grace_seconds: int = _setting(20, "How long requests under way may take after SIGTERM.")
+    shutdown_grace_seconds: int = _setting(20, "How long requests and sends under way may take after SIGTERM.")
     log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
     log_format: str = _setting("auto", "`json`, `text`, or `auto`: text in a terminal, else JSON lines.")
 
