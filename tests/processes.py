@@ -49,6 +49,8 @@ class Process:
             )
         self.output = self._read_start()
         found = re.search(r"http://[\d.]+:\d+| works on ", self.output)
+        if not found:
+            self.close()
         assert found, f"it did not start: {self.output!r}"
         self.address = found[0]
 

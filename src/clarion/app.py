@@ -97,7 +97,7 @@ class Application(Struct, frozen=True, kw_only=True):
         )
         await self.database.listen_for_work(engine.wake)
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(engine.run())
+            tasks.create_task(engine.run(self.settings.shutdown_grace_seconds))
             tasks.create_task(self.notify_workers(unless=lambda: engine.membership.is_alone))
 
     async def notify_workers(self, *, unless: Callable[[], bool] = lambda: False) -> None:
@@ -133,8 +133,13 @@ class Application(Struct, frozen=True, kw_only=True):
 
 
 @asynccontextmanager
-async def open_application(settings: Settings, *, migrate: bool = False) -> AsyncIterator[Application]:
-    """Open everything that the settings describe; on exit, write what is buffered and close the store."""
+async def open_application(
+    settings: Settings, *, migrate: bool = False, makes_keys: bool = False
+) -> AsyncIterator[Application]:
+    """Open everything that the settings describe; on exit, write what is buffered and close the store.
+
+    The first process that `makes_keys`, because it shows them, generates the first API keys.
+    """
     vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
     if migrate:
         await migrate_store(settings)
@@ -143,7 +148,7 @@ async def open_application(settings: Settings, *, migrate: bool = False) -> Asyn
     database = await open_store(settings)
     try:
         clock = SystemClock()
-        first_keys = await prepare_store(database, settings, vault, clock)
+        first_keys = await prepare_store(database, settings, vault, clock, makes_keys=makes_keys)
         async with ProviderGateway(EgressGuard(settings.egress_allow)) as gateway:
             application = build_application(settings, database, vault, gateway, clock=clock, first_keys=first_keys)
             yield application

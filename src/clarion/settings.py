@@ -56,7 +56,7 @@ class Settings:
         30, "How long a body may take, plus a second for each 8 KiB; a client that reads slower is disconnected too."
     )
     idle_timeout_seconds: int = _setting(61, "How long a connection is kept open between two requests.")
-    shutdown_grace_seconds: int = _setting(20, "How long requests under way may take after SIGTERM.")
+    shutdown_grace_seconds: int = _setting(20, "How long requests and sends under way may take after SIGTERM.")
     log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
     log_format: str = _setting("auto", "`json`, `text`, or `auto`: text in a terminal, else JSON lines.")
 

@@ -11,7 +11,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.ids import IntegrationId, find_id
 from clarion.integrations import actions, store
-from clarion.vault import Vault
+from clarion.vault import Vault, sealing_key_id
 from clarion.vocabulary import Channel, Scope
 from tests.integrations.support import PATH, SENDGRID, make_integration
 from tests.support import Api, MakeApi, Site
@@ -141,16 +141,17 @@ async def test_rotation_seals_everything_with_the_new_key_and_then_finds_nothing
 
     first = await actions.reencrypt_credentials(database, rotating)
     second = await actions.reencrypt_credentials(database, rotating)
-    keys = await database.read(store.list_sealing_keys)
+    samples = await database.read(store.list_samples)
     opened = await database.read(lambda db: store.list_integrations(db, site.development.id, only_new))
     back = await actions.reencrypt_credentials(database, Vault.parse(f"{OLD_KEY},{NEW_KEY}"))
 
     assert first >= 230
     assert (second, back) == (0, first)
-    assert keys == {"new_key"}
+    assert [sealing_key_id(one.text) for one in samples] == ["new_key"]
+    assert all(only_new.can_open(one) for one in samples)
     tokens = {one.credentials["token"] for one in opened if one.credentials}
     assert tokens == {f"secret {number}" for number in range(230)}
-    assert await database.read(store.list_sealing_keys) == {"test"}
+    assert [sealing_key_id(one.text) for one in await database.read(store.list_samples)] == ["test"]
 
 
 MASK = "********"

@@ -19,6 +19,7 @@ from clarion.db.jsonmatch import json_matches
 from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
 from clarion.errors import StoreUnavailable
+from clarion.private_files import tighten_file
 
 T = TypeVar("T")
 
@@ -122,6 +123,8 @@ class SqliteDatabase:
     def __init__(self, path: Path) -> None:
         self._loop = asyncio.get_running_loop()
         self._waiting: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
+        for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+            tighten_file(path.with_name(name))
         self._write_connection = connect(path)
         self._read_connection = connect(path, read_only=True)
         self._path = path

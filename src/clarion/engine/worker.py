@@ -108,13 +108,13 @@ class Engine:
         """There may be work."""
         self._hint.set()
 
-    async def run(self) -> None:
-        """Work until cancelled; sends in flight are finished and recorded first."""
+    async def run(self, grace_seconds: float | None = None) -> None:
+        """Work until cancelled; then calls of providers that are under way have the grace period to end."""
         async with asyncio.TaskGroup() as work:
             work.create_task(self.membership.run())
             work.create_task(repeat(self.work_lanes, self._hint))
-            work.create_task(self.sender.run())
-            work.create_task(self.webhooks.run())
+            work.create_task(self.sender.run(grace_seconds))
+            work.create_task(self.webhooks.run(grace_seconds))
 
     async def drain(self) -> None:
         """Work until nothing is due at this moment."""

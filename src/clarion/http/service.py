@@ -196,8 +196,8 @@ def _make_idempotency_key(request: _Request, caller: Caller, body: bytes) -> ide
         environment_id=caller.environment_id,
         method=request.method,
         path=request.raw_path,
-        # The response may depend on the scopes of the API key, so another key with other scopes must not get it.
-        content=b"\x00".join((caller.scopes_text, request.query, body)),
+        # The response may depend on the rights of the API key, so another key with other rights must not get it.
+        content=b"\x00".join((caller.rights_text, request.query, body)),
     )
 
 

@@ -10,6 +10,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, Query, sql
 from clarion.ids import EnvironmentId, JobId, NotificationId
 from clarion.jobs.details import APPENDED_DETAIL, ExecutionDetail, decode_details
+from clarion.jobs.digest_events import without_payloads
 from clarion.jobs.lanes import IN_LANES, LaneSet
 from clarion.jobs.model import Job, JobQueue, Priority
 from clarion.jsontext import json_text, json_value
@@ -114,8 +115,8 @@ async def insert_jobs(
     """Insert the jobs of new runs, as far as they have come."""
     rows = [
         (
-            *(environment_id, job.id, run_id, job.step, kind, job.status, job.provider_id, _json(job.digest)),
-            *(json_text(job.details), job.due_at, job.attempt, job.queue, _json(job.outputs)),
+            *(environment_id, job.id, run_id, job.step, kind, job.status, job.provider_id, _digest_json(job)),
+            *(json_text(job.details), job.due_at, job.attempt, job.queue, _outputs_json(job)),
             *(job.lane, int(job.priority), now, now),
         )
         for run_id, kind, job in jobs
@@ -132,12 +133,12 @@ async def update_jobs(db: Connection, environment_id: EnvironmentId, jobs: Itera
             "id": job.id,
             "status": job.status,
             "provider_id": job.provider_id,
-            "digest": _json(job.digest),
+            "digest": _digest_json(job),
             "details": json_text(job.details),
             "due_at": job.due_at,
             "attempt": job.attempt,
             "queue": job.queue,
-            "outputs": _json(job.outputs),
+            "outputs": _outputs_json(job),
             "now": now,
         }
         for job in jobs
@@ -295,6 +296,17 @@ def _job(row: Row) -> Job:
         lane=row["lane"],
         priority=Priority(row["priority"]),
     )
+
+
+def _digest_json(job: Job) -> str | None:
+    return _json(without_payloads(job.digest) if job.has_events and job.digest else job.digest)
+
+
+def _outputs_json(job: Job) -> str | None:
+    if not job.has_events or job.outputs is None:
+        return _json(job.outputs)
+    # The same events as in its digest, if that has some.
+    return _json({} if job.digest and "events" in job.digest else without_payloads(job.outputs))
 
 
 def _json(value: Any) -> str | None:

@@ -57,26 +57,37 @@ class Sender:
         self._places = Places()
         self._delivered: list[ClaimedSend] = []
         self._tasks = Tasks()
+        self._sends = Tasks()
         self._recorder: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
         """There may be jobs to send."""
         self._hint.set()
 
-    async def run(self) -> None:
-        """Send until cancelled; what is in flight then is finished and recorded first."""
+    async def run(self, grace_seconds: float | None = None) -> None:
+        """Send until cancelled; what is in flight then has the grace period to end, and its results are recorded."""
         renewal = asyncio.create_task(self._keep_leases())
         try:
             await repeat(self.claim, self._hint)
         finally:
             self._is_ending = True
+            # Claims that have begun still end.
             await self._tasks.finish()
+            await self._sends.wait(grace_seconds)
+            self._deliverer.is_ending = True
+            self._sends.cancel()
+            await self._finish()
+            self._deliverer.is_ending = False
             renewal.cancel()
+
+    async def _finish(self) -> None:
+        await self._sends.finish()
+        await self._tasks.finish()
 
     async def work(self) -> bool:
         """Send and record what is due at this moment; returns whether there was any."""
         has_claimed = await self.claim()
-        await self._tasks.finish()
+        await self._finish()
         return has_claimed
 
     async def claim(self) -> bool:
@@ -95,7 +106,7 @@ class Sender:
         self._is_full = self._is_full or claimed.is_full
         self._places.take(claimed.sends)
         for send in claimed.sends:
-            self._tasks.start(self._send(send))
+            self._sends.start(self._send(send))
         return claimed.has_found
 
     async def _send(self, send: ClaimedSend) -> None:
