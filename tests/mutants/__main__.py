@@ -80,14 +80,14 @@ def _parse_options() -> argparse.Namespace:
 
 
 def _choose_mutants(options: argparse.Namespace) -> list[Mutant]:
-    equivalent = read_equivalent(EQUIVALENT.read_text())
+    """Draw from all, then leave out equivalent ones: the sample of a seed stays the same when another is listed."""
     mutants = []
     for path in _list_files(options.modules):
-        module = path.relative_to(ROOT).as_posix()
-        mutants += [one for one in list_mutants(module, path.read_text()) if one.id not in equivalent]
-    if options.sample is None or options.sample >= len(mutants):
-        return mutants
-    return random.Random(options.seed).sample(mutants, options.sample)
+        mutants += list_mutants(path.relative_to(ROOT).as_posix(), path.read_text())
+    if options.sample is not None and options.sample < len(mutants):
+        mutants = random.Random(options.seed).sample(mutants, options.sample)
+    equivalent = read_equivalent(EQUIVALENT.read_text())
+    return [one for one in mutants if one.id not in equivalent]
 
 
 def _list_files(prefixes: Sequence[str]) -> list[Path]:

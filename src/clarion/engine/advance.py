@@ -219,7 +219,7 @@ def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
         case Failed(messages):
             job.status = JobStatus.FAILED
             run.messages += messages
-            return not _stop_on_fail(run, place, now)
+            _stop_on_fail(run, place, now)
         case Waiting(until):
             job.wait(until, JobQueue.DECIDE)
             return False
@@ -263,11 +263,9 @@ def _close(run: Run, place: int, status: JobStatus, reason: str, now: Millis) ->
         job.note(now, DetailStatus.SUCCESS, reason)
 
 
-def _stop_on_fail(run: Run, place: int, now: Millis) -> bool:
+def _stop_on_fail(run: Run, place: int, now: Millis) -> None:
     """Cancel what is left of the run where the failed step asks for it."""
-    if not run.step_of(run.jobs[place]).should_stop_on_fail:
-        return False
-    for job in run.jobs[place + 1 :]:
-        job.status = JobStatus.CANCELED
-        job.note(now, DetailStatus.SUCCESS, CANCELED_BY_FAILURE)
-    return True
+    if run.step_of(run.jobs[place]).should_stop_on_fail:
+        for job in run.jobs[place + 1 :]:
+            job.status = JobStatus.CANCELED
+            job.note(now, DetailStatus.SUCCESS, CANCELED_BY_FAILURE)

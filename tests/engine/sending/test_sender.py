@@ -12,6 +12,7 @@ from clarion.app import Application
 from clarion.clock import SECOND
 from clarion.db.port import Database, Work
 from clarion.engine.sending.claim import LEASE
+from clarion.engine.webhook_sender import WebhookSender
 from clarion.engine.worker import Engine
 from clarion.errors import StoreUnavailable
 from clarion.providers.definition.outgoing import Outgoing
@@ -55,7 +56,7 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
 
 
 @asynccontextmanager
-async def running(engine: Engine) -> AsyncIterator["asyncio.Task[None]"]:
+async def running(engine: Engine | WebhookSender) -> AsyncIterator["asyncio.Task[None]"]:
     task = asyncio.create_task(engine.run())
     try:
         yield task
