@@ -5,6 +5,7 @@ saved, and the neighbour's message is sent exactly once.
 """
 # ruff: noqa: F811
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -174,3 +175,59 @@ async def test_the_texts_of_a_preview_share_a_budget(world: World, neighbour: Wo
     assert response.status_code == 422
     assert "too much work" in response.json()["errors"]["controlValues.data"]["messages"][0]
     await assert_neighbour_is_served(neighbour, world.work)
+
+
+async def test_a_schema_that_doubles_with_each_level_is_refused_when_it_is_saved(
+    world: World, neighbour: World
+) -> None:
+    parts = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(21)}
+    schema = {"$ref": "#/$defs/d0", "$defs": {**parts, "d21": {"type": "object"}}}
+    body = {"name": "W", "workflowId": "w", "steps": [in_app("x")], "payloadSchema": schema, "validatePayload": True}
+
+    response = await world.api.post("/v2/workflows", json=body)
+
+    assert response.status_code == 422
+    assert "10000 parts" in response.json()["errors"]["payloadSchema"]["messages"][0]
+    await assert_neighbour_is_served(neighbour, world.work)
+
+
+async def test_payloads_that_take_many_steps_are_refused_and_not_those_of_the_neighbour(
+    world: World, neighbour: World
+) -> None:
+    schema = {"properties": {"c": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}}
+    await world.make_workflow(in_app("x"), payloadSchema=schema, validatePayload=True)
+    await neighbour.make_workflow(in_app("y"), key="checked", payloadSchema=schema, validatePayload=True)
+    payload: dict[str, Any] = {}
+    for _ in range(40):
+        payload = {"c": payload}
+
+    hostile, plain = await asyncio.gather(
+        world.post(payload=payload), neighbour.post(name="checked", payload={"c": {}})
+    )
+
+    assert hostile.status_code == 422
+    assert "steps to be checked against the payload schema" in hostile.json()["errors"]["payload"]["messages"][0]
+    assert plain.status_code == 201
+    await world.work()
+    assert await neighbour.feed() == ["y"]
+
+
+async def test_a_million_subscribers_in_one_trigger_are_refused_with_the_limit(world: World, neighbour: World) -> None:
+    await world.make_workflow(in_app("x"))
+
+    response = await world.post(["s"] * 1_000_000)
+
+    assert response.status_code == 422
+    assert "100" in str(response.json()["errors"])
+    await assert_neighbour_is_served(neighbour, world.work)
+
+
+async def test_keys_that_collide_cost_no_more_than_others(world: World, neighbour: World) -> None:
+    """Member names are texts, whose hashes differ from process to process; numbers are never keys."""
+    await world.make_workflow(in_app("{{payload.a}}"))
+    payload = {"a": "x"} | {str(n * ((1 << 61) - 1)): 0 for n in range(5_000)}
+
+    assert (await world.post(payload=payload)).status_code == 201
+
+    await assert_neighbour_is_served(neighbour, world.work)
+    assert await world.feed() == ["x"]
