@@ -21,7 +21,8 @@ from clarion.ids import (
 )
 from clarion.jobs.model import Priority
 from clarion.jsontext import encode_json
-from clarion.payloads import find_violations, with_defaults
+from clarion.payloads import check_payload
+from clarion.schema_cost import PayloadTooCostly, SchemaProblem
 from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
@@ -37,6 +38,7 @@ from clarion.triggers.model import (
 )
 from clarion.triggers.recipients import Wanted, people_of, topics_of
 from clarion.triggers.wire import TopicRecipientIn
+from clarion.work import WorkBudget, spending
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_reference
 
@@ -119,6 +121,14 @@ class _Lookups(Struct):
     workflows: dict[tuple[EnvironmentId, str], Workflow] = {}
     versions: dict[WorkflowVersionId, WorkflowVersion] = {}
     topics: dict[tuple[EnvironmentId, TopicKey], Topic] = {}
+    budgets: dict[EnvironmentId, WorkBudget] = {}
+    """For checking payloads: requests that come at the same moment share one."""
+
+    def budget_of(self, environment_id: EnvironmentId) -> WorkBudget:
+        found = self.budgets.get(environment_id)
+        if found is None:
+            found = self.budgets[environment_id] = WorkBudget()
+        return found
 
 
 async def _look_up(db: Connection, requests: Sequence[TriggerRequest]) -> _Lookups:
@@ -145,7 +155,7 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         return Invalid({"name": [problem]}, message="workflow_not_found")
     version = known.versions[workflow.version_id]
     try:
-        payload = _checked_payload(version, request.payload)
+        payload = _checked_payload(version, request.payload, known.budget_of(request.environment_id))
     except (Invalid, PayloadInvalid) as refusal:
         return refusal
     transaction = TransactionKey(request.transaction or make_transaction_key(now))
@@ -180,13 +190,20 @@ def _outcome(workflow: Workflow, version: WorkflowVersion) -> TriggerOutcome:
     return TriggerOutcome.PROCESSED if any(step.active for step in version.steps) else TriggerOutcome.NO_ACTIVE_STEPS
 
 
-def _checked_payload(version: WorkflowVersion, payload: dict[str, Any]) -> dict[str, Any]:
+def _checked_payload(version: WorkflowVersion, payload: dict[str, Any], budget: WorkBudget) -> dict[str, Any]:
     if len(encode_json(payload)) > MAX_PAYLOAD_BYTES:
         raise Invalid.field("payload", f"must have at most {MAX_PAYLOAD_BYTES} bytes of JSON")
     if version.payload_schema is None or not version.validate_payload:
         return payload
-    filled = with_defaults(version.payload_schema, payload)
-    violations = find_violations(version.payload_schema, filled)
+    try:
+        with spending(budget):
+            filled, violations = check_payload(version.payload_schema, payload)
+    except PayloadTooCostly as problem:
+        raise Invalid.field("payload", str(problem)) from None
+    except SchemaProblem as problem:
+        # A schema that was saved before the limits.
+        message = f"cannot be checked: the payload schema of the workflow {problem}; save the workflow with another one"
+        raise Invalid.field("payload", message) from None
     if violations:
         raise PayloadInvalid(violations)
     return filled
