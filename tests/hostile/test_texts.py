@@ -115,7 +115,7 @@ async def test_recursive_digests_are_bounded(world: World, neighbour: World) -> 
     )
     await world.make_workflow(*windows, show)
     for number in range(20):
-        await world.trigger(payload={"n": number, "text": "{{steps | json}}" * 100, "huge": HUGE[:100_000]})
+        await world.trigger(payload={"n": number, "text": "{{steps | json}}" * 100, "huge": HUGE[:20_000]})
     for _ in range(5):
         await world.work(after=61_000)
 
@@ -212,10 +212,12 @@ async def test_payloads_that_take_many_steps_are_refused_and_not_those_of_the_ne
     assert await neighbour.feed() == ["y"]
 
 
-async def test_a_million_subscribers_in_one_trigger_are_refused_with_the_limit(world: World, neighbour: World) -> None:
+async def test_nearly_a_million_subscribers_in_one_trigger_are_refused_with_the_limit(
+    world: World, neighbour: World
+) -> None:
     await world.make_workflow(in_app("x"))
 
-    response = await world.post(["s"] * 1_000_000)
+    response = await world.post(["s"] * 900_000)
 
     assert response.status_code == 422
     assert "100" in str(response.json()["errors"])

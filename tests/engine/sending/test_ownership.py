@@ -137,7 +137,7 @@ async def test_what_was_sent_before_the_lease_lapsed_is_recorded_and_only_the_re
         may_answer = await start_slow_send(world, slack)
         world.clock.move(LEASE)
         may_answer.set()
-        await world.engine.sender._tasks.finish()
+        await world.engine.sender._finish()
         assert (slack.count, discord.count) == (1, 0)
         assert await world.statuses() == [["queued"]]
         await world.work()

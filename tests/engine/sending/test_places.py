@@ -208,7 +208,7 @@ async def test_a_result_makes_the_sender_look_for_more_where_an_integration_was_
         await sender.claim()
         sender._hint.clear()
         may_answer.set()
-        await sender._tasks.finish()
+        await sender._finish()
 
         assert len(chat.requests) == 1
         assert sender._hint.is_set() is is_full
