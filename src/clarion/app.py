@@ -46,6 +46,7 @@ from clarion.receipts.actions import delete_old_receipts
 from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
 from clarion.settings import Settings
+from clarion.triggers.attachments import delete_unneeded_files
 from clarion.vault import Vault, open_vault
 from clarion.watchdog import LoopWatchdog
 
@@ -122,6 +123,7 @@ class Application(Struct, frozen=True, kw_only=True):
                 await self.authenticator.record_use()
                 await delete_expired(self.database, self.services.clock.now())
                 await self.database.update_statistics()
+                await delete_unneeded_files(self.database, self.services.clock.now())
                 await delete_old_receipts(self.database, self.services.clock.now())
                 await record_early_reports(self.database, self.vault, self.services.clock.now())
                 await poll_receipts(self.database, self.services.gateway, self.vault, self.services.clock.now())

@@ -1,5 +1,6 @@
 """What a tenant makes Clarion store: once, and no more than is needed."""
 
+import base64
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.engine.digests import MAX_EVENT_BYTES, MAX_EVENTS
 from clarion.engine.worker import Engine
+from clarion.triggers.attachments import LAST_USE, MAX_PAUSE, delete_unneeded_files
+from tests.engine.providers import EMAIL, account
 from tests.engine.support import World, in_app, step
 from tests.support import Api
 
@@ -123,3 +126,125 @@ async def test_a_digest_that_shows_one_event_of_many_outlives_the_cancel_of_that
 
     (text,) = await world.feed()
     assert text.split()[0] == text.split()[2] == "3"
+
+
+COUNT_FILES = sql("SELECT count(*) AS size FROM attachments WHERE environment_id = :environment_id")
+LARGEST_OVERRIDES = sql("""
+    SELECT max(octet_length(overrides)) AS size FROM triggers WHERE environment_id = :environment_id
+""")
+FILE = base64.b64encode(bytes(range(256)) * 400).decode()
+ATTACHED = {"email": {"attachments": [{"file": FILE, "name": "a.bin", "mime": "application/octet-stream"}]}}
+
+
+async def clean_up(world: World, database: Database) -> int:
+    """Let time pass and the maintenance run; return how many files are left."""
+    for _ in range(3):
+        world.clock.move(MAX_PAUSE + LAST_USE)
+        await delete_unneeded_files(database, world.clock.now())
+    return await measure(database, world, COUNT_FILES)
+
+
+async def test_a_file_for_many_people_and_triggers_is_stored_once_and_sent_to_all(
+    world: World, database: Database
+) -> None:
+    async with account(world, "first") as mail:
+        await world.make_workflow(EMAIL)
+        people = [{"subscriberId": f"p{n}", "email": f"p{n}@example.com"} for n in range(20)]
+        for _ in range(2):
+            await world.trigger(people, overrides=ATTACHED)
+        stored = await measure(database, world, COUNT_FILES), await measure(database, world, LARGEST_OVERRIDES)
+
+        await world.work()
+        left = await clean_up(world, database)
+        (message, *_) = await world.messages()
+
+        assert stored[0] == 1
+        assert stored[1] < 1_000
+        assert len(mail.taken) == 40
+        assert all(FILE.encode() in request for request in mail.server.requests)
+        assert left == 0
+        (shown,) = message["overrides"]["email"]["attachments"]
+        assert (shown["name"], shown["fileLength"], "file" in shown) == ("a.bin", len(FILE), False)
+
+
+async def test_a_file_is_kept_while_a_run_waits_and_gone_afterwards(world: World, database: Database) -> None:
+    long = step("delay", type="regular", amount=3, unit="hours")
+    async with account(world, "first") as mail:
+        await world.make_workflow(long, EMAIL)
+        await world.trigger({"subscriberId": "ada", "email": "ada@example.com"}, overrides=ATTACHED)
+        await world.work()
+        during = await clean_up(world, database)
+        await world.work(after=3 * 3_600_000)
+
+        assert (during, await clean_up(world, database)) == (1, 0)
+        assert FILE.encode() in mail.server.requests[0]
+
+
+async def test_a_file_is_kept_for_a_dead_letter_and_sent_when_it_is_redriven(world: World, database: Database) -> None:
+    async with account(world, "first") as mail:
+        mail.break_down(400)
+        await world.make_workflow(EMAIL)
+        await world.trigger({"subscriberId": "ada", "email": "ada@example.com"}, overrides=ATTACHED)
+        await world.work()
+        dead = await clean_up(world, database)
+        mail.come_back()
+
+        await world.api.post("/v1/dead-letters/redrive", json={"channel": "email"})
+        await world.work()
+
+        assert dead == 1
+        assert len(mail.taken) == 1
+        assert FILE.encode() in mail.server.requests[-1]
+        assert await clean_up(world, database) == 0
+
+
+async def test_a_file_of_a_merged_run_is_kept_while_the_run_may_still_lead(world: World, database: Database) -> None:
+    digest = step("digest", type="regular", amount=2, unit="hours")
+    ada = {"subscriberId": "ada", "email": "ada@example.com"}
+    async with account(world, "first") as mail:
+        await world.make_workflow(digest, EMAIL)
+        await world.trigger(ada, transactionId="leads")
+        await world.trigger(ada, transactionId="follows", overrides=ATTACHED)
+        await world.work()
+        during = await clean_up(world, database)
+
+        await world.api.delete("/v1/events/trigger/leads")
+        await world.work(after=3 * 3_600_000)
+
+        assert during == 1
+        assert FILE.encode() in mail.server.requests[0]
+        assert await clean_up(world, database) == 0
+
+
+async def test_files_of_canceled_repeated_and_erased_triggers_are_gone(world: World, database: Database) -> None:
+    long = step("delay", type="regular", amount=30, unit="days")
+    await world.make_workflow(long, EMAIL)
+    other = {"email": {"attachments": [{"file": FILE[4:] + FILE[:4], "name": "b.bin"}]}}
+    await world.trigger("ada", transactionId="canceled", overrides=ATTACHED)
+    await world.trigger("bob", transactionId="again")
+    await world.trigger("bob", transactionId="again", overrides=other)
+    await world.trigger("eve", overrides=other)
+    await world.work()
+    assert await clean_up(world, database) == 2
+
+    await world.api.delete("/v1/events/trigger/canceled")
+    await world.api.delete("/v2/subscribers/eve")
+    await world.work()
+
+    assert await clean_up(world, database) == 0
+
+
+async def test_a_reference_that_the_caller_made_up_attaches_nothing(world: World, database: Database) -> None:
+    async with account(world, "first") as mail:
+        await world.make_workflow(EMAIL)
+        ada = {"subscriberId": "ada", "email": "ada@example.com"}
+        await world.trigger(ada, overrides=ATTACHED)
+        await world.work()
+        (message,) = await world.messages()
+        (reference,) = message["overrides"]["email"]["attachments"]
+
+        await world.trigger(ada, overrides={"email": {"attachments": [reference]}})
+        await world.work()
+
+        assert len(mail.taken) == 1
+        assert (await world.messages())[1]["errorText"] == "The attachment 1 must have a file in base64"

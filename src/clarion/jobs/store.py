@@ -1,7 +1,6 @@
 """SQL of jobs: every statement that changes one, named by the transition it makes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -299,15 +298,13 @@ def _job(row: Row) -> Job:
 
 
 def _digest_json(job: Job) -> str | None:
-    return _json(without_payloads(job.digest) if job.has_events and job.digest else job.digest)
+    if job.digest is None:
+        return None
+    return json_text(without_payloads(job.digest) if job.has_events else job.digest)
 
 
 def _outputs_json(job: Job) -> str | None:
-    if not job.has_events or job.outputs is None:
-        return _json(job.outputs)
+    if job.outputs is None or not job.has_events:
+        return None if job.outputs is None else json_text(job.outputs)
     # The same events as in its digest, if that has some.
-    return _json({} if job.digest and "events" in job.digest else without_payloads(job.outputs))
-
-
-def _json(value: Any) -> str | None:
-    return None if value is None else json_text(value)
+    return json_text({} if job.digest and "events" in job.digest else without_payloads(job.outputs))

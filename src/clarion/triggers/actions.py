@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct, UnsetType
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
@@ -27,6 +28,7 @@ from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
 from clarion.triggers import store
+from clarion.triggers.attachments import has_attachments, insert_files, take_files
 from clarion.triggers.model import (
     MAX_PAYLOAD_BYTES,
     Person,
@@ -80,9 +82,21 @@ async def accept_triggers(
     known = await _look_up(db, requests)
     outcomes = [_accept_one(request, known, now) for request in requests]
     triggers = [one.trigger for one in outcomes if isinstance(one, Accepted) and one.trigger is not None]
-    await store.insert_triggers(db, triggers)
+    await store.insert_triggers(db, await _store_files(db, triggers, now))
     await _update_people(db, triggers, now)
     return outcomes
+
+
+async def _store_files(db: Connection, triggers: list[Trigger], now: Millis) -> list[Trigger]:
+    """Store the files that triggers attach, each once; returns the triggers without them."""
+    attaching = {
+        one.id: take_files(one.overrides) for one in triggers if one.overrides and has_attachments(one.overrides)
+    }
+    if not attaching:
+        return triggers
+    files = {(one.environment_id, one.id): attaching[one.id][1] for one in triggers if one.id in attaching}
+    await insert_files(db, files, now)
+    return [replace(one, overrides=attaching[one.id][0]) if one.id in attaching else one for one in triggers]
 
 
 async def _update_people(db: Connection, triggers: Sequence[Trigger], now: Millis) -> None:

@@ -8,7 +8,7 @@ due again; a live worker renews the lease while it sends. Jobs that have to wait
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection, Row
@@ -30,6 +30,7 @@ from clarion.jobs.model import Job, JobQueue, Priority
 from clarion.jsontext import json_value
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
+from clarion.triggers.attachments import has_attachments, list_files, put_files
 from clarion.triggers.model import TriggerState
 from clarion.vocabulary import Channel, JobStatus
 
@@ -160,8 +161,7 @@ async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[C
         send.add_message(_message(row), now)
         trigger = triggers.get(row["trigger_id"])
         if trigger is not None:
-            send.overrides = json_value(trigger["overrides"]) or {}
-            send.is_canceled = TriggerState(trigger["state"]).is_canceled
+            send.overrides, send.is_canceled = trigger
     await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
     await _add_entries(db, environment_id, sends)
     await add_suppressed(db, environment_id, sends)
@@ -194,10 +194,15 @@ def _message(row: Row) -> OutgoingMessage:
 
 async def _list_triggers(
     db: Connection, environment_id: EnvironmentId, trigger_ids: Iterable[TriggerId]
-) -> dict[TriggerId, Row]:
-    """Those of the triggers that have overrides or were canceled."""
+) -> dict[TriggerId, tuple[dict[str, Any], bool]]:
+    """Overrides, with the files that are attached, of those that have some, and whether they were canceled."""
     rows = await db.fetch(LIST_TRIGGERS, environment_id=environment_id, ids=list(trigger_ids))
-    return {row["id"]: row for row in rows}
+    overrides = {TriggerId(row["id"]): json_value(row["overrides"]) or {} for row in rows}
+    attaching = [one for one, its in overrides.items() if has_attachments(its)]
+    if attaching:
+        files = await list_files(db, environment_id, attaching)
+        overrides |= {one: put_files(overrides[one], files) for one in attaching}
+    return {row["id"]: (overrides[row["id"]], TriggerState(row["state"]).is_canceled) for row in rows}
 
 
 async def _add_runs(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
