@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -80,6 +80,13 @@ class Target:
 
     def open_file_count(self) -> int:
         return len(list(Path(f"/proc/{self.process.popen.pid}/fd").iterdir()))
+
+    def open_socket_count(self) -> int:
+        count = 0
+        for entry in Path(f"/proc/{self.process.popen.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):
+                count += str(entry.readlink()).startswith("socket:")
+        return count
 
     def _read_status(self, name: str) -> int:
         status = Path(f"/proc/{self.process.popen.pid}/status").read_text()

@@ -4,6 +4,7 @@ import asyncio
 import resource
 import socket
 import sqlite3
+from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
@@ -216,3 +217,27 @@ def test_more_connections_than_files_are_refused_at_the_start(run_command: Any, 
 
     assert finished.returncode != 0
     assert "CLARION_MAX_CONNECTIONS is 2000000000, but the process may have" in finished.stderr
+
+
+async def test_a_client_that_does_not_read_its_answers_is_disconnected(start_target: StartTarget) -> None:
+    target = start_target()
+    async with target.tenant() as client:
+        for number in range(12):
+            person = {"subscriberId": f"p{number}", "data": {"text": "x" * 300_000}}
+            assert (await client.post("/v2/subscribers", json=person)).status_code == 201
+    request = TRIGGER.replace(b"POST /v1/events/trigger", b"GET /v2/subscribers?limit=100") + b"\r\n"
+    with ExitStack() as opened:
+        before = target.open_socket_count()
+        for count in (1, 3):
+            connection = opened.enter_context(socket.create_connection((target.host, target.port)))
+            connection.sendall(request * count)
+        await wait_until(lambda: target.open_socket_count() >= before + 2)
+        await wait_until(lambda: target.open_socket_count() <= before)
+
+
+async def wait_until(is_reached: Callable[[], bool]) -> None:
+    for _ in range(300):
+        if is_reached():
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("it was not reached")

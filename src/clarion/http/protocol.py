@@ -21,7 +21,6 @@ _LINGER_SECONDS = 3
 _MAX_LINGER_BYTES = 4 * 1024 * 1024
 _MIN_WAIT_SECONDS = 1
 _MIN_BODY_SECONDS = 5
-_RECHECK_SECONDS = 30
 
 _HEAD_TOO_LARGE = (
     f"The head of the request has more than {MAX_HEADERS} headers or {MAX_HEAD_BYTES} bytes; send fewer or shorter ones"
@@ -116,7 +115,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._wait()
         else:
             self._phase = _Phase.RUNNING
-            self._expire_after(_RECHECK_SECONDS)
+            self._expire_after(self._limits.body_seconds)
 
     # Called by the base class
 
@@ -164,7 +163,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.close()
             self._expire_after(_LINGER_SECONDS)
         elif self._phase is _Phase.RUNNING or self._is_client_waiting():
-            self._expire_after(_RECHECK_SECONDS)
+            self._expire_after(self._limits.body_seconds)
         elif self._phase is _Phase.BODY and self._is_body_fast_enough():
             self._expire_after(1)
         else:

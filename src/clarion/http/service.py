@@ -57,6 +57,8 @@ class _Request(Struct, kw_only=True):
     headers: Headers
     request_id: bytes
     caller: Caller | None = None
+    held_bytes: int = 0
+    """How much of the body is in memory."""
 
     @property
     def display_path(self) -> str:
@@ -118,6 +120,8 @@ class Service:
             error_id = str(uuid.uuid4())
             log.exception("Request failed", extra={"error_id": error_id, "request_id": request.request_id.decode()})
             return 500, headers, unexpected_body(error_id, path=request.display_path, now=self._services.clock.now())
+        finally:
+            self._held.release(request.held_bytes)
         if response.is_replayed:
             headers.append((b"idempotency-replay", b"true"))
         headers[0] = (b"content-type", response.content_type)
@@ -126,15 +130,7 @@ class Service:
     async def _run_operation(self, request: _Request, receive: Receive) -> Response:
         operation, path_texts = self._router.find(request.method, request.raw_path)
         caller = await self._authorize(operation, request)
-        body = await _read_body(receive, request.headers, operation.body_limit, self._held)
-        try:
-            return await self._run_with_body(operation, caller, request, path_texts, body)
-        finally:
-            self._held.release(len(body))
-
-    async def _run_with_body(
-        self, operation: Operation, caller: Caller, request: _Request, path_texts: list[str], body: bytes
-    ) -> Response:
+        body = await _read_body(receive, request, operation.body_limit, self._held)
         if len(body) <= MAX_LOOP_BYTES:
             arguments = _read_arguments(operation, request, path_texts, body)
         else:
@@ -247,31 +243,29 @@ def _check_body(headers: Headers, body: bytes) -> bytes:
     return body
 
 
-async def _read_body(receive: Receive, headers: Headers, limit: int, held: HeldBytes) -> bytes:
+async def _read_body(receive: Receive, request: _Request, limit: int, held: HeldBytes) -> bytes:
     """The body, whose bytes are added to those that are held."""
-    length = headers.get(b"content-length", b"0")
+    length = request.headers.get(b"content-length", b"0")
     check_size(int(length) if length.isdigit() else 0, limit)
     message = await receive()
     body: bytes = message.get("body", b"")
-    check_size(len(body), limit)
-    held.add(len(body))
+    _hold(request, len(body), limit, held)
     if not message.get("more_body", False):
         return body
-    parts, size = [body], len(body)
-    try:
-        while message.get("more_body", False):
-            message = await receive()
-            part = message.get("body", b"")
-            check_size(size + len(part), limit)
-            held.add(len(part))
-            parts.append(part)
-            size += len(part)
-        if message["type"] == "http.disconnect":
-            raise errors.Malformed("The body ended early")
-    except BaseException:
-        held.release(size)
-        raise
+    parts = [body]
+    while message.get("more_body", False):
+        message = await receive()
+        parts.append(message.get("body", b""))
+        _hold(request, len(parts[-1]), limit, held)
+    if message["type"] == "http.disconnect":
+        raise errors.Malformed("The body ended early")
     return b"".join(parts)
+
+
+def _hold(request: _Request, size: int, limit: int, held: HeldBytes) -> None:
+    check_size(request.held_bytes + size, limit)
+    held.add(size)
+    request.held_bytes += size
 
 
 def _log_request(request: _Request, status: int, started: float) -> None:

@@ -47,14 +47,14 @@ class WriteRunner:
             raise Busy("More requests wait for the store than it can work on; try again")
         self.waiting_count += 1
         try:
-            return await self._run(request)
+            if request.operation.is_batched:
+                response: Response = await self._batcher(request.operation).submit(request)
+                return response
+            return await self._run_unbatched(request)
         finally:
             self.waiting_count -= 1
 
-    async def _run(self, request: WriteRequest) -> Response:
-        if request.operation.is_batched:
-            response: Response = await self._batcher(request.operation).submit(request)
-            return response
+    async def _run_unbatched(self, request: WriteRequest) -> Response:
         if request.key is None:
             return await self._commit(partial(self._execute, request))
         try:
