@@ -278,3 +278,30 @@ async def test_moments_at_the_edge_of_the_calendar_end_or_fail_their_own_run(
 
     (event,) = await world.events()
     assert event["jobs"][0]["status"] == status
+
+
+PAIRS = {"field": "many", "operator": "NOT_IN", "value": ",".join(map(str, range(1_000))), "on": "payload"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"filters": [{"children": [PAIRS] * 50}]}, id="every pair of two lists"),
+        pytest.param({"skip": {"some": [{"var": "payload.many"}, {"in": ["x", {"var": "payload.many"}]}]}}, id="in"),
+        pytest.param({"skip": {"some": [{"var": "payload.many"}, {"==": ["1", {"var": "payload"}]}]}}, id="equal"),
+        pytest.param(
+            {"filters": [{"children": [{"field": "huge", "operator": "LIKE", "value": "%" + "_" * 400 + "!%"}]}]},
+            id="wildcards",
+        ),
+    ],
+)
+async def test_a_condition_that_takes_too_much_work_skips_its_own_step(
+    world: World, neighbour: World, fields: dict[str, Any]
+) -> None:
+    await world.make_workflow(in_app("x", **fields))
+    await world.trigger(payload={"many": list(range(10_000, 20_000)), "huge": "ß" * 100_000})
+
+    await assert_neighbour_is_served(neighbour, world.work)
+
+    assert await world.statuses() == [["skipped"]]
+    assert "too much work" in reasons((await world.events())[0])
