@@ -233,3 +233,77 @@ async def test_keys_that_collide_cost_no_more_than_others(world: World, neighbou
 
     await assert_neighbour_is_served(neighbour, world.work)
     assert await world.feed() == ["x"]
+
+
+@pytest.mark.parametrize("expression", ["0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 31 2 1#5", "* * * * * *", "0 0 32 * *"])
+async def test_a_cron_expression_that_never_comes_is_refused_when_it_is_saved(world: World, expression: str) -> None:
+    body = {"name": "W", "workflowId": "w", "steps": [step("delay", type="timed", cron=expression)]}
+
+    response = await world.api.post("/v2/workflows", json=body)
+
+    assert response.status_code == 422
+    assert "cron expression" in response.json()["errors"]["steps.0.controlValues.cron"]["messages"][0]
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Apia", "Pacific/Kiritimati", "Etc/GMT+12", "Antarctica/Troll"])
+@pytest.mark.parametrize("expression", ["0 0 29 2 *", "59 23 31 12 *", "0 0 29 2 1#5"])
+async def test_sparse_cron_expressions_wait_in_any_zone(
+    world: World, neighbour: World, zone: str, expression: str
+) -> None:
+    await world.make_workflow(step("delay", type="timed", cron=expression), in_app("x"))
+    await world.trigger({"subscriberId": "ada", "timezone": zone})
+
+    await assert_neighbour_is_served(neighbour, world.work)
+
+    assert await world.statuses() == [["delayed", "pending"]]
+
+
+@pytest.mark.parametrize(
+    ("moment", "status"),
+    [
+        ("0001-01-01T00:00:00Z", "completed"),
+        ("0001-01-01T00:00:00+14:00", "completed"),
+        ("9999-12-31T23:59:59Z", "failed"),
+        ("9999-12-31T23:59:59-12:00", "failed"),
+        ("+275760-09-13T00:00:00.000Z", "failed"),
+        (10**300, "failed"),
+        (-(10**300), "failed"),
+    ],
+)
+async def test_moments_at_the_edge_of_the_calendar_end_or_fail_their_own_run(
+    world: World, neighbour: World, moment: Any, status: str
+) -> None:
+    await world.make_workflow(step("delay", type="dynamic", dynamicKey="payload.at"), in_app("x"))
+    await world.trigger({"subscriberId": "ada", "timezone": "Pacific/Kiritimati"}, payload={"at": moment})
+
+    await assert_neighbour_is_served(neighbour, world.work)
+
+    (event,) = await world.events()
+    assert event["jobs"][0]["status"] == status
+
+
+PAIRS = {"field": "many", "operator": "NOT_IN", "value": ",".join(map(str, range(1_000))), "on": "payload"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"filters": [{"children": [PAIRS] * 50}]}, id="every pair of two lists"),
+        pytest.param({"skip": {"some": [{"var": "payload.many"}, {"in": ["x", {"var": "payload.many"}]}]}}, id="in"),
+        pytest.param({"skip": {"some": [{"var": "payload.many"}, {"==": ["1", {"var": "payload"}]}]}}, id="equal"),
+        pytest.param(
+            {"filters": [{"children": [{"field": "huge", "operator": "LIKE", "value": "%" + "_" * 400 + "!%"}]}]},
+            id="wildcards",
+        ),
+    ],
+)
+async def test_a_condition_that_takes_too_much_work_skips_its_own_step(
+    world: World, neighbour: World, fields: dict[str, Any]
+) -> None:
+    await world.make_workflow(in_app("x", **fields))
+    await world.trigger(payload={"many": list(range(10_000, 20_000)), "huge": "ß" * 100_000})
+
+    await assert_neighbour_is_served(neighbour, world.work)
+
+    assert await world.statuses() == [["skipped"]]
+    assert "too much work" in reasons((await world.events())[0])

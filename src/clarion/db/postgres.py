@@ -150,6 +150,9 @@ class PostgresDatabase:
                     await connection.execute(f"SET LOCAL default_statistics_target = {_STATISTICS_TARGET}")
                     await connection.execute(f'ANALYZE "{row["relname"]}"')
 
+    async def open_apart(self) -> "PostgresDatabase":
+        return await PostgresDatabase.connect(self._url, pool_size=1)
+
     async def close(self) -> None:
         for listener in self._listeners:
             await listener.close()

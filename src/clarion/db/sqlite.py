@@ -158,6 +158,9 @@ class SqliteDatabase:
     async def update_statistics(self) -> None:
         """Does nothing: SQLite chooses its indexes without statistics."""
 
+    async def open_apart(self) -> None:
+        return None
+
     async def close(self) -> None:
         self._waiting.put(None)
         await self._loop.run_in_executor(None, self._writer_thread.join)

@@ -14,6 +14,7 @@ from clarion.engine.cancel import continue_cancel
 from clarion.engine.loop import repeat
 from clarion.engine.membership import Membership
 from clarion.engine.poison import isolate_poison
+from clarion.engine.sending.claim import LEASE
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.engine.sending.sender import Sender
 from clarion.engine.unit import MAX_RUNS, UnitResult, run_unit
@@ -75,7 +76,7 @@ class UnitSizes:
 class Engine:
     """Does the work of one process; any number of processes share a PostgreSQL."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it is composed of
         self,
         database: Database,
         *,
@@ -84,6 +85,7 @@ class Engine:
         bus: Bus,
         gateway: ProviderGateway,
         receipts_url: ReceiptsUrl = nowhere,
+        lease: Millis = LEASE,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -100,6 +102,7 @@ class Engine:
             integrations=IntegrationCache(vault),
             wake_lanes=self._announce_work,
             receipts_url=receipts_url,
+            lease=lease,
         )
         self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway)
         bus.listen(Signal.WORK, self.wake)

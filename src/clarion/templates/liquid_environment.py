@@ -75,15 +75,19 @@ def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a filter so that it is charged and checks the limits before it starts."""
     needs_context = getattr(function, "with_context", False)
     needs_environment = getattr(function, "with_environment", False)
-    cost, length, is_shallow = _COSTS.get(name), _LENGTHS.get(name), name in _SHALLOW
+    cost, length = _COSTS.get(name), _LENGTHS.get(name)
+    is_shallow, is_arithmetic = name in _SHALLOW, name in _ARITHMETIC
 
     @with_context
     def guarded(left: Any, *arguments: Any, context: LimitedContext, **named: Any) -> Any:
         work = _FILTER_WORK if is_shallow else _FILTER_WORK + context.measure(left)
-        # What is no plain value may be read once for each item.
-        times = len(left) if isinstance(left, list | tuple) and not is_shallow else 1
-        for argument in arguments:
-            work += context.measure(argument) * times
+        if arguments:
+            # What is no plain value may be read once for each item.
+            times = len(left) if isinstance(left, list | tuple) and not is_shallow else 1
+            work += times * sum(map(context.measure, arguments))
+        if is_arithmetic and isinstance(left, str):
+            # Reading a number takes longer than reading a text.
+            work += len(left) >> 4
         context.charge(work)
         if cost:
             context.charge(cost(context, left, *arguments[:2]))
@@ -140,7 +144,6 @@ def _text_work(divisor: int) -> Callable[..., int]:
 
 _LENGTHS: Final[dict[str, Callable[..., int]]] = {"replace": _replace_length, "join": _join_length}
 _COSTS: Final[dict[str, Callable[..., int]]] = {
-    **dict.fromkeys(("at_least", "at_most", "divided_by", "minus", "modulo", "plus", "times"), _text_work(16)),
     "date": _date_work,
     "escape_once": _text_work(4),
     "escapejs": _text_work(10),
@@ -154,5 +157,6 @@ _COSTS: Final[dict[str, Callable[..., int]]] = {
     "url_decode": _text_work(12),
     "url_encode": _text_work(12),
 }
+_ARITHMETIC: Final = frozenset({"at_least", "at_most", "divided_by", "minus", "modulo", "plus", "round", "times"})
 # They do not look into the items of a list.
 _SHALLOW: Final = frozenset({"concat", "default", "first", "last", "size"})

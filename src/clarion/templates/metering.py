@@ -114,7 +114,9 @@ class LimitedContext(RenderContext):
         self.locals[key] = val
 
     def get(self, path: list[object], *, token: Token | None, default: object = UNDEFINED) -> object:
-        self.charge(1 + len(path) // 2)
+        self._work -= 1 + len(path) // 2
+        if self._work < 0:
+            raise self._too_much()
         return super().get(path, token=token, default=default)
 
     @contextmanager
@@ -216,10 +218,10 @@ class _Measured(_Wrapped):
 
     def evaluate(self, context: RenderContext) -> object:
         value = self.inner.evaluate(context)
-        if isinstance(value, list | tuple | dict):
-            context.charge(1 + context.measure(value))  # type: ignore[attr-defined]
+        if isinstance(value, str):
+            context.charge(1 + (len(value) >> 8))  # type: ignore[attr-defined]
         else:
-            context.charge(1 + (len(value) >> 8 if isinstance(value, str) else 0))  # type: ignore[attr-defined]
+            context.charge(1 + context.measure(value))  # type: ignore[attr-defined]
         return value
 
 
