@@ -44,7 +44,10 @@ _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/notifications",
         ),
     ),
-    ("src/clarion/triggers/", ("tests/engine/test_runs.py", "tests/triggers", "tests/engine")),
+    (
+        "src/clarion/triggers/",
+        ("tests/triggers/test_model.py", "tests/engine/test_runs.py", "tests/triggers", "tests/engine"),
+    ),
     (
         "src/clarion/preferences/",
         (
