@@ -184,3 +184,13 @@ async def test_nothing_is_sent_where_a_suppressed_address_is_passed_through_to_t
         (event,) = await world.events()
         assert first.count == 0
         assert "off@example.com in _passthrough" in event["jobs"][0]["executionDetails"][-1]["raw"]
+
+
+async def test_a_large_text_is_sent_as_it_is(world: World) -> None:
+    async with account(world, "a") as first:
+        body = "<p>" + "0123456789<br>" * 5_000 + "end</p>"
+        await world.make_workflow(step("email", subject="Hi", body=body))
+        sent = await send(world, first)
+
+        assert sent["html"].count("0123456789") == 5_000
+        assert sent["text"].endswith("end\n")

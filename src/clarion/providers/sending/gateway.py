@@ -22,6 +22,7 @@ from clarion.providers.email.mime import write_mime
 from clarion.providers.registry import find_provider
 from clarion.providers.sending.accounts import Accounts
 from clarion.providers.sending.http_sender import HttpSender
+from clarion.providers.sending.large_content import run_by_size
 from clarion.providers.sending.redaction import make_account_redactor, make_redactor
 from clarion.providers.transport.egress import EgressGuard
 from clarion.providers.transport.http_clients import HttpClients
@@ -145,7 +146,8 @@ class ProviderGateway:
             return await self._get_http_sender().send(provider, outgoing)
         if isinstance(provider, SmtpProvider):
             credentials, account = self._accounts.read_smtp(provider, outgoing.credentials)
-            message = write_mime(read_email(outgoing, credentials, self._clock.now()))
+            now = self._clock.now()
+            message = await run_by_size(outgoing, lambda: write_mime(read_email(outgoing, credentials, now)))
             return await self._smtp.send(account, message, outgoing.can_start)
         return Sent(provider_message_id=outgoing.message_id, raw={"outbox": True})
 

@@ -17,6 +17,7 @@ from clarion.providers.definition.receipts import Callback, Receipt, ReceiptForg
 from clarion.providers.definition.request import ProviderCall, ProviderRequest, encode_call
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
 from clarion.providers.sending.accounts import Accounts
+from clarion.providers.sending.large_content import run_by_size
 from clarion.providers.transport.http_clients import HttpClients
 from clarion.providers.transport.token_cache import TokenCache
 
@@ -38,7 +39,8 @@ class HttpSender:
 
     async def send(self, provider: AnyProvider, outgoing: Outgoing) -> Sent:
         account = self._accounts.read(provider.credentials, outgoing.credentials)
-        message = provider.read_message(outgoing, account, self._clock.now())
+        now = self._clock.now()
+        message = await run_by_size(outgoing, lambda: provider.read_message(outgoing, account, now))
         slots = asyncio.Semaphore(_MAX_CONCURRENT_PARTS)
 
         async def send_part(part: Any) -> Sent | SendFailure:
