@@ -16,7 +16,7 @@ from clarion.db.query import Insert, Query
 from clarion.engine.unit import run_unit
 from clarion.ids import SubscriberKey
 from clarion.jobs.lanes import ALL_LANES, LaneSet, lane_of
-from clarion.triggers.store import LIST_PARTS
+from clarion.triggers.store import LIST_PARTS, LIST_WAITING
 from tests.engine.support import World, in_app, step
 
 DIGEST = step("digest", "Digest", type="regular", amount=1, unit="hours")
@@ -143,6 +143,20 @@ async def test_what_another_worker_splits_meanwhile_does_not_overtake_an_earlier
 
     assert await world.feed("ada") == ["1", "2"]
     assert await world.feed("bob") == ["2"]
+
+
+async def test_a_trigger_does_not_overtake_one_that_is_split_while_both_are_listed(
+    world: World, database: Database
+) -> None:
+    await world.make_workflow(in_app("{{payload.n}}"))
+    await trigger_in_parts(world, payload={"n": 1})
+
+    async with unit_under_way(world, database, LIST_WAITING):
+        await trigger_in_parts(world, payload={"n": 2})
+        await world.trigger("ada", payload={"n": 3})
+    await world.work()
+
+    assert await world.feed("ada") == ["1", "2", "3"]
 
 
 async def test_deleting_a_person_waits_for_the_unit_that_serves_them(world: World, database: Database) -> None:

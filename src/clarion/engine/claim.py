@@ -132,7 +132,8 @@ async def _claim_in_some_lanes(
     split_here = {one.id for one in splitting}
     if any(one.trigger_id not in split_here for one in parts):
         # Another worker may have split their triggers after ours were listed, and earlier ones may have come by then.
-        waiting = await triggers.list_next_triggers(db, environment_id, lanes, limit=limit)
+        part_limit = _part_limit(limit)
+        waiting, parts = await triggers.list_waiting(db, environment_id, lanes, limit=limit, part_limit=part_limit)
     queued = [one for one in waiting if one.state is TriggerState.QUEUED]
     unsplit = [one for one in waiting if one.state is TriggerState.SPLITTING and one.id not in split_here]
     # Nothing goes ahead of a trigger that is not split yet.

@@ -5,7 +5,7 @@ from typing import Any
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
-from clarion.db.query import Insert, Query, sql
+from clarion.db.query import Insert, sql
 from clarion.environments.configuration import CONFIGURATION_VERSION
 from clarion.ids import EnvironmentId, NotificationId, SubscriberId, TransactionKey, TriggerId, find_id, id_text
 from clarion.jobs.lanes import IN_LANES, LaneSet
@@ -48,7 +48,21 @@ _NEXT_TRIGGERS = f"""
     SELECT * FROM queued UNION ALL SELECT * FROM unsplit
 """
 CLAIM_TRIGGERS = sql(_NEXT_TRIGGERS % {"lock": "{for_update}"})
-LIST_NEXT_TRIGGERS = sql(_NEXT_TRIGGERS % {"lock": ""})
+_PART_COLUMNS = "id, trigger_id, priority, lane, topic, subscriber_ids"
+_NEXT_PARTS = f"""
+    SELECT environment_id, {_PART_COLUMNS} FROM trigger_parts
+    WHERE environment_id = :environment_id AND {IN_LANES}
+    ORDER BY priority, trigger_id, id LIMIT :part_limit
+"""
+# In one statement: a trigger that another worker splits at this moment is listed itself, or with all of its parts.
+LIST_WAITING = sql(f"""
+    SELECT next_trigger.*, NULL AS part_id, NULL AS topic, NULL AS subscriber_ids
+    FROM ({_NEXT_TRIGGERS % {"lock": ""}}) AS next_trigger
+    UNION ALL
+    SELECT environment_id, trigger_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, priority, lane, NULL, NULL,
+        id, topic, subscriber_ids
+    FROM ({_NEXT_PARTS}) AS next_part
+""")
 CLAIM_CROWD = sql(f"""
     SELECT {_COLUMNS} FROM triggers
     WHERE environment_id = :environment_id AND state = 'splitting' AND position IS NOT NULL
@@ -60,9 +74,7 @@ LIST_PARTS = sql(f"""
     SELECT version.configuration_version, part.*
     FROM (SELECT {CONFIGURATION_VERSION} AS configuration_version) AS version
     LEFT JOIN (
-        SELECT id, trigger_id, priority, lane, topic, subscriber_ids FROM trigger_parts
-        WHERE environment_id = :environment_id AND {IN_LANES}
-        ORDER BY priority, trigger_id, id LIMIT :limit
+        {_NEXT_PARTS}
     ) AS part ON TRUE
 """)
 LIST_UNFINISHED_IDS = sql(f"""
@@ -74,8 +86,8 @@ LIST_PART_IDS = sql(f"""
     SELECT id FROM trigger_parts WHERE environment_id = :environment_id AND {IN_LANES}
     ORDER BY priority, trigger_id, id LIMIT :limit
 """)
-FIND_PART = sql("""
-    SELECT id, trigger_id, priority, lane, topic, subscriber_ids FROM trigger_parts
+FIND_PART = sql(f"""
+    SELECT {_PART_COLUMNS} FROM trigger_parts
     WHERE environment_id = :environment_id AND id = :id
 """)
 FIND_UNFINISHED_TRIGGER = sql(f"""
@@ -140,21 +152,23 @@ def _row(one: Trigger) -> tuple[Any, ...]:
 
 async def claim_triggers(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Trigger]:
     """The next triggers of the lanes and the next ones to be split, in order; the caller holds the lanes."""
-    return await _list_next(db, CLAIM_TRIGGERS, environment_id, lanes, limit)
+    rows = await db.fetch(CLAIM_TRIGGERS, environment_id=environment_id, limit=limit, **lanes.parameters)
+    return _in_order([trigger_of(row) for row in rows], limit)
 
 
-async def list_next_triggers(
-    db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int
-) -> list[Trigger]:
-    """What `claim_triggers` would find now, without waiting for other workers."""
-    return await _list_next(db, LIST_NEXT_TRIGGERS, environment_id, lanes, limit)
+async def list_waiting(
+    db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int, part_limit: int
+) -> tuple[list[Trigger], list[Part]]:
+    """What `claim_triggers` and `list_parts` would find at one moment, without waiting for other workers."""
+    scope = {"environment_id": environment_id, "limit": limit, "part_limit": part_limit, **lanes.parameters}
+    rows = await db.fetch(LIST_WAITING, **scope)
+    parts = [part_of({**row, "id": row["part_id"], "trigger_id": row["id"]}) for row in rows if row["part_id"]]
+    parts.sort(key=lambda one: (one.priority, one.trigger_id, one.id))
+    return _in_order([trigger_of(row) for row in rows if not row["part_id"]], limit), parts
 
 
-async def _list_next(
-    db: Connection, query: Query, environment_id: EnvironmentId, lanes: LaneSet, limit: int
-) -> list[Trigger]:
-    rows = await db.fetch(query, environment_id=environment_id, limit=limit, **lanes.parameters)
-    return sorted((trigger_of(row) for row in rows), key=lambda one: (one.priority, one.id))[:limit]
+def _in_order(triggers: Sequence[Trigger], limit: int) -> list[Trigger]:
+    return sorted(triggers, key=lambda one: (one.priority, one.id))[:limit]
 
 
 async def claim_crowd(db: Connection, environment_id: EnvironmentId) -> Trigger | None:
@@ -179,7 +193,7 @@ async def list_parts(
 
     The caller holds the lanes.
     """
-    rows = await db.fetch(LIST_PARTS, environment_id=environment_id, limit=limit, **lanes.parameters)
+    rows = await db.fetch(LIST_PARTS, environment_id=environment_id, part_limit=limit, **lanes.parameters)
     return [part_of(row) for row in rows if row["id"] is not None], rows[0]["configuration_version"]
 
 
