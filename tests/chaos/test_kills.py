@@ -164,6 +164,11 @@ async def test_a_whole_installation_survives_being_killed(start: Start, store: l
 
 COUNT_RUNNING = sql("SELECT count(*) AS n FROM jobs WHERE status = 'running'")
 LIST_SENT = sql("SELECT id FROM messages WHERE channel = 'email' AND status = 'sent'")
+# A busy machine may make the provider answer too late; such a send is repeated with its key.
+COUNT_UNCONFIRMED = sql("""
+    SELECT COALESCE(sum((length(details) - length(replace(details, :text, ''))) / length(:text)), 0) AS n FROM jobs
+""")
+UNCONFIRMED = "Unconfirmed by the provider, which knows a second try"
 
 
 async def count_running(database: Database) -> int:
@@ -203,10 +208,12 @@ async def test_several_processes_survive_each_others_deaths_and_pauses(
                 workers.append(victim)
         await check_store(api, store, accepted)
         sent = {id_text(row["id"]) for row in await database.read(lambda db: db.fetch(LIST_SENT))}
+        row = await database.read(lambda db: db.fetch_one(COUNT_UNCONFIRMED, text=UNCONFIRMED))
     await database.close()
     # Each message is known to the provider by one key, so that it delivers each once.
     assert received.keys() == sent
-    assert received.total() - len(received) <= repeatable
+    unconfirmed = int(row["n"]) if row else 0
+    assert received.total() - len(received) <= repeatable + unconfirmed
 
 
 async def test_crashes_of_postgresql_lose_nothing(start: Start, tmp_path_factory: pytest.TempPathFactory) -> None:
