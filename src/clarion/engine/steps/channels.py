@@ -51,8 +51,19 @@ def _wanted_recipient(context: StepContext) -> str | None:
 async def decide_sms(context: StepContext) -> StepOutcome:
     controls = context.read_controls(TextControls)
     message = _message(context, Channel.SMS, render_text(controls.body or "", context.variables))
-    message.phone = context.run.subscriber.phone
+    message.phone = _wanted_phone(context) or context.run.subscriber.phone
     return _send(context, Channel.SMS, message, is_addressed=bool(message.phone))
+
+
+def _wanted_phone(context: StepContext) -> str | None:
+    """The number that the trigger names instead of the person's own; suppressions are looked up for it."""
+    overrides = (context.run.trigger.overrides or {}).get("sms")
+    wanted = overrides.get("to") if isinstance(overrides, dict) else None
+    if not wanted:
+        return None
+    if not isinstance(wanted, str):
+        raise ContentProblem("overrides.sms.to", "must be one phone number such as +442079460000")
+    return wanted
 
 
 async def decide_chat(context: StepContext) -> StepOutcome:

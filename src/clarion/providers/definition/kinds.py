@@ -12,7 +12,7 @@ from clarion.providers.definition.answer import ProviderAnswer, ReadSent, own_id
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.failures import Accepts, Classifier, ReadRetryAfter, has_any_body, no_retry_after
 from clarion.providers.definition.outgoing import Outgoing
-from clarion.providers.definition.overrides import Casing, extras, recase
+from clarion.providers.definition.overrides import Casing, deep_merge, extras, recase
 from clarion.providers.definition.provider import Provider
 from clarion.providers.definition.receipts import ReceiptQuery, Receipts, RequestFlow
 from clarion.providers.definition.request import ProviderCall, ProviderRequest
@@ -64,6 +64,10 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
     """The casing in which other overrides are merged into the body; None if they are not merged."""
     within: str = ""
     """The member of the body that overrides are merged into, if not the body itself."""
+    custom_data: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """Returns the overrides that the override `customData` means; None if the provider has no use for it."""
+    merge: Callable[[Any, Any], Any] = deep_merge
+    """Merges what a trigger adds into the body."""
     known: frozenset[str] = frozenset()
     """Overrides that our message reads itself."""
     is_http2: bool = False
@@ -84,7 +88,11 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
         return result
 
     def body_overrides(self, overrides: Mapping[str, Any]) -> Mapping[str, Any]:
-        fields = recase(extras(overrides, self.known), self.casing) if self.casing else {}
+        given = extras(overrides, self.known)
+        custom_data = overrides.get("customData")
+        if self.custom_data is not None and isinstance(custom_data, Mapping):
+            given = {**self.custom_data(custom_data), **given}
+        fields = recase(given, self.casing) if self.casing else {}
         return {self.within: fields} if self.within and fields else fields
 
 

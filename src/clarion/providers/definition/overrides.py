@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from clarion.providers.definition.result import FailureKind, SendFailure
+
 # Options of the engine, and recipient addresses, which only the subscriber can set.
 _NOT_FOR_PROVIDERS = frozenset(
     {
@@ -36,9 +38,22 @@ def extras(overrides: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any
     return {name: value for name, value in overrides.items() if name not in known and name not in _NOT_FOR_PROVIDERS}
 
 
+def read_text(overrides: Mapping[str, Any], name: str) -> str | None:
+    """Return an override that is a text, None if it is absent or empty; raises SendFailure if it is something else."""
+    value = overrides.get(name)
+    if value is None or isinstance(value, str):
+        return value or None
+    raise SendFailure(FailureKind.PERMANENT, f"The override '{name}' must be a text")
+
+
 def recase(fields: Mapping[str, Any], casing: Casing) -> dict[str, Any]:
     """Rename the fields to the provider's casing; nested names are data and stay as they are."""
     return {casing(name): value for name, value in fields.items()}
+
+
+def rename_members(**names: str) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Return a function that picks these members of `customData`, and renames them to overrides of the provider."""
+    return lambda given: {new: given[old] for old, new in names.items() if old in given}
 
 
 def deep_merge(base: Any, added: Any) -> Any:

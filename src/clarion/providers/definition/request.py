@@ -1,7 +1,7 @@
 """HTTP requests to providers, and their encoding as bytes."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from hashlib import sha256
@@ -76,12 +76,14 @@ class ProviderRequest:
     def with_query(self, **parameters: Any) -> Self:
         return replace(self, query={**self.query, **parameters})
 
-    def merged(self, *, body: Fields, headers: Headers, query: Fields) -> Self:
+    def merged(
+        self, *, body: Fields, headers: Headers, query: Fields, merge: Callable[[Any, Any], Any] = deep_merge
+    ) -> Self:
         """Return the request with a trigger's additions; a body that is not an object stays as it is."""
         is_mergeable = body and isinstance(self.body, Mapping)
         return replace(
             self,
-            body=deep_merge(self.body, body) if is_mergeable else self.body,
+            body=merge(self.body, body) if is_mergeable else self.body,
             headers={**self.headers, **headers},
             query={**self.query, **query},
         )

@@ -48,6 +48,7 @@ PROVIDER = EmailProvider(
     request=request,
     sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
     casing=as_given,
+    custom_data=lambda given: {"customData": given},
     documentation="as its settings say",
     can_attach_files=True,
     idempotency="`Idempotency-Key`, and `id` in the body",

@@ -174,8 +174,10 @@ def _with_overrides(provider: AnyProvider, request: ProviderRequest, overrides: 
     if not overrides:
         return request
     passthrough = read_passthrough(overrides)
-    request = request.merged(body=provider.body_overrides(overrides), headers={}, query={})
-    return request.merged(body=passthrough.body, headers=passthrough.headers, query=passthrough.query)
+    request = request.merged(body=provider.body_overrides(overrides), headers={}, query={}, merge=provider.merge)
+    return request.merged(
+        body=passthrough.body, headers=passthrough.headers, query=passthrough.query, merge=provider.merge
+    )
 
 
 def _classify(provider: AnyProvider, answer: ProviderAnswer) -> Classification | None:

@@ -7,6 +7,7 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.overrides import read_text
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.definition.single_line import to_single_line
 from clarion.providers.sms.encoding import is_gsm7
@@ -43,13 +44,14 @@ class Sms(Struct, frozen=True, kw_only=True):
 
 
 def read_sms(outgoing: Outgoing, account: Credentials, now: Millis) -> Sms:
-    sender = outgoing.overrides.get("from") or getattr(account, "sender", "")
+    given = outgoing.overrides
+    sender = given.get("from") or getattr(account, "sender", "")
     return Sms(
         message_id=outgoing.message_id,
         at=now,
-        to=normalise_number(outgoing.phone or ""),
+        to=normalise_number(read_text(given, "to") or outgoing.phone or ""),
         sender=to_single_line(str(sender)),
-        body=outgoing.content,
+        body=read_text(given, "content") or outgoing.content,
         receipts_url=outgoing.receipts_url,
     )
 
