@@ -64,8 +64,8 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
     """The casing in which other overrides are merged into the body; None if they are not merged."""
     within: str = ""
     """The member of the body that overrides are merged into, if not the body itself."""
-    known: frozenset[str] = frozenset()
-    """Overrides that our message reads itself."""
+    reads: Callable[[str], bool] | None = None
+    """Returns whether `request` reads an override that is not `known` itself; None if it reads none."""
     is_http2: bool = False
     can_use_apprise: bool = False
     """Whether `apprise:` is accepted as URL."""
@@ -82,6 +82,11 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
         if isinstance(result, SendFailure):
             raise result
         return result
+
+    def takes(self, name: str, /) -> bool:
+        if name in self.known:
+            return False
+        return self.casing is not None or (self.reads is not None and self.reads(name))
 
     def body_overrides(self, overrides: Mapping[str, Any]) -> Mapping[str, Any]:
         fields = recase(extras(overrides, self.known), self.casing) if self.casing else {}
@@ -134,6 +139,7 @@ class SmtpProvider(Provider, Generic[A], frozen=True, kw_only=True):
     """A provider with an SMTP server, which its credentials describe."""
 
     channel: Channel = Channel.EMAIL
+    known: frozenset[str] = email.KNOWN
     credentials: type[A]
     account: Callable[[A], SmtpAccount]
     can_attach_files: bool = True
@@ -146,3 +152,7 @@ class BuiltinProvider(Provider, frozen=True, kw_only=True):
     documentation: str = "built in"
     can_attach_files: bool = False
     idempotency: str = "the message itself"
+
+    def list_ignored(self, _: Mapping[str, Any], /) -> dict[str, str]:
+        """Return nothing: there is no request that they could be part of."""
+        return {}
