@@ -7,13 +7,13 @@ from functools import partial
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.deadletters.model import POSSIBLY_DELIVERED
 from clarion.engine.sending.model import ClaimedSend, HealthReport, NotSent, OutgoingMessage, Route, SendOutcome
-from clarion.engine.sending.outgoing import ReceiptsUrl, make_outgoing, nowhere
+from clarion.engine.sending.outgoing import ReceiptsUrl, list_ignored_overrides, make_outgoing, nowhere
 from clarion.engine.sending.planning import recognises_repeats
 from clarion.engine.sending.retry import wished_pause
 from clarion.engine.sending.settling import settle
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.jobs.details import DetailStatus
+from clarion.jobs.details import DetailSource, DetailStatus
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.sending.gateway import ProviderGateway
@@ -26,6 +26,7 @@ MAX_PAUSE = Millis(15 * MINUTE)
 
 IsCurrent = Callable[[ClaimedSend], Awaitable[bool]]
 """Whether the job is still in the attempt that was claimed."""
+_IGNORED = "Overrides were ignored"
 _CLEAR = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
 
 
@@ -147,6 +148,7 @@ class _Attempt:
             try:
                 outgoing, left_out = self._deliverer.make_outgoing(self._send, self._message, integration)
                 self._explain_suppressions(left_out)
+                self._explain_overrides(integration, outgoing)
                 sent = await self._deliverer.call(self._send, integration, outgoing)
             except SendFailure as failure:
                 if failure.kind is FailureKind.NO_CONNECTION:
@@ -177,6 +179,17 @@ class _Attempt:
         if passed:
             raw = {"addresses": passed, "reason": "e-mails of critical workflows are sent to those who unsubscribed"}
             job.note(self._now, DetailStatus.PENDING, "Address unsubscribed, but the workflow is critical", raw=raw)
+
+    def _explain_overrides(self, integration: Integration, outgoing: Outgoing) -> None:
+        if not outgoing.overrides and not self._send.overrides:
+            return
+        ignored = list_ignored_overrides(self._send, outgoing, integration.provider_id)
+        if not ignored:
+            return
+        raw = {"providerId": integration.provider_id, "ignored": ignored}
+        # Once for all messages of the job that go to the same provider.
+        if not any(one.detail == _IGNORED and one.raw == raw for one in self._send.job.details):
+            self._send.job.note(self._now, DetailStatus.WARNING, _IGNORED, source=DetailSource.PAYLOAD, raw=raw)
 
     def _succeed(self, integration: Integration, sent: Sent, *, is_news: bool) -> None:
         raw = {"id": sent.provider_message_id, "answer": sent.raw}

@@ -16,6 +16,7 @@ from clarion.providers.signing.digests import hmac_hex
 from clarion.secret import Secret
 
 _TYPES = ("template", "interactive", "image", "document", "video", "audio", "location", "contacts", "sticker")
+_READ = frozenset({*_TYPES, "text", "context"})
 
 
 class WhatsappBusinessCredentials(Credentials):
@@ -102,6 +103,7 @@ PROVIDER = ChatProvider(
     receipts=Receipts(
         is_genuine=is_genuine, parse=RECEIPTS, handshake=handshake, signed_with="signature, key in `secretKey`"
     ),
+    reads=_READ.__contains__,
     documentation="https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes",
     note="Goes to the subscriber's `phone`. Whoever has not written within 24 hours can be sent a template only: the "
     "override `template`. `token` is the verify token of the webhook.",

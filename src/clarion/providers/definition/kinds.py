@@ -12,7 +12,7 @@ from clarion.providers.definition.answer import ProviderAnswer, ReadSent, own_id
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.failures import Accepts, Classifier, ReadRetryAfter, has_any_body, no_retry_after
 from clarion.providers.definition.outgoing import Outgoing
-from clarion.providers.definition.overrides import Casing, deep_merge, extras, recase
+from clarion.providers.definition.overrides import CUSTOM_DATA, PASSTHROUGH, Casing, deep_merge, extras, recase
 from clarion.providers.definition.provider import Provider
 from clarion.providers.definition.receipts import ReceiptQuery, Receipts, RequestFlow
 from clarion.providers.definition.request import ProviderCall, ProviderRequest
@@ -68,8 +68,8 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
     """Returns the overrides that the override `customData` means; None if the provider has no use for it."""
     merge: Callable[[Any, Any], Any] = deep_merge
     """Merges what a trigger adds into the body."""
-    known: frozenset[str] = frozenset()
-    """Overrides that our message reads itself."""
+    reads: Callable[[str], bool] | None = None
+    """Returns whether `request` reads an override that is not `known` itself; None if it reads none."""
     is_http2: bool = False
     can_use_apprise: bool = False
     """Whether `apprise:` is accepted as URL."""
@@ -87,9 +87,23 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
             raise result
         return result
 
+    def takes(self, name: str, /) -> bool:
+        if name in self.known:
+            return False
+        return self.casing is not None or (self.reads is not None and self.reads(name))
+
+    def list_ignored(self, overrides: Mapping[str, Any], /) -> dict[str, str]:
+        ignored = Provider.list_ignored(self, overrides)
+        given = overrides.get(CUSTOM_DATA)
+        if self.custom_data is None or not isinstance(given, Mapping):
+            return ignored
+        del ignored[CUSTOM_DATA]
+        unread = [name for name, value in given.items() if not self.custom_data({name: value})]
+        return ignored | {f"{CUSTOM_DATA}.{name}": f"{self.name} has no such field" for name in unread}
+
     def body_overrides(self, overrides: Mapping[str, Any]) -> Mapping[str, Any]:
         given = extras(overrides, self.known)
-        custom_data = overrides.get("customData")
+        custom_data = overrides.get(CUSTOM_DATA)
         if self.custom_data is not None and isinstance(custom_data, Mapping):
             given = {**self.custom_data(custom_data), **given}
         fields = recase(given, self.casing) if self.casing else {}
@@ -142,10 +156,15 @@ class SmtpProvider(Provider, Generic[A], frozen=True, kw_only=True):
     """A provider with an SMTP server, which its credentials describe."""
 
     channel: Channel = Channel.EMAIL
+    known: frozenset[str] = email.KNOWN
     credentials: type[A]
     account: Callable[[A], SmtpAccount]
     can_attach_files: bool = True
     idempotency: str = "the same Message-ID"
+
+    def list_ignored(self, overrides: Mapping[str, Any], /) -> dict[str, str]:
+        passed = {PASSTHROUGH: "an e-mail over SMTP has no such request"} if PASSTHROUGH in overrides else {}
+        return Provider.list_ignored(self, overrides) | passed
 
 
 class BuiltinProvider(Provider, frozen=True, kw_only=True):
@@ -154,3 +173,7 @@ class BuiltinProvider(Provider, frozen=True, kw_only=True):
     documentation: str = "built in"
     can_attach_files: bool = False
     idempotency: str = "the message itself"
+
+    def list_ignored(self, _: Mapping[str, Any], /) -> dict[str, str]:
+        """Return nothing: there is no request that they could be part of."""
+        return {}

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.providers.definition.credentials import Credentials, get_format_rules, is_blank, list_required
+from clarion.providers.definition.overrides import extras, list_not_passed
 from clarion.vocabulary import Channel
 
 
@@ -23,6 +24,20 @@ class Provider(Struct, frozen=True, kw_only=True):
     """Where our message id is sent as an idempotency key; empty if the provider supports none."""
     note: str = ""
     """What a person who sets up an integration should know."""
+
+    known: frozenset[str] = frozenset()
+    """Overrides that our message reads itself."""
+    without: frozenset[str] = frozenset()
+    """Those of `known` that the provider has no place for."""
+
+    def takes(self, _: str, /) -> bool:
+        """Return whether an override that is not `known` is part of the request."""
+        return False
+
+    def list_ignored(self, overrides: Mapping[str, Any], /) -> dict[str, str]:
+        """Return the overrides that have no effect with this provider, and why, by name."""
+        unread = [name for name in extras(overrides, self.known - self.without) if not self.takes(name)]
+        return list_not_passed(overrides, self.channel) | dict.fromkeys(unread, f"{self.name} has no such field")
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ _IN_APS = (
     *("category", "thread-id", "content-available", "mutable-content", "target-content-id"),
     *("interruption-level", "relevance-score"),
 )
+_READ = frozenset({*_IN_ALERT, *_IN_APS, "aps", "payload", "topic", "push-type", "collapse-id", "priority", "expiry"})
 
 
 class ApnsCredentials(Credentials):
@@ -43,7 +44,7 @@ class ApnsCredentials(Credentials):
 
 
 def request(account: ApnsCredentials, push: Push) -> ProviderRequest:
-    options = recase(push.options, lambda name: snake(name).replace("_", "-"))
+    options = recase(push.options, kebab)
     # An app extension fetches the image, and runs only for notifications with mutable-content.
     picture, mutable = ({"image": push.image}, {"mutable-content": 1}) if push.image else ({}, {})
     alert = {"title": push.title, "body": push.body, **_chosen(options, _IN_ALERT)}
@@ -54,6 +55,10 @@ def request(account: ApnsCredentials, push: Push) -> ProviderRequest:
     return ProviderRequest.json(
         account.url(push.token), deep_merge(body, added), headers=_headers(account, push, options)
     )
+
+
+def kebab(name: str) -> str:
+    return snake(name).replace("_", "-")
 
 
 def _headers(account: ApnsCredentials, push: Push, options: Mapping[str, Any]) -> dict[str, str]:
@@ -107,6 +112,7 @@ PROVIDER = PushProvider(
         ),
     ),
     check=Check(request=check, passes=lambda answer: answer.value("reason") in ("BadDeviceToken", "Unregistered")),
+    reads=lambda name: kebab(name) in _READ,
     documentation="https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns",
     idempotency="`apns-collapse-id`: a second try replaces the first on the screen",
     note="`secure` is for released apps. On the wrong one of Apple's two servers every token counts as dead.",

@@ -101,5 +101,6 @@ PROVIDER = PushProvider(
         ),
         classify_bad_argument,
     ),
+    reads=lambda _: True,
     documentation="https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send",
 )

@@ -58,7 +58,7 @@ def read_push(outgoing: Outgoing, now: Millis) -> Push:
         at=now,
         tokens=tokens,
         title=str(given.get("title") or outgoing.title or ""),
-        body=str(given.get("body") or outgoing.content),
+        body=str(given.get("body") or given.get("content") or outgoing.content),
         data={**(outgoing.data or {}), **(data if isinstance(data, Mapping) else {})},
         badge=badge if isinstance(badge, int) and not isinstance(badge, bool) else None,
         sound=_text(given.get("sound")),

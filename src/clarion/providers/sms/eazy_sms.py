@@ -33,6 +33,7 @@ PROVIDER = SmsProvider(
         error_text(r"jid is invalid", FailureKind.RECIPIENT_INVALID, status=400),
     ),
     casing=as_given,
+    without=frozenset({"from"}),
     documentation="https://api.eazy.im/v3",
     note="`channelId` is the whole address of the channel, such as `31633333333@sms.eazy.im`. "
     "How it reports is not published, so receipts are not read.",
