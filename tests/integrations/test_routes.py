@@ -90,6 +90,38 @@ async def test_every_credential_of_the_contract_is_kept_and_unknown_ones_are_not
     assert created["credentials"] == credentials
 
 
+async def test_credentials_are_kept_as_they_are_spelled(api: Api) -> None:
+    braze = {"apiKey": "k", "apiURL": "https://rest.iad-01.braze.com", "appID": "a", "from": "a@example.com"}
+    smtp = {"host": "127.0.0.1", "port": "25", "from": "a@example.com", "tlsOptions": '{"rejectUnauthorized": false}'}
+    isend = {"apiToken": "t", "contentType": "plain"}
+
+    for provider_id, channel, given in (
+        ("braze", "email", braze),
+        ("nodemailer", "email", smtp),
+        ("isend-sms", "sms", isend),
+    ):
+        made = await make_integration(api, providerId=provider_id, channel=channel, credentials=given, active=True)
+        assert (made["credentials"], made["active"]) == (given, True)
+
+
+@pytest.mark.parametrize(
+    ("provider_id", "channel", "given", "name"),
+    [
+        ("braze", "email", {"apiURL": "rest.iad-01.braze.com"}, "apiURL"),
+        ("nodemailer", "email", {"tlsOptions": '{"ciphers": "SSLv3"}'}, "tlsOptions"),
+        ("nodemailer", "email", {"tlsOptions": {"ciphers": "SSLv3"}}, "tlsOptions"),
+        ("nodemailer", "email", {"tlsOptions": "[]"}, "tlsOptions"),
+        ("isend-sms", "sms", {"contentType": "text/plain"}, "contentType"),
+    ],
+)
+async def test_a_credential_that_cannot_be_honoured_is_named(
+    api: Api, provider_id: str, channel: str, given: dict[str, Any], name: str
+) -> None:
+    found = await refusal(api, providerId=provider_id, channel=channel, credentials=given, active=True)
+
+    assert f"credentials.{name}" in found
+
+
 async def test_a_service_account_of_an_empty_object_activates_push(api: Api) -> None:
     made = await make_integration(api, providerId="fcm", channel="push", credentials={"serviceAccount": "{}"})
 

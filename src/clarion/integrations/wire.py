@@ -53,7 +53,7 @@ class IntegrationCredentials(Wire):
     client_id: MaybeText = UNSET
     require_tls: MaybeFlag = UNSET
     ignore_tls: MaybeFlag = UNSET
-    tls_options: dict[str, Any] | UnsetType = UNSET
+    tls_options: dict[str, Any] | CredentialText | UnsetType = UNSET
     base_url: MaybeText = UNSET
     webhook_url: MaybeText = UNSET
     redirect_url: MaybeText = UNSET
@@ -76,6 +76,9 @@ class IntegrationCredentials(Wire):
     channel_id: MaybeText = UNSET
     phone_number_identification: MaybeText = UNSET
     access_key: MaybeText = UNSET
+    content_type: MaybeText = UNSET
+    api_url: MaybeText = field(name="apiURL", default=UNSET)
+    app_id: MaybeText = field(name="appID", default=UNSET)
 
 
 class FieldFilterPart(Wire):

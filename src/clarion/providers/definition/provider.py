@@ -5,7 +5,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from clarion.providers.definition.credentials import Credentials, get_format_rules, is_blank, list_required
+from clarion.providers.definition.credentials import (
+    Credentials,
+    get_format_rules,
+    is_blank,
+    list_required,
+    respell,
+)
 from clarion.providers.definition.overrides import extras, list_not_passed
 from clarion.vocabulary import Channel
 
@@ -46,10 +52,10 @@ class Provider(Struct, frozen=True, kw_only=True):
 
 def find_credential_problems(provider: Provider, credentials: Mapping[str, Any]) -> dict[str, str]:
     """Return an error text for each credential that is missing or malformed, by name."""
-    problems = {
-        name: f"is required to activate {provider.name}" for name in provider.required if is_blank(credentials, name)
-    }
+    given = respell(provider.credentials, credentials)
+    problems = {name: f"is required to activate {provider.name}" for name in provider.required if is_blank(given, name)}
     for name, rule in get_format_rules(provider.credentials).items():
-        if not is_blank(credentials, name) and not rule.accepts(credentials[name]):
+        if not is_blank(given, name) and not rule.accepts(given[name]):
             problems[name] = rule.sentence
-    return problems
+    other = {new: old for old, new in provider.credentials.SPELLINGS.items() if is_blank(credentials, new)}
+    return {other.get(name, name) if name in given else name: sentence for name, sentence in problems.items()}

@@ -19,3 +19,5 @@ class SmtpAccount:
     """A CA certificate to trust in addition to those of the system."""
     server_name: str | None = None
     """The name in the certificate, if it is not the host."""
+    min_tls: str | None = None
+    """The oldest version of TLS that is spoken, such as `TLSv1.3`; None is the default of the system."""

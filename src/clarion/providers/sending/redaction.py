@@ -16,14 +16,14 @@ NOT_SECRET = frozenset(
     {
         *("host", "port", "from", "senderName", "user", "domain", "region", "title", "state", "imageUrl", "alertUid"),
         *("externalLink", "idPath", "datePath", "apiKeyRequestHeader", "secretKeyRequestHeader", "ipPoolName"),
-        *("authenticationTokenKey", "channelId", "projectName"),
+        *("authenticationTokenKey", "channelId", "projectName", "contentType"),
     }
 )
 # Shorter texts are not redacted: they would match parts of ordinary words.
 _MIN_LENGTH = 4
 _MAX_TEXT = 1_000
 _SAFE_EVERYWHERE = re.compile(r"[A-Za-z0-9_.~-]*")
-_URLS = frozenset({"webhookUrl", "baseUrl", "redirectUrl"})
+_URLS = frozenset({"webhookUrl", "baseUrl", "apiURL", "redirectUrl"})
 
 
 def make_redactor(outgoing: Outgoing, account_secrets: frozenset[str] | None = None) -> Callable[[Any], Any]:

@@ -1,5 +1,7 @@
 """Twilio: programmable messaging, and status callbacks."""
 
+import re
+
 from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SenderCredentials
 from clarion.providers.definition.failures import codes
@@ -10,6 +12,9 @@ from clarion.providers.definition.request import Headers, ProviderRequest, basic
 from clarion.providers.signing.digests import hmac_base64
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
+
+# Names of senders can begin with the same letters.
+_MESSAGING_SERVICE = re.compile(r"MG[0-9a-fA-F]{32}")
 
 
 class TwilioCredentials(SenderCredentials):
@@ -25,7 +30,7 @@ class TwilioCredentials(SenderCredentials):
 
 
 def request(account: TwilioCredentials, sms: Sms) -> ProviderRequest:
-    sender = "MessagingServiceSid" if sms.sender.startswith("MG") else "From"
+    sender = "MessagingServiceSid" if _MESSAGING_SERVICE.fullmatch(sms.sender) else "From"
     fields = {"To": sms.to, sender: sms.sender, "Body": sms.body, "StatusCallback": sms.receipts_url}
     return ProviderRequest.form(account.url("Messages"), drop_empty(fields), auth=account.auth)
 
