@@ -1,6 +1,6 @@
 """Provider: the description of one provider, and what is wrong with given credentials for it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -28,6 +28,8 @@ class Provider(Struct, frozen=True, kw_only=True):
     can_attach_files: bool = False
     idempotency: str = ""
     """Where our message id is sent as an idempotency key; empty if the provider supports none."""
+    find_problems: Callable[[Mapping[str, Any]], dict[str, str]] | None = None
+    """Finds problems of credentials that depend on each other."""
     note: str = ""
     """What a person who sets up an integration should know."""
 
@@ -57,5 +59,7 @@ def find_credential_problems(provider: Provider, credentials: Mapping[str, Any])
     for name, rule in get_format_rules(provider.credentials).items():
         if not is_blank(given, name) and not rule.accepts(given[name]):
             problems[name] = rule.sentence
+    if provider.find_problems is not None:
+        problems = provider.find_problems(given) | problems
     other = {new: old for old, new in provider.credentials.SPELLINGS.items() if is_blank(credentials, new)}
     return {other.get(name, name) if name in given else name: sentence for name, sentence in problems.items()}

@@ -41,13 +41,9 @@ def request(account: EmailWebhookCredentials, email: Email) -> ProviderRequest:
 
 def _details(email: Email, payload: Any) -> dict[str, Any]:
     """The message as its step made it, and what it was made from."""
-    return {
-        "senderName": email.sender.display_name,
-        "subject": email.subject,
-        "content": email.text if email.html is None else email.html,
-        "contentType": "editor" if email.html is None else "customHtml",
-        "payload": payload,
-    }
+    names = {"senderName": email.sender.display_name, "subject": email.subject}
+    content, kind = (email.text, "editor") if email.html is None else (email.html, "customHtml")
+    return {**names, "content": content, "contentType": kind, "payload": payload}
 
 
 def _file(one: Attachment) -> dict[str, str]:

@@ -1,38 +1,15 @@
 """Any SMTP server."""
 
-from typing import Annotated, Any, Literal
-
-import msgspec
-from msgspec import Struct
-from msgspec.structs import fields
+from dataclasses import replace
+from typing import Annotated, Any
 
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.formats import FormatRule
+from clarion.providers.definition.formats import HOST
 from clarion.providers.definition.kinds import SmtpProvider
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.definition.smtp_account import SmtpAccount
+from clarion.providers.email import smtp_options
 from clarion.secret import Secret
-
-
-class TlsOptions(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    """The options of Node's TLS that are honoured."""
-
-    reject_unauthorized: bool = True
-    ca: str | list[str] = ""
-    servername: str = ""
-    min_version: Literal["", "TLSv1.2", "TLSv1.3"] = ""
-
-
-def _are_tls_options(given: Any) -> bool:
-    try:
-        _tls_options(given)
-    except SendFailure:
-        return False
-    return True
-
-
-_KNOWN = ", ".join(one.encode_name for one in fields(TlsOptions))
-TLS_OPTIONS = FormatRule(_are_tls_options, f"must be an object, or the text of one, with these options: {_KNOWN}")
 
 
 class SmtpCredentials(EmailCredentials):
@@ -43,12 +20,20 @@ class SmtpCredentials(EmailCredentials):
     secure: bool | None = None
     require_tls: bool = False
     ignore_tls: bool = False
-    tls_options: Annotated[dict[str, Any] | str | None, TLS_OPTIONS] = None
+    tls_options: Annotated[dict[str, Any] | str | None, smtp_options.TLS_OPTIONS] = None
+
+
+class SigningCredentials(SmtpCredentials):
+    """A server, and the DKIM key of the e-mails through it."""
+
+    domain: Annotated[str, HOST] = ""
+    account_sid: Annotated[str, smtp_options.SELECTOR] = ""
+    secret_key: Annotated[Secret, smtp_options.DKIM_KEY] = Secret("")
 
 
 def account(given: SmtpCredentials) -> SmtpAccount:
     """Build the SMTP account; by default, TLS is used if the server offers it."""
-    port, tls = _port(given.port.strip()), _tls_options(given.tls_options)
+    port, tls = _port(given.port.strip()), smtp_options.read_tls_options(given.tls_options)
     return SmtpAccount(
         host=given.host.strip(),
         port=port,
@@ -58,10 +43,15 @@ def account(given: SmtpCredentials) -> SmtpAccount:
         implicit_tls=port == 465 if given.secure is None else given.secure,
         start_tls=True if given.require_tls else False if given.ignore_tls else None,
         check_certificate=tls.reject_unauthorized,
-        authority="\n".join([tls.ca] if isinstance(tls.ca, str) else tls.ca) or None,
+        authority=tls.authority,
         server_name=tls.servername or None,
         min_tls=tls.min_version or None,
     )
+
+
+def signing_account(given: SigningCredentials) -> SmtpAccount:
+    names = given.domain.strip(), given.account_sid.strip()
+    return replace(account(given), dkim=smtp_options.read_dkim_key(*names, given.secret_key.reveal()))
 
 
 def _port(text: str) -> int:
@@ -70,22 +60,15 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _tls_options(given: dict[str, Any] | str | None) -> TlsOptions:
-    try:
-        if isinstance(given, str):
-            return msgspec.json.decode(given, type=TlsOptions)
-        return msgspec.convert(given or {}, TlsOptions)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise SendFailure(FailureKind.PERMANENT, f"The integration's 'tlsOptions' cannot be used: {error}") from error
-
-
 PROVIDER = SmtpProvider(
     id="nodemailer",
     name="Custom SMTP",
-    credentials=SmtpCredentials,
-    account=account,
+    credentials=SigningCredentials,
+    account=signing_account,
+    find_problems=smtp_options.find_dkim_problems,
     documentation="https://www.rfc-editor.org/rfc/rfc5321",
     note="Encryption is used where the server offers it: `secure` speaks TLS at once (as port 465 always does), "
-    "`requireTls` insists, `ignoreTls` does without. `tlsOptions` "
-    "(an object, or the text of one) knows `rejectUnauthorized`, `ca`, `servername` and `minVersion`.",
+    "`requireTls` insists, `ignoreTls` does without. `tlsOptions` (an object, or the text of one) knows "
+    "`rejectUnauthorized`, `ca`, `servername` and `minVersion`. E-mails are signed with DKIM (RSA or Ed25519) by "
+    "`domain`, `accountSid` (the selector) and `secretKey` (the private key).",
 )

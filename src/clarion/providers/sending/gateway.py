@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from msgspec import Struct
+from msgspec.structs import replace as replace_fields
 
 from clarion.clock import Clock, SystemClock
 from clarion.providers.apprise.client import AppriseClient
@@ -23,6 +24,7 @@ from clarion.providers.registry import find_provider
 from clarion.providers.sending.accounts import Accounts
 from clarion.providers.sending.http_sender import HttpSender
 from clarion.providers.sending.redaction import make_account_redactor, make_redactor
+from clarion.providers.signing.dkim import sign_email
 from clarion.providers.transport.egress import EgressGuard
 from clarion.providers.transport.http_clients import HttpClients
 from clarion.providers.transport.smtp.client import SmtpClient
@@ -146,6 +148,8 @@ class ProviderGateway:
         if isinstance(provider, SmtpProvider):
             credentials, account = self._accounts.read_smtp(provider, outgoing.credentials)
             message = write_mime(read_email(outgoing, credentials, self._clock.now()))
+            if account.dkim is not None:
+                message = replace_fields(message, content=sign_email(message.content, account.dkim))
             return await self._smtp.send(account, message, outgoing.can_start)
         return Sent(provider_message_id=outgoing.message_id, raw={"outbox": True})
 

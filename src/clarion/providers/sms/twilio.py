@@ -13,9 +13,6 @@ from clarion.providers.signing.digests import hmac_base64
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
-# Names of senders can begin with the same letters.
-_MESSAGING_SERVICE = re.compile(r"MG[0-9a-fA-F]{32}")
-
 
 class TwilioCredentials(SenderCredentials):
     account_sid: str
@@ -30,7 +27,7 @@ class TwilioCredentials(SenderCredentials):
 
 
 def request(account: TwilioCredentials, sms: Sms) -> ProviderRequest:
-    sender = "MessagingServiceSid" if _MESSAGING_SERVICE.fullmatch(sms.sender) else "From"
+    sender = "MessagingServiceSid" if re.fullmatch(r"MG[0-9a-fA-F]{32}", sms.sender) else "From"
     fields = {"To": sms.to, sender: sms.sender, "Body": sms.body, "StatusCallback": sms.receipts_url}
     return ProviderRequest.form(account.url("Messages"), drop_empty(fields), auth=account.auth)
 
