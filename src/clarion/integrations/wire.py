@@ -77,6 +77,7 @@ class IntegrationCredentials(Wire):
     phone_number_identification: MaybeText = UNSET
     access_key: MaybeText = UNSET
     content_type: MaybeText = UNSET
+    default_region: MaybeText = UNSET
     api_url: MaybeText = field(name="apiURL", default=UNSET)
     app_id: MaybeText = field(name="appID", default=UNSET)
 

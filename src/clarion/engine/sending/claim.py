@@ -18,6 +18,7 @@ from clarion.engine.sending.barrier import enter_claim
 from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.engine.sending.places import IntegrationShares, Room, SendQueue
 from clarion.engine.sending.planning import plan_sends
+from clarion.engine.sending.regions import add_regions
 from clarion.engine.sending.suppressed import add_suppressed
 from clarion.engine.sending.webhook_context import add_contexts
 from clarion.ids import EnvironmentId, IntegrationId, JobId, SubscriberId, TriggerId
@@ -164,6 +165,7 @@ async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[C
             send.is_canceled = TriggerState(trigger["state"]).is_canceled
     await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
     await _add_entries(db, environment_id, sends)
+    await add_regions(db, environment_id, sends)
     await add_suppressed(db, environment_id, sends)
     await add_contexts(db, environment_id, sends)
 

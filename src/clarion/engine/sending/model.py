@@ -127,6 +127,8 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     entries: dict[MessageId, ChannelEntry] = {}
     contexts: dict[MessageId, dict[str, Any]] = {}
     """Data for receivers of plain webhooks; loaded only where an integration is one."""
+    regions: dict[MessageId, str] = {}
+    """The regions of recipients whose phone number has no country code; empty where a region is unknown."""
     suppressed: dict[MessageId, str] = {}
     """Messages whose address is not written to, and why."""
     suppressed_copies: dict[MessageId, dict[str, str]] = {}

@@ -44,6 +44,7 @@ def make_outgoing(
         title=message.title,
         email=message.email,
         phone=message.phone,
+        phone_region=send.regions.get(message.id, ""),
         webhook_url=message.webhook_url,
         device_tokens=tuple(message.device_tokens or ()),
         entry={} if entry is None else {k: v for k, v in entry.credentials.items() if k not in _OF_THE_MESSAGE},

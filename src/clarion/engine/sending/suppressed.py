@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from clarion.db.port import Connection
 from clarion.engine.load import load_runs
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
+from clarion.engine.sending.regions import list_completed
 from clarion.ids import EnvironmentId, NotificationId
 from clarion.providers.email.addresses import split_addresses
 from clarion.suppressions.model import SuppressionReason
@@ -74,7 +75,8 @@ def _recipients(send: ClaimedSend, message: OutgoingMessage) -> Iterator[str]:
     """Yield the message's own address and all that may get a copy, whichever integration sends it."""
     if message.address:
         yield message.address
-    if message.channel is Channel.SMS and send.overrides:
+    if message.channel is Channel.SMS:
+        yield from list_completed(send, message)
         yield from _copies(send.overrides)
     if message.channel is Channel.EMAIL and (message.email_options or send.overrides):
         yield from _copies(message.email_options)

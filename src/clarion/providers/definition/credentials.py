@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct, StructMeta, field
 from msgspec.structs import fields
 
-from clarion.providers.definition.formats import EMAIL_ADDRESS, RULES, FormatRule
+from clarion.providers.definition.formats import COUNTRY, EMAIL_ADDRESS, RULES, FormatRule
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.secret import Secret
 
@@ -31,13 +31,20 @@ class Credentials(Struct, metaclass=_CredentialsMeta, frozen=True):
     """Other names of credentials that are accepted and stored as they are, and the names that they stand for."""
 
 
-class SenderCredentials(Credentials):
+class SmsCredentials(Credentials):
+    """Credentials of an account that sends SMS."""
+
+    default_region: Annotated[str, COUNTRY] = ""
+    """The region of numbers without a country code, such as GB."""
+
+
+class SenderCredentials(SmsCredentials):
     """Credentials with a sender, which a trigger can override."""
 
     sender: str = field(name="from")
 
 
-class OptionalSenderCredentials(Credentials):
+class OptionalSenderCredentials(SmsCredentials):
     """Credentials whose sender is optional, because the account has a default one."""
 
     sender: str = field(name="from", default="")

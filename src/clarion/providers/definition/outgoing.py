@@ -23,6 +23,8 @@ class Outgoing:
     title: str | None = None
     email: str | None = None
     phone: str | None = None
+    phone_region: str = ""
+    """The subscriber's region, such as GB; empty if it is unknown, or not needed because the number is complete."""
     webhook_url: str | None = field(default=None, repr=False)
     device_tokens: tuple[str, ...] = field(default=(), repr=False)
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
