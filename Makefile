@@ -13,7 +13,7 @@ SYSTEM ?= sqlite
 SAMPLE ?= 100
 SEED ?= 0
 
-.PHONY: help run test chaos mutants bench profile check install install-dev install-bench format lint types imports docs lock clean
+.PHONY: help run test chaos hostile mutants bench profile check install install-dev install-bench format lint types imports docs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -26,6 +26,9 @@ test: install-dev ## run all tests in parallel, on SQLite and on a real PostgreS
 
 chaos: install-dev ## kill processes fifty times under load, on both databases
 	@CLARION_CHAOS_KILLS=50 $(BIN)/pytest tests/chaos
+
+hostile: install-dev ## let a hostile tenant loose on the service for longer, on both databases
+	@CLARION_HOSTILE_ROUNDS=20 $(BIN)/pytest tests/hostile
 
 mutants: install-dev ## put SAMPLE=100 small faults into the code, one at a time, and list those that no test notices
 	@$(BIN)/python -m tests.mutants --sample $(SAMPLE) --seed $(SEED)

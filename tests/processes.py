@@ -2,11 +2,13 @@
 
 import os
 import re
+import resource
 import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -27,16 +29,28 @@ def clean_environ(given: dict[str, str]) -> dict[str, str]:
 class Process:
     """A running `clarion serve`, `clarion api` or `clarion worker`, and the first lines of its output."""
 
-    def __init__(self, arguments: list[str], environ: dict[str, str]) -> None:
-        self.popen = subprocess.Popen(
-            [*COMMAND, *arguments],
-            env=clean_environ(environ),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+    def __init__(
+        self,
+        arguments: list[str],
+        environ: dict[str, str],
+        *,
+        log: Path | None = None,
+        open_files: tuple[int, int] | None = None,
+    ) -> None:
+        """Start it; `open_files` are the soft and the hard limit that it starts with."""
+        with Path(log or os.devnull).open("w") as errors:
+            self.popen = subprocess.Popen(
+                [*COMMAND, *arguments],
+                env=clean_environ(environ),
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                preexec_fn=partial(_limit_open_files, open_files) if open_files else None,  # noqa: PLW1509
+            )
         self.output = self._read_start()
         found = re.search(r"http://[\d.]+:\d+| works on ", self.output)
+        if not found:
+            self.close()
         assert found, f"it did not start: {self.output!r}"
         self.address = found[0]
 
@@ -81,6 +95,10 @@ class Process:
             if not line or "API reference" in line or " works on " in line:
                 break
         return "".join(lines)
+
+
+def _limit_open_files(limits: tuple[int, int]) -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 Start = Callable[..., Process]

@@ -5,7 +5,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 # These tests kill processes at certain moments. Two of them at the same time would delay each other.
-ONE_WORKER = ("tests/chaos/", "tests/e2e/test_processes.py")
+ONE_WORKER = ("tests/chaos/", "tests/hostile/", "tests/e2e/test_processes.py")
 
 
 class Scheduling(LoadScopeScheduling):  # type: ignore[misc]

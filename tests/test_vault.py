@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clarion.errors import SettingsError
-from clarion.vault import Vault, open_vault, sealing_key_id
+from clarion.vault import Envelope, Vault, open_vault, sealing_key_id
 
 OLD = f"old:{base64.b64encode(b'o' * 32).decode()}"
 NEW = f"new:{base64.b64encode(b'n' * 32).decode()}"
@@ -52,6 +52,30 @@ def test_a_key_is_generated_once_and_only_its_owner_can_read_it(tmp_path: Path) 
 
     assert open_vault(None, tmp_path / "data").open(envelope, context=b"") == "secret"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_generated_keys_have_ids_of_their_own(tmp_path: Path) -> None:
+    (one,), (other,) = [open_vault(None, tmp_path / name).key_ids for name in ("one", "other")]
+
+    assert one != other
+    assert open_vault(None, tmp_path / "one").key_ids == {one}
+
+
+def test_a_key_file_that_others_can_read_is_taken_from_them(tmp_path: Path) -> None:
+    path = tmp_path / "encryption.keys"
+    path.write_text(OLD)
+    path.chmod(0o644)
+
+    assert open_vault(None, tmp_path).key_ids == {"old"}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_vault_recognises_envelopes_of_another_key_with_the_same_id() -> None:
+    envelope = Envelope(Vault.parse(OLD).seal("secret", context=b"row"), b"row")
+
+    assert Vault.parse(f"{NEW},{OLD}").can_open(envelope)
+    assert not Vault.parse(NEW).can_open(envelope)
+    assert not Vault.parse(f"old:{NEW.removeprefix('new:')}").can_open(envelope)
 
 
 def test_a_key_file_is_put_into_folders_that_exist_and_into_those_that_do_not(tmp_path: Path) -> None:

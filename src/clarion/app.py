@@ -6,13 +6,14 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from msgspec import Struct
+from msgspec import Struct, field
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 import clarion.deadletters.routes
 import clarion.engine.routes
 import clarion.environments.routes
+import clarion.integrations.provider_routes
 import clarion.integrations.routes
 import clarion.messages.routes
 import clarion.notifications.routes
@@ -45,7 +46,9 @@ from clarion.receipts.actions import delete_old_receipts
 from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
 from clarion.settings import Settings
+from clarion.triggers.attachments import delete_unneeded_files
 from clarion.vault import Vault, open_vault
+from clarion.watchdog import LoopWatchdog
 
 _MAINTENANCE_SECONDS = 15
 _NOTIFY_SECONDS = 0.01
@@ -60,6 +63,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.triggers.routes,
     clarion.engine.routes,
     clarion.integrations.routes,
+    clarion.integrations.provider_routes,
     clarion.messages.routes,
     clarion.receipts.routes,
     clarion.suppressions.routes,
@@ -80,6 +84,7 @@ class Application(Struct, frozen=True, kw_only=True):
     asgi: ASGIApp
     vault: Vault
     first_keys: FirstKeys | None
+    watchdog: LoopWatchdog = field(default_factory=LoopWatchdog)
 
     async def run_engine(self) -> None:
         """Run the engine until cancelled."""
@@ -93,7 +98,7 @@ class Application(Struct, frozen=True, kw_only=True):
         )
         await self.database.listen_for_work(engine.wake)
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(engine.run())
+            tasks.create_task(engine.run(self.settings.shutdown_grace_seconds))
             tasks.create_task(self.notify_workers(unless=lambda: engine.membership.is_alone))
 
     async def notify_workers(self, *, unless: Callable[[], bool] = lambda: False) -> None:
@@ -118,6 +123,7 @@ class Application(Struct, frozen=True, kw_only=True):
                 await self.authenticator.record_use()
                 await delete_expired(self.database, self.services.clock.now())
                 await self.database.update_statistics()
+                await delete_unneeded_files(self.database, self.services.clock.now())
                 await delete_old_receipts(self.database, self.services.clock.now())
                 await record_early_reports(self.database, self.vault, self.services.clock.now())
                 await poll_receipts(self.database, self.services.gateway, self.vault, self.services.clock.now())
@@ -129,8 +135,13 @@ class Application(Struct, frozen=True, kw_only=True):
 
 
 @asynccontextmanager
-async def open_application(settings: Settings, *, migrate: bool = False) -> AsyncIterator[Application]:
-    """Open everything that the settings describe; on exit, write what is buffered and close the store."""
+async def open_application(
+    settings: Settings, *, migrate: bool = False, makes_keys: bool = False
+) -> AsyncIterator[Application]:
+    """Open everything that the settings describe; on exit, write what is buffered and close the store.
+
+    The first process that `makes_keys`, because it shows them, generates the first API keys.
+    """
     vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
     if migrate:
         await migrate_store(settings)
@@ -139,7 +150,7 @@ async def open_application(settings: Settings, *, migrate: bool = False) -> Asyn
     database = await open_store(settings)
     try:
         clock = SystemClock()
-        first_keys = await prepare_store(database, settings, vault, clock)
+        first_keys = await prepare_store(database, settings, vault, clock, makes_keys=makes_keys)
         async with ProviderGateway(EgressGuard(settings.egress_allow)) as gateway:
             application = build_application(settings, database, vault, gateway, clock=clock, first_keys=first_keys)
             yield application

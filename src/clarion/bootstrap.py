@@ -5,64 +5,79 @@ from msgspec import Struct
 from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.environments import actions, store
-from clarion.environments.model import Environment, hash_key
+from clarion.environments.model import hash_key
 from clarion.errors import SettingsError
+from clarion.integrations import store as integrations
 from clarion.integrations.actions import create_in_app_integration
-from clarion.integrations.store import list_sealing_keys
-from clarion.secret import Secret
 from clarion.settings import Settings
-from clarion.vault import Vault
+from clarion.vault import KEY_FILE, Vault, sealing_key_id
 from clarion.webhooks import store as webhooks
 
 
 class FirstKeys(Struct, frozen=True):
-    """The API keys of the first start, by environment name; shown once."""
+    """The API keys that were generated, by environment name; shown once."""
 
     keys: dict[str, str]
 
 
-async def prepare_store(database: Database, settings: Settings, vault: Vault, clock: Clock) -> FirstKeys | None:
-    """Set up an empty store; check that the vault can open the secrets of one in use."""
-    await database.transaction(lambda db: _check_vault(db, vault))
+async def prepare_store(
+    database: Database, settings: Settings, vault: Vault, clock: Clock, *, makes_keys: bool = False
+) -> FirstKeys | None:
+    """Set up an empty store; check that the vault can open the secrets of one in use.
+
+    API keys are generated only by a process that shows them: `makes_keys`.
+    """
     now = clock.now()
-    return await database.transaction(lambda db: _set_up(db, settings, vault, now))
+
+    async def prepare(db: Connection) -> FirstKeys | None:
+        # The lock comes first: of two processes with different encryption keys, one sets up the store, and the
+        # other must see its secrets.
+        await store.lock_first_start(db)
+        await _check_vault(db, settings, vault)
+        if not await store.has_organizations(db):
+            await _set_up(db, settings, vault, now)
+        await _add_configured_keys(db, settings, now)
+        return await _create_first_keys(db, now) if makes_keys else None
+
+    return await database.transaction(prepare)
 
 
-async def _check_vault(db: Connection, vault: Vault) -> None:
-    missing = await list_sealing_keys(db) | await webhooks.list_sealing_keys(db)
-    missing -= vault.key_ids
-    if missing:
-        raise SettingsError(
-            f"The store holds credentials sealed with key '{min(missing)}', which this process does not have; "
-            "give it with CLARION_ENCRYPTION_KEYS."
-        )
+async def _check_vault(db: Connection, settings: Settings, vault: Vault) -> None:
+    samples = [*await integrations.list_samples(db), *await webhooks.list_samples(db)]
+    missing = [sealing_key_id(one.text) for one in samples if not vault.can_open(one)]
+    if not missing:
+        return
+    if settings.encryption_keys is None:
+        remedy = f"copy the file {KEY_FILE} of the process that set up the store to {settings.data_dir}"
+    else:
+        remedy = "add it"
+    raise SettingsError(
+        f"The store holds secrets sealed with encryption key '{missing[0]}', which this process does not have; "
+        f"{remedy}, or give all processes the same CLARION_ENCRYPTION_KEYS."
+    )
 
 
-async def _set_up(db: Connection, settings: Settings, vault: Vault, now: Millis) -> FirstKeys | None:
-    await store.lock_first_start(db)
-    secrets = {"Development": settings.development_api_key, "Production": settings.production_api_key}
-    if await store.has_organizations(db):
-        await _add_configured_keys(db, secrets, now)
-        return None
+async def _set_up(db: Connection, settings: Settings, vault: Vault, now: Millis) -> None:
     identifiers = {"Development": settings.development_app_id, "Production": settings.production_app_id}
-    environments = await actions.create_organization(db, name="Clarion", identifiers=identifiers, now=now)
-    keys: dict[str, str] = {}
-    for environment in environments:
-        keys[environment.name] = await _create_first_key(db, environment, secrets[environment.name], now)
+    for environment in await actions.create_organization(db, name="Clarion", identifiers=identifiers, now=now):
         await create_in_app_integration(db, environment.id, vault=vault, now=now)
-    return FirstKeys(keys)
 
 
-async def _create_first_key(db: Connection, environment: Environment, secret: Secret | None, now: Millis) -> str:
-    request = actions.KeyRequest(name="First key", text=secret.reveal() if secret else None)
-    created = await actions.create_api_key(db, environment.id, request, now)
-    return created.text
-
-
-async def _add_configured_keys(db: Connection, secrets: dict[str, Secret | None], now: Millis) -> None:
-    """Add keys that were configured after the first start; one that was revoked stays revoked."""
+async def _add_configured_keys(db: Connection, settings: Settings, now: Millis) -> None:
+    """Add the keys of the settings; one that was revoked stays revoked."""
+    secrets = {"Development": settings.development_api_key, "Production": settings.production_api_key}
     for environment in await store.list_environments(db):
         secret = secrets.get(environment.name)
         if secret and await store.find_api_key_by_hash(db, hash_key(secret.reveal())) is None:
             request = actions.KeyRequest(name="Configured key", text=secret.reveal())
             await actions.create_api_key(db, environment.id, request, now)
+
+
+async def _create_first_keys(db: Connection, now: Millis) -> FirstKeys | None:
+    """Create a key for each environment that never had one, whichever process set up the store."""
+    keys: dict[str, str] = {}
+    for environment in await store.list_environments(db):
+        if not await store.has_had_api_key(db, environment.id):
+            created = await actions.create_api_key(db, environment.id, actions.KeyRequest(name="First key"), now)
+            keys[environment.name] = created.text
+    return FirstKeys(keys) if keys else None

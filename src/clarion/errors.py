@@ -16,6 +16,7 @@ ClarionError
     ├── AlreadyExists     and the caller asked to fail in that case
     ├── InProgress        the same idempotency key is being worked on
     ├── TooLarge, NotJson
+    ├── Busy              more requests are waiting than the service works on
     ├── PayloadInvalid    a trigger's payload does not fit the workflow's schema
     └── Invalid           one or more fields are not valid
 """
@@ -100,6 +101,10 @@ class InProgress(RequestError):
 
 class TooLarge(RequestError):
     """The body exceeds the limit of its operation."""
+
+
+class Busy(RequestError):
+    """Too many requests are waiting; the same request may succeed later."""
 
 
 class NotJson(RequestError):

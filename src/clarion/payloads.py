@@ -4,18 +4,23 @@ import copy
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import jsonschema_rs
 from jsonschema_rs import FancyRegexOptions, ValidationError, ValidationErrorKind
 from msgspec import Struct
 
 from clarion.jsontext import json_text, json_value
-from clarion.paths import MISSING, find_value
+from clarion.schema_cost import MAX_STEPS, TOO_MANY_STEPS, PayloadTooCostly, SchemaCost, SchemaProblem
 
 MAX_SCHEMA_DEPTH: Final = 32
 MAX_SCHEMA_LENGTH: Final = 256 << 10
 MAX_VIOLATIONS: Final = 100
+
+_MAX_BACKTRACKS: Final = 10_000
+"""Steps back of a pattern with look-arounds or back-references; other patterns take linear time."""
+_MAX_PATTERN_BYTES: Final = 1 << 20
+"""Of one compiled pattern."""
 
 
 class Violation(Struct, frozen=True, kw_only=True):
@@ -33,59 +38,57 @@ def check_schema(schema: Any) -> str | None:
         return "must be a JSON schema: an object"
     if _is_deeper(schema, MAX_SCHEMA_DEPTH):
         return f"must not be nested more than {MAX_SCHEMA_DEPTH} levels deep"
-    loop = _find_loop(schema, schema)
-    if loop is not None:
-        return f"must not refer to itself without saying anything: {loop}"
     text = json_text(schema)
     if len(text) > MAX_SCHEMA_LENGTH:
         return f"must not be longer than {MAX_SCHEMA_LENGTH} characters"
-    try:
-        _validator(text)
-    except ValidationError as error:
-        place = "".join(f"/{part}" for part in error.instance_path)
-        return f"is not a valid JSON schema: {error.message}" + (f" at {place}" if place else "")
-    return None
+    found = _compile(text)
+    return found if isinstance(found, str) else None
 
 
-def find_violations(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> list[Violation]:
-    """All violations of a schema that `check_schema` accepted, up to MAX_VIOLATIONS."""
-    errors = _validator(json_text(schema)).iter_errors(payload)
-    return [_violation(error) for error in islice(errors, MAX_VIOLATIONS)]
+def check_payload(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> tuple[dict[str, Any], list[Violation]]:
+    """Fill in defaults and list the violations, up to MAX_VIOLATIONS; raises SchemaProblem or PayloadTooCostly.
+
+    The defaults are for members that the payload lacks; a null member is not lacking.
+    """
+    compiled = _compile(json_text(schema))
+    if isinstance(compiled, str):
+        raise SchemaProblem(compiled)
+    filled: dict[str, Any] = _Defaults(compiled.cost).fill(compiled.schema, payload, depth=0)
+    compiled.cost.check(filled)
+    errors = compiled.validator.iter_errors(filled)
+    return filled, [_violation(error) for error in islice(errors, MAX_VIOLATIONS)]
 
 
-def with_defaults(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The payload with the schema's defaults for members that it lacks; a null member is not lacking."""
-    filled: dict[str, Any] = _fill(schema, payload, root=schema, depth=0)
-    return filled
+class _CompiledSchema(NamedTuple):
+    schema: Mapping[str, Any]
+    validator: jsonschema_rs.Validator
+    cost: SchemaCost
 
 
 @lru_cache(maxsize=512)
-def _validator(text: str) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(
-        json_value(text),
-        validate_formats=True,
-        offline=True,
-        pattern_options=FancyRegexOptions(backtrack_limit=100_000),
-    )
+def _compile(text: str) -> _CompiledSchema | str:
+    """Compile a schema, or return what is wrong with it."""
+    schema = json_value(text)
+    try:
+        # Before the validator, which follows references while it compiles.
+        cost = SchemaCost(schema)
+        validator = jsonschema_rs.validator_for(
+            schema,
+            validate_formats=True,
+            offline=True,
+            pattern_options=FancyRegexOptions(backtrack_limit=_MAX_BACKTRACKS, size_limit=_MAX_PATTERN_BYTES),
+        )
+    except SchemaProblem as problem:
+        return str(problem)
+    except ValidationError as error:
+        place = "".join(f"/{part}" for part in error.instance_path)
+        return f"is not a valid JSON schema: {error.message}" + (f" at {place}" if place else "")
+    return _CompiledSchema(schema, validator, cost)
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
     items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     return levels < 0 or any(_is_deeper(item, levels - 1) for item in items)
-
-
-def _find_loop(value: Any, root: Mapping[str, Any]) -> str | None:
-    """A `$ref` that leads back to itself through references alone; recursive data structures are allowed."""
-    if isinstance(value, Mapping):
-        seen: list[str] = []
-        target: Any = value
-        while isinstance(target, Mapping) and isinstance(target.get("$ref"), str):
-            if target["$ref"] in seen:
-                return str(target["$ref"])
-            seen.append(target["$ref"])
-            target = _target(target["$ref"], root)
-    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    return next((found for item in items if (found := _find_loop(item, root)) is not None), None)
 
 
 def _violation(error: ValidationError) -> Violation:
@@ -110,36 +113,37 @@ def _pointer(error: ValidationError) -> str:
     return "#" + "".join(f"/{part}" for part in parts)
 
 
-def _fill(schema: Any, value: Any, *, root: Mapping[str, Any], depth: int) -> Any:
-    if not isinstance(schema, Mapping) or depth > 2 * MAX_SCHEMA_DEPTH:
+class _Defaults:
+    """Fills in the defaults of one payload, in a limited number of steps."""
+
+    def __init__(self, cost: SchemaCost) -> None:
+        self._cost = cost
+        self._left = MAX_STEPS
+
+    def fill(self, schema: Any, value: Any, *, depth: int) -> Any:
+        if not isinstance(schema, dict) or depth > 2 * MAX_SCHEMA_DEPTH:
+            return value
+        # Objects are copied.
+        self._left -= 1 + (len(value) >> 3 if isinstance(value, dict) else 0)
+        if self._left < 0:
+            raise PayloadTooCostly(TOO_MANY_STEPS)
+        for part in (self._cost.find_target(schema), *_list(schema.get("allOf"))):
+            value = self.fill(part, value, depth=depth + 1)
+        if isinstance(value, dict):
+            return self._fill_members(schema.get("properties"), value, depth=depth)
+        if isinstance(value, list | tuple) and isinstance(schema.get("items"), dict):
+            return [self.fill(schema["items"], item, depth=depth + 1) for item in value]
         return value
-    for part in (_target(schema.get("$ref"), root), *_list(schema.get("allOf"))):
-        value = _fill(part, value, root=root, depth=depth + 1)
-    if isinstance(value, Mapping):
-        return _fill_members(schema.get("properties"), value, root=root, depth=depth)
-    if isinstance(value, list | tuple):
-        return [_fill(schema.get("items"), item, root=root, depth=depth + 1) for item in value]
-    return value
 
-
-def _fill_members(properties: Any, value: Mapping[str, Any], *, root: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    filled = dict(value)
-    for name, member in properties.items() if isinstance(properties, Mapping) else ():
-        if name not in filled and isinstance(member, Mapping) and "default" in member:
-            filled[name] = copy.deepcopy(member["default"])
-        if name in filled:
-            filled[name] = _fill(member, filled[name], root=root, depth=depth + 1)
-    return filled
-
-
-def _target(reference: Any, root: Mapping[str, Any]) -> Any:
-    """The target of a reference within the schema, or None."""
-    if reference == "#":
-        return root
-    if not isinstance(reference, str) or not reference.startswith("#/"):
-        return None
-    found = find_value(root, reference[2:].replace("/", "."))
-    return None if found is MISSING else found
+    def _fill_members(self, properties: Any, value: Mapping[str, Any], *, depth: int) -> dict[str, Any]:
+        filled = dict(value)
+        for name, member in properties.items() if isinstance(properties, dict) else ():
+            if name not in filled and isinstance(member, dict) and "default" in member:
+                self._left -= len(json_text(member["default"])) >> 4
+                filled[name] = copy.deepcopy(member["default"])
+            if name in filled:
+                filled[name] = self.fill(member, filled[name], depth=depth + 1)
+        return filled
 
 
 def _list(value: Any) -> list[Any]:

@@ -48,7 +48,15 @@ class Settings:
     egress_allow: tuple[str, ...] = _setting(
         (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
     )
-    shutdown_grace_seconds: int = _setting(20, "How long requests under way may take after SIGTERM.")
+    max_connections: int | None = _setting(
+        None, "Connections of clients at a time; unset: as many as the limit of open files allows, at most 10000."
+    )
+    header_timeout_seconds: int = _setting(15, "How long a client may take to send the head of a request.")
+    body_timeout_seconds: int = _setting(
+        30, "How long a body may take, plus a second for each 8 KiB; a client that reads slower is disconnected too."
+    )
+    idle_timeout_seconds: int = _setting(61, "How long a connection is kept open between two requests.")
+    shutdown_grace_seconds: int = _setting(20, "How long requests and sends under way may take after SIGTERM.")
     log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
     log_format: str = _setting("auto", "`json`, `text`, or `auto`: text in a terminal, else JSON lines.")
 
@@ -75,7 +83,8 @@ def variable(name: str) -> str:
     return f"CLARION_{name.upper()}"
 
 
-_NUMBERS = frozenset({"port", "database_pool_size", "shutdown_grace_seconds"})
+_TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_seconds")
+_NUMBERS = frozenset({"port", "database_pool_size", "max_connections", "shutdown_grace_seconds", *_TIMEOUTS})
 _LISTS = frozenset({"cors_origins", "egress_allow"})
 _SECRETS = frozenset({"database_url", "development_api_key", "production_api_key", "encryption_keys"})
 
@@ -120,6 +129,11 @@ def _check_numbers(settings: Settings) -> None:
         raise SettingsError(f"CLARION_PORT must be at most 65535, not {settings.port}.")
     if not 1 <= settings.database_pool_size <= 1_000:
         raise SettingsError("CLARION_DATABASE_POOL_SIZE must be between 1 and 1000.")
+    if settings.max_connections is not None and settings.max_connections < 1:
+        raise SettingsError("CLARION_MAX_CONNECTIONS must be at least 1.")
+    for name in _TIMEOUTS:
+        if not 1 <= getattr(settings, name) <= 86_400:
+            raise SettingsError(f"{variable(name)} must be between 1 and 86400.")
 
 
 def _check_words(settings: Settings) -> None:

@@ -9,18 +9,27 @@ import binascii
 import hmac
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Self
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from msgspec import Struct
 
 from clarion.errors import SettingsError
+from clarion.private_files import make_private_file, make_private_folder, tighten_file
 from clarion.randomness import random_bytes
 
 _KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
-_KEY_FILE = "encryption.keys"
+KEY_FILE = "encryption.keys"
+
+
+class Envelope(Struct, frozen=True):
+    """A sealed text of the store, and the ids of its owner."""
+
+    text: str
+    context: bytes
 
 
 class Vault:
@@ -42,6 +51,14 @@ class Vault:
     @property
     def key_ids(self) -> frozenset[str]:
         return frozenset(self._ciphers)
+
+    def can_open(self, envelope: Envelope) -> bool:
+        """Return whether the key of an envelope is in this vault, and not only one with the same id."""
+        try:
+            self.open(envelope.text, context=envelope.context)
+        except SettingsError:
+            return False
+        return True
 
     def seal(self, text: str, *, context: bytes) -> str:
         """Encrypt `text`; it can only be opened with the same `context`, the ids of its owner."""
@@ -84,24 +101,31 @@ def sealing_key_id(envelope: str) -> str:
     return envelope.split(".", 2)[1]
 
 
+def oldest_by_key(envelopes: Iterable[Envelope]) -> list[Envelope]:
+    """The first envelope of each key."""
+    found: dict[str, Envelope] = {}
+    for one in envelopes:
+        found.setdefault(sealing_key_id(one.text), one)
+    return list(found.values())
+
+
 def open_vault(encryption_keys: str | None, data_dir: Path) -> Vault:
     """A vault with the configured keys, or with those of a key file that is generated at first use."""
     if encryption_keys is not None:
         return Vault.parse(encryption_keys)
-    path = data_dir / _KEY_FILE
+    path = data_dir / KEY_FILE
     if not path.exists():
-        _write_private(path, f"k1:{base64.b64encode(os.urandom(32)).decode()}\n")
+        make_private_folder(data_dir)
+        make_private_file(path, _generate_key())
+    tighten_file(path)
     return Vault.parse(path.read_text())
 
 
-def _write_private(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
+def _generate_key() -> bytes:
+    """A line of a key file. The id is derived from the key, so that keys of different files have different ids."""
+    key = os.urandom(32)
+    key_id = hmac.digest(key, b"id", "sha256")[:6].hex()
+    return f"k-{key_id}:{base64.b64encode(key).decode()}\n".encode()
 
 
 def _parse_key(entry: str) -> tuple[str, bytes]:

@@ -82,6 +82,8 @@ class Scope(StrEnum):
     TOPICS_WRITE = "topics:write"
     INTEGRATIONS_READ = "integrations:read"
     INTEGRATIONS_WRITE = "integrations:write"
+    INTEGRATIONS_SECRETS = "integrations:secrets"
+    """Shows the secrets among credentials, which INTEGRATIONS_READ masks."""
     WORKFLOWS_READ = "workflows:read"
     WORKFLOWS_WRITE = "workflows:write"
     PREFERENCES_READ = "preferences:read"

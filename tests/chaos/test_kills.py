@@ -95,13 +95,14 @@ async def wait_for_invariants(database: Database) -> dict[str, int]:
 
 
 @asynccontextmanager
-async def counting_provider(received: Counter[str]) -> AsyncIterator[dict[str, Any]]:
-    """An integration whose provider counts requests by their idempotency key."""
+async def counting_provider(received: Counter[str], *, after_seconds: float = 0) -> AsyncIterator[dict[str, Any]]:
+    """An integration whose provider counts requests by their idempotency key, and answers after a while."""
 
     async def respond(request: bytes, writer: asyncio.StreamWriter) -> None:
         head = request.partition(b"\r\n\r\n")[0].decode()
         (key,) = re.findall(r"(?im)^idempotency-key: (\S+)", head)
         received[key] += 1
+        await asyncio.sleep(after_seconds)
         await answering(200)(request, writer)
 
     async with web_server(respond) as server:

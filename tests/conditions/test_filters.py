@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from clarion.conditions import check_filters, decide_filters, list_unsupported
 from clarion.jsontext import json_text
 from clarion.vocabulary import FilterOperator
+from clarion.work import WorkBudget, spending
 
 TWINS = [("EQUAL", "NOT_EQUAL"), ("IN", "NOT_IN"), ("BETWEEN", "NOT_BETWEEN"), ("LIKE", "NOT_LIKE")]
 
@@ -261,10 +262,36 @@ def test_the_explanation_says_what_was_compared() -> None:
     assert json_text(decision.explanation)
 
 
-def test_endless_lists_are_not_compared() -> None:
-    many = list(range(20_000))
+@pytest.mark.parametrize(
+    ("operator", "actual", "expected"),
+    [
+        ("ANY_IN", list(range(20_000)), json_text(list(range(20_000)))),
+        ("ALL_IN", list(range(20_000)), json_text(list(range(20_000)))),
+        ("NOT_IN", list(range(20_000)), json_text(list(range(20_000, 40_000)))),
+        ("LIKE", "a" * 250_000, "%" + "_" * 500 + "b%"),
+        ("NOT_LIKE", "a" * 250_000, "%" + "_" * 500 + "b%"),
+        ("EQUAL", [[1] * 200] * 200, [[1] * 200] * 200),
+    ],
+)
+def test_what_takes_too_much_work_passes_nothing(operator: str, actual: Any, expected: Any) -> None:
+    assert not passes(operator, actual, expected)
 
-    assert not passes("ANY_IN", many, json_text(many))
+
+def test_filters_of_a_run_share_its_budget() -> None:
+    filters = [{"children": [{"field": "a", "value": "x", "operator": "EQUAL", "on": "payload"}] * 50}]
+
+    with spending(WorkBudget(limit=100)):
+        decision = decide_filters(filters, {"payload": {"a": "x"}})
+
+    assert not decision.passed
+    assert "takes too much work" in json_text(decision.explanation)
+
+
+def test_a_thousand_filters_are_the_limit() -> None:
+    group = {"children": [{"field": "a", "value": "x", "operator": "EQUAL", "on": "payload"}] * 100}
+
+    assert check_filters([group] * 10) == []
+    assert check_filters([group] * 11) == [("", "must not have more than 1000 filters together")]
 
 
 def test_well_formed_filters_have_no_problems() -> None:

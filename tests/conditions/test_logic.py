@@ -235,6 +235,8 @@ def test_rules_nest_up_to_a_depth() -> None:
         {"map": [var("many"), {"map": [var("many"), 1]}, 1]},
         {"some": [var("many"), {"all": [{"merge": [list(range(500))]}, {"==": [1, 1]}]}]},
         {"containsAny": [var("many"), var("many")]},
+        {"some": [var("many"), {"==": [{"merge": [[list(range(500))]]}, 1]}]},
+        {"!": [{"some": [var("many"), {"!": [{"missing": [{"merge": [list(range(500))]}]}]}]}]},
     ],
 )
 def test_a_rule_that_asks_for_too_much_does_not_pass(rule: Any) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 import sqlite3
 from pathlib import Path
@@ -52,6 +53,8 @@ async def test_keys_and_identifiers_can_be_given(start: Start, store: list[str])
         me = (await client.get("/v1/environments/me")).json()
 
     assert (me["name"], me["identifier"]) == ("Development", "my-app")
+    assert list(process.keys) == ["Production"]
+    assert key not in process.output
 
 
 async def test_sigterm_lets_a_request_in_flight_finish(start: Start, store: list[str]) -> None:
@@ -218,7 +221,8 @@ async def test_a_store_with_other_encryption_keys_is_refused(start: Start, run_c
     done = run_command("serve", *store, CLARION_ENCRYPTION_KEYS="other:" + "A" * 43 + "=")
 
     assert done.returncode == 2
-    assert "sealed with key 'k1'" in done.stderr
+    assert re.search("sealed with encryption key 'k-[0-9a-f]{12}', which this process does not have", done.stderr)
+    assert "CLARION_ENCRYPTION_KEYS" in done.stderr
 
 
 def test_help_lists_all_commands_and_settings(run_command: Any) -> None:

@@ -62,8 +62,33 @@ async def test_an_override_of_a_delay_wins_and_may_be_a_fraction(world: World) -
     assert await world.feed() == ["now"]
 
 
+async def test_an_override_of_nothing_takes_the_delay_away(world: World) -> None:
+    await world.make_workflow(step("delay", type="regular", amount=1, unit="days"), in_app("now"))
+    await world.trigger(overrides={"delay": {"amount": 0, "unit": "hours"}})
+    await world.work()
+
+    assert await world.feed() == ["now"]
+
+
+async def test_a_delay_until_a_moment_beyond_ten_years_fails_with_the_reason(world: World) -> None:
+    await world.make_workflow(step("delay", type="scheduled", delayPath="when"), in_app("after"))
+    await world.trigger(payload={"when": "2099-01-01T00:00:00Z"})
+    await world.work()
+
+    (event,) = await world.events()
+    assert details(event["jobs"][0]) == ["Step queued", "Defer duration limit exceeded"]
+    assert [job["status"] for job in event["jobs"]] == ["failed", "completed"]
+
+
 @pytest.mark.parametrize(
-    "override", [{"amount": 1}, {"amount": "1", "unit": "hours"}, {"amount": 1, "unit": "eons"}, 5]
+    "override",
+    [
+        {"amount": 1},
+        {"amount": "1", "unit": "hours"},
+        {"amount": 1, "unit": "eons"},
+        {"amount": -1, "unit": "hours"},
+        5,
+    ],
 )
 async def test_an_override_of_a_delay_that_is_no_length_of_time_is_reported(world: World, override: Any) -> None:
     await world.make_workflow(step("delay", type="regular", amount=1, unit="hours"), in_app("now"))
@@ -322,3 +347,13 @@ async def test_deleting_a_person_ends_their_runs(world: World) -> None:
 
     assert await world.feed("bob") == ["after"]
     assert [event["subscriber"]["subscriberId"] for event in await world.events()] == ["bob"]
+
+
+async def test_later_steps_see_that_a_run_was_not_throttled(world: World) -> None:
+    await world.make_workflow(
+        step("throttle", type="fixed", amount=1, unit="hours", threshold=1), in_app("{{steps.throttle.throttled}}")
+    )
+    await world.trigger()
+    await world.work()
+
+    assert await world.feed() == ["false"]

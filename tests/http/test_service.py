@@ -9,6 +9,7 @@ import pytest
 from clarion.app import OPERATIONS, Application, build_application
 from clarion.clock import DAY, SECOND, ManualClock
 from clarion.db.port import Database
+from clarion.http.service import MAX_LOOP_BYTES
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings import Settings
 from clarion.vault import Vault
@@ -182,6 +183,21 @@ async def test_large_responses_are_compressed_if_the_client_accepts_it(api: Api)
 
     assert response.headers["content-encoding"] == "gzip"
     assert b"aaaa" in gzip.decompress(raw)
+
+
+async def test_bodies_and_responses_beyond_what_the_loop_handles_itself_work_alike(api: Api) -> None:
+    texts = {str(number): f"{number}" * 1000 for number in range(10)}
+    for number in range(40):
+        body = {"subscriberId": f"x{number}", "data": texts}
+        assert (await api.post("/v2/subscribers", json=body)).status_code == 201
+    listed = await api.get("/v2/subscribers?limit=40", headers={"Accept-Encoding": "gzip"})
+    refused = await api.post("/v2/subscribers", json={"subscriberId": 7, "data": {"text": "a" * 600_000}})
+
+    assert len(listed.content) > MAX_LOOP_BYTES
+    assert listed.headers["content-encoding"] == "gzip"
+    assert [one["data"] for one in listed.json()["data"]] == [texts] * 40
+    assert refused.status_code == 422
+    assert list(refused.json()["errors"]) == ["subscriberId"]
 
 
 async def test_browsers_of_configured_origins_may_call(

@@ -79,3 +79,7 @@ async def test_responses_are_sealed_again_with_the_key_that_writes(
     assert {key.text: found[key.digest] for key in keys} == {
         key.text: Response(201, key.text.encode(), is_replayed=True) for key in keys
     }
+
+
+async def test_nothing_is_stored_for_no_keys(database: Database, vault: Vault, clock: ManualClock) -> None:
+    assert await database.transaction(lambda db: find_responses(db, [], vault, clock.now())) == {}

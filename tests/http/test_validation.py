@@ -47,6 +47,14 @@ def test_all_problems_are_reported_at_any_depth() -> None:
     }
 
 
+def test_a_body_with_many_problems_gets_the_first_hundred() -> None:
+    friends = b",".join(b'{"name": %d}' % number for number in range(5_000))
+
+    found = problems(b'{"name": "a", "friends": [%s]}' % friends)
+
+    assert list(found) == [f"friends.{number}.name" for number in range(100)]
+
+
 def test_limits_and_types_are_named() -> None:
     assert problems(b'{"name": "too long"}') == {"name": "must be a string of length <= 5"}
     assert problems(b'{"name": "a", "data": []}') == {"data": "must be an object or null, not an array"}

@@ -11,7 +11,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.ids import IntegrationId, find_id
 from clarion.integrations import actions, store
-from clarion.vault import Vault
+from clarion.vault import Vault, sealing_key_id
 from clarion.vocabulary import Channel, Scope
 from tests.integrations.support import PATH, SENDGRID, make_integration
 from tests.support import Api, MakeApi, Site
@@ -141,13 +141,73 @@ async def test_rotation_seals_everything_with_the_new_key_and_then_finds_nothing
 
     first = await actions.reencrypt_credentials(database, rotating)
     second = await actions.reencrypt_credentials(database, rotating)
-    keys = await database.read(store.list_sealing_keys)
+    samples = await database.read(store.list_samples)
     opened = await database.read(lambda db: store.list_integrations(db, site.development.id, only_new))
     back = await actions.reencrypt_credentials(database, Vault.parse(f"{OLD_KEY},{NEW_KEY}"))
 
     assert first >= 230
     assert (second, back) == (0, first)
-    assert keys == {"new_key"}
+    assert [sealing_key_id(one.text) for one in samples] == ["new_key"]
+    assert all(only_new.can_open(one) for one in samples)
     tokens = {one.credentials["token"] for one in opened if one.credentials}
     assert tokens == {f"secret {number}" for number in range(230)}
-    assert await database.read(store.list_sealing_keys) == {"test"}
+    assert [sealing_key_id(one.text) for one in await database.read(store.list_samples)] == ["test"]
+
+
+MASK = "********"
+
+
+async def test_a_key_that_may_read_sees_masks_instead_of_secrets(make_api: MakeApi, api: Api) -> None:
+    reader = await make_api(scopes=frozenset({Scope.INTEGRATIONS_READ}))
+    trusted = await make_api(scopes=frozenset({Scope.INTEGRATIONS_READ, Scope.INTEGRATIONS_SECRETS}))
+    made = await make_integration(api)
+
+    def find(listed: list[dict[str, Any]]) -> dict[str, Any]:
+        return next(one["credentials"] for one in listed if one["_id"] == made["_id"])
+
+    assert find((await reader.get(PATH)).json()) == SENDGRID | {"apiKey": MASK}
+    assert find((await reader.get(f"{PATH}/active")).json()) == SENDGRID | {"apiKey": MASK}
+    assert find((await trusted.get(PATH)).json()) == SENDGRID
+    assert find((await api.get(PATH)).json()) == SENDGRID
+
+
+async def test_a_credential_that_the_provider_does_not_know_is_masked_too(make_api: MakeApi, api: Api) -> None:
+    reader = await make_api(scopes=frozenset({Scope.INTEGRATIONS_READ}))
+    made = await make_integration(api, credentials=SENDGRID | {"apiToken": "left over", "host": "example.com"})
+
+    (found,) = [one for one in (await reader.get(PATH)).json() if one["_id"] == made["_id"]]
+
+    assert (found["credentials"]["apiToken"], found["credentials"]["host"]) == (MASK, "example.com")
+
+
+async def test_a_mask_that_is_sent_back_leaves_the_secret_as_it_is(make_api: MakeApi, api: Api) -> None:
+    editor = await make_api(scopes=frozenset({Scope.INTEGRATIONS_READ, Scope.INTEGRATIONS_WRITE}))
+    made = await make_integration(api)
+
+    credentials = {"apiKey": MASK, "from": "other@example.com"}
+    answer = await editor.put(f"{PATH}/{made['_id']}", json={"credentials": credentials})
+
+    assert (answer.status_code, answer.json()["credentials"]) == (200, credentials)
+    (found,) = [one for one in (await api.get(PATH)).json() if one["_id"] == made["_id"]]
+    assert found["credentials"] == {"apiKey": "SG.s3cret", "from": "other@example.com"}
+
+
+async def test_a_secret_is_not_sent_to_another_server_by_those_who_may_not_read_it(make_api: MakeApi, api: Api) -> None:
+    editor = await make_api(scopes=frozenset({Scope.INTEGRATIONS_READ, Scope.INTEGRATIONS_WRITE}))
+    smtp = {"from": "news@example.com", "host": "mail.example.com", "port": "587", "user": "u", "password": "s3cret"}
+    made = await make_integration(api, providerId="nodemailer", credentials=smtp)
+
+    changed = smtp | {"host": "mail.example.org", "password": MASK}
+    answer = await editor.put(f"{PATH}/{made['_id']}", json={"credentials": changed})
+
+    assert (answer.status_code, set(answer.json()["errors"])) == (422, {"credentials.password"})
+    (found,) = [one for one in (await api.get(PATH)).json() if one["_id"] == made["_id"]]
+    assert found["credentials"] == smtp
+
+
+async def test_a_mask_is_no_secret_of_a_new_integration(api: Api) -> None:
+    body = {"providerId": "sendgrid", "channel": "email", "credentials": SENDGRID | {"apiKey": MASK}}
+
+    answer = await api.post(PATH, json=body)
+
+    assert (answer.status_code, set(answer.json()["errors"])) == (422, {"credentials.apiKey"})

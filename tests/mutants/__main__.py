@@ -38,7 +38,7 @@ def main() -> int:
     options = _parse_options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
     results = _read_results(options.out)
-    mutants = _choose_mutants(options)
+    mutants = _choose_mutants(options, results)
     open_ones = [one for one in mutants if not _is_known(results, one)]
     print(f"{len(mutants)} mutants, {len(mutants) - len(open_ones)} known from {options.out}", flush=True)
     with _copies_of_tree(options.processes) as copies, _pool(options.processes) as pool:
@@ -72,6 +72,7 @@ def _parse_options() -> argparse.Namespace:
     parser.add_argument("modules", nargs="*", default=list(MODULES), help="files or folders; all of the plan if none")
     parser.add_argument("--sample", type=int, help="try only so many mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="which sample is drawn")
+    parser.add_argument("--survivors", action="store_true", help="try only those that survived before")
     parser.add_argument("--seconds", type=float, default=240, help="how long the tests of one mutant may take")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--both", action="store_true", help="run tests on PostgreSQL too, not on SQLite alone")
@@ -79,15 +80,17 @@ def _parse_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _choose_mutants(options: argparse.Namespace) -> list[Mutant]:
-    equivalent = read_equivalent(EQUIVALENT.read_text())
+def _choose_mutants(options: argparse.Namespace, results: dict[str, dict[str, object]]) -> list[Mutant]:
+    """Draw from all, then leave out equivalent ones: the sample of a seed stays the same when another is listed."""
     mutants = []
     for path in _list_files(options.modules):
-        module = path.relative_to(ROOT).as_posix()
-        mutants += [one for one in list_mutants(module, path.read_text()) if one.id not in equivalent]
-    if options.sample is None or options.sample >= len(mutants):
-        return mutants
-    return random.Random(options.seed).sample(mutants, options.sample)
+        mutants += list_mutants(path.relative_to(ROOT).as_posix(), path.read_text())
+    if options.survivors:
+        mutants = [one for one in mutants if one.id in results and results[one.id]["outcome"] == SURVIVED]
+    elif options.sample is not None and options.sample < len(mutants):
+        mutants = random.Random(options.seed).sample(mutants, options.sample)
+    equivalent = read_equivalent(EQUIVALENT.read_text())
+    return [one for one in mutants if one.id not in equivalent]
 
 
 def _list_files(prefixes: Sequence[str]) -> list[Path]:
@@ -152,7 +155,7 @@ def _check_tests(
 ) -> None:
     """Without a fault, the tests have to pass in the time that they have."""
     modules = {find_tests(one.module): one.module for one in mutants}
-    healthy = [Mutant("no fault", module, 0, (ROOT / module).read_text()) for module in modules.values()]
+    healthy = [Mutant("no fault", module, 0, (ROOT / module).read_text) for module in modules.values()]
     for one, outcome in zip(healthy, pool.map(lambda one: _try(one, copies, options), healthy), strict=True):
         if outcome != SURVIVED:
             raise SystemExit(f"{outcome} without a fault: {' '.join(find_tests(one.module))}")

@@ -31,7 +31,12 @@ class Mutant(Struct, frozen=True):
     """The module, the operator and the code before and after: the same as long as the code is."""
     module: str
     line: int
-    source: str
+    make_source: Callable[[], str]
+
+    @property
+    def source(self) -> str:
+        """The whole module with the fault; made on demand, because most mutants of a large module are not tried."""
+        return self.make_source()
 
 
 class _Fault(Struct, frozen=True):
@@ -52,8 +57,8 @@ def list_mutants(module: str, source: str) -> list[Mutant]:
         name = f"{module} | {fault.operator} | {_short(fault.node)} -> {_short(changed)}"
         seen[name] += 1
         ordinal = f" #{seen[name]}" if seen[name] > 1 else ""
-        text = ast.unparse(ast.fix_missing_locations(_replace(tree, fault.node, changed)))
-        mutants.append(Mutant(name + ordinal, module, fault.node.lineno, text))  # type: ignore[attr-defined]
+        line: int = fault.node.lineno  # type: ignore[attr-defined]
+        mutants.append(Mutant(name + ordinal, module, line, partial(_unparse, tree, fault.node, changed)))
     return mutants
 
 
@@ -125,6 +130,10 @@ def _swap(node: ast.AST) -> ast.AST:
     assert isinstance(node, ast.BoolOp)
     node.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
     return node
+
+
+def _unparse(tree: ast.Module, node: ast.AST, changed: ast.AST) -> str:
+    return ast.unparse(ast.fix_missing_locations(_replace(tree, node, changed)))
 
 
 def _replace(tree: ast.Module, node: ast.AST, changed: ast.AST) -> ast.Module:

@@ -34,6 +34,7 @@ _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "src/clarion/jobs/",
         (
+            "tests/jobs",
             "tests/engine/test_time.py",
             "tests/engine/test_runs.py",
             "tests/engine/test_cancel.py",
@@ -43,10 +44,19 @@ _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/notifications",
         ),
     ),
-    ("src/clarion/triggers/", ("tests/engine/test_runs.py", "tests/triggers", "tests/engine")),
+    (
+        "src/clarion/triggers/",
+        ("tests/triggers/test_model.py", "tests/engine/test_runs.py", "tests/triggers", "tests/engine"),
+    ),
     (
         "src/clarion/preferences/",
-        ("tests/preferences", "tests/engine/test_runs.py", "tests/engine/test_time.py", "tests/engine/sending"),
+        (
+            "tests/preferences",
+            "tests/webhooks/test_events.py",
+            "tests/engine/test_runs.py",
+            "tests/engine/test_time.py",
+            "tests/engine/sending",
+        ),
     ),
     ("src/clarion/conditions/", ("tests/conditions",)),
     ("src/clarion/schedules/", ("tests/schedules", "tests/engine/test_time.py")),

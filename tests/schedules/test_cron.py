@@ -50,6 +50,11 @@ def test_what_is_no_expression_is_refused_with_a_reason(expression: str) -> None
     assert check_cron(expression)
 
 
+def test_the_length_of_an_expression_is_limited() -> None:
+    assert check_cron("0 9 * * *".ljust(200)) is None
+    assert check_cron("0 9 * * *".ljust(201))
+
+
 @given(st.text(max_size=30) | st.from_regex(r"[0-9*/,\-#L]{1,6}( [0-9*/,\-#LW]{1,6}){4}", fullmatch=True))
 def test_checking_never_fails_and_what_passes_has_a_next_moment(expression: str) -> None:
     if check_cron(expression) is None:
@@ -66,6 +71,7 @@ def test_checking_never_fails_and_what_passes_has_a_next_moment(expression: str)
         ("30 1 * * *", "2026-10-25T00:30:00Z", "Europe/London", "2026-10-26T01:30:00.000Z"),
         ("45 1 * * *", "2026-10-25T01:10:00Z", "Europe/London", "2026-10-26T01:45:00.000Z"),
         ("*/30 * * * *", "2026-10-25T00:30:00Z", "Europe/London", "2026-10-25T01:00:00.000Z"),
+        ("*/30 1 * * *", "2026-10-25T00:30:00Z", "Europe/London", "2026-10-25T01:00:00.000Z"),
         ("0 9 * * *", "2011-12-29T20:00:00Z", "Pacific/Apia", "2011-12-30T19:00:00.000Z"),
         ("0 0 29 2 *", "2026-01-01T00:00:00Z", "UTC", "2028-02-29T00:00:00.000Z"),
         ("0 9 * * *", "2026-01-01T00:00:00Z", "Nowhere/Land", "2026-01-01T09:00:00.000Z"),

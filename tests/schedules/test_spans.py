@@ -43,13 +43,16 @@ def at(text: str) -> Millis:
         ("2026-03-01T12:00:00.123Z", 2, Unit.WEEKS, "America/New_York", "2026-03-15T11:00:00.123Z"),
         ("2026-04-03T20:00:00Z", 1, Unit.DAYS, "Australia/Lord_Howe", "2026-04-04T20:30:00.000Z"),
         ("2011-12-29T20:00:00Z", 1, Unit.DAYS, "Pacific/Apia", "2011-12-30T20:00:00.000Z"),
+        ("2026-03-28T12:00:00Z", 0.5, Unit.DAYS, "UTC", "2026-03-29T00:00:00.000Z"),
+        ("2026-03-28T12:00:00Z", 1.5, Unit.WEEKS, "UTC", "2026-04-08T00:00:00.000Z"),
+        ("2026-01-31T12:00:00Z", 1.5, Unit.MONTHS, "UTC", "2026-03-15T12:00:00.000Z"),
         ("2026-01-01T00:00:00Z", 90, Unit.SECONDS, "UTC", "2026-01-01T00:01:30.000Z"),
         ("2026-01-01T00:00:00Z", 1, Unit.DAYS, "Nowhere/Land", "2026-01-02T00:00:00.000Z"),
         ("2026-01-01T00:00:00Z", 1, Unit.DAYS, "../etc/passwd", "2026-01-02T00:00:00.000Z"),
         ("2026-01-01T00:00:00Z", 1, Unit.DAYS, None, "2026-01-02T00:00:00.000Z"),
     ],
 )
-def test_a_span_ends_where_the_calendar_says(start: str, amount: int, unit: Unit, zone: str, expected: str) -> None:
+def test_a_span_ends_where_the_calendar_says(start: str, amount: float, unit: Unit, zone: str, expected: str) -> None:
     assert iso_text(end_of(at(start), amount, unit, zone)) == expected
 
 

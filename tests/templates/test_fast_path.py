@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.templates.fast_path import find_segments, render_segments
-from clarion.templates.rendering import _render, parse, render_text
+from clarion.templates.parsing import parse
+from clarion.templates.rendering import _render, render_text
 
 NAMES = st.sampled_from(["payload", "name", "a", "first", "size", "0"])
 JSON = st.recursive(
@@ -24,7 +25,7 @@ TEMPLATES = st.lists(WORDS | SHOWN, max_size=6).map("".join)
 
 @given(TEMPLATES, st.dictionaries(NAMES, JSON, max_size=4), st.booleans())
 def test_both_ways_lead_to_the_same_text(template: str, variables: dict[str, Any], html: bool) -> None:
-    engine = _render(parse(template, html=html), variables)
+    engine = _render(parse(template, html=html).template, variables)
 
     assert render_text(template, variables, html=html) == engine.replace("\0", "")
 
@@ -33,11 +34,11 @@ def test_both_ways_lead_to_the_same_text(template: str, variables: dict[str, Any
     "template", ["{{ a | upcase }}", "{% if a %}x{% endif %}", "{{ a[0] }}", "{{ 'a' }}", "{{ a.size }}", "{{ a[b] }}"]
 )
 def test_what_is_not_plain_goes_the_long_way(template: str) -> None:
-    assert find_segments(parse(template)) is None
+    assert find_segments(parse(template).template) is None
 
 
 def test_plain_templates_do_not_need_the_engine() -> None:
-    segments = find_segments(parse("Hello {{ payload.name }}, {{payload.count}} of {{ payload.none }}"))
+    segments = find_segments(parse("Hello {{ payload.name }}, {{payload.count}} of {{ payload.none }}").template)
 
     assert segments is not None
     assert render_segments(segments, {"payload": {"name": "Ada", "count": 3}}, html=False) == "Hello Ada, 3 of "

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.templates import TemplateProblem, check_template, render_text, render_value
-from clarion.templates.liquid_environment import MAX_OUTPUT
+from clarion.templates.parsing import MAX_TEMPLATE
+from clarion.work import WorkBudget, spending
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=10),
@@ -102,8 +103,7 @@ def test_no_value_brings_markup_into_html(value: str, applied: str) -> None:
         ("{% render 'other' %}", "unexpected tag 'render'"),
         ("{% teleport %}", "unexpected tag 'teleport'"),
         ("{% if a %}" * 40 + "{% endif %}" * 40, "nest"),
-        ("{{ " + "a[" * 5000 + "b" + "]" * 5000 + " }}", "nested too deeply"),
-        ("{{ a }}" + "x" * MAX_OUTPUT, "longer"),
+        ("{{ " + "a[" * 1_500 + "b" + "]" * 1_500 + " }}", "nested too deeply"),
     ],
 )
 def test_what_is_no_template_is_found_by_the_check_with_the_reason(text: str, reason: str) -> None:
@@ -131,21 +131,94 @@ def test_what_is_no_template_is_found_by_the_check_with_the_reason(text: str, re
         "{% assign x = 99 %}{% for i in (1..99) %}{% assign x = x | times: x %}{% endfor %}",
         "{% for i in (1..9000) %}{% assign x = payload.items | sort %}{% endfor %}",
         "{{payload.many | uniq}}",
+        "{% for i in (1..5000) %}{% if payload.huge contains 'zz' %}x{% endif %}{% endfor %}",
+        "{% for i in (1..5000) %}{% if payload.nested contains payload.many %}x{% endif %}{% endfor %}",
+        "{% for i in (1..5000) %}{% if payload.nested == payload.nested %}x{% endif %}{% endfor %}",
+        "{% for i in (1..5000) %}{% case payload.huge %}{% when payload.huge %}{% endcase %}{% endfor %}",
+        "{% for i in (1..5000) %}{% cycle payload.huge, payload.huge %}{% endfor %}",
+        "{% for i in (1..5000) %}{% capture x %}{{payload.huge}}{% endcapture %}{% endfor %}",
+        "{% for i in (1..5000) %}{% if false %}" + "{% elsif false %}" * 500 + "{% endif %}{% endfor %}",
+        "{% for i in (1..5000) %}" + "{% if true %}{% endif %}" * 500 + "{% endfor %}",
+        "{% for i in (1..5000) %}{% if true" + " and true" * 200 + " %}{% endif %}{% endfor %}",
+        "{% for i in (1..5000) %}{{ payload[payload.huge] }}{% endfor %}",
+        "{% for i in (1..5000) %}{% for x in payload.many offset: 19999 %}{% endfor %}{% endfor %}",
+        "{% for i in (1..5000) %}{% assign x = payload.huge %}{% endfor %}",
+        "{% for i in (1..5000) %}{{ payload.huge | strip_html | size }}{% endfor %}",
+        "{% for i in (1..5000) %}{{ payload.nested | json | size }}{% endfor %}",
+        "{% assign x = payload.many %}{% for i in (1..40) %}{% assign x = x | concat: x %}{% endfor %}{{ x | json }}",
+        "{{ payload.many | map: payload.many }}",
+        "{{ payload.huge | date: '%Y' }}",
+        "{{ 'now' | date: payload.huge }}",
+        "{{ 5 | round: -100000 }}",
         "{% break %}",
         "{{ 1 | divided_by: 0 }}",
     ],
 )
 def test_a_text_that_asks_for_too_much_is_a_problem_and_not_an_outage(text: str) -> None:
-    variables = make_variables(long="a" * 20_000, items=list(range(500)), many=list(range(20_000)))
+    many = list(range(20_000))
+    variables = make_variables(
+        long="a" * 20_000, huge="<a> " * 60_000, items=list(range(500)), many=many, nested=[many, [*many[:-1], 0]]
+    )
 
     with pytest.raises(TemplateProblem):
         render_text(text, variables)
 
 
-def test_ten_thousand_turns_and_a_megabyte_are_not_too_much() -> None:
-    assert len(
-        render_text("{% for i in (1..10000) %}{{payload.text}}{% endfor %}", make_variables(text="x" * 104))
-    ) == (1_040_000)
+def test_five_thousand_turns_and_a_megabyte_are_not_too_much() -> None:
+    assert len(render_text("{% for i in (1..5000) %}{{payload.text}}{% endfor %}", make_variables(text="x" * 208))) == (
+        1_040_000
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("x" * (MAX_TEMPLATE + 1), f"must not be longer than {MAX_TEMPLATE} characters"),
+        ("{{ a }}" + "x" * MAX_TEMPLATE, f"must not be longer than {MAX_TEMPLATE} characters"),
+        ("{{ a }}" * 2_000, "tags have more than 10000 words and signs"),
+        ("{{ a" + " | upcase" * 10_000 + " }}", "tags have more than 10000 words and signs"),
+        ("{{ a " + " " * 400_000 + "}}", "tags have more than 10000 words and signs"),
+        ("{% liquid\n" + "echo a\n" * 2_000 + "%}", "tags have more than 10000 words and signs"),
+        ("{% raw %}" * 500, "a block 'raw' is not closed"),
+        ("{% doc %}" * 500, "a block 'doc' is not closed"),
+    ],
+)
+def test_a_text_that_is_too_large_to_be_parsed_is_refused_with_the_limit(text: str, reason: str) -> None:
+    problem = check_template(text)
+
+    assert problem is not None
+    assert reason in problem
+
+
+def test_texts_of_one_run_share_its_budget() -> None:
+    text = "{% for i in (1..1000) %}{{i}}{% endfor %}"
+    budget = WorkBudget(limit=10_000)
+
+    with spending(budget):
+        assert render_text(text, {})
+        assert budget.left > 0
+        with pytest.raises(TemplateProblem, match="together with the texts before it"):
+            render_value([text] * 10, {})
+
+
+def test_simple_texts_count_towards_the_budget_too() -> None:
+    budget = WorkBudget(limit=10)
+
+    with spending(budget):
+        assert render_text("{{payload.a}}{{payload.a}}", make_variables(a="x")) == "xx"
+        assert budget.left < 10
+        with pytest.raises(TemplateProblem, match="together with the texts before it"):
+            render_value(["{{payload.a}}{{payload.a}}"] * 10, make_variables(a="x"))
+
+
+def test_parsing_counts_for_the_unit_and_not_for_the_run() -> None:
+    budget = WorkBudget(limit=100)
+
+    with spending(budget):
+        render_text("{{payload.never_seen_before}}" * 40, make_variables())
+
+    assert budget.spent > 100
+    assert budget.left > 0
 
 
 @given(st.text(alphabet="{}%| abif.:'\"[]-()1", max_size=40), st.booleans())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clarion.templates import is_script_link, sanitize_text
+from clarion.templates import TemplateProblem, is_script_link, sanitize_text
 
 PIECES = st.sampled_from(
     [
@@ -105,3 +105,9 @@ def test_a_link_that_runs_code_is_recognised_in_any_spelling(url: str) -> None:
 @pytest.mark.parametrize("url", ["", "/a", "https://x.example", "mailto:a@b.example", "app://open/1", "javascript/x"])
 def test_other_links_are_followed(url: str) -> None:
     assert not is_script_link(url)
+
+
+@pytest.mark.parametrize("text", ["<div><p>" * 5_000, "<a " + "".join(f"a{n}=1 " for n in range(20_000)) + ">"])
+def test_markup_that_takes_too_much_work_is_a_problem(text: str) -> None:
+    with pytest.raises(TemplateProblem, match="too many tags or attributes"):
+        sanitize_text(text)

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from clarion.clock import DAY, HOUR, SECOND
-from clarion.db.port import Connection
 from clarion.db.query import sql
+from clarion.engine import webhook_sender
 from clarion.engine.webhook_sender import MAX_PER_ENDPOINT
 from clarion.ids import WebhookEndpointId, find_id
 from clarion.providers.sending.gateway import ProviderGateway, Timeouts
@@ -15,6 +15,7 @@ from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries, list_due_endpoints
 from clarion.webhooks.model import DISABLE_AFTER, MAX_ATTEMPTS, RETENTION, RETRY_DELAYS
+from tests.engine.sending.test_sender import running, until
 from tests.engine.support import World, in_app
 from tests.providers.loopback import answering
 from tests.support import Api
@@ -228,6 +229,27 @@ async def test_a_slow_receiver_holds_up_nobody_else_and_is_not_crowded(post: Pos
     assert len({one.id for one in slow.received}) == 50
 
 
+@pytest.mark.parametrize("is_full", [False, True])
+async def test_a_result_makes_the_sender_look_for_more_where_the_receiver_was_full(post: Post, is_full: bool) -> None:
+    let_go = asyncio.Event()
+
+    async def wait(request: bytes, writer: asyncio.StreamWriter) -> None:
+        await let_go.wait()
+        await answering(200)(request, writer)
+
+    async with receiver(wait) as slow:
+        await make_endpoint(post.api, slow.url)
+        await post.happen(MAX_PER_ENDPOINT + is_full)
+        assert await post.webhooks.claim()
+        assert not await post.webhooks.claim()
+        post.webhooks._hint.clear()
+        let_go.set()
+        await post.webhooks._tasks.finish()
+
+        assert len(slow.received) == MAX_PER_ENDPOINT
+        assert post.webhooks._hint.is_set() is is_full
+
+
 async def test_a_receiver_that_does_not_answer_in_time_is_tried_again(post: Post, vault: Vault) -> None:
     async def never(request: bytes, writer: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
@@ -297,22 +319,40 @@ async def test_a_thousand_events_arrive_once_each(post: Post, hook: Receiver) ->
     assert await list_deliveries(post.api, endpoint, status="queued") == []
 
 
-async def test_old_events_are_removed_and_the_others_stay(post: Post, hook: Receiver) -> None:
-    async def count(db: Connection) -> tuple[int, int]:
-        row = await db.fetch_one(COUNT, environment_id=post.api.environment.id)
-        return (row["events"], row["deliveries"]) if row else (0, 0)
+async def count(post: Post) -> tuple[int, int]:
+    """How many events and deliveries there are."""
+    row = await post.database.read(lambda db: db.fetch_one(COUNT, environment_id=post.api.environment.id))
+    return (row["events"], row["deliveries"]) if row else (0, 0)
 
+
+async def test_old_events_are_removed_and_the_others_stay(post: Post, hook: Receiver) -> None:
     await make_endpoint(post.api, hook.url)
     await post.happen(700)
     post.clock.move(HOUR)
     await post.happen(3)
     post.clock.move(RETENTION - HOUR)
     await post.webhooks.forget()
-    kept = await post.database.read(count)
+    kept = await count(post)
     post.clock.move(HOUR)
     await post.webhooks.forget()
 
-    assert (kept, await post.database.read(count)) == ((703, 703), (3, 3))
+    assert (kept, await count(post)) == ((703, 703), (3, 3))
+
+
+async def test_old_events_are_removed_again_and_again_while_webhooks_are_sent(
+    post: Post, hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_sender, "_FORGET_SECONDS", 0.01)
+    await make_endpoint(post.api, hook.url)
+
+    async def is_empty() -> bool:
+        return await count(post) == (0, 0)
+
+    async with running(post.webhooks):
+        for _ in range(2):
+            await post.happen()
+            post.clock.move(RETENTION + HOUR)
+            await until(is_empty)
 
 
 async def test_only_active_endpoints_with_due_deliveries_are_looked_at(

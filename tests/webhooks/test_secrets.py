@@ -5,7 +5,7 @@ import base64
 from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.vault import Vault
+from clarion.vault import Vault, sealing_key_id
 from clarion.webhooks import actions, store
 from tests.support import Api
 from tests.webhooks.support import make_endpoint
@@ -31,13 +31,14 @@ async def test_secrets_are_sealed_with_a_new_key(api: Api, database: Database, c
 
     first = await actions.reencrypt_secrets(database, rotating)
     second = await actions.reencrypt_secrets(database, rotating)
-    keys = await database.read(store.list_sealing_keys)
+    samples = await database.read(store.list_samples)
     (opened,) = await database.read(lambda db: store.list_endpoints(db, api.environment.id, only_new))
     back = await actions.reencrypt_secrets(database, Vault.parse(f"{OLD_KEY},{NEW_KEY}"))
 
     assert first >= 1
     assert (second, back) == (0, first)
-    assert keys == {"new_key"}
+    assert [sealing_key_id(one.text) for one in samples] == ["new_key"]
+    assert all(only_new.can_open(one) for one in samples)
     assert opened.secret.reveal() == made["secret"]
-    assert await database.read(store.list_sealing_keys) == {"test"}
+    assert [sealing_key_id(one.text) for one in await database.read(store.list_samples)] == ["test"]
     assert made["secret"] not in repr(opened)

@@ -3,24 +3,30 @@
 import asyncio
 import gc
 import logging
+import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, Self, cast
 
 import uvicorn
 from rich.console import Console
 
 from clarion import __version__
 from clarion.app import Application, open_application
+from clarion.cli.open_files import choose_max_connections, raise_open_files
 from clarion.errors import SettingsError
+from clarion.http.connections import ConnectionLimits, ConnectionTable
+from clarion.http.protocol import LimitedProtocol
 from clarion.logs import configure_logging
 from clarion.settings import Settings
 
 _BACKLOG = 2048
 _OBJECTS_UNTIL_COLLECTION = 20_000
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 log = logging.getLogger(__name__)
 
@@ -40,28 +46,30 @@ def run_worker(settings: Settings) -> None:
 async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
     """Serve the API; with a worker it is a complete installation, which also migrates the store."""
     with _open_socket(settings) as listener:
-        async with open_application(settings, migrate=has_worker) as application, AsyncExitStack() as tasks:
+        opening = open_application(settings, migrate=has_worker, makes_keys=True)
+        async with opening as application, _Shutdown() as shutdown:
             _tune_garbage_collection()
-            await tasks.enter_async_context(_in_background(application.run_maintenance()))
-            work = application.run_engine() if has_worker else application.notify_workers()
-            await tasks.enter_async_context(_in_background(work))
-            server = _make_server(application)
-            _on_stop_signal(lambda: _stop(server))
+            shutdown.run(application.run_maintenance())
+            shutdown.run(application.run_engine() if has_worker else application.notify_workers())
+            table = _make_connection_table(application)
+            shutdown.run(table.sweep())
+            server = _make_server(application, table)
+            shutdown.on_begin(lambda: _stop(server))
             _print_welcome(application, listener.getsockname()[1])
-            await server.serve(sockets=[listener])
+            with application.watchdog.watch():
+                await server.serve(sockets=[listener])
 
 
 async def _work(settings: Settings) -> None:
-    async with (
-        open_application(settings) as application,
-        _in_background(application.run_maintenance()),
-        _in_background(application.run_engine()),
-    ):
+    async with open_application(settings) as application, _Shutdown() as shutdown:
+        shutdown.run(application.run_maintenance())
+        shutdown.run(application.run_engine())
         _tune_garbage_collection()
         stopping = asyncio.Event()
-        _on_stop_signal(stopping.set)
+        shutdown.on_begin(stopping.set)
         _print(f"Clarion {__version__} works on {_describe_store(settings)}")
-        await stopping.wait()
+        with application.watchdog.watch():
+            await stopping.wait()
 
 
 def _tune_garbage_collection() -> None:
@@ -79,7 +87,18 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _make_server(application: Application) -> uvicorn.Server:
+def _make_connection_table(application: Application) -> ConnectionTable:
+    settings = application.settings
+    limits = ConnectionLimits(
+        max_connections=choose_max_connections(settings),
+        header_seconds=settings.header_timeout_seconds,
+        body_seconds=settings.body_timeout_seconds,
+        idle_seconds=settings.idle_timeout_seconds,
+    )
+    return ConnectionTable(limits, application.services.clock)
+
+
+def _make_server(application: Application, table: ConnectionTable) -> uvicorn.Server:
     return _Server(
         uvicorn.Config(
             application.asgi,
@@ -88,17 +107,15 @@ def _make_server(application: Application) -> uvicorn.Server:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            http="httptools",
+            # uvicorn only calls it, as it would call a class.
+            http=cast("Any", partial(LimitedProtocol, table=table)),
             ws="none",
-            timeout_keep_alive=61,
             timeout_graceful_shutdown=application.settings.shutdown_grace_seconds,
         )
     )
 
 
 def _stop(server: uvicorn.Server) -> None:
-    # A second signal stops without waiting for open requests.
-    server.force_exit = server.should_exit
     server.should_exit = True
 
 
@@ -121,19 +138,21 @@ def _print_welcome(application: Application, port: int) -> None:
     host = application.settings.host
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     _print(f"Clarion {__version__} listens on {address}, store: {_describe_store(application.settings)}")
-    if application.first_keys is None:
-        _print("  Keys were shown at the first start; make another: clarion keys create --environment Development")
-        _print(f"  curl {address}/v1/health-check")
-    else:
+    keys = {} if application.first_keys is None else application.first_keys.keys
+    if keys:
         _print("  API keys, shown this once:")
-        for name, key in application.first_keys.keys.items():
+        for name, key in keys.items():
             _print(f"    {name:12} {key}")
-        key_of_development = application.first_keys.keys["Development"]
+    else:
+        _print("  No new API keys; make one: clarion keys create --environment Development")
+    if "Development" in keys:
         _print("  Try it:")
         _print(
-            f"    curl {address}/v2/subscribers -H 'Authorization: ApiKey {key_of_development}' "
+            f"    curl {address}/v2/subscribers -H 'Authorization: ApiKey {keys['Development']}' "
             '-H \'Content-Type: application/json\' -d \'{"subscriberId": "ada", "firstName": "Ada"}\''
         )
+    else:
+        _print(f"  curl {address}/v1/health-check")
     _print(f"  API reference: {address}/docs")
 
 
@@ -146,35 +165,68 @@ def _print(line: str) -> None:
     sys.stdout.flush()
 
 
-@asynccontextmanager
-async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run a coroutine as a task while the body runs."""
-    task = asyncio.create_task(work)
-    task.add_done_callback(_stop_on_failure)
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+class _Shutdown:
+    """Ends the process at a signal: background work and open requests have the same grace period, at the same time.
+
+    A second signal ends the process at once, even if the event loop is blocked. The store is as after a kill.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: list[asyncio.Task[None]] = []
+        self._stop: Callable[[], None] = lambda: None
+        self._has_begun = False
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        for number in _STOP_SIGNALS:
+            loop.add_signal_handler(number, self._begin)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._begin()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def on_begin(self, stop: Callable[[], None]) -> None:
+        """Call this when the process is to end."""
+        self._stop = stop
+        if self._has_begun:
+            stop()
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine until the process is to end; if it fails, the process must not continue without it."""
+        task = asyncio.create_task(work)
+        self._tasks.append(task)
+        task.add_done_callback(self._end_on_failure)
+        if self._has_begun:
+            task.cancel()
+
+    def _begin(self) -> None:
+        # Once only: cancelling a task again would cut short what it still has to finish.
+        if self._has_begun:
+            return
+        self._has_begun = True
+        for number in _STOP_SIGNALS:
+            asyncio.get_running_loop().remove_signal_handler(number)
+            signal.signal(number, _end_at_once)
+        for task in self._tasks:
+            task.cancel()
+        self._stop()
+
+    def _end_on_failure(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            log.critical("Background work died; stopping", exc_info=task.exception())
+            self._begin()
 
 
-def _stop_on_failure(task: asyncio.Task[None]) -> None:
-    """Stop the process when a background task has failed: it must not continue without it."""
-    if not task.cancelled() and task.exception() is not None:
-        log.critical("Background work died; stopping", exc_info=task.exception())
-        signal.raise_signal(signal.SIGTERM)
-
-
-def _on_stop_signal(stop: Callable[[], None]) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
+def _end_at_once(number: int, _: object) -> None:
+    os._exit(128 + number)
 
 
 def _run(settings: Settings, work: Coroutine[Any, Any, None]) -> None:
     is_terminal = sys.stderr.isatty()
     json_lines = settings.log_format == "json" or (settings.log_format == "auto" and not is_terminal)
     configure_logging(level=settings.log_level, json_lines=json_lines)
+    raise_open_files()
     factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
     with suppress(ImportError):
         import uvloop  # noqa: PLC0415 - not on every platform

@@ -4,9 +4,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from clarion.conditions.kinds import UNSUPPORTED, Circumstances, FilterKind, check_kind, decide_kind
-from clarion.conditions.values import Decision, as_list, is_absent, is_between, is_equal, is_like, order, shorten
+from clarion.conditions.values import (
+    Decision,
+    as_list,
+    is_absent,
+    is_between,
+    is_equal,
+    is_like,
+    measure,
+    order,
+    shorten,
+)
 from clarion.paths import MISSING, find_value
 from clarion.vocabulary import FilterJoin, FilterOperator, FilterType
+from clarion.work import MAX_DECISION_WORK, allow_work, spend_work
 
 _FIELD_KINDS: Final = frozenset({FilterKind.PAYLOAD, FilterKind.SUBSCRIBER})
 _OTHER_KINDS: Final = frozenset(FilterKind) - _FIELD_KINDS
@@ -14,19 +25,25 @@ _OTHER_KINDS: Final = frozenset(FilterKind) - _FIELD_KINDS
 MAX_GROUP_DEPTH: Final = 10
 MAX_CHILDREN: Final = 100
 MAX_FIELD: Final = 512
-MAX_COMPARED: Final = 1_000_000
-"""Pairs of items that one operator compares; beyond that the operator does not match."""
+MAX_FILTERS: Final = 1_000
+"""In all groups of a step together."""
+
+_PART_WORK: Final = 3
+_TOO_MUCH: Final = "takes too much work"
 
 
 def check_filters(filters: Any) -> list[tuple[str, str]]:
     """List everything that is wrong with a list of groups: the path inside it, and a message."""
     if not isinstance(filters, list):
         return [("", "must be a list of groups")]
-    return [
+    problems = [
         (f"{place}{path}", message)
         for place, group in enumerate(filters)
         for path, message in _check_group(group, depth=1)
     ]
+    if not problems and sum(1 for _ in _parts(filters)) > MAX_FILTERS:
+        return [("", f"must not have more than {MAX_FILTERS} filters together")]
+    return problems
 
 
 def list_unsupported(filters: Any) -> list[tuple[str, str]]:
@@ -154,8 +171,12 @@ def _decide_part(part: Any, variables: Mapping[str, Any], at: Circumstances | No
 
 
 def _decide_field(part: dict[str, Any], source: str, operator: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-    field = str(part.get("field", ""))
+    field = str(part.get("field", ""))[:MAX_FIELD]
     actual, expected = _actual(variables.get(source), source, field), part.get("value")
+    work = _PART_WORK + _work(operator, actual, expected)
+    if work > allow_work(MAX_DECISION_WORK):
+        return {"passed": False, "on": source, "field": field, "operator": operator, "problem": _TOO_MUCH}
+    spend_work(work)
     negated, compare = _OPERATORS[operator]
     passed = (not is_absent(actual) and compare(actual, expected)) != negated
     return {
@@ -166,6 +187,17 @@ def _decide_field(part: dict[str, Any], source: str, operator: str, variables: M
         "expected": shorten(expected),
         "actual": shorten(actual),
     }
+
+
+def _work(operator: str, actual: Any, expected: Any) -> int:
+    """Return the steps of a comparison by the size of what it compares."""
+    size = measure(actual) + measure(expected)
+    if operator in _LISTS and (isinstance(actual, list) or size > 16):
+        items, listed = _items(actual), _items(as_list(expected) or expected)
+        return size + len(items) * len(listed)
+    if operator in _PATTERNS and isinstance(expected, str) and isinstance(actual, str):
+        return size + (len(actual) * expected.count("_") >> 6)
+    return size
 
 
 def _actual(values: Any, source: str, field: str) -> Any:
@@ -190,18 +222,13 @@ def _is_in(actual: Any, expected: Any) -> bool:
 
 def _any_in(actual: Any, expected: Any) -> bool:
     items, listed = _items(actual), _items(as_list(expected) or expected)
-    return _is_within_limit(items, listed) and any(is_equal(item, one) for item in items for one in listed)
+    return any(is_equal(item, one) for item in items for one in listed)
 
 
 def _all_in(actual: Any, expected: Any) -> bool:
     """Return whether there is an item and every item is in the list."""
     items, listed = _items(actual), _items(as_list(expected) or expected)
-    found = _is_within_limit(items, listed) and all(any(is_equal(item, one) for one in listed) for item in items)
-    return found and bool(items)
-
-
-def _is_within_limit(items: list[Any], listed: list[Any]) -> bool:
-    return len(items) * len(listed) <= MAX_COMPARED
+    return bool(items) and all(any(is_equal(item, one) for one in listed) for item in items)
 
 
 def _items(value: Any) -> list[Any]:
@@ -228,6 +255,8 @@ def _ordered(accepts: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
     return compare
 
 
+_LISTS: Final = frozenset({FilterOperator.IN, FilterOperator.NOT_IN, FilterOperator.ALL_IN, FilterOperator.ANY_IN})
+_PATTERNS: Final = frozenset({FilterOperator.LIKE, FilterOperator.NOT_LIKE})
 # Each operator with whether it is negated: an absent value fails an operator and passes its negation.
 _OPERATORS: Final[dict[str, tuple[bool, Callable[[Any, Any], bool]]]] = {
     FilterOperator.EQUAL: (False, is_equal),

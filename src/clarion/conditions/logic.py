@@ -8,14 +8,15 @@ from clarion.clock import Millis
 from clarion.conditions.dates import DATE_OPERATORS, compare_dates
 from clarion.conditions.fast_path import NeedsFullEvaluation, compile_simple_rule
 from clarion.conditions.operations import MANY, MAX_TEXT, OPERATIONS, is_truthy
-from clarion.conditions.values import Decision, is_absent, shorten
+from clarion.conditions.values import Decision, is_absent, measure, shorten
 from clarion.paths import MISSING, find_value
+from clarion.work import MAX_DECISION_WORK, allow_work, spend_work
 
 MAX_RULE_DEPTH: Final = 32
 MAX_RULE_SIZE: Final = 2_000
 """Operators, lists and values of one rule."""
-MAX_WORK: Final = 100_000
-"""Units of work of one decision: evaluated parts of the rule, and list items."""
+MAX_PATH: Final = 512
+"""Characters of the path of a variable; longer ones name nothing."""
 
 
 def check_logic(rule: Any) -> str | None:
@@ -27,10 +28,13 @@ def check_logic(rule: Any) -> str | None:
 
 def decide_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> bool:
     """Decide whether the step runs; a rule that exceeds the limits or is malformed does not pass."""
+    evaluation = _Evaluation(now)
     try:
-        return is_truthy(_Evaluation(now).value(rule, variables))
+        return is_truthy(evaluation.value(rule, variables))
     except (_WorkLimitExceeded, RecursionError):
         return False
+    finally:
+        evaluation.close()
 
 
 class CompiledLogic:
@@ -57,6 +61,8 @@ def explain_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> De
         passed = is_truthy(evaluation.value(rule, variables))
     except (_WorkLimitExceeded, RecursionError):
         return Decision(passed=False, explanation={"passed": False, "problem": "the rule takes too much work"})
+    finally:
+        evaluation.close()
     return Decision(passed=passed, explanation={"passed": passed, "comparisons": evaluation.comparisons})
 
 
@@ -102,8 +108,12 @@ class _Evaluation:
     def __init__(self, now: Millis, *, max_noted: int = 0) -> None:
         self._now = now
         self._max_noted = max_noted
-        self._work = MAX_WORK
+        self._allowed = self._work = allow_work(MAX_DECISION_WORK)
         self.comparisons: list[dict[str, Any]] = []
+
+    def close(self) -> None:
+        """Count the work towards the budget of the run."""
+        spend_work(self._allowed - max(self._work, 0))
 
     def value(self, rule: Any, data: Any) -> Any:
         self._charge(1)
@@ -125,7 +135,7 @@ class _Evaluation:
         return self._apply(operator, arguments, values)
 
     def _apply(self, operator: str, arguments: list[Any], values: list[Any]) -> Any:
-        self._charge((math.prod if operator in _PAIRWISE else sum)(map(_size, values)))
+        self._charge((math.prod if operator in _PAIRWISE else sum)(map(measure, values)))
         if operator in DATE_OPERATORS:
             result: Any = compare_dates(operator, values[0], values[1], now=self._now)
         else:
@@ -154,7 +164,7 @@ class _Evaluation:
 
     def variable(self, arguments: list[Any], data: Any) -> Any:
         path = self.value(arguments[0], data) if arguments else ""
-        found = data if path is None or path == "" else find_value(data, str(path))
+        found = data if path is None or path == "" else _find(data, path)
         if is_absent(found):
             return self.value(arguments[1], data) if len(arguments) > 1 else None
         return found
@@ -162,7 +172,8 @@ class _Evaluation:
     def missing(self, arguments: list[Any], data: Any) -> list[Any]:
         names = [self.value(argument, data) for argument in arguments]
         flat = names[0] if names and isinstance(names[0], list) else names
-        return [name for name in flat if find_value(data, str(name)) in (MISSING, None, "")]
+        self._charge(len(flat))
+        return [name for name in flat if _is_missing(_find(data, name))]
 
     def missing_some(self, arguments: list[Any], data: Any) -> list[Any]:
         needed, names = self.value(arguments[0], data), self.value(arguments[1], data)
@@ -211,10 +222,16 @@ class _Evaluation:
             raise _WorkLimitExceeded
 
 
-def _size(value: Any) -> int:
-    if isinstance(value, str):
-        return len(value) >> 6
-    return len(value) if isinstance(value, (list, dict)) else 0
+def _find(data: Any, path: Any) -> Any:
+    if isinstance(path, list | dict):
+        return MISSING
+    text = str(path)
+    return find_value(data, text) if len(text) <= MAX_PATH else MISSING
+
+
+def _is_missing(value: Any) -> bool:
+    # Compared by type first: a list or an object would be compared whole.
+    return is_absent(value) or (isinstance(value, str) and not value)
 
 
 def _field(argument: Any) -> str | None:

@@ -12,6 +12,8 @@ from clarion.jsontext import json_text, json_value
 from clarion.paths import MISSING
 
 MAX_EXPLAINED: Final = 200
+MAX_PATTERN: Final = 1_000
+"""Characters of a pattern with wildcards; a longer one matches nothing."""
 
 
 class Decision(Struct, frozen=True, kw_only=True):
@@ -54,6 +56,17 @@ def find_date(value: Any) -> int | None:
     if not isinstance(value, str) or not 10 <= len(value.strip()) <= 40 or "-" not in value:
         return None
     return find_moment(value)
+
+
+def measure(value: Any) -> int:
+    """Return the work of reading a value whole: one step for each item, at any depth, or 64 characters."""
+    if isinstance(value, str):
+        return len(value) >> 6
+    if isinstance(value, list):
+        return len(value) + sum(measure(item) for item in value if isinstance(item, str | list | dict))
+    if isinstance(value, dict):
+        return len(value) + sum(measure(item) for item in value.values() if isinstance(item, str | list | dict))
+    return 0
 
 
 def is_equal(first: Any, second: Any) -> bool:
@@ -101,6 +114,8 @@ def is_like(text: str, pattern: str) -> bool:
     """Return whether a text matches a pattern with `%` and `_` as in SQL, or contains one without either."""
     if "%" not in pattern and "_" not in pattern:
         return pattern in text
+    if len(pattern) > MAX_PATTERN:
+        return False
     # Matches part by part, each at its first position: one expression for the whole could backtrack exponentially.
     first, *rest = pattern.split("%")
     if not rest:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from msgspec import Struct
@@ -19,6 +20,8 @@ SAMPLE_ROWS = 2_000
 """In a list that is too long to count, the unindexed condition is evaluated for this many of the newest rows."""
 MAX_PARTS = 64
 """How many parts of a list are merged; SQLite allows at most five hundred."""
+MAX_PAGE_BYTES = 4 * 1024 * 1024
+"""How much a page has at most; a page of heavier rows has fewer rows than were asked for, but at least one."""
 _LONG_LIST_SECONDS = 60
 _LONG_LISTS: CacheSlot[tuple[str, ...], float] = CacheSlot(limit=1_000)
 """Lists that were found to be longer than MAX_COUNT, and until when they are not counted again."""
@@ -41,6 +44,11 @@ class Listing(Struct, frozen=True, kw_only=True):
     """A condition that no index supports: it is evaluated row by row."""
     is_selective: bool = False
     """Whether the conditions match few rows: these are fetched and sorted, instead of found by walking in order."""
+
+    weight: str | None = None
+    """How many bytes a row takes in the response; None: too few to limit a page."""
+    unweighed_limit: int = 10
+    """Pages of up to this many rows are read without weighing them."""
 
     @property
     def from_where(self) -> str:
@@ -86,6 +94,20 @@ class RowPage(Struct, frozen=True, kw_only=True):
     """Whether the list may be longer than `total`."""
 
 
+class NewestRows(Struct, frozen=True, kw_only=True):
+    """The rows of an offset page."""
+
+    rows: Sequence[Row]
+    has_more: bool
+    skipped: int
+    """How many rows come before the page."""
+
+
+def add_lengths(*columns: str) -> str:
+    """The SQL of the number of bytes in text columns, which are not read for that."""
+    return " + ".join(f"coalesce(octet_length({column}), 0)" for column in columns)
+
+
 def split_by_values(column: str, values: Sequence[Any]) -> tuple[list[str], dict[str, Any]]:
     """One part of a list for each value, and the parameters; too many values make one part, which is sorted."""
     if len(values) > MAX_PARTS:
@@ -114,21 +136,53 @@ async def fetch_page(db: Connection, listing: Listing, request: PageRequest) -> 
     )
 
 
-async def fetch_newest_rows(db: Connection, listing: Listing, *, offset: int, limit: int) -> tuple[list[Row], bool]:
-    """The rows after the first `offset`, newest first, and whether there are more.
+async def fetch_newest_rows(db: Connection, listing: Listing, *, page: int, limit: int) -> NewestRows:
+    """The rows of a page, newest first.
 
     Ids are time-ordered, so they are sorted by creation. An index gives the ids, the skipped ones included, and only
     the rows of the page itself are read.
     """
+    skipped, limit = await _fit_offset_page(db, listing, page, limit)
     select = sql(f"{_select_ids(db.dialect, listing, 'DESC')} LIMIT :page_limit OFFSET :skipped")
-    found = await db.fetch(select, **listing.parameters, page_limit=limit + 1, skipped=offset, reach=offset + limit + 1)
+    reach = skipped + limit + 1
+    found = await db.fetch(select, **listing.parameters, page_limit=limit + 1, skipped=skipped, reach=reach)
     ids = [row["id"] for row in found]
     by_id = sql(
         f"SELECT {listing.columns} FROM {listing.source} WHERE t.environment_id = :environment_id AND t.id {{any:ids}}"
     )
     environment_id = listing.parameters["environment_id"]
     rows = await db.fetch(by_id, environment_id=environment_id, ids=ids[:limit]) if ids else ()
-    return sorted(rows, key=lambda row: bytes(row["id"]), reverse=True), len(ids) > limit
+    newest = sorted(rows, key=lambda row: bytes(row["id"]), reverse=True)
+    return NewestRows(rows=newest, has_more=len(ids) > limit, skipped=skipped)
+
+
+async def _fit_offset_page(db: Connection, listing: Listing, page: int, limit: int) -> tuple[int, int]:
+    """How many rows come before a page and how many it has, so that no page is too large.
+
+    A page begins where the one before it ended, so that whoever asks for one page after the other gets every row.
+    """
+    if listing.weight is None or limit <= listing.unweighed_limit:
+        return page * limit, limit
+    source = f"""
+        ({_select_ids(db.dialect, listing, "DESC")} LIMIT :reach) AS found
+        JOIN {listing.source} ON t.environment_id = :environment_id AND t.id = found.id
+    """
+    parameters = {**listing.parameters, "reach": (page + 1) * limit}
+    heaviest = await db.fetch_one(sql(f"SELECT max({listing.weight}) AS weight FROM {source}"), **parameters)
+    if heaviest is None or (heaviest["weight"] or 0) * limit <= MAX_PAGE_BYTES:
+        return page * limit, limit
+    weigh = sql(f"SELECT {listing.weight} AS weight FROM {source} ORDER BY found.id DESC")
+    weights = [int(row["weight"]) for row in await db.fetch(weigh, **parameters)]
+    skipped = 0
+    for _ in range(page):
+        skipped += _count_fitting(weights[skipped : skipped + limit])
+    return skipped, _count_fitting(weights[skipped : skipped + limit]) or limit
+
+
+def _count_fitting(weights: Sequence[int]) -> int:
+    """How many of the rows make up a page that is not too large: all of them, or as many as fit and at least one."""
+    fitting = sum(total <= MAX_PAGE_BYTES for total in accumulate(weights))
+    return min(len(weights), max(1, fitting))
 
 
 async def count_rows(db: Connection, listing: Listing, *, limit: int) -> int:
@@ -213,10 +267,13 @@ async def _fetch_rows(db: Connection, listing: Listing, request: PageRequest) ->
     if request.position is not None:
         condition, bound = _build_condition(listing, request, request.position)
         source, parameters = f"{source} AND {condition}", parameters | bound
-    statement = sql(f"SELECT {listing.columns} FROM {source} ORDER BY {_build_order(request)} LIMIT :page_limit")
-    rows = list(await db.fetch(statement, **parameters, page_limit=request.limit + 1))
-    has_more = len(rows) > request.limit
-    rows = rows[: request.limit]
+    ordered, limit = f"FROM {source} ORDER BY {_build_order(request)} LIMIT :page_limit", request.limit
+    if listing.weight is not None and limit > listing.unweighed_limit:
+        weights = await db.fetch(sql(f"SELECT {listing.weight} AS weight {ordered}"), **parameters, page_limit=limit)
+        limit = _count_fitting([int(row["weight"]) for row in weights]) or limit
+    rows = list(await db.fetch(sql(f"SELECT {listing.columns} {ordered}"), **parameters, page_limit=limit + 1))
+    has_more = len(rows) > limit
+    rows = rows[:limit]
     return (rows[::-1] if request.is_backwards else rows), has_more
 
 

@@ -14,6 +14,7 @@ import asyncpg
 
 from clarion.db import sqlite
 from clarion.errors import StoreNewer, StoreUnavailable
+from clarion.private_files import make_private_file, make_private_folder
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x_C1A_1107  # an arbitrary number
@@ -40,7 +41,9 @@ def migrate_sqlite(path: Path) -> list[str]:
     missing = list_missing_in_sqlite(path)
     if missing:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(path.parent)
+            # SQLite gives the files of its log the mode of the database.
+            make_private_file(path)
             _upgrade_sqlite(path)
         except (sqlite3.Error, OSError) as error:
             raise StoreUnavailable(f"The SQLite store {path} cannot be made: {error}") from error

@@ -81,4 +81,11 @@ class Database(Protocol):
         """Update the planner's statistics of tables that have grown a lot."""
         ...
 
+    async def open_apart(self) -> "Database | None":
+        """Open the same store with a connection of its own, for another event loop; None if there is no other process.
+
+        The caller closes it.
+        """
+        ...
+
     async def close(self) -> None: ...

@@ -18,6 +18,7 @@ from clarion.randomness import random_bytes
 T = TypeVar("T")
 
 _ACQUIRE_SECONDS = 10
+_MAX_WAITING_UNITS = 10_000
 _MAX_ATTEMPTS = 5
 _MAX_IDLE_SECONDS = 15.0
 """How long a transaction may wait for its process: one that is stopped must not keep its locks."""
@@ -91,6 +92,7 @@ class PostgresDatabase:
         self._name = random_bytes(8).hex()
         self._caches = Caches()
         self._listeners: list[WorkListener] = []
+        self._unit_count = 0
 
     @classmethod
     async def connect(
@@ -148,6 +150,9 @@ class PostgresDatabase:
                     await connection.execute(f"SET LOCAL default_statistics_target = {_STATISTICS_TARGET}")
                     await connection.execute(f'ANALYZE "{row["relname"]}"')
 
+    async def open_apart(self) -> "PostgresDatabase":
+        return await PostgresDatabase.connect(self._url, pool_size=1)
+
     async def close(self) -> None:
         for listener in self._listeners:
             await listener.close()
@@ -155,11 +160,16 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def _acquire(self) -> AsyncIterator[Any]:
+        if self._unit_count >= _MAX_WAITING_UNITS:
+            raise StoreUnavailable("PostgreSQL has too much to do")
+        self._unit_count += 1
         try:
             async with self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
                 yield connection
         except _UNAVAILABLE as error:
             raise StoreUnavailable(f"PostgreSQL cannot be used now: {error}") from error
+        finally:
+            self._unit_count -= 1
 
 
 async def _prepare_connection(connection: Any, *, max_idle_seconds: float) -> None:

@@ -19,10 +19,12 @@ from clarion.db.jsonmatch import json_matches
 from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
 from clarion.errors import StoreUnavailable
+from clarion.private_files import tighten_file
 
 T = TypeVar("T")
 
 _MAX_UNITS_PER_COMMIT = 256
+_MAX_WAITING_UNITS = 10_000
 _BUSY_MILLISECONDS = 10_000
 _SCAN_THREADS = 2
 _CACHED_STATEMENTS = 512
@@ -121,6 +123,8 @@ class SqliteDatabase:
     def __init__(self, path: Path) -> None:
         self._loop = asyncio.get_running_loop()
         self._waiting: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
+        for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+            tighten_file(path.with_name(name))
         self._write_connection = connect(path)
         self._read_connection = connect(path, read_only=True)
         self._path = path
@@ -132,6 +136,8 @@ class SqliteDatabase:
         self._writer_thread.start()
 
     async def transaction(self, work: Work[T]) -> T:
+        if self._waiting.qsize() >= _MAX_WAITING_UNITS:
+            raise StoreUnavailable("The store has too much to write")
         unit = _Unit(work, self._loop.create_future())
         self._waiting.put(unit)
         result: T = await unit.future
@@ -151,6 +157,9 @@ class SqliteDatabase:
 
     async def update_statistics(self) -> None:
         """Does nothing: SQLite chooses its indexes without statistics."""
+
+    async def open_apart(self) -> None:
+        return None
 
     async def close(self) -> None:
         self._waiting.put(None)

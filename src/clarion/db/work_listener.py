@@ -83,7 +83,8 @@ async def _wait_until_lost(connection: Any) -> None:
     connection.add_termination_listener(lambda _: lost.set())
     while not connection.is_closed():
         try:
-            await asyncio.wait_for(lost.wait(), _CHECK_SECONDS)
+            async with asyncio.timeout(_CHECK_SECONDS):
+                await lost.wait()
         except TimeoutError:
             try:
                 await connection.execute("SELECT 1", timeout=_CHECK_TIMEOUT_SECONDS)

@@ -25,6 +25,7 @@ from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, render_value
 from clarion.triggers.model import TriggerState
 from clarion.vocabulary import Channel, JobStatus, StepType
+from clarion.work import WorkBudget, spending
 from clarion.workflows.controls import ControlsProblem
 from clarion.workflows.model import Step, WithControls
 
@@ -51,14 +52,28 @@ class Advance:
         self._now = now
         self._digests = DigestWindows(db, environment_id, now)
         self._throttles = ThrottlePasses(db, environment_id, now)
+        self._budget = WorkBudget()
 
-    async def run_all(self, runs: Sequence[Run]) -> None:
+    async def run_all(self, runs: Sequence[Run]) -> bool:
+        """Returns whether it left some to the next unit, because the texts of those before took much work."""
         await add_past(self._db, self._environment_id, [run for run in runs if not run.is_new])
-        await self._load(runs)
-        for run in runs:
-            await self._run(run)
+        with spending(self._budget):
+            await self._load(runs)
+            left = await self._run_some(runs)
         await self._digests.write()
         await self._throttles.write()
+        return left
+
+    async def _run_some(self, runs: Sequence[Run]) -> bool:
+        for place, run in enumerate(runs):
+            # The first one always gets on, whatever loading cost.
+            if place and self._budget.is_unit_done:
+                for later in runs[place:]:
+                    _postpone(later, self._now)
+                return True
+            self._budget.start_run()
+            await self._run(run)
+        return False
 
     async def _run(self, run: Run) -> None:
         if not run.is_new and run.is_canceled:
@@ -82,9 +97,7 @@ class Advance:
     async def _load(self, runs: Sequence[Run]) -> None:
         """Read together what digest and throttle steps will ask for one by one."""
         windows, led, passes = [], [], dict[bytes, Millis]()
-        for run in runs:
-            if run.version.step_types.isdisjoint(_ASKING):
-                continue
+        for run in self._list_asking(runs):
             for job in run.jobs:
                 kind = run.step_of(job).type
                 if kind not in _ASKING or job.status in FINISHED:
@@ -101,6 +114,15 @@ class Advance:
         await self._digests.load(windows)
         await self._digests.load_led(led)
         await self._throttles.load(passes)
+
+    def _list_asking(self, runs: Sequence[Run]) -> Iterator[Run]:
+        """Those with digest or throttle steps, until their keys take much work; the others ask for themselves."""
+        for run in runs:
+            if self._budget.is_unit_done:
+                return
+            if not run.version.step_types.isdisjoint(_ASKING):
+                self._budget.start_run()
+                yield run
 
     def _context(self, run: Run, job: Job) -> StepContext:
         step = run.step_of(job)
@@ -219,7 +241,7 @@ def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
         case Failed(messages):
             job.status = JobStatus.FAILED
             run.messages += messages
-            return not _stop_on_fail(run, place, now)
+            _stop_on_fail(run, place, now)
         case Waiting(until):
             job.wait(until, JobQueue.DECIDE)
             return False
@@ -235,6 +257,12 @@ def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
             _close(run, place, JobStatus.SKIPPED, "Step was skipped because the run was throttled", now)
             return False
     return True
+
+
+def _postpone(run: Run, now: Millis) -> None:
+    """Leave a run to the next unit: one that was due is so still."""
+    if run.is_new and run.jobs:
+        run.jobs[0].enqueue(now, JobQueue.DECIDE)
 
 
 def _cancel(run: Run, now: Millis) -> None:
@@ -263,11 +291,9 @@ def _close(run: Run, place: int, status: JobStatus, reason: str, now: Millis) ->
         job.note(now, DetailStatus.SUCCESS, reason)
 
 
-def _stop_on_fail(run: Run, place: int, now: Millis) -> bool:
+def _stop_on_fail(run: Run, place: int, now: Millis) -> None:
     """Cancel what is left of the run where the failed step asks for it."""
-    if not run.step_of(run.jobs[place]).should_stop_on_fail:
-        return False
-    for job in run.jobs[place + 1 :]:
-        job.status = JobStatus.CANCELED
-        job.note(now, DetailStatus.SUCCESS, CANCELED_BY_FAILURE)
-    return True
+    if run.step_of(run.jobs[place]).should_stop_on_fail:
+        for job in run.jobs[place + 1 :]:
+            job.status = JobStatus.CANCELED
+            job.note(now, DetailStatus.SUCCESS, CANCELED_BY_FAILURE)

@@ -7,17 +7,24 @@ end.
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clarion.clock import Millis
+from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
-from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId, TriggerId, WorkflowId
+from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId, TriggerId, WorkflowId, id_text
 from clarion.jobs import store as jobs
+from clarion.jobs.digest_events import add_payloads
+from clarion.jsontext import encode_json
 from clarion.triggers.model import Trigger
-from clarion.triggers.store import list_triggers_by_id
+
+MAX_EVENTS = 500
+"""Templates see the first events of a window; the others are counted."""
+MAX_EVENT_BYTES = 512 * 1024
+"""The same, for all payloads that they see together; at least one is seen."""
 
 
 class WindowIdentity(Struct, frozen=True, kw_only=True):
@@ -55,6 +62,25 @@ class Leader(Struct, frozen=True):
     closes_at: Millis
 
 
+class ClosedWindow(Struct, frozen=True):
+    events: list[dict[str, Any]]
+    """Those that templates see, in trigger order."""
+    total: int
+
+
+class _Event(Struct, frozen=True):
+    trigger_id: TriggerId
+    job_id: JobId
+    size: int
+    """Bytes of its payload."""
+    event: dict[str, Any]
+
+
+class _LoadedEvents(Struct):
+    total: int
+    events: list[_Event] = []
+
+
 _COLUMNS = "id, subscriber_id, generation, leader_id, leader_run_id, closes_at, last_event_at"
 
 LIST_WINDOWS = sql(f"""
@@ -74,10 +100,25 @@ UPDATE_WINDOWS = sql("""
     WHERE environment_id = :environment_id AND id = :id
 """)
 EVENTS = Insert("digest_events", "environment_id", "window_id", "generation", "job_id", "trigger_id")
+# The first events of each window, and how many there are; those of canceled triggers do not count.
 LIST_EVENTS = sql("""
-    SELECT window_id, generation, job_id, trigger_id FROM digest_events
-    WHERE environment_id = :environment_id AND window_id {any:window_ids}
-    ORDER BY trigger_id, job_id
+    SELECT window_id, job_id, trigger_id, created_at, size, total FROM (
+        SELECT e.window_id, e.job_id, e.trigger_id, t.created_at, octet_length(t.payload) AS size, w.leader_id,
+            row_number() OVER (PARTITION BY e.window_id ORDER BY e.trigger_id, e.job_id) AS place,
+            count(*) OVER (PARTITION BY e.window_id) AS total
+        FROM digest_windows AS w
+        JOIN digest_events AS e
+            ON e.environment_id = w.environment_id AND e.window_id = w.id AND e.generation = w.generation
+        JOIN triggers AS t ON t.environment_id = e.environment_id AND t.id = e.trigger_id
+        WHERE w.environment_id = :environment_id AND w.id {any:window_ids}
+        AND t.state NOT IN ('canceled', 'canceling')
+    ) AS ranked
+    WHERE place <= :limit OR job_id = leader_id
+""")
+FIND_OLDEST = sql("""
+    SELECT job_id FROM digest_events
+    WHERE environment_id = :environment_id AND window_id = :window_id AND generation = :generation
+    ORDER BY trigger_id, job_id LIMIT 1
 """)
 LIST_EVENTS_OF_JOBS = sql("""
     SELECT window_id, generation, job_id FROM digest_events
@@ -104,9 +145,9 @@ class DigestWindows:
         self._stored: dict[bytes, Window | None] = {}
         self._windows: dict[bytes, Window | None] = {}
         self._led: dict[JobId, bytes] = {}
-        self._events: dict[tuple[bytes, int], list[tuple[TriggerId, JobId]]] = {}
+        self._loaded: dict[bytes, _LoadedEvents] = {}
+        self._joined: dict[tuple[bytes, int], list[tuple[JobId, Trigger]]] = {}
         self._new_events: list[tuple[bytes, int, JobId, TriggerId]] = []
-        self._triggers: dict[TriggerId, Trigger] = {}
 
     async def load(self, window_ids: Iterable[bytes]) -> None:
         """Read windows that runs may join or open."""
@@ -132,14 +173,23 @@ class DigestWindows:
             if window is not None and window.leader_id == row["job_id"] and window.generation == row["generation"]:
                 self._led[JobId(row["job_id"])] = window.id
                 window_ids.append(window.id)
-        if window_ids:
-            for row in await self._db.fetch(LIST_EVENTS, **scope, window_ids=window_ids):
-                events = self._events.setdefault((row["window_id"], row["generation"]), [])
-                events.append((TriggerId(row["trigger_id"]), JobId(row["job_id"])))
-        ids = {trigger_id for events in self._events.values() for trigger_id, _ in events}
-        if ids - self._triggers.keys():
-            wanted = list(ids - self._triggers.keys())
-            self._triggers |= await list_triggers_by_id(self._db, self._environment_id, wanted)
+        await self._load_events(window_ids)
+
+    async def _load_events(self, window_ids: Sequence[bytes]) -> None:
+        """Read the events that templates see of these windows, and count all."""
+        if not window_ids:
+            return
+        scope = {"environment_id": self._environment_id}
+        rows = await self._db.fetch(LIST_EVENTS, **scope, window_ids=window_ids, limit=MAX_EVENTS)
+        found: dict[bytes, list[_Event]] = {}
+        for row in rows:
+            found.setdefault(row["window_id"], []).append(_event(row))
+            self._loaded.setdefault(row["window_id"], _LoadedEvents(row["total"]))
+        for window_id, events in found.items():
+            window = self._windows[window_id]
+            self._loaded[window_id].events = choose_shown(events, window.leader_id if window else None)
+        shown = [one.event for loaded in self._loaded.values() for one in loaded.events]
+        await add_payloads(self._db, self._environment_id, shown)
 
     async def find(self, identity: WindowIdentity) -> Window | None:
         """The window of an identity, open or closed."""
@@ -167,13 +217,13 @@ class DigestWindows:
         """Add the event of a run to an open window."""
         self._windows[window.id] = replace(window, last_event_at=self._now)
         self._new_events.append((window.id, window.generation, job_id, trigger.id))
-        self._events.setdefault((window.id, window.generation), []).append((trigger.id, job_id))
-        self._triggers[trigger.id] = trigger
+        if not trigger.is_canceled:
+            self._joined.setdefault((window.id, window.generation), []).append((job_id, trigger))
 
-    async def close(self, leader_id: JobId) -> list[Trigger] | None:
-        """Close the window that the job leads; returns its events in trigger order, or None if it leads none.
+    async def close(self, leader_id: JobId) -> ClosedWindow | None:
+        """Close the window that the job leads, and return its events; None if it leads none.
 
-        Events of a canceled crowd may still be in it.
+        Events of a canceled crowd may still be in it; they do not count.
         """
         await self.load_led([leader_id])
         window_id = self._led.get(leader_id)
@@ -181,9 +231,10 @@ class DigestWindows:
         if window is None or window.leader_id != leader_id:
             return None
         self._windows[window.id] = _closed(window)
-        events = sorted(self._events.get((window.id, window.generation), []))
-        triggers = [self._triggers[trigger_id] for trigger_id, _ in events if trigger_id in self._triggers]
-        return [one for one in triggers if not one.is_canceled]
+        loaded = self._loaded.pop(window.id, _LoadedEvents(0))
+        joined = [_joined_event(*one) for one in self._joined.pop((window.id, window.generation), [])]
+        shown = choose_shown([*loaded.events, *joined], leader_id) if joined else loaded.events
+        return ClosedWindow([one.event for one in shown], loaded.total + len(joined))
 
     async def write(self) -> None:
         """Write what has changed."""
@@ -235,15 +286,15 @@ async def _find_windows(
 async def _replace_leader(db: Connection, environment_id: EnvironmentId, window: Window, now: Millis) -> None:
     """Promote the oldest follower to lead the window; without followers it closes."""
     scope = {"environment_id": environment_id}
-    events = await db.fetch(LIST_EVENTS, **scope, window_ids=[window.id])
-    followers = [JobId(one["job_id"]) for one in events if one["generation"] == window.generation]
-    if not followers:
+    oldest = await db.fetch_one(FIND_OLDEST, **scope, window_id=window.id, generation=window.generation)
+    if oldest is None:
         await _update(db, environment_id, [_closed(window)])
         return
-    leader = await jobs.promote(db, environment_id, followers[0], due_at=window.closes_at, now=now)
+    follower = JobId(oldest["job_id"])
+    leader = await jobs.promote(db, environment_id, follower, due_at=window.closes_at, now=now)
     await db.execute(CLEAR_LEADER, **scope, leader=leader, now=now)
     await db.execute(POINT_TO_LEADER, **scope, leader=leader, former=window.leader_run_id, now=now)
-    await _update(db, environment_id, [replace(window, leader_id=followers[0], leader_run_id=leader)])
+    await _update(db, environment_id, [replace(window, leader_id=follower, leader_run_id=leader)])
 
 
 async def _update(db: Connection, environment_id: EnvironmentId, windows: Sequence[Window]) -> None:
@@ -261,6 +312,36 @@ async def _update(db: Connection, environment_id: EnvironmentId, windows: Sequen
     ]
     if rows:
         await db.execute_many(UPDATE_WINDOWS, rows)
+
+
+def make_event(trigger_id: TriggerId, created_at: Millis) -> dict[str, Any]:
+    """An event as templates see it, still without its payload."""
+    return {"id": id_text(trigger_id), "time": iso_text(created_at)}
+
+
+def choose_shown(events: Iterable[_Event], leader_id: JobId | None) -> list[_Event]:
+    """The first events, as far as they fit, in trigger order; that of the leader is among them."""
+    ordered = sorted(events, key=lambda one: (one.trigger_id, one.job_id))
+    own = [one for one in ordered if one.job_id == leader_id]
+    size, shown = sum(one.size for one in own), list(own)
+    for one in ordered:
+        if one.job_id == leader_id:
+            continue
+        size += one.size
+        if len(shown) >= MAX_EVENTS or (shown and size > MAX_EVENT_BYTES):
+            break
+        shown.append(one)
+    return sorted(shown, key=lambda one: (one.trigger_id, one.job_id))
+
+
+def _joined_event(job_id: JobId, trigger: Trigger) -> _Event:
+    event = make_event(trigger.id, trigger.created_at) | {"payload": trigger.payload}
+    return _Event(trigger.id, job_id, len(encode_json(trigger.payload)), event)
+
+
+def _event(row: Row) -> _Event:
+    trigger_id = TriggerId(row["trigger_id"])
+    return _Event(trigger_id, JobId(row["job_id"]), row["size"], make_event(trigger_id, row["created_at"]))
 
 
 def _closed(window: Window) -> Window:

@@ -6,8 +6,9 @@ from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.recipients import Recipient
-from clarion.engine.records import Run
+from clarion.engine.records import Run, count_events
 from clarion.ids import EnvironmentId, JobId, NotificationId, find_id, new_id
+from clarion.jobs.digest_events import add_payloads
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Job
 from clarion.jobs.store import list_jobs_of_runs
@@ -96,8 +97,25 @@ async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable
         for one in wanted
         if one in rows
     ]
+    await _add_digest_events(db, environment_id, runs)
     await _add_preferences(db, environment_id, runs)
     return runs
+
+
+async def _add_digest_events(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run]) -> None:
+    """Complete the events of digests with their payloads, which are stored in the triggers."""
+    filled = []
+    for run in runs:
+        for job in run.jobs:
+            if job.outputs is None or run.step_of(job).type is not StepType.DIGEST:
+                continue
+            found = job.digest if job.digest and "events" in job.digest else job.outputs
+            if "events" in found:
+                job.has_events = True
+                job.outputs = {"events": found["events"], "eventCount": count_events(found)}
+                filled += found["events"]
+    if filled:
+        await add_payloads(db, environment_id, filled)
 
 
 async def add_past(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run]) -> None:

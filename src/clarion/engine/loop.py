@@ -20,8 +20,10 @@ async def repeat(work: Callable[[], Awaitable[bool]], hint: asyncio.Event) -> No
     while True:
         try:
             if not await work():
+                # Not `wait_for`: in Python 3.11 it swallows a cancellation that comes together with the hint.
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(hint.wait(), _IDLE_SECONDS)
+                    async with asyncio.timeout(_IDLE_SECONDS):
+                        await hint.wait()
                 hint.clear()
         except StoreUnavailable as error:
             log.warning("Work postponed", extra={"error": str(error)})

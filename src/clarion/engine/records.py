@@ -67,7 +67,11 @@ class Run(Struct, kw_only=True):
     def carries_others(self) -> bool:
         """Whether a digest of this run holds events of other triggers."""
         own = id_text(self.trigger.id)
-        return any(event["id"] != own for job in self.jobs for event in (job.digest or {}).get("events", ()))
+        return any(
+            count_events(job.digest) > sum(event["id"] == own for event in job.digest["events"])
+            for job in self.jobs
+            if job.digest and "events" in job.digest
+        )
 
     def drop_own_event(self) -> None:
         """Leave only the events of others in its digests."""
@@ -75,9 +79,10 @@ class Run(Struct, kw_only=True):
         for job in self.jobs:
             if job.digest and "events" in job.digest:
                 events = [event for event in job.digest["events"] if event["id"] != own]
-                job.digest = job.digest | {"events": events}
-                job.outputs = {"events": events, "eventCount": len(events)}
-                job.changed = True
+                count = count_events(job.digest) - (len(job.digest["events"]) - len(events))
+                job.outputs = {"events": events, "eventCount": count}
+                job.digest = job.digest | job.outputs
+                job.changed = job.has_events = True
 
     def step_of(self, job: Job) -> Step:
         return self.version.steps[job.step]
@@ -107,8 +112,18 @@ def variables_of(run: Run) -> dict[str, Any]:
             "severity": run.workflow.severity,
         },
         "steps": {run.step_of(job).step_id: job.outputs for job in run.jobs if job.outputs is not None},
-        "step": {"digest": digested is not None, "events": events, "total_count": len(events)},
+        "step": {
+            "digest": digested is not None,
+            "events": events,
+            "total_count": count_events(digested) if digested else 0,
+        },
     }
+
+
+def count_events(digest: Mapping[str, Any]) -> int:
+    """How many events a closed digest has, those included that it does not show."""
+    count: int = digest.get("eventCount", len(digest["events"]))
+    return count
 
 
 def _person(subscriber: Subscriber) -> Mapping[str, Any]:

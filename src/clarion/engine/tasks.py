@@ -31,6 +31,15 @@ class Tasks:
             raise failure
         return any(claim.result() for claim in started)
 
+    async def wait(self, seconds: float | None) -> None:
+        """Wait until all of the present tasks have ended, but no longer; None has no limit."""
+        if self._in_flight:
+            await asyncio.wait(self._in_flight, timeout=seconds)
+
+    def cancel(self) -> None:
+        for task in self._in_flight:
+            task.cancel()
+
     async def finish(self) -> None:
         """Wait until none is left, those included that others start meanwhile."""
         while self._in_flight:

@@ -58,12 +58,13 @@ async def run_unit(
 async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim, now: Millis) -> UnitResult:
     """Take everything in the claim as far as it gets."""
     runs = [*claim.due, *await start_runs(db, environment_id, claim.recipients, now)]
+    has_postponed = False
     if runs:
         version = claim.configuration_version
         if version is None:
             version = await get_configuration_version(db, environment_id)
         defaults = await get_defaults(db, environment_id, version)
-        await Advance(db, environment_id, defaults, now).run_all(runs)
+        has_postponed = await Advance(db, environment_id, defaults, now).run_all(runs)
         await write_runs(db, environment_id, runs, now)
         await emit_run_events(db, environment_id, runs, version, now)
     await settle_claim(db, environment_id, claim)
@@ -71,7 +72,7 @@ async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim,
         runs=len(runs) + len(claim.progress) + len(claim.parts),
         has_sends=any(job.queue is JobQueue.SEND for run in runs for job in run.jobs),
         has_parts=claim.has_split,
-        has_more=claim.has_more,
+        has_more=claim.has_more or has_postponed,
     )
 
 

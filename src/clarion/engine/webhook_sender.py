@@ -56,22 +56,31 @@ class WebhookSender:
         self._in_flight: set[ClaimedDelivery] = set()
         self._posted: list[tuple[ClaimedDelivery, Attempt]] = []
         self._tasks = Tasks()
+        self._posts = Tasks()
         self._recorder: asyncio.Task[None] | None = None
 
-    async def run(self) -> None:
-        """Post until cancelled; what is in flight then is finished and recorded first."""
+    async def run(self, grace_seconds: float | None = None) -> None:
+        """Post until cancelled; what is in flight then has the grace period to end, and is left to its lease after."""
         forgetting = asyncio.create_task(self._forget_for_ever())
         try:
             await repeat(self.claim, self._hint)
         finally:
             self._is_ending = True
+            # Claims that have begun still end.
             await self._tasks.finish()
+            await self._posts.wait(grace_seconds)
+            self._posts.cancel()
+            await self._finish()
             forgetting.cancel()
+
+    async def _finish(self) -> None:
+        await self._posts.finish()
+        await self._tasks.finish()
 
     async def work(self) -> bool:
         """Post and record what is due at this moment; returns whether there was any."""
         has_claimed = await self.claim()
-        await self._tasks.finish()
+        await self._finish()
         return has_claimed
 
     async def claim(self) -> bool:
@@ -97,7 +106,7 @@ class WebhookSender:
         deliveries = await self._database.transaction(claim)
         self._in_flight.update(deliveries)
         for delivery in deliveries:
-            self._tasks.start(self._post(delivery))
+            self._posts.start(self._post(delivery))
         return bool(deliveries)
 
     async def _post(self, delivery: ClaimedDelivery) -> None:

@@ -14,6 +14,7 @@ from clarion.engine.cancel import continue_cancel
 from clarion.engine.loop import repeat
 from clarion.engine.membership import Membership
 from clarion.engine.poison import isolate_poison
+from clarion.engine.sending.claim import LEASE
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.engine.sending.sender import Sender
 from clarion.engine.unit import MAX_RUNS, UnitResult, run_unit
@@ -75,7 +76,7 @@ class UnitSizes:
 class Engine:
     """Does the work of one process; any number of processes share a PostgreSQL."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it is composed of
         self,
         database: Database,
         *,
@@ -84,6 +85,7 @@ class Engine:
         bus: Bus,
         gateway: ProviderGateway,
         receipts_url: ReceiptsUrl = nowhere,
+        lease: Millis = LEASE,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -100,6 +102,7 @@ class Engine:
             integrations=IntegrationCache(vault),
             wake_lanes=self._announce_work,
             receipts_url=receipts_url,
+            lease=lease,
         )
         self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway)
         bus.listen(Signal.WORK, self.wake)
@@ -108,13 +111,13 @@ class Engine:
         """There may be work."""
         self._hint.set()
 
-    async def run(self) -> None:
-        """Work until cancelled; sends in flight are finished and recorded first."""
+    async def run(self, grace_seconds: float | None = None) -> None:
+        """Work until cancelled; then calls of providers that are under way have the grace period to end."""
         async with asyncio.TaskGroup() as work:
             work.create_task(self.membership.run())
             work.create_task(repeat(self.work_lanes, self._hint))
-            work.create_task(self.sender.run())
-            work.create_task(self.webhooks.run())
+            work.create_task(self.sender.run(grace_seconds))
+            work.create_task(self.webhooks.run(grace_seconds))
 
     async def drain(self) -> None:
         """Work until nothing is due at this moment."""

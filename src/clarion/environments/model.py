@@ -60,6 +60,11 @@ def hash_key(text: str) -> KeyHash:
     return KeyHash(hashlib.sha256(text.encode()).digest())
 
 
-def can_grant(own: frozenset[Scope], wanted: frozenset[Scope]) -> bool:
-    """Return whether a key may grant the wanted scopes: it must have them itself."""
-    return Scope.ALL in own or wanted <= own
+def list_missing_scopes(own: frozenset[Scope], wanted: frozenset[Scope]) -> list[Scope]:
+    """The wanted scopes that a key lacks; it may grant, change and revoke only what it has itself."""
+    return [] if Scope.ALL in own else sorted(wanted - own)
+
+
+def outlives(expires_at: Millis | None, own: Millis | None) -> bool:
+    """Return whether a key that expires at one moment is valid for longer than its maker; None is never."""
+    return own is not None and (expires_at is None or expires_at > own)

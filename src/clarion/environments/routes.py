@@ -1,14 +1,14 @@
 """Environments, keys and the health check."""
 
-from msgspec import UNSET, UnsetType
+from msgspec import UnsetType
 
 from clarion import __version__
 from clarion.bus import Signal
-from clarion.clock import Millis
+from clarion.clock import Millis, iso_text
 from clarion.db.query import sql
 from clarion.environments import actions, store
 from clarion.environments.configuration import raise_configuration_version
-from clarion.environments.model import can_grant
+from clarion.environments.model import ApiKey, list_missing_scopes, outlives
 from clarion.environments.wire import (
     ApiKeyIn,
     ApiKeyOut,
@@ -68,9 +68,10 @@ async def list_api_keys(call: Call) -> list[ApiKeyOut]:
 async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
     """Create an API key; the answer is the only place that shows its secret."""
     scopes = frozenset(body.scopes)
-    if not can_grant(call.caller.scopes, scopes):
-        raise Forbidden("A key can hand on only scopes that it has itself")
-    request = actions.KeyRequest(name=body.name, scopes=scopes, expires_at=_future(call, body.expires_at))
+    _require_scopes(call, scopes, "grant")
+    own = call.caller.expires_at
+    expires_at = own if isinstance(body.expires_at, UnsetType) else _granted_expiry(call, body.expires_at)
+    request = actions.KeyRequest(name=body.name, scopes=scopes, expires_at=expires_at)
     made = await actions.create_api_key(call.db, call.environment_id, request, call.now)
     return NewApiKeyOut(key=made.text, api_key=ApiKeyOut.of(made.record))
 
@@ -78,12 +79,11 @@ async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
 @operation("PATCH", "/v1/environments/api-keys/{apiKeyId}", scope=Scope.ENVIRONMENTS_WRITE, body=ApiKeyPatch)
 async def update_api_key(call: Call, key_id: ApiKeyId, body: ApiKeyPatch) -> ApiKeyOut:
     """Rename an API key, or set when it expires: a new key and an old one overlap until then."""
-    key = await store.find_api_key(call.db, call.environment_id, key_id)
-    if key is None:
-        raise NotFound("ApiKey", id_text(key_id))
-    if not can_grant(call.caller.scopes, key.scopes):
-        raise Forbidden("A key can change only keys whose scopes it has itself")
-    expires_at = key.expires_at if body.expires_at is UNSET else _future(call, body.expires_at)
+    key = await _get_api_key(call, key_id)
+    _require_scopes(call, key.scopes, "change")
+    expires_at = key.expires_at
+    if not isinstance(body.expires_at, UnsetType):
+        expires_at = _granted_expiry(call, body.expires_at)
     name = key.name if isinstance(body.name, UnsetType) else body.name
     await store.update_api_key(call.db, call.environment_id, key_id, name=name, expires_at=expires_at)
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
@@ -94,8 +94,8 @@ async def update_api_key(call: Call, key_id: ApiKeyId, body: ApiKeyPatch) -> Api
 @operation("DELETE", "/v1/environments/api-keys/{apiKeyId}", scope=Scope.ENVIRONMENTS_WRITE, status=204)
 async def revoke_api_key(call: Call, key_id: ApiKeyId) -> None:
     """Revoke an API key at once."""
-    if not await store.revoke_api_key(call.db, call.environment_id, key_id, call.now):
-        raise NotFound("ApiKey", id_text(key_id))
+    _require_scopes(call, (await _get_api_key(call, key_id)).scopes, "revoke")
+    await store.revoke_api_key(call.db, call.environment_id, key_id, call.now)
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
 
 
@@ -104,9 +104,34 @@ async def _out(call: Call) -> EnvironmentOut:
     return EnvironmentOut.of(next(one for one in environments if one.id == call.environment_id))
 
 
-def _future(call: Call, text: MomentText | UnsetType | None) -> Millis | None:
-    if text is None or isinstance(text, UnsetType):
-        return None
-    if text.moment <= call.now:
+async def _get_api_key(call: Call, key_id: ApiKeyId) -> ApiKey:
+    key = await store.find_api_key(call.db, call.environment_id, key_id)
+    if key is None:
+        raise NotFound("ApiKey", id_text(key_id))
+    return key
+
+
+def _require_scopes(call: Call, scopes: frozenset[Scope], verb: str) -> None:
+    """Refuse what would let a key act beyond its own scopes through another key."""
+    missing = list_missing_scopes(call.caller.scopes, scopes)
+    if missing:
+        raise Forbidden(
+            f"This API key cannot {verb} a key with scopes that it lacks itself: {', '.join(missing)}; "
+            "use a key that has them, or 'clarion keys'",
+            ctx={"missingScopes": missing},
+        )
+
+
+def _granted_expiry(call: Call, text: MomentText | None) -> Millis | None:
+    """When a key is to expire; no later than the key that asks for it."""
+    if text is not None and text.moment <= call.now:
         raise Invalid.field("expiresAt", "must lie in the future", text)
-    return text.moment
+    expires_at = None if text is None else text.moment
+    own = call.caller.expires_at
+    if own is not None and outlives(expires_at, own):
+        raise Forbidden(
+            f"This API key expires at {iso_text(own)} and cannot let a key be valid for longer; "
+            "send an earlier expiresAt, or use a key that lasts longer",
+            ctx={"expiresAt": iso_text(own)},
+        )
+    return expires_at

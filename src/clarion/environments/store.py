@@ -46,6 +46,7 @@ FIND_API_KEY = sql("""
 LIST_API_KEYS = sql("""
     SELECT * FROM api_keys WHERE environment_id = :environment_id AND revoked_at IS NULL ORDER BY id
 """)
+HAS_HAD_API_KEY = sql("SELECT 1 AS found FROM api_keys WHERE environment_id = :environment_id LIMIT 1")
 UPDATE_API_KEY = sql("""
     UPDATE api_keys SET name = :name, expires_at = :expires_at
     WHERE environment_id = :environment_id AND id = :id AND revoked_at IS NULL
@@ -129,6 +130,11 @@ async def find_api_key(db: Connection, environment_id: EnvironmentId, key_id: Ap
 
 async def list_api_keys(db: Connection, environment_id: EnvironmentId) -> list[ApiKey]:
     return [_api_key(row) for row in await db.fetch(LIST_API_KEYS, environment_id=environment_id)]
+
+
+async def has_had_api_key(db: Connection, environment_id: EnvironmentId) -> bool:
+    """Return whether there ever was an API key; revoked ones count."""
+    return await db.fetch_one(HAS_HAD_API_KEY, environment_id=environment_id) is not None
 
 
 async def update_api_key(

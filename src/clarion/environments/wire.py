@@ -49,9 +49,11 @@ KeyName = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class ApiKeyIn(Wire):
+    """Without `expiresAt` the key expires with the one that makes it, or never."""
+
     name: KeyName
     scopes: Annotated[list[Scope], Meta(min_length=1)] = field(default_factory=lambda: [Scope.ALL])
-    expires_at: MomentText | None = None
+    expires_at: MomentText | UnsetType | None = UNSET
 
 
 class ApiKeyPatch(Wire):

@@ -30,6 +30,7 @@ STATUS: dict[type[errors.ClarionError], int] = {
     errors.NotJson: 415,
     errors.PayloadInvalid: 400,
     errors.Invalid: 422,
+    errors.Busy: 503,
     errors.StoreUnavailable: 503,
 }
 
@@ -62,8 +63,13 @@ def unexpected_body(error_id: str, *, path: str, now: Millis) -> bytes:
     return encode_json(UnexpectedErrorBody(**_common(500, _UNEXPECTED, path, now), error_id=error_id))
 
 
+def refusal_body(status: int, message: str, now: Millis) -> bytes:
+    """The body for a connection that is refused or ended before its request was read."""
+    return encode_json(ErrorBody(**_common(status, message, "", now)))
+
+
 def error_headers(error: errors.RequestError | errors.StoreUnavailable) -> list[tuple[bytes, bytes]]:
-    if isinstance(error, errors.InProgress | errors.StoreUnavailable):
+    if isinstance(error, errors.InProgress | errors.Busy | errors.StoreUnavailable):
         return [(b"retry-after", b"1")]
     if isinstance(error, errors.Unauthenticated):
         return [(b"www-authenticate", b"ApiKey")]

@@ -42,10 +42,12 @@ class Caller:
     organization_id: OrganizationId
     key_id: ApiKeyId
     scopes: frozenset[Scope]
+    expires_at: Millis | None = None
 
     @cached_property
-    def scopes_text(self) -> bytes:
-        return " ".join(sorted(self.scopes)).encode()
+    def rights_text(self) -> bytes:
+        """What the key may do, and until when."""
+        return " ".join((*sorted(self.scopes), *([] if self.expires_at is None else [str(self.expires_at)]))).encode()
 
     def has_scope(self, scope: Scope) -> bool:
         return Scope.ALL in self.scopes or scope in self.scopes

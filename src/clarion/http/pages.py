@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from clarion.db.listing import (
     CursorPosition,
     Listing,
+    NewestRows,
     PageRequest,
     count_all_rows,
     count_rows,
@@ -54,7 +55,7 @@ class CursorPage(Wire, Generic[T]):
 
 
 class OffsetPage(Wire, Generic[T]):
-    """A page of a v1 list: `pageSize` is the number returned."""
+    """A page of a v1 list: `pageSize` is the number returned, which is less than asked for if items are large."""
 
     total_count: int | UnsetType = UNSET
     has_more: bool
@@ -88,28 +89,28 @@ async def list_offset_page(
     db: Connection, listing: Listing, *, page: int, limit: int, render: Callable[[Row], T]
 ) -> OffsetPage[T]:
     """One page, newest first, with the total unless the list is too long to count."""
-    rows, has_more = await list_newest_rows(db, listing, page=page, limit=limit)
-    total: int | None = page * limit + len(rows)
+    found = await list_newest_rows(db, listing, page=page, limit=limit)
+    total: int | None = found.skipped + len(found.rows)
     # The last page gives the total away; the others, and those beyond the end, need a count.
-    if has_more or (page and not rows):
+    if found.has_more or (page and not found.rows):
         total = await count_all_rows(db, listing)
     return OffsetPage(
         total_count=UNSET if total is None else total,
-        has_more=has_more,
-        data=[render(row) for row in rows],
-        page_size=len(rows),
+        has_more=found.has_more,
+        data=[render(row) for row in found.rows],
+        page_size=len(found.rows),
         page=page,
     )
 
 
-async def list_newest_rows(db: Connection, listing: Listing, *, page: int, limit: int) -> tuple[list[Row], bool]:
-    """The rows of one page, newest first, and whether there are more; refuses a page too deep in a long list."""
+async def list_newest_rows(db: Connection, listing: Listing, *, page: int, limit: int) -> NewestRows:
+    """The rows of one page, newest first; refuses a page too deep in a long list."""
     if page * limit <= MAX_OFFSET:
-        return await fetch_newest_rows(db, listing, offset=page * limit, limit=limit)
+        return await fetch_newest_rows(db, listing, page=page, limit=limit)
     # Most lists end before MAX_OFFSET, and pages beyond the end of a list are empty.
     if await count_rows(db, listing, limit=MAX_OFFSET + 1) > MAX_OFFSET:
         raise Invalid.field("page", f"lies beyond the first {MAX_OFFSET} items; narrow the list by its filters", page)
-    return [], False
+    return NewestRows(rows=(), has_more=False, skipped=page * limit)
 
 
 def read_page_request(query: CursorQuery) -> PageRequest:

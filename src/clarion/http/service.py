@@ -1,12 +1,14 @@
 """The ASGI application: routes a request, authenticates the caller, runs the operation and sends the response."""
 
+import asyncio
 import gzip
 import logging
 import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple, Unpack
 
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
@@ -16,7 +18,7 @@ from clarion.db.port import Connection, Database
 from clarion.http import idempotency
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
 from clarion.http.idempotency import Response
-from clarion.http.limits import check_nesting, check_size
+from clarion.http.limits import HeldBytes, check_nesting, check_size
 from clarion.http.operation import ANONYMOUS, Call, Caller, DetachedCall, Operation, RawRequest, Services, Transaction
 from clarion.http.router import Router
 from clarion.http.writes import WriteRequest, WriteRunner, make_response
@@ -25,10 +27,16 @@ from clarion.randomness import random_bytes
 
 Authenticate = Callable[[str | None], Awaitable[Caller]]
 Headers = Mapping[bytes, bytes]
+T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
 
 _JSON = b"application/json"
 _JSON_TYPES = re.compile(rb"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
 MIN_COMPRESSED_BYTES = 1024
+_COMPRESSION_LEVEL = 6
+MAX_LOOP_BYTES = 256 * 1024
+"""Larger bodies are decoded, and larger responses compressed, outside the event loop."""
+_THREADS = 2
 _ACCEPTS_GZIP = re.compile(rb"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
@@ -49,6 +57,8 @@ class _Request(Struct, kw_only=True):
     headers: Headers
     request_id: bytes
     caller: Caller | None = None
+    held_bytes: int = 0
+    """How much of the body is in memory."""
 
     @property
     def display_path(self) -> str:
@@ -73,6 +83,8 @@ class Service:
         self._writes = WriteRunner(database, services)
         self._authenticate = authenticate
         self._pages = pages
+        self._held = HeldBytes()
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="clarion-large")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -84,7 +96,7 @@ class Service:
             headers.append((b"vary", b"Accept-Encoding"))
             if _ACCEPTS_GZIP.search(request.headers.get(b"accept-encoding", b"")):
                 headers.append((b"content-encoding", b"gzip"))
-                body = gzip.compress(body, mtime=0)
+                body = _compress(body) if len(body) <= MAX_LOOP_BYTES else await self._in_thread(_compress, body)
         headers.append((b"x-request-id", request.request_id))
         headers.append((b"content-length", str(len(body)).encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -108,6 +120,8 @@ class Service:
             error_id = str(uuid.uuid4())
             log.exception("Request failed", extra={"error_id": error_id, "request_id": request.request_id.decode()})
             return 500, headers, unexpected_body(error_id, path=request.display_path, now=self._services.clock.now())
+        finally:
+            self._held.release(request.held_bytes)
         if response.is_replayed:
             headers.append((b"idempotency-replay", b"true"))
         headers[0] = (b"content-type", response.content_type)
@@ -116,8 +130,11 @@ class Service:
     async def _run_operation(self, request: _Request, receive: Receive) -> Response:
         operation, path_texts = self._router.find(request.method, request.raw_path)
         caller = await self._authorize(operation, request)
-        body = await _read_body(receive, request.headers, operation.body_limit)
-        arguments = _read_arguments(operation, request, path_texts, body)
+        body = await _read_body(receive, request, operation.body_limit, self._held)
+        if len(body) <= MAX_LOOP_BYTES:
+            arguments = _read_arguments(operation, request, path_texts, body)
+        else:
+            arguments = await self._in_thread(_read_arguments, operation, request, path_texts, body)
         if operation.transaction is Transaction.NONE:
             call = self._detached_call(caller, request, body)
             return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
@@ -139,6 +156,9 @@ class Service:
             )
         )
 
+    async def _in_thread(self, function: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
+
     def _detached_call(self, caller: Caller, request: _Request, body: bytes) -> DetachedCall:
         raw = RawRequest(
             method=request.method, path=request.raw_path, query=request.query, headers=request.headers, body=body
@@ -159,6 +179,10 @@ class Service:
         return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
 
 
+def _compress(body: bytes) -> bytes:
+    return gzip.compress(body, _COMPRESSION_LEVEL, mtime=0)
+
+
 def _make_idempotency_key(request: _Request, caller: Caller, body: bytes) -> idempotency.IdempotencyKey | None:
     text = request.headers.get(b"idempotency-key", b"").decode("latin-1").strip()
     if not text:
@@ -168,8 +192,8 @@ def _make_idempotency_key(request: _Request, caller: Caller, body: bytes) -> ide
         environment_id=caller.environment_id,
         method=request.method,
         path=request.raw_path,
-        # The response may depend on the scopes of the API key, so another key with other scopes must not get it.
-        content=b"\x00".join((caller.scopes_text, request.query, body)),
+        # The response may depend on the rights of the API key, so another key with other rights must not get it.
+        content=b"\x00".join((caller.rights_text, request.query, body)),
     )
 
 
@@ -219,23 +243,29 @@ def _check_body(headers: Headers, body: bytes) -> bytes:
     return body
 
 
-async def _read_body(receive: Receive, headers: Headers, limit: int) -> bytes:
-    length = headers.get(b"content-length", b"0")
+async def _read_body(receive: Receive, request: _Request, limit: int, held: HeldBytes) -> bytes:
+    """The body, whose bytes are added to those that are held."""
+    length = request.headers.get(b"content-length", b"0")
     check_size(int(length) if length.isdigit() else 0, limit)
     message = await receive()
     body: bytes = message.get("body", b"")
+    _hold(request, len(body), limit, held)
     if not message.get("more_body", False):
-        check_size(len(body), limit)
         return body
-    parts, size = [body], len(body)
+    parts = [body]
     while message.get("more_body", False):
         message = await receive()
         parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        check_size(size, limit)
+        _hold(request, len(parts[-1]), limit, held)
     if message["type"] == "http.disconnect":
         raise errors.Malformed("The body ended early")
     return b"".join(parts)
+
+
+def _hold(request: _Request, size: int, limit: int, held: HeldBytes) -> None:
+    check_size(request.held_bytes + size, limit)
+    held.add(size)
+    request.held_bytes += size
 
 
 def _log_request(request: _Request, status: int, started: float) -> None:

@@ -5,6 +5,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator
 from enum import Enum
+from itertools import islice
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,6 +17,9 @@ from clarion.http.wire import CheckedText, Wire, parse_checked
 T = TypeVar("T", bound=Wire)
 
 Found = tuple[str, Problem]
+
+MAX_PROBLEMS = 100
+"""How many problems of a body are reported: an array may have a million wrong items."""
 
 _WORDS = {
     "str": "a string",
@@ -53,8 +57,11 @@ def find_problems(value: Any, shape: Any, path: str) -> Iterator[Found]:
     try:
         msgspec.convert(value, shape, dec_hook=parse_checked)
     except msgspec.ValidationError as error:
-        inner = list(_inside(value, _unwrap(shape), path))
-        yield from inner or [(path or "body", Problem(_explain(str(error), shape), _repeatable(value, path)))]
+        first = None
+        for first in _inside(value, _unwrap(shape), path):
+            yield first
+        if first is None:
+            yield path or "body", Problem(_explain(str(error), shape), _repeatable(value, path))
 
 
 def _repeatable(value: Any, path: str) -> Any:
@@ -116,7 +123,7 @@ def _explain(message: str, shape: Any) -> str:
 
 def _collect(found: Iterator[Found], fallback: str) -> dict[str, list[Problem]]:
     problems: dict[str, list[Problem]] = {}
-    for path, problem in found:
+    for path, problem in islice(found, MAX_PROBLEMS):
         problems.setdefault(path, []).append(problem)
     # Empty if only decoding fails, as for a number beyond 64 bits.
     return problems or {"body": [Problem(fallback)]}
@@ -132,7 +139,8 @@ def _decode_any(content: bytes) -> Any:
 
 
 def _refuse_nul(value: Any) -> None:
-    problems = {path: [Problem("must not contain the character U+0000")] for path in _nul_paths(value, "")}
+    paths = islice(_nul_paths(value, ""), MAX_PROBLEMS)
+    problems = {path: [Problem("must not contain the character U+0000")] for path in paths}
     if problems:
         raise Invalid(problems)
 

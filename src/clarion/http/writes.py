@@ -7,13 +7,16 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.db.port import Connection, Database, Work
-from clarion.errors import InProgress, Invalid, RequestError, StoreUnavailable
+from clarion.errors import Busy, InProgress, Invalid, RequestError, StoreUnavailable
 from clarion.http import idempotency
 from clarion.http.batching import Batch, Batcher
 from clarion.http.errors import error_body, status_of
 from clarion.http.idempotency import IdempotencyKey, Response
 from clarion.http.operation import Call, Caller, JsonResponse, Operation, RawResponse, Services
 from clarion.jsontext import encode_json
+
+MAX_WAITING_WRITES = 2_000
+"""How many requests may wait for the store; more would only wait longer than their clients do."""
 
 
 class WriteRequest(Struct, frozen=True, kw_only=True):
@@ -30,16 +33,28 @@ class WriteRequest(Struct, frozen=True, kw_only=True):
 class WriteRunner:
     """Runs write requests on a database; concurrent requests for a batched operation share a unit of work."""
 
-    def __init__(self, database: Database, services: Services) -> None:
+    def __init__(self, database: Database, services: Services, *, max_waiting: int = MAX_WAITING_WRITES) -> None:
         self._database = database
         self._services = services
         self._batchers: dict[str, Batcher[WriteRequest]] = {}
+        self._max_waiting = max_waiting
+        self.waiting_count = 0
+        """How many requests wait for the store now."""
 
     async def run(self, request: WriteRequest) -> Response:
         """Run the request, or return the response stored under its key; raises the error that refuses it."""
-        if request.operation.is_batched:
-            response: Response = await self._batcher(request.operation).submit(request)
-            return response
+        if self.waiting_count >= self._max_waiting:
+            raise Busy("More requests wait for the store than it can work on; try again")
+        self.waiting_count += 1
+        try:
+            if request.operation.is_batched:
+                response: Response = await self._batcher(request.operation).submit(request)
+                return response
+            return await self._run_unbatched(request)
+        finally:
+            self.waiting_count -= 1
+
+    async def _run_unbatched(self, request: WriteRequest) -> Response:
         if request.key is None:
             return await self._commit(partial(self._execute, request))
         try:

@@ -20,6 +20,7 @@ from clarion.integrations.model import (
     make_identifier,
     promote,
 )
+from clarion.providers.definition.fields import unmask_secrets
 from clarion.providers.definition.provider import Provider
 from clarion.providers.registry import find_provider
 from clarion.vault import Vault
@@ -106,7 +107,10 @@ def plan_update(
     integration_id: IntegrationId, changes: IntegrationChanges, live: Collection[Integration]
 ) -> Integration:
     """Return the changed integration; raises Invalid if it cannot be changed so."""
-    changed = replace(_get(live, integration_id), **changes.fields)
+    before = _get(live, integration_id)
+    changed = replace(before, **changes.fields)
+    if "credentials" in changes.fields:
+        changed = replace(changed, credentials=unmask_secrets(changed.credentials, before.credentials))
     others = [one for one in live if one.id != integration_id]
     _refuse(_find_problems(changed, find_provider(changed.provider_id), others, checked=changes.check))
     return changed

@@ -17,12 +17,14 @@ from msgspec.structs import replace
 from clarion.clock import Millis
 from clarion.errors import Problem
 from clarion.ids import ApiKeyId, EnvironmentId, IntegrationId
+from clarion.providers.definition.fields import list_masked
 from clarion.providers.definition.provider import Provider, find_credential_problems
 from clarion.vocabulary import Channel
 
 CHANNELS_WITH_PRIMARY = frozenset({Channel.EMAIL, Channel.SMS})
 DEFAULT_WEIGHT = 100
 
+_MASKED = "is the mask that is shown instead of a secret; send the secret itself, as whenever the server changes"
 _MAX_SLUG = 80
 
 
@@ -100,6 +102,8 @@ def find_problems(
     elif integration.channel is Channel.IN_APP and any(one.channel is Channel.IN_APP for one in others):
         message = "has an integration already, and in_app takes only one; change or delete that one"
         problems["channel"] = Problem(message, integration.channel)
+    masked = list_masked(integration.credentials)
+    problems |= {f"credentials.{name}": Problem(_MASKED) for name in masked}
     if integration.active:
         # The error leaves out the value: a mistyped secret is still a secret.
         found = find_credential_problems(provider, integration.credentials)

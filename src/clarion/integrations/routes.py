@@ -1,13 +1,16 @@
 """Integrations: create, list, change, delete."""
 
+from typing import Any
+
 from clarion.errors import Invalid, NotFound
-from clarion.http.operation import Call, DetachedCall, Services, Transaction, operation
+from clarion.http.operation import Call, Caller, DetachedCall, Services, Transaction, operation
 from clarion.http.wire import IdText, changes_of
 from clarion.ids import IntegrationId
 from clarion.integrations import actions, store, verification
 from clarion.integrations.model import Integration
 from clarion.integrations.wire import IntegrationIn, IntegrationOut, IntegrationPatch, TestMessageIn, TestMessageOut
 from clarion.jsontext import plain_value
+from clarion.providers.definition.fields import mask_secrets
 from clarion.providers.definition.provider import Provider
 from clarion.providers.registry import find_provider
 from clarion.vocabulary import Scope
@@ -156,5 +159,13 @@ def _out(call: Call, integration: Integration) -> IntegrationOut:
         integration,
         call.organization_id,
         provider_id=call.services.names.to_wire(integration.provider_id),
-        shows_credentials=call.caller.has_scope(Scope.INTEGRATIONS_READ),
+        credentials=_visible_credentials(call.caller, integration),
     )
+
+
+def _visible_credentials(caller: Caller, integration: Integration) -> dict[str, Any]:
+    if not caller.has_scope(Scope.INTEGRATIONS_READ):
+        return {}
+    if caller.has_scope(Scope.INTEGRATIONS_SECRETS):
+        return integration.credentials
+    return mask_secrets(find_provider(integration.provider_id), integration.credentials)

@@ -7,7 +7,7 @@ from clarion.db.query import sql
 from clarion.ids import EnvironmentId, IntegrationId
 from clarion.integrations.model import Integration
 from clarion.jsontext import json_text, json_value
-from clarion.vault import Vault, sealing_key_id
+from clarion.vault import Envelope, Vault, oldest_by_key
 from clarion.vocabulary import Channel
 
 INSERT_INTEGRATION = sql("""
@@ -40,7 +40,7 @@ CLEAR_RECEIPTS_SOURCE = sql("""
     UPDATE integrations SET reports_from = NULL WHERE environment_id = :environment_id AND id = :id
 """)
 
-LIST_ENVELOPES = sql("SELECT credentials FROM integrations")
+LIST_ENVELOPES = sql("SELECT environment_id, id, credentials FROM integrations ORDER BY environment_id, id")
 # Includes deleted integrations: the old key can be thrown away only when no row needs it.
 LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
     SELECT environment_id, id, credentials FROM integrations
@@ -52,9 +52,10 @@ UPDATE_ENVELOPE = sql("""
 """)
 
 
-async def list_sealing_keys(db: Connection) -> frozenset[str]:
-    """Return the ids of all keys that stored credentials are encrypted with."""
-    return frozenset(sealing_key_id(row["credentials"]) for row in await db.fetch(LIST_ENVELOPES))
+async def list_samples(db: Connection) -> list[Envelope]:
+    """Return encrypted credentials for each key that they are encrypted with."""
+    rows = await db.fetch(LIST_ENVELOPES)
+    return oldest_by_key(Envelope(row["credentials"], row["environment_id"] + row["id"]) for row in rows)
 
 
 async def insert_integration(db: Connection, integration: Integration, vault: Vault) -> bool:

@@ -1,5 +1,6 @@
 """Shapes of integrations."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 import msgspec
@@ -147,7 +148,12 @@ class IntegrationOut(Wire):
 
     @classmethod
     def of(
-        cls, integration: Integration, organization_id: OrganizationId, *, provider_id: str, shows_credentials: bool
+        cls,
+        integration: Integration,
+        organization_id: OrganizationId,
+        *,
+        provider_id: str,
+        credentials: Mapping[str, Any],
     ) -> Self:
         deleted_at, deleted_by = integration.deleted_at, integration.deleted_by
         return cls(
@@ -158,7 +164,7 @@ class IntegrationOut(Wire):
             identifier=integration.identifier,
             provider_id=provider_id,
             channel=integration.channel,
-            credentials=msgspec.convert(integration.credentials if shows_credentials else {}, IntegrationCredentials),
+            credentials=msgspec.convert(credentials, IntegrationCredentials),
             active=integration.active,
             deleted=deleted_at is not None,
             deleted_at=UNSET if deleted_at is None else iso_text(deleted_at),

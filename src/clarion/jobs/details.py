@@ -73,5 +73,4 @@ def in_time_order(details: Iterable[ExecutionDetail]) -> list[ExecutionDetail]:
 
 def _detail_id(job_id: JobId, place: int) -> str:
     """A stable id: the job's id plus the position."""
-    moved = (int.from_bytes(job_id) + place) % (1 << 128)
-    return id_text(moved.to_bytes(16))
+    return id_text((int.from_bytes(job_id) + place).to_bytes(16))

@@ -83,6 +83,8 @@ class Job(Struct, kw_only=True):
     """Of its person."""
     priority: Priority = Priority.USUAL
     changed: bool = False
+    has_events: bool = False
+    """Whether `digest` or `outputs` hold events of a digest, which are stored without their payloads."""
 
     def wait(self, until: Millis, queue: JobQueue) -> None:
         """Wait in a queue until a moment."""

@@ -1,7 +1,6 @@
 """SQL of jobs: every statement that changes one, named by the transition it makes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -10,6 +9,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, Query, sql
 from clarion.ids import EnvironmentId, JobId, NotificationId
 from clarion.jobs.details import APPENDED_DETAIL, ExecutionDetail, decode_details
+from clarion.jobs.digest_events import without_payloads
 from clarion.jobs.lanes import IN_LANES, LaneSet
 from clarion.jobs.model import Job, JobQueue, Priority
 from clarion.jsontext import json_text, json_value
@@ -114,8 +114,8 @@ async def insert_jobs(
     """Insert the jobs of new runs, as far as they have come."""
     rows = [
         (
-            *(environment_id, job.id, run_id, job.step, kind, job.status, job.provider_id, _json(job.digest)),
-            *(json_text(job.details), job.due_at, job.attempt, job.queue, _json(job.outputs)),
+            *(environment_id, job.id, run_id, job.step, kind, job.status, job.provider_id, _digest_json(job)),
+            *(json_text(job.details), job.due_at, job.attempt, job.queue, _outputs_json(job)),
             *(job.lane, int(job.priority), now, now),
         )
         for run_id, kind, job in jobs
@@ -132,12 +132,12 @@ async def update_jobs(db: Connection, environment_id: EnvironmentId, jobs: Itera
             "id": job.id,
             "status": job.status,
             "provider_id": job.provider_id,
-            "digest": _json(job.digest),
+            "digest": _digest_json(job),
             "details": json_text(job.details),
             "due_at": job.due_at,
             "attempt": job.attempt,
             "queue": job.queue,
-            "outputs": _json(job.outputs),
+            "outputs": _outputs_json(job),
             "now": now,
         }
         for job in jobs
@@ -297,5 +297,14 @@ def _job(row: Row) -> Job:
     )
 
 
-def _json(value: Any) -> str | None:
-    return None if value is None else json_text(value)
+def _digest_json(job: Job) -> str | None:
+    if job.digest is None:
+        return None
+    return json_text(without_payloads(job.digest) if job.has_events else job.digest)
+
+
+def _outputs_json(job: Job) -> str | None:
+    if job.outputs is None or not job.has_events:
+        return None if job.outputs is None else json_text(job.outputs)
+    # The same events as in its digest, if that has some.
+    return json_text({} if job.digest and "events" in job.digest else without_payloads(job.outputs))

@@ -12,7 +12,7 @@ from clarion.db.listing import Listing
 from clarion.errors import Malformed
 from clarion.http.limits import check_nesting
 from clarion.jsontext import json_text
-from clarion.messages.store import COLUMNS
+from clarion.messages.store import COLUMNS, WEIGHT
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel
 
@@ -54,7 +54,13 @@ def filter_feed(
     if pattern is not None:
         conditions.append(_PAYLOAD_MATCHES)
         parameters["pattern"] = pattern
-    return Listing(columns=COLUMNS, source="messages AS t", where=" AND ".join(conditions), parameters=parameters)
+    return Listing(
+        columns=COLUMNS,
+        source="messages AS t",
+        where=" AND ".join(conditions),
+        parameters=parameters,
+        weight=WEIGHT,
+    )
 
 
 def read_pattern(encoded: str | None) -> str | None:

@@ -6,7 +6,7 @@ from clarion.db.listing import Listing, split_by_values
 from clarion.db.port import Connection
 from clarion.environments.transactions import list_trigger_ids
 from clarion.ids import EnvironmentId
-from clarion.messages.store import COLUMNS
+from clarion.messages.store import COLUMNS, WEIGHT
 from clarion.messages.wire import MessageQuery
 from clarion.vocabulary import Channel
 
@@ -35,7 +35,12 @@ async def filter_messages(db: Connection, environment_id: EnvironmentId, query: 
         parts, bound = split_by_values("t.trigger_id", parameters["trigger_ids"])
         parameters |= bound
     return Listing(
-        columns=COLUMNS, source="messages AS t", where=" AND ".join(conditions), parameters=parameters, parts=parts
+        columns=COLUMNS,
+        source="messages AS t",
+        where=" AND ".join(conditions),
+        parameters=parameters,
+        parts=parts,
+        weight=WEIGHT,
     )
 
 
@@ -47,4 +52,5 @@ def filter_outbox(environment_id: EnvironmentId) -> Listing:
         where="t.environment_id = :environment_id AND t.provider_id IN ('svc-email', 'svc-sms')",
         parameters={"environment_id": environment_id},
         parts=["t.channel = 'email'", "t.channel = 'sms'"],
+        weight=WEIGHT,
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from clarion.clock import Millis
+from clarion.db.listing import add_lengths
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound
@@ -14,6 +15,14 @@ from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel
 
 COLUMNS = ", ".join(f"t.{name}" for name in Message.__struct_fields__)
+# A message is shown with the payload and the overrides of its trigger, and with its subscriber.
+WEIGHT = f"""
+    {add_lengths("t.content", "t.subject", "t.title", "t.cta", "t.data", "t.device_tokens", "t.error_text")}
+    + (SELECT {add_lengths("g.payload", "g.overrides")} FROM triggers AS g
+       WHERE g.environment_id = t.environment_id AND g.id = t.trigger_id)
+    + coalesce((SELECT {add_lengths("s.data")} FROM subscribers AS s
+                WHERE s.environment_id = t.environment_id AND s.id = t.subscriber_id), 0)
+"""
 _JSON_COLUMNS = ("device_tokens", "cta", "data", "delivery", "delivered_at")
 _FLAGS = ("seen", "read", "archived")
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from clarion.clock import SECOND, Millis
-from clarion.db.listing import MAX_PARTS, Listing, split_by_values
+from clarion.db.listing import MAX_PARTS, Listing, add_lengths, split_by_values
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
 from clarion.environments.transactions import list_trigger_ids
@@ -15,6 +15,13 @@ from clarion.notifications.wire import EventQuery
 from clarion.subscribers.search import fold_email, folded_email, search_people
 
 COLUMNS = ", ".join(f"t.{name}" for name in Notification.__struct_fields__)
+# Each job of an event repeats the payload and the overrides of the trigger.
+_JOBS = "FROM jobs AS j WHERE j.environment_id = t.environment_id AND j.notification_id = t.id"
+_WEIGHT = f"""
+    {add_lengths("t.recipient")} + coalesce((SELECT sum({add_lengths("j.digest", "j.details")}) {_JOBS}), 0)
+    + (SELECT {add_lengths("g.payload", "g.overrides")} FROM triggers AS g
+       WHERE g.environment_id = t.environment_id AND g.id = t.trigger_id) * (1 + (SELECT count(*) {_JOBS}))
+"""
 
 # The workflows that ran, each with the sets of step types that its versions had. The recursion reads one index entry
 # for each of them instead of every notification.
@@ -104,6 +111,8 @@ async def filter_events(db: Connection, environment_id: EnvironmentId, query: Ev
         where=" AND ".join(conditions),
         parameters=parameters,
         parts=parts,
+        weight=_WEIGHT,
+        unweighed_limit=1,
     )
 
 

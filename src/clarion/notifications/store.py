@@ -9,6 +9,7 @@ from clarion.errors import NotFound
 from clarion.http.pages import list_newest_rows
 from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, id_text
 from clarion.jobs.details import read_details
+from clarion.jobs.digest_events import add_payloads
 from clarion.jsontext import json_value
 from clarion.notifications.filters import COLUMNS
 from clarion.notifications.model import Event, EventJob, EventOrigin, Notification
@@ -44,8 +45,8 @@ async def list_notifications(
     db: Connection, listing: Listing, *, page: int, limit: int
 ) -> tuple[list[Notification], bool]:
     """Return one page, newest first, and whether there are more; it counts nothing."""
-    rows, more = await list_newest_rows(db, listing, page=page, limit=limit)
-    return [_notification(row) for row in rows], more
+    found = await list_newest_rows(db, listing, page=page, limit=limit)
+    return [_notification(row) for row in found.rows], found.has_more
 
 
 async def list_events(
@@ -91,8 +92,13 @@ async def _list_jobs(
 ) -> dict[NotificationId, list[EventJob]]:
     """List the jobs of each run, in step order."""
     found: dict[NotificationId, list[EventJob]] = {}
+    events = []
     for row in await db.fetch(LIST_JOBS, environment_id=environment_id, ids=list(ids)):
-        found.setdefault(row["notification_id"], []).append(_job(row))
+        job = _job(row)
+        found.setdefault(row["notification_id"], []).append(job)
+        events += (job.digest or {}).get("events", ())
+    if events:
+        await add_payloads(db, environment_id, events)
     return found
 
 

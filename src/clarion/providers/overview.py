@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
-from msgspec.structs import fields
-
+from clarion.providers.definition.fields import list_fields
 from clarion.providers.definition.kinds import HttpProvider, SmtpProvider
 from clarion.providers.definition.provider import Provider
+from clarion.providers.email.message import KNOWN as EMAIL_OVERRIDES
 from clarion.providers.registry import PROVIDERS
 from clarion.vocabulary import Channel
 
@@ -68,9 +69,9 @@ def _row(provider: Provider) -> dict[str, str]:
     return {
         "Provider": f"`{provider.id}` {provider.name}",
         "Credentials": _credentials(provider),
-        "Check": _check(provider),
+        "Check": describe_check(provider) or "–",
         **attachments,
-        "Receipts": _receipts(provider),
+        "Receipts": describe_receipts(provider) or "–",
         "Repeated sends": provider.idempotency or "–",
         "Described at": f"<{provider.documentation}>"
         if provider.documentation.startswith("https://")
@@ -80,24 +81,40 @@ def _row(provider: Provider) -> dict[str, str]:
 
 
 def _credentials(provider: Provider) -> str:
-    known = sorted(fields(provider.credentials), key=lambda one: not one.required)
-    return ", ".join(f"**{one.encode_name}**" if one.required else one.encode_name for one in known) or "–"
+    return ", ".join(f"**{one.name}**" if one.required else one.name for one in list_fields(provider)) or "–"
 
 
-def _check(provider: Provider) -> str:
+def describe_check(provider: Provider) -> str:
+    """Return how credentials are tried out; empty if the provider offers nothing for it."""
     if isinstance(provider, SmtpProvider):
         return "log-in"
     if not isinstance(provider, HttpProvider):
-        return "–"
-    return "call" if provider.check else "token" if provider.token else "–"
+        return ""
+    return "call" if provider.check else "token" if provider.token else ""
 
 
-def _receipts(provider: Provider) -> str:
+def describe_receipts(provider: Provider) -> str:
+    """Return how reports of deliveries are known to be the provider's; empty if none are read."""
     if isinstance(provider, HttpProvider) and provider.receipt_query is not None:
         return "asked for"
     if not isinstance(provider, HttpProvider) or provider.receipts is None:
-        return "–"
+        return ""
     return provider.receipts.signed_with or "token in the address"
+
+
+class Overrides(NamedTuple):
+    """Overrides of triggers that a provider honours."""
+
+    names: list[str]
+    other_fields: bool
+    passthrough: bool
+
+
+def list_overrides(provider: Provider) -> Overrides:
+    if isinstance(provider, HttpProvider):
+        return Overrides(sorted(provider.known), other_fields=provider.casing is not None, passthrough=True)
+    names = sorted(EMAIL_OVERRIDES) if isinstance(provider, SmtpProvider) else []
+    return Overrides(names, other_fields=False, passthrough=False)
 
 
 def _line(cells: Iterable[str]) -> str:

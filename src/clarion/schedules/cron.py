@@ -69,8 +69,6 @@ def _next_fixed(expression: str, after: Millis, zone: ZoneInfo) -> Millis:
 
 
 def _next_interval(expression: str, after: Millis, zone: ZoneInfo) -> Millis:
+    # The library looks strictly after the second that it starts from, and finds whole minutes.
     times = CronSim(expression, datetime.fromtimestamp(after // 1000, UTC).astimezone(zone))
-    while True:
-        moment = Millis(int(next(times).timestamp()) * 1000)
-        if moment > after:
-            return moment
+    return Millis(int(next(times).timestamp()) * 1000)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any
 
-from clarion.db.listing import Listing
+from clarion.db.listing import Listing, add_lengths
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId
@@ -77,6 +77,7 @@ async def search_subscribers(db: Connection, environment_id: EnvironmentId, quer
         parameters=parameters,
         unindexed=None if grams else _contains_texts("t", texts) or None,
         is_selective=bool(grams),
+        weight=add_lengths("t.data", "t.schedule", "t.avatar"),
     )
 
 

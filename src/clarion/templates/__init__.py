@@ -2,10 +2,12 @@
 
 from clarion.paths import MISSING
 from clarion.templates.keys import check_key, evaluate_key, find_path
-from clarion.templates.rendering import TemplateProblem, check_template, has_markup, render_text, render_value
+from clarion.templates.parsing import MAX_TEMPLATE, TemplateProblem, has_markup, weigh_markup
+from clarion.templates.rendering import check_template, render_text, render_value
 from clarion.templates.sanitizing import is_script_link, sanitize_text
 
 __all__ = [
+    "MAX_TEMPLATE",
     "MISSING",
     "TemplateProblem",
     "check_key",
@@ -17,4 +19,5 @@ __all__ = [
     "render_text",
     "render_value",
     "sanitize_text",
+    "weigh_markup",
 ]

@@ -14,7 +14,7 @@ from liquid.builtin.expressions import FilteredExpression, Path
 from liquid.builtin.output import OutputNode
 
 from clarion.templates.filters import as_text
-from clarion.templates.liquid_environment import MAX_OUTPUT
+from clarion.templates.metering import MAX_OUTPUT
 
 Segment = str | tuple[str, ...]
 """Literal text, or the path of a variable."""
@@ -36,8 +36,9 @@ def find_segments(template: BoundTemplate) -> list[Segment] | None:
 
 
 def render_segments(segments: list[Segment], variables: Mapping[str, Any], *, html: bool) -> str | None:
-    """Render segments; None if a value needs the engine."""
+    """Render segments; None if a value needs the engine, or the text is too long."""
     texts = []
+    size = 0
     for segment in segments:
         if isinstance(segment, str):
             texts.append(segment)
@@ -52,6 +53,9 @@ def render_segments(segments: list[Segment], variables: Mapping[str, Any], *, ht
         if isinstance(value, _NOT_SIMPLE):
             return None
         text = value if isinstance(value, str) else as_text(value)
+        size += len(text)
+        if size > MAX_OUTPUT:
+            return None
         texts.append(str(escape(text)) if html else text)
     rendered = "".join(texts)
     return rendered if len(rendered) <= MAX_OUTPUT else None

@@ -7,16 +7,9 @@ from liquid import Undefined
 from liquid.builtin.output import OutputNode
 
 from clarion.paths import MISSING, Missing, find_value, follow, is_path, split_path
-from clarion.templates.liquid_environment import LimitedContext
-from clarion.templates.rendering import (
-    FAULTS,
-    TemplateProblem,
-    check_template,
-    explain_fault,
-    has_markup,
-    parse,
-    render_text,
-)
+from clarion.templates.metering import LimitedContext
+from clarion.templates.parsing import FAULTS, TemplateProblem, explain_fault, has_markup, parse
+from clarion.templates.rendering import check_template, render_text
 
 
 def check_key(expression: str) -> str | None:
@@ -33,7 +26,7 @@ def evaluate_key(expression: str, variables: Mapping[str, Any]) -> Any:
     if not has_markup(expression):
         found = find_path(variables, expression.strip())
         return None if found is MISSING else found
-    template = parse(expression.strip())
+    template = parse(expression.strip()).template
     match template.nodes:
         case [OutputNode() as node]:
             return _evaluate(node, LimitedContext(template, variables))
@@ -58,4 +51,6 @@ def _evaluate(node: OutputNode, context: LimitedContext) -> Any:
         value = node.expression.evaluate(context)
     except FAULTS as fault:
         raise TemplateProblem(explain_fault(fault)) from None
+    finally:
+        context.close()
     return None if isinstance(value, Undefined) else value

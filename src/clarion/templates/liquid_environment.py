@@ -1,83 +1,27 @@
 """The Liquid environment of templates: no access to files, our own filters, and limits on output and work."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from io import StringIO
+import re
+from collections.abc import Callable
 from typing import Any, ClassVar, Final, TextIO
 
-from liquid import BoundTemplate, Environment, RenderContext, Token, escape
+from liquid import BoundTemplate, Environment, RenderContext, escape
 from liquid.builtin.output import Output, OutputNode
 from liquid.builtin.tags.echo_tag import EchoTag
-from liquid.builtin.tags.for_tag import ForLoop
-from liquid.builtin.tags.tablerow_tag import TableRow
 from liquid.exceptions import ResourceLimitError
 from liquid.filter import with_context
-from liquid.undefined import UNDEFINED
-from liquid.utils import ReadOnlyChainMap
 
 from clarion.templates import filters
+from clarion.templates.metering import MAX_OUTPUT, LimitedContext, meter_nodes
+from clarion.work import MAX_RUN_WORK
 
-MAX_OUTPUT: Final = 1 << 20
-"""Characters of one rendered text."""
-MAX_ITERATIONS: Final = 10_000
-"""Iterations of all loops of one text together."""
-MAX_WORK: Final = 1_000_000
-"""Units of work: one for each look-up, and for each item or 64 characters that a filter takes.
-
-It limits the time; counting work instead makes the same template render or fail on every machine.
-"""
 MAX_BLOCK_DEPTH: Final = 20
-MAX_NUMBER_BITS: Final = 1024
-"""Bits of a number that filters accept, so that repeated squaring ends early."""
 
 _FILE_TAGS = ("include", "render")
-
-
-class LimitedContext(RenderContext):
-    """The variables of one rendering, with its remaining iterations and work."""
-
-    __slots__ = ("_iterations", "_work")
-
-    def __init__(self, template: BoundTemplate, variables: Mapping[str, object]) -> None:
-        super().__init__(template, globals=variables)
-        # Without the library's `now` and `today`: every unknown variable is empty.
-        self.scope = ReadOnlyChainMap(self.locals, self.globals, self.counters)
-        self._iterations = MAX_ITERATIONS
-        self._work = MAX_WORK
-
-    def charge(self, work: int) -> None:
-        self._work -= work
-        if self._work < 0:
-            raise ResourceLimitError("it takes too much work", token=None)
-
-    def get(self, path: list[object], *, token: Token | None, default: object = UNDEFINED) -> object:
-        self.charge(1)
-        return super().get(path, token=token, default=default)
-
-    @contextmanager
-    def loop(self, namespace: Mapping[str, object], forloop: ForLoop | TableRow) -> Iterator[RenderContext]:
-        self._iterations -= forloop.length
-        if self._iterations < 0:
-            raise ResourceLimitError(f"its loops turn more than {MAX_ITERATIONS} times", token=None)
-        with super().loop(namespace, forloop) as context:
-            yield context
-
-    def get_buffer(self, buf: TextIO | None = None) -> StringIO:  # noqa: ARG002 - the library's signature
-        return LimitedOutput()
-
-
-class LimitedOutput(StringIO):
-    """A buffer that raises when it grows beyond the limit."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._remaining = MAX_OUTPUT
-
-    def write(self, text: str, /) -> int:
-        self._remaining -= len(text)
-        if self._remaining < 0:
-            raise ResourceLimitError(f"its text is longer than {MAX_OUTPUT} characters", token=None)
-        return super().write(text)
+_FILTER_WORK: Final = 3
+_ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d[\dT:.Z+ -]{0,25}")
+_MAX_DATE: Final = 64
+_MAX_FORMAT: Final = 256
+_MAX_DIGITS: Final = 1_000
 
 
 class _JsonOutputNode(OutputNode):
@@ -87,6 +31,8 @@ class _JsonOutputNode(OutputNode):
 
     def render_to_output(self, context: RenderContext, buffer: TextIO) -> int:
         value = self.expression.evaluate(context)
+        if isinstance(value, list | tuple | dict):
+            context.charge(2 * context.measure(value))  # type: ignore[attr-defined]
         if not context.autoescape:
             return buffer.write(filters.as_text(value))
         # Items are escaped one by one, because some may be safe markup of a filter, such as line breaks.
@@ -106,7 +52,6 @@ class LiquidEnvironment(Environment):
     """The tags and filters that a template may use; `html` escapes values."""
 
     block_nesting_limit: ClassVar[int] = MAX_BLOCK_DEPTH
-    local_namespace_limit: ClassVar[int | None] = 4 * MAX_OUTPUT
 
     def __init__(self, *, html: bool) -> None:
         super().__init__(autoescape=html)
@@ -120,17 +65,33 @@ class LiquidEnvironment(Environment):
         self.add_filter("digest", filters.digest)
         self.filters = {name: _guard(name, function) for name, function in self.filters.items()}
 
+    def parse_metered(self, text: str) -> tuple[BoundTemplate, set[str]]:
+        """Parse a template that charges its work when it is rendered; returns also the filters that are unknown."""
+        template = self.from_string(text)
+        return template, meter_nodes(template.nodes) - self.filters.keys()
+
 
 def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a filter so that it checks the limits before it starts."""
+    """Wrap a filter so that it is charged and checks the limits before it starts."""
     needs_context = getattr(function, "with_context", False)
     needs_environment = getattr(function, "with_environment", False)
-    cost = _COSTS.get(name)
+    cost, length = _COSTS.get(name), _LENGTHS.get(name)
+    is_shallow, is_arithmetic = name in _SHALLOW, name in _ARITHMETIC
 
     @with_context
     def guarded(left: Any, *arguments: Any, context: LimitedContext, **named: Any) -> Any:
-        context.charge(1 + _size(left) + sum(map(_size, arguments)))
-        if cost and cost(left, *arguments[:2]) > MAX_OUTPUT:
+        work = _FILTER_WORK if is_shallow else _FILTER_WORK + context.measure(left)
+        if arguments:
+            # What is no plain value may be read once for each item.
+            times = len(left) if isinstance(left, list | tuple) and not is_shallow else 1
+            work += times * sum(map(context.measure, arguments))
+        if is_arithmetic and isinstance(left, str):
+            # Reading a number takes longer than reading a text.
+            work += len(left) >> 4
+        context.charge(work)
+        if cost:
+            context.charge(cost(context, left, *arguments[:2]))
+        if length and length(left, *arguments[:2]) > MAX_OUTPUT:
             raise ResourceLimitError(f"{name} makes more than {MAX_OUTPUT} characters", token=None)
         if needs_context:
             named["context"] = context
@@ -139,14 +100,6 @@ def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return function(left, *arguments, **named)
 
     return guarded
-
-
-def _size(value: Any) -> int:
-    if isinstance(value, str):
-        return len(value) >> 6
-    if isinstance(value, int):
-        return MAX_WORK if value.bit_length() > MAX_NUMBER_BITS else 0
-    return len(value) if isinstance(value, list | tuple | range | Mapping) else 0
 
 
 def _replace_length(left: Any, old: Any = "", new: Any = "", /) -> int:
@@ -158,9 +111,52 @@ def _join_length(left: Any, separator: Any = " ", _: Any = None, /) -> int:
     return len(left) * len(str(separator)) if isinstance(left, list | tuple | range) else 0
 
 
-def _uniq_cost(left: Any, *_: Any) -> int:
+def _sort_work(context: LimitedContext, left: Any, *_: Any) -> int:
+    return context.measure(left) * len(left).bit_length() // 4 if isinstance(left, list | tuple) else 0
+
+
+def _uniq_work(context: LimitedContext, left: Any, *_: Any) -> int:
     # The library compares each item with all others: a thousand items make a million comparisons.
-    return len(left) ** 2 // 16 if isinstance(left, list | tuple | range) else 0
+    return len(left) * context.measure(left) // 32 if isinstance(left, list | tuple | range) else 0
 
 
-_COSTS: dict[str, Callable[..., int]] = {"replace": _replace_length, "join": _join_length, "uniq": _uniq_cost}
+def _date_work(_: LimitedContext, left: Any, layout: Any = "", *__: Any) -> int:
+    """Only dates of the usual form are cheap to read; others are tried in every order of day, month and year."""
+    if len(str(layout)) > _MAX_FORMAT:
+        raise ResourceLimitError(f"the format of a date is longer than {_MAX_FORMAT} characters", token=None)
+    if not isinstance(left, str) or _ISO_DATE.fullmatch(left):
+        return 30
+    return 4 * len(left) if len(left) <= _MAX_DATE else MAX_RUN_WORK
+
+
+def _round_work(_: LimitedContext, __: Any, digits: Any = 0, *___: Any) -> int:
+    return MAX_RUN_WORK if isinstance(digits, int) and abs(digits) > _MAX_DIGITS else 0
+
+
+def _text_work(divisor: int) -> Callable[..., int]:
+    """Make the cost of a filter that is slow for each character."""
+
+    def work(context: LimitedContext, left: Any, *_: Any) -> int:
+        return len(left) // divisor if isinstance(left, str) else context.measure(left) * 64 // divisor
+
+    return work
+
+
+_LENGTHS: Final[dict[str, Callable[..., int]]] = {"replace": _replace_length, "join": _join_length}
+_COSTS: Final[dict[str, Callable[..., int]]] = {
+    "date": _date_work,
+    "escape_once": _text_work(4),
+    "escapejs": _text_work(10),
+    "newline_to_br": _text_work(40),
+    "round": _round_work,
+    "sort": _sort_work,
+    "sort_natural": _sort_work,
+    "strip_html": _text_work(1),
+    "strip_newlines": _text_work(40),
+    "uniq": _uniq_work,
+    "url_decode": _text_work(12),
+    "url_encode": _text_work(12),
+}
+_ARITHMETIC: Final = frozenset({"at_least", "at_most", "divided_by", "minus", "modulo", "plus", "round", "times"})
+# They do not look into the items of a list.
+_SHALLOW: Final = frozenset({"concat", "default", "first", "last", "size"})

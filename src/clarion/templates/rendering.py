@@ -1,49 +1,33 @@
 """Validates and renders templates."""
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 from liquid import BoundTemplate
-from liquid.exceptions import LiquidError, LiquidInterrupt
 
-from clarion.cache import BoundedCache
-from clarion.errors import ClarionError
-from clarion.templates.fast_path import Segment, find_segments, render_segments
-from clarion.templates.liquid_environment import MAX_OUTPUT, LimitedContext, LimitedOutput, LiquidEnvironment
-
-MAX_CACHED: Final = 4096
-"""Parsed templates in the cache."""
-MAX_CACHED_CHARACTERS: Final = 4 << 20
-"""Characters of all templates in the cache."""
-
-# The library's own errors, and those that filters raise for values of the wrong type.
-FAULTS = (
-    LiquidError,
-    LiquidInterrupt,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
+from clarion.templates.fast_path import render_segments
+from clarion.templates.metering import LimitedContext, LimitedOutput
+from clarion.templates.parsing import (
+    FAULTS,
+    MAX_TEMPLATE,
+    TemplateProblem,
+    explain_fault,
+    has_markup,
+    parse,
 )
-
-
-class TemplateProblem(ClarionError):
-    """A template cannot be rendered; the message says why."""
+from clarion.work import spend_work
 
 
 def check_template(text: str) -> str | None:
-    """Return what is wrong with the syntax, tags or filters of a template, or None."""
+    """Return what is wrong with the size, syntax, tags or filters of a template, or None."""
+    if len(text) > MAX_TEMPLATE:
+        return f"must not be longer than {MAX_TEMPLATE} characters"
     if not has_markup(text):
         return None
     try:
-        template = parse(text)
-        unknown = sorted(set(template.analyze(include_partials=False).filters) - set(template.env.filters))
+        unknown = parse(text).unknown_filters
     except TemplateProblem as problem:
         return f"is not a valid template: {problem}"
-    except FAULTS as fault:
-        return f"is not a valid template: {explain_fault(fault)}"
     return f"is not a valid template: unknown filter '{unknown[0]}'" if unknown else None
 
 
@@ -51,21 +35,28 @@ def render_text(text: str, variables: Mapping[str, Any], *, html: bool = False) 
     """Render a template; unknown variables are empty, and with `html` values are escaped."""
     if not has_markup(text):
         return text
-    parsed = _parsed(text, html=html)
-    rendered = None if parsed.segments is None else render_segments(parsed.segments, variables, html=html)
+    template, segments, _ = parse(text, html=html)
+    rendered = None
+    if segments is not None:
+        rendered = render_segments(segments, variables, html=html)
+        if rendered is not None and not spend_work(len(segments) + (len(rendered) >> 8)):
+            raise TemplateProblem("together with the texts before it, it takes too much work")
     if rendered is None:
-        rendered = _render(parsed.template, variables)
+        rendered = _render(template, variables)
     # Filters that decode can produce U+0000, which PostgreSQL cannot store.
     return rendered.replace("\0", "") if "\0" in rendered else rendered
 
 
 def _render(template: BoundTemplate, variables: Mapping[str, Any]) -> str:
-    context, output = LimitedContext(template, variables), LimitedOutput()
+    context = LimitedContext(template, variables)
+    output = LimitedOutput(context)
     try:
         for node in template.nodes:
             node.render(context, output)
     except FAULTS as fault:
         raise TemplateProblem(explain_fault(fault)) from None
+    finally:
+        context.close()
     return output.getvalue()
 
 
@@ -78,49 +69,3 @@ def render_value(value: Any, variables: Mapping[str, Any], *, html: bool = False
     if isinstance(value, (list, tuple)):
         return [render_value(item, variables, html=html) for item in value]
     return value
-
-
-def parse(text: str, *, html: bool = False) -> BoundTemplate:
-    """Parse a template, or take it from the cache; raises TemplateProblem."""
-    return _parsed(text, html=html).template
-
-
-class _ParsedTemplate(NamedTuple):
-    template: BoundTemplate
-    segments: list[Segment] | None
-
-
-def _parsed(text: str, *, html: bool) -> _ParsedTemplate:
-    found = _cache.get((text, html))
-    if found is None:
-        if len(text) > MAX_OUTPUT:
-            raise TemplateProblem(f"it is longer than {MAX_OUTPUT} characters")
-        try:
-            template = _ENVIRONMENTS[html].from_string(text)
-        except FAULTS as fault:
-            raise TemplateProblem(explain_fault(fault)) from None
-        found = _ParsedTemplate(template, find_segments(template))
-        _cache.put((text, html), found)
-    return found
-
-
-def explain_fault(fault: Exception) -> str:
-    """Describe a fault in one line, with the line of the template if it is known."""
-    if isinstance(fault, LiquidInterrupt):
-        return f"'{fault}' stands outside of a loop"
-    if isinstance(fault, RecursionError) or isinstance(fault.__cause__, RecursionError):
-        return "it is nested too deeply"
-    if not isinstance(fault, LiquidError):
-        return f"a value does not fit: {fault}"
-    place = fault.context() if fault.token is not None and fault.token.start_index < len(fault.token.source) else None
-    return f"{fault.message} (line {place[0]})" if place else str(fault.message)
-
-
-def has_markup(text: str) -> bool:
-    return "{{" in text or "{%" in text
-
-
-_ENVIRONMENTS = {html: LiquidEnvironment(html=html) for html in (False, True)}
-_cache: BoundedCache[tuple[str, bool], _ParsedTemplate] = BoundedCache(
-    limit=MAX_CACHED, weight_limit=MAX_CACHED_CHARACTERS, weigh=lambda key: len(key[0])
-)

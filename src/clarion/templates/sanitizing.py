@@ -9,6 +9,9 @@ from typing import Final
 
 import nh3
 
+from clarion.templates.parsing import TemplateProblem
+from clarion.work import MAX_TEXT_WORK, allow_work, spend_work
+
 # Matches up to the end of each tag, also of one that is not closed, so that a text is read once whatever it contains.
 _TAG: Final = re.compile(r"<(?:[!?]|/?([a-zA-Z][^\s/>]*))[^>]*(>?)")
 _TAG_START: Final = re.compile(r"<(?:[!?]|/?([a-zA-Z][^\s/>]*)?)")
@@ -30,8 +33,23 @@ _IGNORED_IN_LINKS: Final = re.compile(r"[\x00-\x20\x7f-\x9f]+")
 
 
 def sanitize_text(text: str) -> str:
-    """Return the text with harmless markup only; a text without HTML is returned unchanged."""
-    return _CLEANER.clean(_escape_other_brackets(text)) if "<" in text and _has_html(text) else text
+    """Return the text with harmless markup only; a text without HTML is returned unchanged.
+
+    Raises TemplateProblem for a text whose markup takes too much work.
+    """
+    if "<" not in text:
+        return text
+    work = _estimate_work(text)
+    if work > allow_work(MAX_TEXT_WORK):
+        raise TemplateProblem("its HTML takes too much work to be checked; it has too many tags or attributes")
+    spend_work(work)
+    return _CLEANER.clean(_escape_other_brackets(text)) if _has_html(text) else text
+
+
+def _estimate_work(text: str) -> int:
+    tags, attributes = text.count("<"), text.count("=")
+    # The parser looks through all open tags for a new one, and through all attributes of a tag.
+    return (len(text) >> 5) + tags + ((tags * tags + attributes * attributes) >> 10)
 
 
 def is_script_link(url: str) -> bool:

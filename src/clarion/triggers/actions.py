@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct, UnsetType
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
@@ -21,11 +22,13 @@ from clarion.ids import (
 )
 from clarion.jobs.model import Priority
 from clarion.jsontext import encode_json
-from clarion.payloads import find_violations, with_defaults
+from clarion.payloads import check_payload
+from clarion.schema_cost import PayloadTooCostly, SchemaProblem
 from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
 from clarion.triggers import store
+from clarion.triggers.attachments import has_attachments, insert_files, take_files
 from clarion.triggers.model import (
     MAX_PAYLOAD_BYTES,
     Person,
@@ -37,6 +40,7 @@ from clarion.triggers.model import (
 )
 from clarion.triggers.recipients import Wanted, people_of, topics_of
 from clarion.triggers.wire import TopicRecipientIn
+from clarion.work import WorkBudget, spending
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_reference
 
@@ -78,9 +82,21 @@ async def accept_triggers(
     known = await _look_up(db, requests)
     outcomes = [_accept_one(request, known, now) for request in requests]
     triggers = [one.trigger for one in outcomes if isinstance(one, Accepted) and one.trigger is not None]
-    await store.insert_triggers(db, triggers)
+    await store.insert_triggers(db, await _store_files(db, triggers, now))
     await _update_people(db, triggers, now)
     return outcomes
+
+
+async def _store_files(db: Connection, triggers: list[Trigger], now: Millis) -> list[Trigger]:
+    """Store the files that triggers attach, each once; returns the triggers without them."""
+    attaching = {
+        one.id: take_files(one.overrides) for one in triggers if one.overrides and has_attachments(one.overrides)
+    }
+    if not attaching:
+        return triggers
+    files = {(one.environment_id, one.id): attaching[one.id][1] for one in triggers if one.id in attaching}
+    await insert_files(db, files, now)
+    return [replace(one, overrides=attaching[one.id][0]) if one.id in attaching else one for one in triggers]
 
 
 async def _update_people(db: Connection, triggers: Sequence[Trigger], now: Millis) -> None:
@@ -119,6 +135,14 @@ class _Lookups(Struct):
     workflows: dict[tuple[EnvironmentId, str], Workflow] = {}
     versions: dict[WorkflowVersionId, WorkflowVersion] = {}
     topics: dict[tuple[EnvironmentId, TopicKey], Topic] = {}
+    budgets: dict[EnvironmentId, WorkBudget] = {}
+    """For checking payloads: requests that come at the same moment share one."""
+
+    def budget_of(self, environment_id: EnvironmentId) -> WorkBudget:
+        found = self.budgets.get(environment_id)
+        if found is None:
+            found = self.budgets[environment_id] = WorkBudget()
+        return found
 
 
 async def _look_up(db: Connection, requests: Sequence[TriggerRequest]) -> _Lookups:
@@ -145,7 +169,7 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         return Invalid({"name": [problem]}, message="workflow_not_found")
     version = known.versions[workflow.version_id]
     try:
-        payload = _checked_payload(version, request.payload)
+        payload = _checked_payload(version, request.payload, known.budget_of(request.environment_id))
     except (Invalid, PayloadInvalid) as refusal:
         return refusal
     transaction = TransactionKey(request.transaction or make_transaction_key(now))
@@ -180,13 +204,20 @@ def _outcome(workflow: Workflow, version: WorkflowVersion) -> TriggerOutcome:
     return TriggerOutcome.PROCESSED if any(step.active for step in version.steps) else TriggerOutcome.NO_ACTIVE_STEPS
 
 
-def _checked_payload(version: WorkflowVersion, payload: dict[str, Any]) -> dict[str, Any]:
+def _checked_payload(version: WorkflowVersion, payload: dict[str, Any], budget: WorkBudget) -> dict[str, Any]:
     if len(encode_json(payload)) > MAX_PAYLOAD_BYTES:
         raise Invalid.field("payload", f"must have at most {MAX_PAYLOAD_BYTES} bytes of JSON")
     if version.payload_schema is None or not version.validate_payload:
         return payload
-    filled = with_defaults(version.payload_schema, payload)
-    violations = find_violations(version.payload_schema, filled)
+    try:
+        with spending(budget):
+            filled, violations = check_payload(version.payload_schema, payload)
+    except PayloadTooCostly as problem:
+        raise Invalid.field("payload", str(problem)) from None
+    except SchemaProblem as problem:
+        # A schema that was saved before the limits.
+        message = f"cannot be checked: the payload schema of the workflow {problem}; save the workflow with another one"
+        raise Invalid.field("payload", message) from None
     if violations:
         raise PayloadInvalid(violations)
     return filled

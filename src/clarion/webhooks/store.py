@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from clarion.clock import Millis
-from clarion.db.listing import Listing
+from clarion.db.listing import Listing, add_lengths
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.errors import NotFound
@@ -22,7 +22,7 @@ from clarion.ids import (
     new_id,
 )
 from clarion.jsontext import json_text, json_value
-from clarion.vault import Vault, sealing_key_id
+from clarion.vault import Envelope, Vault, oldest_by_key
 from clarion.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventType, SigningSecret
 
 _SECRETS = msgspec.json.Decoder(tuple[SigningSecret, ...])
@@ -50,7 +50,7 @@ LIST_ENDPOINTS = sql("SELECT * FROM webhook_endpoints WHERE environment_id = :en
 LIST_LISTENERS = sql("SELECT id, events FROM webhook_endpoints WHERE environment_id = :environment_id AND active")
 DELETE_ENDPOINT = sql("DELETE FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id")
 
-LIST_ENVELOPES = sql("SELECT secret FROM webhook_endpoints")
+LIST_ENVELOPES = sql("SELECT environment_id, id, secret FROM webhook_endpoints ORDER BY environment_id, id")
 LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
     SELECT environment_id, id, secret FROM webhook_endpoints
     WHERE substr(secret, 1, :prefix_length) <> :prefix
@@ -161,9 +161,10 @@ async def delete_endpoint(db: Connection, environment_id: EnvironmentId, endpoin
         raise NotFound("WebhookEndpoint", id_text(endpoint_id))
 
 
-async def list_sealing_keys(db: Connection) -> frozenset[str]:
-    """Return the ids of all keys that the secrets of endpoints are encrypted with."""
-    return frozenset(sealing_key_id(row["secret"]) for row in await db.fetch(LIST_ENVELOPES))
+async def list_samples(db: Connection) -> list[Envelope]:
+    """Return one encrypted secret of an endpoint for each key that they are encrypted with."""
+    rows = await db.fetch(LIST_ENVELOPES)
+    return oldest_by_key(Envelope(row["secret"], row["environment_id"] + row["id"]) for row in rows)
 
 
 async def reseal_secrets(db: Connection, vault: Vault, *, limit: int) -> int:
@@ -224,7 +225,8 @@ def filter_deliveries(
     if status is not None:
         parameters["status"] = status
         where += " AND t.status = :status"
-    return Listing(columns=_COLUMNS, source=_SOURCE, where=where, parameters=parameters)
+    weight = add_lengths("e.payload", "t.error_text")
+    return Listing(columns=_COLUMNS, source=_SOURCE, where=where, parameters=parameters, weight=weight)
 
 
 async def get_delivery(

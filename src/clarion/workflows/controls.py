@@ -15,7 +15,7 @@ from clarion.errors import ClarionError
 from clarion.http.validation import find_problems
 from clarion.http.wire import Wire
 from clarion.schedules import Unit, check_cron
-from clarion.templates import check_key, check_template
+from clarion.templates import check_key, check_template, weigh_markup
 from clarion.vocabulary import StepType
 
 Amount = Annotated[float, Meta(gt=0, le=1_000_000_000)]
@@ -26,6 +26,10 @@ Addresses = str | list[str]
 PathAndText = tuple[str, str]
 """A path in the controls, with the text or the problem there."""
 
+MAX_STEP_TEXT = 1 << 20
+"""Characters of all texts of a step; several may come close to the limit of one, and all are parsed and rendered."""
+MAX_STEP_MARKUP = 20_000
+"""Tags of all texts of a step, counted as those of one text are."""
 _MAX_DAYS = 3660
 _SECONDS_A_DAY = 86_400
 _SECONDS = {
@@ -243,13 +247,22 @@ def whole(value: Any) -> Any:
 
 
 def _template_problems(values: Mapping[str, Any]) -> Iterator[PathAndText]:
+    length = weight = 0
     for name, value in values.items():
         if name in _NOT_TEXT:
             continue
         for path, text in texts_of(value, name):
+            length += len(text)
             problem = check_template(text)
+            weight += weigh_markup(text) if problem is None else 0
+            if problem is None and length > MAX_STEP_TEXT:
+                problem = f"makes the texts of the step longer than {MAX_STEP_TEXT} characters together"
+            if problem is None and weight > MAX_STEP_MARKUP:
+                problem = f"makes the tags of the step have more than {MAX_STEP_MARKUP} words and signs together"
             if problem is not None:
                 yield path, problem
+                if length > MAX_STEP_TEXT or weight > MAX_STEP_MARKUP:
+                    return
 
 
 def texts_of(value: Any, path: str) -> Iterator[PathAndText]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from clarion.http.wire import Wire
-from clarion.templates import has_markup, is_script_link, sanitize_text
-from clarion.workflows.content import render_control
+from clarion.templates import TemplateProblem, has_markup, is_script_link, sanitize_text
+from clarion.workflows.content import ContentProblem, render_control
 from clarion.workflows.controls import Action, InAppControls, Redirect
 
 
@@ -47,7 +47,12 @@ class _Renderer:
         if text is None:
             return None
         rendered = render_control(path, text, self._variables)
-        return sanitize_text(rendered) if self._sanitizes else rendered
+        if not self._sanitizes:
+            return rendered
+        try:
+            return sanitize_text(rendered)
+        except TemplateProblem as problem:
+            raise ContentProblem(path, f"cannot be shown: {problem}") from None
 
     def action(self, path: str, action: Action | None) -> Action | None:
         if action is None:

@@ -6,6 +6,7 @@ from typing import Any
 from clarion.errors import Invalid, Problem
 from clarion.jsontext import plain_value
 from clarion.vocabulary import StepType
+from clarion.work import WorkBudget, spending
 from clarion.workflows.content import ContentProblem, render_control
 from clarion.workflows.controls import EmailControls, InAppControls, check_controls, read_as
 from clarion.workflows.email_content import render_body, render_subject
@@ -33,7 +34,8 @@ def render_preview(step: Step, controls: dict[str, Any] | None, variables: Mappi
     if problems:
         raise Invalid(problems)
     try:
-        rendered = _render(step.type, values, variables)
+        with spending(WorkBudget()):
+            rendered = _render(step.type, values, variables)
     except ContentProblem as problem:
         raise Invalid.field(f"controlValues.{problem.path}", problem.reason) from None
     return dict.fromkeys(_REQUIRED.get(step.type, ()), "") | rendered

@@ -1,11 +1,10 @@
 """Claiming sends by hand."""
 
-from collections import Counter
 from functools import partial
 
-from clarion.engine.sending.claim import claim_sends
+from clarion.engine.sending.claim import LEASE, claim_sends
 from clarion.engine.sending.model import ClaimedSend
-from clarion.engine.sending.places import Room, SendQueue
+from clarion.engine.sending.places import Places, Room, SendQueue
 from clarion.jobs.model import Priority
 from clarion.vocabulary import Channel
 from tests.engine.support import World
@@ -16,7 +15,7 @@ async def claim_email(world: World) -> list[ClaimedSend]:
     sender = world.engine.sender
     room = Room(SendQueue(world.api.environment.id, Channel.EMAIL), list(Priority), 9)
     claim = partial(
-        claim_sends, room=room, integrations=sender._integrations, in_flight=Counter(), now=world.clock.now()
+        claim_sends, room=room, integrations=sender._integrations, places=Places(), lease=LEASE, now=world.clock.now()
     )
     claimed = await sender._database.transaction(claim)
     return claimed.sends

@@ -8,11 +8,12 @@ import pytest
 
 from clarion.clock import Millis
 from clarion.engine.sending import places
-from clarion.engine.sending.model import ClaimedSend
+from clarion.engine.sending.model import ClaimedSend, Route
 from clarion.engine.sending.places import CRITICAL_RESERVE, MAX_IN_FLIGHT, Places, SendQueue, WaitingSends
-from clarion.ids import EnvironmentId, NotificationId
+from clarion.ids import EnvironmentId, MessageId, NotificationId
 from clarion.jobs.model import Job, Priority
 from clarion.vocabulary import Channel
+from tests.engine.sending.test_choosing import make_integration
 from tests.engine.sending.test_sender import has_requests, make_chatter, running, slow_chat, until
 from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, step
@@ -76,6 +77,36 @@ def test_released_places_are_free_again() -> None:
     (room,) = flight.find_room([waiting(Channel.EMAIL, Priority.USUAL)])
 
     assert room.limit == 5
+
+
+@pytest.mark.parametrize(
+    ("priorities", "taken", "limit"),
+    [
+        ([Priority.USUAL], MAX_IN_FLIGHT, None),
+        ([Priority.CRITICAL_FAN_OUT], MAX_IN_FLIGHT + CRITICAL_RESERVE - 1, 1),
+        ([Priority.CRITICAL_FAN_OUT], MAX_IN_FLIGHT + CRITICAL_RESERVE, None),
+    ],
+)
+def test_a_channel_whose_places_are_taken_has_no_room(
+    priorities: list[Priority], taken: int, limit: int | None
+) -> None:
+    flight = Places()
+    flight.take([make_send() for _ in range(taken)])
+
+    rooms = flight.find_room([waiting(Channel.EMAIL, *priorities)])
+
+    assert [one.limit for one in rooms] == ([] if limit is None else [limit])
+
+
+def test_sends_are_counted_for_the_integration_that_is_tried_first_within_their_environment() -> None:
+    first, second = make_integration("a"), make_integration("b")
+    own, other = make_send(), make_send(environment_id=EnvironmentId(bytes([1] * 16)))
+    for send in (own, other):
+        send.planned[MessageId(bytes(16))] = Route(integrations=[first, second])
+    flight = Places()
+    flight.take([own, other])
+
+    assert flight.count_by_integration(ENVIRONMENT) == {first.id: 1}
 
 
 async def test_a_hanging_provider_does_not_keep_other_channels_from_sending(
@@ -157,6 +188,30 @@ async def test_one_account_of_a_channel_leaves_places_for_another(
             slow = Counter(b"/slow" in request.partition(b"\r\n")[0] for request in chat.requests)[True]
             assert slow <= 2
             may_answer.set()
+
+
+@pytest.mark.parametrize(("count", "is_full"), [(1, False), (2, True)])
+async def test_a_result_makes_the_sender_look_for_more_where_an_integration_was_full(
+    world: World, monkeypatch: pytest.MonkeyPatch, count: int, is_full: bool
+) -> None:
+    # With two integrations in the channel, each has a quarter of the places.
+    monkeypatch.setattr(places, "MAX_IN_FLIGHT", 4)
+    sender = world.engine.sender
+    async with slow_chat(b"/") as (chat, may_answer):
+        await integrate(world, "slack", "chat", **SLACK)
+        await integrate(world, "discord", "chat")
+        await world.make_workflow(CHAT)
+        await make_chatter(world, chat, "ada")
+        for n in range(count):
+            await world.trigger("ada", payload={"n": n})
+        await world.engine.work_lanes()
+        await sender.claim()
+        sender._hint.clear()
+        may_answer.set()
+        await sender._finish()
+
+        assert len(chat.requests) == 1
+        assert sender._hint.is_set() is is_full
 
 
 SLACK = {"applicationId": "a", "clientId": "c", "secretKey": "s"}

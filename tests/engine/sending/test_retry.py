@@ -38,6 +38,11 @@ def test_one_alone_is_tried_eight_times_and_each_other_three_times(drive: int) -
     assert attempts(3, drive) == [8, 3, 3]
 
 
+def test_a_message_whose_integration_is_gone_by_now_is_not_tried_again() -> None:
+    assert next_attempt_at(9, FAILURE, NOW, choices=2) is not None
+    assert next_attempt_at(9, FAILURE, NOW, choices=1) is None
+
+
 def test_eight_attempts_take_about_half_an_hour() -> None:
     now = NOW
     for attempt in range(1, 8):

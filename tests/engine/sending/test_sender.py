@@ -12,6 +12,7 @@ from clarion.app import Application
 from clarion.clock import SECOND
 from clarion.db.port import Database, Work
 from clarion.engine.sending.claim import LEASE
+from clarion.engine.webhook_sender import WebhookSender
 from clarion.engine.worker import Engine
 from clarion.errors import StoreUnavailable
 from clarion.providers.definition.outgoing import Outgoing
@@ -55,7 +56,7 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
 
 
 @asynccontextmanager
-async def running(engine: Engine) -> AsyncIterator["asyncio.Task[None]"]:
+async def running(engine: Engine | WebhookSender) -> AsyncIterator["asyncio.Task[None]"]:
     task = asyncio.create_task(engine.run())
     try:
         yield task
@@ -194,7 +195,7 @@ class Unsteady:
         self.dialect = database.dialect
         self.read, self.scan, self.close = database.read, database.scan, database.close
         self.notify_workers, self.listen_for_work = database.notify_workers, database.listen_for_work
-        self.update_statistics = database.update_statistics
+        self.update_statistics, self.open_apart = database.update_statistics, database.open_apart
 
     async def transaction(self, work: Work[Any]) -> Any:
         if self.failures:

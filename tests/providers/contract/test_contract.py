@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from msgspec.structs import fields
 
+from clarion.providers.definition.fields import NOT_SECRET
 from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.definition.receipts import ReceiptRefused
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import PROVIDERS
-from clarion.providers.sending.redaction import NOT_SECRET
 from tests.providers.contract.case import Case, Fault, Report
 from tests.providers.contract.golden import FOLDER, make_gateway, record
 from tests.providers.contract.table import CASES

@@ -11,8 +11,8 @@ from clarion.app import Application
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
+from clarion.providers.definition.fields import NOT_SECRET
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.providers.sending.redaction import NOT_SECRET
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, ChannelProvider
 from tests.engine.support import World, step

@@ -18,7 +18,7 @@ from clarion.providers.signing.azure import sign_azure
 from clarion.providers.signing.digests import hmac_hex
 from clarion.providers.signing.jwt import read_hs256, sign_es256, sign_hs256, sign_rs256
 from clarion.providers.signing.public_keys import is_ed25519_signed
-from clarion.providers.signing.sns import is_amazon_url
+from clarion.providers.signing.sns import is_certificate_url, is_confirmation_url
 from clarion.providers.signing.standard_webhooks import is_standard_signed
 from clarion.secret import Secret
 
@@ -158,17 +158,52 @@ def test_an_ed25519_signature_is_verified() -> None:
     assert not is_ed25519_signed("", "", b"")
 
 
+_TOPIC = "arn:aws:sns:eu-west-1:123456789012:mail"
+_CERTIFICATE = "SimpleNotificationService-f3ecfb7224c7233fe7bb5f59f96de52f.pem"
+_CONFIRMATION = "?Action=ConfirmSubscription&TopicArn=arn:aws:sns:eu-west-1:123456789012:mail&Token=2336412f"
+_HOSTS = [
+    ("https://sns.eu-west-1.amazonaws.com", _TOPIC, True),
+    ("https://sns.cn-north-1.amazonaws.com.cn", "arn:aws-cn:sns:cn-north-1:123456789012:mail", True),
+    ("https://sns.us-gov-west-1.amazonaws.com", "arn:aws-us-gov:sns:us-gov-west-1:123456789012:mail", True),
+    ("https://sns.us-east-1.amazonaws.com", _TOPIC, False),
+    ("https://sns.eu-west-1.amazonaws.com.cn", _TOPIC, False),
+    ("https://sns.cn-north-1.amazonaws.com", "arn:aws-cn:sns:cn-north-1:123456789012:mail", False),
+    ("http://sns.eu-west-1.amazonaws.com", _TOPIC, False),
+    ("https://sns.eu-west-1.amazonaws.com:8443", _TOPIC, False),
+    ("https://sns.eu-west-1.amazonaws.com.evil.example", _TOPIC, False),
+    ("https://evil.example/sns.eu-west-1.amazonaws.com", _TOPIC, False),
+    ("https://sns.eu-west-1.amazonaws.com@evil.example", _TOPIC, False),
+    ("https://s3.amazonaws.com", _TOPIC, False),
+    ("https://sns.a-bucket.amazonaws.com", _TOPIC, False),
+    ("https://sns.eu-west-1.amazonaws.com", "", False),
+    ("https://sns.eu-west-1.amazonaws.com", "arn:aws:s3:eu-west-1:123456789012:mail", False),
+]
+
+
+@pytest.mark.parametrize(("host", "topic", "is_theirs"), _HOSTS)
+def test_only_the_host_of_the_topics_region_is_trusted(host: str, topic: str, is_theirs: bool) -> None:
+    assert is_certificate_url(f"{host}/{_CERTIFICATE}", topic) is is_theirs
+    assert is_confirmation_url(f"{host}/{_CONFIRMATION}", topic) is is_theirs
+
+
 @pytest.mark.parametrize(
-    ("address", "is_theirs"),
+    "path",
     [
-        ("https://sns.eu-west-1.amazonaws.com/cert.pem", True),
-        ("https://sns.cn-north-1.amazonaws.com.cn/cert.pem", True),
-        ("http://sns.eu-west-1.amazonaws.com/cert.pem", False),
-        ("https://sns.eu-west-1.amazonaws.com.evil.example/cert.pem", False),
-        ("https://evil.example/sns.eu-west-1.amazonaws.com/cert.pem", False),
-        ("https://sns.eu-west-1.amazonaws.com@evil.example/cert.pem", False),
-        ("https://s3.amazonaws.com/cert.pem", False),
+        "cert.pem",
+        "SimpleNotificationService-1.pem",
+        f"uploads/{_CERTIFICATE}",
+        f"../{_CERTIFICATE}",
+        f"{_CERTIFICATE}?x=.pem",
+        f"{_CERTIFICATE}#.pem",
+        f"{_CERTIFICATE}\n",
+        _CERTIFICATE.upper(),
+        _CONFIRMATION,
     ],
 )
-def test_only_urls_of_amazon_are_trusted(address: str, is_theirs: bool) -> None:
-    assert is_amazon_url(address) is is_theirs
+def test_only_the_documented_path_of_certificates_is_trusted(path: str) -> None:
+    assert not is_certificate_url(f"https://sns.eu-west-1.amazonaws.com/{path}", _TOPIC)
+
+
+@pytest.mark.parametrize("path", ["", "?Action=Unsubscribe&SubscriptionArn=x", f"x{_CONFIRMATION}", _CERTIFICATE])
+def test_only_the_confirmation_of_a_subscription_is_called(path: str) -> None:
+    assert not is_confirmation_url(f"https://sns.eu-west-1.amazonaws.com/{path}", _TOPIC)

@@ -5,6 +5,7 @@ subscribers ─ subscriber_channels                   topics ─ topic_subscript
 workflows ─ workflow_versions (immutable)           preferences (what a person switched)
 integrations                                        triggers ─ notifications ─ jobs ─ messages
 digest_windows ─ digest_events                      throttle_passes
+trigger_attachments ─ attachments
 integration_health                                  suppressions, receipts
 webhook_endpoints ─ webhook_deliveries ─ webhook_events
 
@@ -12,7 +13,7 @@ Rules: every table carries `environment_id` and leads its keys with it. Ids are 
 a primary key is also the order of creation. Moments are milliseconds in BIGINT, JSON is text encoded by us (it
 keeps the caller's order and numbers). No foreign keys: the hot path writes parents and children in one
 transaction, and deletion is spelled out where it happens. What is the same for many is written once: payload and
-overrides live in the trigger, step texts in the workflow version.
+overrides live in the trigger, attached files in a table of their own, step texts in the workflow version.
 
 SQLAlchemy describes the tables for the migrations and their test; it never runs a query.
 """

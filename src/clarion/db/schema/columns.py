@@ -7,6 +7,7 @@ metadata = MetaData()
 
 Id = LargeBinary(16).with_variant(UUID(), "postgresql")
 Digest = LargeBinary(16).with_variant(BYTEA(), "postgresql")
+Hash = LargeBinary(32).with_variant(BYTEA(), "postgresql")
 FULL_NAME = "TRIM(COALESCE(first_name, '') || ' ' || COALESCE(last_name, ''))"
 
 

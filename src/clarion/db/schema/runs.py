@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, SmallInteger, Table, text
 from sqlalchemy.dialects.postgresql import BYTEA
 
-from clarion.db.schema.columns import flag, id_, metadata, moment, text_
+from clarion.db.schema.columns import Hash, flag, id_, metadata, moment, text_
 
 triggers = Table(
     "triggers",
@@ -60,6 +60,27 @@ trigger_parts = Table(
     Column("subscriber_ids", LargeBinary().with_variant(BYTEA(), "postgresql"), nullable=False),  # 16 bytes each
     Index("trigger_parts_queued", "environment_id", "priority", "trigger_id", "id", "lane"),
     Index("trigger_parts_trigger", "environment_id", "trigger_id"),
+)
+
+attachments = Table(
+    "attachments",  # files that triggers attach, each once
+    metadata,
+    id_("environment_id", key=True),
+    Column("hash", Hash, primary_key=True),  # of the content
+    moment("used_at"),  # when a trigger last attached it
+    text_("content"),  # base64, as the caller sent it; behind the others, which are read without it
+)
+
+trigger_attachments = Table(
+    "trigger_attachments",  # while a run of the trigger needs them
+    metadata,
+    id_("environment_id", key=True),
+    id_("trigger_id", key=True),
+    Column("hash", Hash, primary_key=True),
+    moment("check_at"),  # when to look whether a run still needs it
+    Index("trigger_attachments_hash", "environment_id", "hash"),
+    Index("trigger_attachments_check", "check_at"),
+    sqlite_with_rowid=False,
 )
 
 notifications = Table(

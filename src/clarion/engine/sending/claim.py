@@ -5,10 +5,9 @@ due again; a live worker renews the lease while it sends. Jobs that have to wait
 `delayed` until their turn.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection, Row
@@ -16,12 +15,12 @@ from clarion.db.query import sql
 from clarion.engine.load import load_runs
 from clarion.engine.sending.barrier import enter_claim
 from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
-from clarion.engine.sending.places import IntegrationShares, Room, SendQueue
+from clarion.engine.sending.places import IntegrationShares, Places, Room, SendQueue
 from clarion.engine.sending.planning import plan_sends
 from clarion.engine.sending.regions import add_regions
 from clarion.engine.sending.suppressed import add_suppressed
 from clarion.engine.sending.webhook_context import add_contexts
-from clarion.ids import EnvironmentId, IntegrationId, JobId, SubscriberId, TriggerId
+from clarion.ids import EnvironmentId, JobId, SubscriberId, TriggerId
 from clarion.integrations.cache import IntegrationCache
 from clarion.integrations.model import Integration
 from clarion.jobs import sends as sends_store
@@ -31,6 +30,7 @@ from clarion.jobs.model import Job, JobQueue, Priority
 from clarion.jsontext import json_value
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
+from clarion.triggers.attachments import has_attachments, list_files, put_files
 from clarion.triggers.model import TriggerState
 from clarion.vocabulary import Channel, JobStatus
 
@@ -61,21 +61,23 @@ class Claim(NamedTuple):
 
 
 async def claim_sends(
-    db: Connection, room: Room, integrations: IntegrationCache, in_flight: Counter[IntegrationId], now: Millis
+    db: Connection, room: Room, integrations: IntegrationCache, places: Places, *, lease: Millis, now: Millis
 ) -> Claim:
     """Take jobs that are due, as many as there is room for; those that have to wait for an integration are put back."""
     environment_id, channel = room.queue
     known = await integrations.list(db, environment_id, await enter_claim(db, environment_id))
-    shares = IntegrationShares(in_flight, known)
+    shares = IntegrationShares(places.count_by_integration(environment_id), known)
     priorities, limit = shares.limit_room(room)
     if limit <= 0:
         return Claim([], has_found=False, is_full=True)
     rows = await sends_store.list_due_sends(db, environment_id, channel, priorities, limit=limit, now=now)
+    # One that this process is still sending was not renewed in time: sending it again would send it twice.
+    rows = [row for row in rows if row["status"] != JobStatus.RUNNING or not places.has(row["id"])]
     if not rows:
         return Claim([], has_found=False)
     # As of the statement that found them: nobody uses an integration as it was before they were accepted.
     known = await integrations.list(db, environment_id, rows[0]["configuration_version"])
-    lease_until = Millis(now + LEASE)
+    lease_until = Millis(now + lease)
     sends = [_claimed_send(room.queue, row, known, lease_until) for row in rows]
     await _load(db, environment_id, sends, now)
     sends = await _drop_canceled(db, environment_id, sends, now)
@@ -104,7 +106,7 @@ def _choose(sends: Sequence[ClaimedSend], shares: IntegrationShares) -> tuple[li
     return going, deferred
 
 
-async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], now: Millis) -> set[JobId]:
+async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], *, lease: Millis, now: Millis) -> set[JobId]:
     """Keep jobs whose sends are under way from being taken by another worker; returns those that are kept.
 
     A lease that has lapsed is not renewed: the job may be another worker's already.
@@ -115,7 +117,7 @@ async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], now: Millis
             by_environment.setdefault(send.environment_id, []).append(send.job.id)
     renewed: set[JobId] = set()
     for environment_id, ids in by_environment.items():
-        renewed |= await sends_store.renew_leases(db, environment_id, ids, lease_until=Millis(now + LEASE))
+        renewed |= await sends_store.renew_leases(db, environment_id, ids, lease_until=Millis(now + lease))
     return renewed
 
 
@@ -161,8 +163,7 @@ async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[C
         send.add_message(_message(row), now)
         trigger = triggers.get(row["trigger_id"])
         if trigger is not None:
-            send.overrides = json_value(trigger["overrides"]) or {}
-            send.is_canceled = TriggerState(trigger["state"]).is_canceled
+            send.overrides, send.is_canceled = trigger
     await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
     await _add_entries(db, environment_id, sends)
     await add_regions(db, environment_id, sends)
@@ -196,10 +197,15 @@ def _message(row: Row) -> OutgoingMessage:
 
 async def _list_triggers(
     db: Connection, environment_id: EnvironmentId, trigger_ids: Iterable[TriggerId]
-) -> dict[TriggerId, Row]:
-    """Those of the triggers that have overrides or were canceled."""
+) -> dict[TriggerId, tuple[dict[str, Any], bool]]:
+    """Overrides, with the files that are attached, of those that have some, and whether they were canceled."""
     rows = await db.fetch(LIST_TRIGGERS, environment_id=environment_id, ids=list(trigger_ids))
-    return {row["id"]: row for row in rows}
+    overrides = {TriggerId(row["id"]): json_value(row["overrides"]) or {} for row in rows}
+    attaching = [one for one, its in overrides.items() if has_attachments(its)]
+    if attaching:
+        files = await list_files(db, environment_id, attaching)
+        overrides |= {one: put_files(overrides[one], files) for one in attaching}
+    return {row["id"]: (overrides[row["id"]], TriggerState(row["state"]).is_canceled) for row in rows}
 
 
 async def _add_runs(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:

@@ -1,5 +1,6 @@
 """Delivering: messages are handed to providers outside any transaction, and the result of the job is decided."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -15,7 +16,7 @@ from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailSource, DetailStatus
 from clarion.providers.definition.outgoing import Outgoing
-from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
@@ -40,6 +41,8 @@ class Deliverer:
         self._clock = clock
         self._is_current = is_current
         self._receipts_url = receipts_url
+        self.is_ending = False
+        """Whether the process ends: no call is begun, and a canceled one counts as possibly delivered."""
 
     async def deliver(self, send: ClaimedSend) -> bool:
         """Send the messages of a job and decide what it comes to; returns whether there is anything to record."""
@@ -48,8 +51,12 @@ class Deliverer:
             for place, message in enumerate(send.messages):
                 await self._deliver_message(send, message, now, is_first=place == 0)
         except _Stopped:
-            if not send.outcomes and not send.not_sent:
+            if not send.outcomes and not send.not_sent and not self.is_ending:
                 return False
+        except asyncio.CancelledError:
+            # What was not tried goes back to the queue.
+            if not self._is_cut_short():
+                raise
         if not send.messages:
             send.job.note(now, DetailStatus.FAILED, "The message was deleted before it was sent")
         settle(send, now)
@@ -57,10 +64,18 @@ class Deliverer:
 
     async def call(self, send: ClaimedSend, integration: Integration, outgoing: Outgoing) -> Sent:
         """Call the provider, unless the lease has lapsed: another worker may be sending the same message."""
+        if self.is_ending:
+            raise _Stopped
         if not self._has_lease(send):
             log.warning("Send not made: its lease has lapsed", extra={"job_id": send.job.id.hex()})
             raise _Stopped
-        return await self._gateway.send(integration.provider_id, outgoing)
+        try:
+            return await self._gateway.send(integration.provider_id, outgoing)
+        except asyncio.CancelledError:
+            if not self._is_cut_short():
+                raise
+            message = "Clarion was stopped before the provider answered"
+            raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from None
 
     def make_outgoing(
         self, send: ClaimedSend, message: OutgoingMessage, integration: Integration
@@ -68,6 +83,10 @@ class Deliverer:
         """The message as the provider gets it, and the suppressed addresses that it leaves out."""
         can_start = partial(self._has_lease, send)
         return make_outgoing(send, message, integration, receipts_url=self._receipts_url, can_start=can_start)
+
+    def _is_cut_short(self) -> bool:
+        """Whether a cancellation comes from the end of the process."""
+        return self.is_ending
 
     def _has_lease(self, send: ClaimedSend) -> bool:
         return self._clock.now() < send.lease_until
@@ -216,7 +235,8 @@ class _Attempt:
             text = "Unconfirmed by the provider, which knows a second try" if is_safe else "Possibly delivered"
         self._send.job.note(self._now, DetailStatus.FAILED, text, raw=raw)
         self._forget_tokens(integration, failure.dead_tokens)
-        if not self._has_own_address:
+        # A call that our own end cut short says nothing about the provider.
+        if not self._has_own_address and not self._deliverer.is_ending:
             self._send.health_reports.append(_report_health(integration, failure, self._now, is_trial=is_trial))
         self._send.outcomes[self._message.id] = SendOutcome(
             status=MessageStatus.ERROR,

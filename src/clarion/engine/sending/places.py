@@ -15,7 +15,7 @@ from clarion.db.loose_scan import distinct_environments
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.sending.model import ClaimedSend
-from clarion.ids import EnvironmentId, IntegrationId
+from clarion.ids import EnvironmentId, IntegrationId, JobId
 from clarion.integrations.model import Integration
 from clarion.jobs.model import Priority
 from clarion.providers.definition.kinds import SmtpProvider
@@ -99,6 +99,9 @@ class Places:
 
     def release(self, sends: Iterable[ClaimedSend]) -> None:
         self._in_flight.difference_update(sends)
+
+    def has(self, job_id: JobId) -> bool:
+        return any(one.job.id == job_id for one in self._in_flight)
 
     def find_room(self, waiting: Sequence[WaitingSends]) -> list[Room]:
         """What may be claimed of each waiting queue; none where its share is taken."""

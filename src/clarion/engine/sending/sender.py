@@ -7,14 +7,16 @@ recorded in groups: while one group is written, the next one gathers.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import groupby
 
-from clarion.clock import SECOND, Clock, Millis
+from clarion.clock import Clock, Millis
 from clarion.db.port import Database
 from clarion.engine.loop import PAUSE_SECONDS, repeat
-from clarion.engine.sending.claim import LEASE, claim_sends, renew_leases
+from clarion.engine.sending.claim import LEASE, claim_sends
 from clarion.engine.sending.deliver import Deliverer, give_up, set_aside
+from clarion.engine.sending.leases import LeaseKeeper
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.engine.sending.places import Places, Room, list_waiting
@@ -36,7 +38,7 @@ log = logging.getLogger(__name__)
 class Sender:
     """Sends the jobs of all environments through their providers."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it is composed of
         self,
         database: Database,
         *,
@@ -45,9 +47,11 @@ class Sender:
         integrations: IntegrationCache,
         wake_lanes: Callable[[], None],
         receipts_url: ReceiptsUrl = nowhere,
+        lease: Millis = LEASE,
     ) -> None:
         self._database = database
         self._clock = clock
+        self._lease = lease
         self._integrations = integrations
         self._wake_lanes = wake_lanes
         self._deliverer = Deliverer(gateway, clock, is_current=self._is_current, receipts_url=receipts_url)
@@ -55,28 +59,42 @@ class Sender:
         self._is_full = False
         self._is_ending = False
         self._places = Places()
+        self._leases = LeaseKeeper(database, self._places, clock, lease=lease)
         self._delivered: list[ClaimedSend] = []
         self._tasks = Tasks()
+        self._sends = Tasks()
         self._recorder: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
         """There may be jobs to send."""
         self._hint.set()
 
-    async def run(self) -> None:
-        """Send until cancelled; what is in flight then is finished and recorded first."""
-        renewal = asyncio.create_task(self._keep_leases())
+    async def run(self, grace_seconds: float | None = None) -> None:
+        """Send until cancelled; what is in flight then has the grace period to end, and its results are recorded."""
+        renewal = asyncio.create_task(self._leases.run())
         try:
             await repeat(self.claim, self._hint)
         finally:
             self._is_ending = True
+            # Claims that have begun still end.
             await self._tasks.finish()
+            await self._sends.wait(grace_seconds)
+            self._deliverer.is_ending = True
+            self._sends.cancel()
+            await self._finish()
+            self._deliverer.is_ending = False
             renewal.cancel()
+            with suppress(asyncio.CancelledError):
+                await renewal
+
+    async def _finish(self) -> None:
+        await self._sends.finish()
+        await self._tasks.finish()
 
     async def work(self) -> bool:
         """Send and record what is due at this moment; returns whether there was any."""
         has_claimed = await self.claim()
-        await self._tasks.finish()
+        await self._finish()
         return has_claimed
 
     async def claim(self) -> bool:
@@ -87,15 +105,19 @@ class Sender:
         return await self._tasks.claim([self._claim(one) for one in rooms])
 
     async def _claim(self, room: Room) -> bool:
-        in_flight = self._places.count_by_integration(room.queue.environment_id)
         claim = partial(
-            claim_sends, room=room, integrations=self._integrations, in_flight=in_flight, now=self._clock.now()
+            claim_sends,
+            room=room,
+            integrations=self._integrations,
+            places=self._places,
+            lease=self._lease,
+            now=self._clock.now(),
         )
         claimed = await self._database.transaction(claim)
         self._is_full = self._is_full or claimed.is_full
         self._places.take(claimed.sends)
         for send in claimed.sends:
-            self._tasks.start(self._send(send))
+            self._sends.start(self._send(send))
         return claimed.has_found
 
     async def _send(self, send: ClaimedSend) -> None:
@@ -167,19 +189,6 @@ class Sender:
             else:
                 return
 
-    async def _keep_leases(self) -> None:
-        while True:
-            await asyncio.sleep(LEASE / SECOND / 3)
-            await self.renew_leases()
-
     async def renew_leases(self) -> None:
         """Keep the jobs that are in flight; leases that cannot be renewed in time lapse."""
-        now = self._clock.now()
-        try:
-            renewed = await self._database.transaction(partial(renew_leases, sends=tuple(self._places), now=now))
-        except StoreUnavailable as error:
-            log.warning("Leases not renewed", extra={"error": str(error)})
-            return
-        for send in self._places:
-            if send.job.id in renewed:
-                send.lease_until = Millis(now + LEASE)
+        await self._leases.renew(self._database)

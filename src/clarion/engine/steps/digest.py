@@ -1,11 +1,10 @@
 """Digest: the events of one person that come within a window are gathered into one run."""
 
-from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
-from clarion.clock import Millis, iso_text
-from clarion.engine.digests import Leader, Window, WindowIdentity
+from clarion.clock import Millis
+from clarion.engine.digests import Leader, Window, WindowIdentity, make_event
 from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.waiting import extend
@@ -31,7 +30,8 @@ async def decide(context: StepContext) -> StepOutcome:
     if controls.look_back_window is not None and not _is_recent(context, controls, window):
         await context.digests.open(identity, None)
         context.note(DetailStatus.SUCCESS, "Digest was skipped, first backoff event")
-        return Done(outputs=_outputs(_events([context.run.trigger])))
+        context.job.has_events = True
+        return Done(outputs=_outputs([_event(context.run.trigger)], 1))
     closes_at = extend(context, closes_at)
     opened = await context.digests.open(identity, Leader(context.job.id, context.run.id, closes_at))
     context.digests.join(opened, context.job.id, context.run.trigger)
@@ -42,14 +42,16 @@ async def decide(context: StepContext) -> StepOutcome:
 
 async def finish(context: StepContext) -> StepOutcome:
     """The window closes; the run goes on with every event that joined it."""
-    until = extend(context, context.now)
+    until, own = extend(context, context.now), context.run.trigger
     if until > context.now:
         return Waiting(until)
-    triggers = await context.digests.close(context.job.id)
-    events = _events(triggers or [context.run.trigger])
-    context.job.digest = (context.job.digest or {"type": "regular"}) | {"events": events}
-    context.note(DetailStatus.SUCCESS, "Digest triggered events", raw={"events": len(events)})
-    return Done(outputs=_outputs(events))
+    closed = await context.digests.close(context.job.id)
+    outputs = _outputs(closed.events, closed.total) if closed and closed.total else _outputs([_event(own)], 1)
+    context.job.digest = (context.job.digest or {"type": "regular"}) | outputs
+    context.job.has_events = True
+    shown = {} if len(outputs["events"]) == outputs["eventCount"] else {"shown": len(outputs["events"])}
+    context.note(DetailStatus.SUCCESS, "Digest triggered events", raw={"events": outputs["eventCount"], **shown})
+    return Done(outputs=outputs)
 
 
 def find_window_id(context: StepContext) -> bytes:
@@ -95,12 +97,12 @@ def key_digest(value: Any) -> bytes:
     return blake2b(encode_json(value), digest_size=16).digest()
 
 
-def _events(triggers: Sequence[Trigger]) -> list[dict[str, Any]]:
-    return [{"id": id_text(one.id), "time": iso_text(one.created_at), "payload": one.payload} for one in triggers]
+def _event(trigger: Trigger) -> dict[str, Any]:
+    return make_event(trigger.id, trigger.created_at) | {"payload": trigger.payload}
 
 
-def _outputs(events: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"events": events, "eventCount": len(events)}
+def _outputs(events: list[dict[str, Any]], count: int) -> dict[str, Any]:
+    return {"events": events, "eventCount": count}
 
 
 def _metadata(controls: DigestControls) -> dict[str, Any]:

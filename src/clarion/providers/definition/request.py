@@ -9,6 +9,7 @@ from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 from clarion.jsontext import encode_json
+from clarion.providers.definition.outgoing import always
 from clarion.providers.definition.overrides import deep_merge
 from clarion.providers.definition.single_line import to_single_line
 from clarion.secret import Secret
@@ -99,6 +100,8 @@ class ProviderCall:
     content: bytes = field(repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Header values that are removed from answers before these are stored."""
+    can_start: Callable[[], bool] = field(default=always, repr=False, compare=False)
+    """Whether the call may still be made, asked when it has its connection."""
 
     def with_auth(self, headers: Headers) -> Self:
         """Return the call with these authentication headers; they replace those of the same name in any case."""

@@ -17,7 +17,7 @@ from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
 from clarion.providers.email.mime import write_mime
 from clarion.providers.signing.aws import REGION, aws_address, make_aws_signer
-from clarion.providers.signing.sns import get_topic_owner, is_amazon_url, is_signed_by_sns
+from clarion.providers.signing.sns import get_topic_owner, is_confirmation_url, is_signed_by_sns
 from clarion.secret import Secret
 
 
@@ -51,8 +51,8 @@ def request(account: SesCredentials, email: Email) -> ProviderRequest:
 def parse(callback: Callback) -> RequestFlow[list[Receipt]]:
     """Read the events of a notification; confirm the subscription of a new topic."""
     (notification,) = callback.events() or [{}]
-    address = str(notification.get("SubscribeURL", ""))
-    if notification.get("Type") == "SubscriptionConfirmation" and is_amazon_url(address):
+    address, topic = str(notification.get("SubscribeURL", "")), str(notification.get("TopicArn", ""))
+    if notification.get("Type") == "SubscriptionConfirmation" and is_confirmation_url(address, topic):
         yield ProviderRequest.get(address)
     return EVENTS(callback) if notification.get("Type") == "Notification" else []
 

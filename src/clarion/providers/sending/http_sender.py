@@ -1,7 +1,7 @@
 """Sending through providers with an HTTP API: access tokens, signatures and overrides of triggers."""
 
 import asyncio
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from clarion.providers.definition.answer import ProviderAnswer, SendContext
 from clarion.providers.definition.credentials import Credentials, read_credentials
 from clarion.providers.definition.failures import ALREADY_SENT, Classification, classify_status, read_error_text
 from clarion.providers.definition.kinds import HttpProvider
-from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.outgoing import Outgoing, always
 from clarion.providers.definition.overrides import read_passthrough
 from clarion.providers.definition.receipts import Callback, Receipt, ReceiptForged, ReceiptRefused, Reply, RequestFlow
 from clarion.providers.definition.request import ProviderCall, ProviderRequest, encode_call
@@ -104,7 +104,7 @@ class HttpSender:
     async def _send_part(self, provider: AnyProvider, account: Credentials, part: Any, outgoing: Outgoing) -> Sent:
         request = await self._run_flow(provider.request(account, part), provider, account)
         request = _with_overrides(provider, request, outgoing.overrides)
-        answer = await self._call_as_account(provider, account, request)
+        answer = await self._call_as_account(provider, account, request, outgoing.can_start)
         found = _classify(provider, answer)
         if found is None:
             return _read_sent(provider, answer, SendContext(account, part))
@@ -135,13 +135,17 @@ class HttpSender:
         return await self._call_as_account(provider, account, request)
 
     async def _call_as_account(
-        self, provider: AnyProvider, account: Credentials, request: ProviderRequest
+        self,
+        provider: AnyProvider,
+        account: Credentials,
+        request: ProviderRequest,
+        can_start: Callable[[], bool] = always,
     ) -> ProviderAnswer:
         """Make a call with the access token of the account; after a 401, fetch a new token and retry once."""
         exchange = provider.token
+        call = replace(encode_call(request), can_start=can_start)
         if exchange is None or not exchange.is_needed(account):
-            return await self._sign_and_call(provider, account, encode_call(request))
-        call = encode_call(request)
+            return await self._sign_and_call(provider, account, call)
         token = await self._tokens.get_token(provider.id, exchange, account)
         answer = await self._sign_and_call(provider, account, call.with_auth(exchange.auth(account, token)))
         if answer.status != 401:

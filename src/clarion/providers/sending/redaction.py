@@ -8,17 +8,10 @@ from urllib.parse import quote, quote_plus, unquote
 
 import msgspec
 
+from clarion.providers.definition.fields import NOT_SECRET
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.vocabulary import Channel
 
-# Credentials that may appear in error texts; all others are redacted.
-NOT_SECRET = frozenset(
-    {
-        *("host", "port", "from", "senderName", "user", "domain", "region", "title", "state", "imageUrl", "alertUid"),
-        *("externalLink", "idPath", "datePath", "apiKeyRequestHeader", "secretKeyRequestHeader", "ipPoolName"),
-        *("authenticationTokenKey", "channelId", "projectName", "contentType", "defaultRegion"),
-    }
-)
 # Shorter texts are not redacted: they would match parts of ordinary words.
 _MIN_LENGTH = 4
 _MAX_TEXT = 1_000

@@ -13,9 +13,10 @@ from cryptography.hazmat.primitives.hashes import SHA1, SHA256, HashAlgorithm
 from clarion.providers.definition.receipts import Callback, ReceiptRefused, RequestFlow
 from clarion.providers.definition.request import ProviderRequest
 
-# Anybody can have a certificate, so only URLs of Amazon are trusted.
-_AMAZON = re.compile(r"https://sns\.[a-z0-9-]{1,30}\.amazonaws\.com(\.cn)?/[A-Za-z0-9/_.?=&%:~-]{1,2000}")
-_OWNER = re.compile(r"arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,30}:[0-9]{1,20}")
+# Anybody can have a certificate, so only those that SNS publishes in the region of the topic are trusted.
+_CERTIFICATE = re.compile(r"/SimpleNotificationService-[0-9a-f]{32}\.pem")
+_CONFIRMATION = re.compile(r"/\?Action=ConfirmSubscription&[A-Za-z0-9/_.=&%:~-]{1,2000}")
+_OWNER = re.compile(r"arn:(aws[a-z-]{0,20}):sns:([a-z0-9-]{1,30}):[0-9]{1,20}")
 _NOTIFICATION_FIELDS = ("Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type")
 _CONFIRMATION_FIELDS = ("Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type")
 
@@ -24,7 +25,7 @@ def is_signed_by_sns(callback: Callback, _: Any) -> RequestFlow[bool]:
     """Fetch the certificate from Amazon and verify the signature with it."""
     (notification,) = callback.events() or [{}]
     address = str(notification.get("SigningCertURL", ""))
-    if not is_amazon_url(address) or not address.endswith(".pem"):
+    if not is_certificate_url(address, str(notification.get("TopicArn", ""))):
         return False
     answer = yield ProviderRequest.get(address)
     return answer.is_success and is_signed_by(answer.text, notification)
@@ -42,8 +43,23 @@ def get_topic_owner(callback: Callback) -> str:
     return owner
 
 
-def is_amazon_url(address: str) -> bool:
-    return _AMAZON.fullmatch(address) is not None
+def is_certificate_url(address: str, topic: str) -> bool:
+    """Return whether Amazon publishes certificates of SNS at this URL, in the region of the topic."""
+    return _is_of_region(address, topic, _CERTIFICATE)
+
+
+def is_confirmation_url(address: str, topic: str) -> bool:
+    """Return whether a GET of this URL confirms a subscription, in the region of the topic."""
+    return _is_of_region(address, topic, _CONFIRMATION)
+
+
+def _is_of_region(address: str, topic: str, path: re.Pattern[str]) -> bool:
+    owner = _OWNER.fullmatch(topic.rpartition(":")[0])
+    if owner is None:
+        return False
+    partition, region = owner.groups()
+    start = f"https://sns.{region}.amazonaws.com{'.cn' if partition == 'aws-cn' else ''}"
+    return address.startswith(start) and path.fullmatch(address, len(start)) is not None
 
 
 def is_signed_by(certificate: str, notification: Mapping[str, Any]) -> bool:

@@ -2,19 +2,25 @@
 
 import asyncio
 import socket
+from collections.abc import Callable
+from contextvars import ContextVar
 from ipaddress import IPv6Address
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.connector import Connection
 from yarl import URL
 
 from clarion.clock import Clock
 from clarion.providers.definition.answer import ProviderAnswer
+from clarion.providers.definition.outgoing import always
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
 from clarion.providers.transport.egress import Address, EgressGuard
 from clarion.providers.transport.shortage import find_shortage
 from clarion.providers.transport.urls import MAX_ANSWER, RewriteUrl, host_and_port, parse_retry_after, parse_url
+
+_can_start: ContextVar[Callable[[], bool]] = ContextVar("can_start", default=always)
 
 
 class Http1Client:
@@ -32,6 +38,7 @@ class Http1Client:
             connector=aiohttp.TCPConnector(resolver=_GuardedResolver(egress), limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=seconds),
+            request_class=_StartedRequest,
             auto_decompress=False,
             skip_auto_headers=("Content-Type",),
             headers={"Accept-Encoding": "identity", "User-Agent": "Clarion"},
@@ -65,6 +72,7 @@ class Http1Client:
             target = self._rewrite_url(url)
             headers["Host"] = host_and_port(url)
         await self._guard_address(target)
+        _can_start.set(call.can_start)
         async with self._session.request(
             call.method, target, data=call.content or None, headers=headers, allow_redirects=False
         ) as response:
@@ -81,6 +89,15 @@ class Http1Client:
         if _is_address(url.host or ""):
             # The session does not resolve literal addresses, so these would bypass the guard.
             await self._egress.resolve(url.host or "", url.port or 0)
+
+
+class _StartedRequest(aiohttp.ClientRequest):
+    """Asks whether it may still be sent when it has its connection: getting one may have taken long."""
+
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        if not _can_start.get()():
+            raise SendFailure(FailureKind.NO_CONNECTION, f"The connection to {self.url.host} was free too late")
+        return await super().send(conn)
 
 
 class _GuardedResolver(AbstractResolver):

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import httpcore2
@@ -51,7 +51,7 @@ class Http2Client:
         target, host = url, url.host or ""
         if self._rewrite_url is not None:
             target = self._rewrite_url(url)
-        stream = _Stream(self._seconds)
+        stream = _Stream(self._seconds, host, call.can_start)
         try:
             async with stream.timeout:
                 return await self._exchange(str(target), host_and_port(url), call, stream)
@@ -102,13 +102,17 @@ class Http2Client:
 class _Stream:
     """The stream of one call. The server limits how many are open; the timeout starts anew when this one is."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, host: str, can_start: Callable[[], bool]) -> None:
         self.timeout = asyncio.timeout(seconds)
         self.is_open = False
         self._seconds = seconds
+        self._host = host
+        self._can_start = can_start
 
     async def trace(self, event: str, _: Any) -> None:
         if event == "http2.send_request_headers.started":
+            if not self._can_start():
+                raise SendFailure(FailureKind.NO_CONNECTION, f"The connection to {self._host} was free too late")
             self.is_open = True
             self.timeout.reschedule(asyncio.get_running_loop().time() + self._seconds)
 

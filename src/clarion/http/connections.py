@@ -1,0 +1,89 @@
+"""The connections of a server: their number and their time-outs, checked by one timer for all of them."""
+
+import asyncio
+import heapq
+from typing import Protocol
+
+from msgspec import Struct
+
+from clarion.clock import Clock
+
+NEVER = 1 << 62
+RESERVED_CONNECTIONS = 32
+"""Connections beyond the limit that still get an answer: the health check, or that the service is busy."""
+_SWEEP_SECONDS = 1
+_EVICTED_PART = 32
+
+
+class ConnectionLimits(Struct, frozen=True, kw_only=True):
+    max_connections: int
+    header_seconds: int
+    body_seconds: int
+    idle_seconds: int
+
+
+class Connection(Protocol):
+    """A connection as the table sees it."""
+
+    deadline: int
+
+    @property
+    def is_evictable(self) -> bool:
+        """Whether the server waits for the client, and may end the connection to make room."""
+        ...
+
+    def expire(self) -> None:
+        """End the connection because its deadline has passed, or extend the deadline."""
+        ...
+
+    def evict(self) -> None:
+        """End the connection to make room for another."""
+        ...
+
+
+class ConnectionTable:
+    """All connections of one server. Time is counted in whole seconds, so that no request reads a clock."""
+
+    def __init__(self, limits: ConnectionLimits, clock: Clock) -> None:
+        self.limits = limits
+        self.clock = clock
+        self.seconds = 0
+        self._open: dict[Connection, None] = {}  # in the order in which they were made
+        self.timed_out_count = 0
+        self.evicted_count = 0
+        self.refused_count = 0
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    async def sweep(self) -> None:
+        """End connections whose deadline has passed, once per second, until cancelled."""
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            self.seconds += _SWEEP_SECONDS
+            for one in [one for one in self._open if one.deadline <= self.seconds]:
+                one.expire()
+
+    def add(self, one: Connection) -> None:
+        if len(self._open) >= self.limits.max_connections:
+            self._evict()
+        self._open[one] = None
+
+    def discard(self, one: Connection) -> None:
+        self._open.pop(one, None)
+
+    @property
+    def excess(self) -> int:
+        """How many connections there are beyond the limit."""
+        return max(0, len(self._open) - self.limits.max_connections)
+
+    def _evict(self) -> None:
+        """End some connections that wait for their client, those with the earliest deadline first."""
+        # Several at a time, because finding them takes a look at all connections.
+        count = max(1, self.limits.max_connections // _EVICTED_PART)
+        waiting = (one for one in self._open if one.is_evictable)
+        # Of those with the same deadline, the first of the order comes first.
+        for one in heapq.nsmallest(count, waiting, key=lambda one: one.deadline):
+            self._open.pop(one, None)
+            self.evicted_count += 1
+            one.evict()

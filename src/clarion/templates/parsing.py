@@ -1,0 +1,119 @@
+"""Parses templates and caches them."""
+
+import re
+from typing import Final, NamedTuple
+
+from liquid import BoundTemplate
+from liquid.exceptions import LiquidError, LiquidInterrupt
+
+from clarion.cache import BoundedCache
+from clarion.errors import ClarionError
+from clarion.templates.fast_path import Segment, find_segments
+from clarion.templates.liquid_environment import LiquidEnvironment
+from clarion.work import note_parsing
+
+MAX_TEMPLATE: Final = 512 << 10
+"""Characters of one text."""
+MAX_MARKUP: Final = 10_000
+"""Tags, and the words and signs in them, of one text: what parsing takes time for."""
+MAX_CACHED: Final = 4096
+"""Parsed templates in the cache."""
+MAX_CACHED_CHARACTERS: Final = 4 << 20
+"""Characters of all templates in the cache."""
+
+# The library's own errors, and those that filters raise for values of the wrong type.
+FAULTS = (
+    LiquidError,
+    LiquidInterrupt,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+_MARKUP: Final = re.compile(r"\{\{.*?(?:\}\}|\Z)|\{%.*?(?:%\}|\Z)", re.DOTALL)
+_SIGN: Final = re.compile(r"\w+|[^\w\s]|\n")
+_TAG_WEIGHT: Final = 4
+_LINE_WEIGHT: Final = 7
+_UNPARSED: Final = {name: re.compile(rf"\{{%-?\s*{name}\s*-?%\}}") for name in ("raw", "doc")}
+
+
+class TemplateProblem(ClarionError):
+    """A template cannot be rendered; the message says why."""
+
+
+class ParsedTemplate(NamedTuple):
+    template: BoundTemplate
+    segments: list[Segment] | None
+    """For the fast path; None if the template is not simple."""
+    unknown_filters: list[str]
+
+
+def has_markup(text: str) -> bool:
+    return "{{" in text or "{%" in text
+
+
+def parse(text: str, *, html: bool = False) -> ParsedTemplate:
+    """Parse a template, or take it from the cache; raises TemplateProblem."""
+    found = _cache.get((text, html))
+    if found is None:
+        problem = find_excess(text)
+        if problem is not None:
+            raise TemplateProblem(problem)
+        note_parsing(2 * weigh_markup(text))
+        try:
+            template, unknown = _ENVIRONMENTS[html].parse_metered(text)
+        except FAULTS as fault:
+            raise TemplateProblem(explain_fault(fault)) from None
+        found = ParsedTemplate(template, find_segments(template), sorted(unknown))
+        _cache.put((text, html), found)
+    return found
+
+
+def find_excess(text: str) -> str | None:
+    """Return why a text is too large to be parsed, or None."""
+    if len(text) > MAX_TEMPLATE:
+        return f"it is longer than {MAX_TEMPLATE} characters"
+    if weigh_markup(text) > MAX_MARKUP:
+        return f"its tags have more than {MAX_MARKUP} words and signs together"
+    for name, start in _UNPARSED.items():
+        # The library reads to the end of the text for each block that is not closed.
+        if name in text and len(start.findall(text, max(text.rfind(f"end{name}"), 0))) > 1:
+            return f"a block '{name}' is not closed"
+    return None
+
+
+def weigh_markup(text: str) -> int:
+    """Return how much there is to parse: each tag, and the words, signs and lines in it."""
+    if not has_markup(text):
+        return 0
+    weight = 0
+    for tag in _MARKUP.finditer(text):
+        inner = tag[0]
+        # Also what is neither word nor sign is read.
+        weight += len(inner) >> 5
+        if weight > MAX_MARKUP:
+            break
+        signs = _SIGN.findall(inner)
+        weight += _TAG_WEIGHT + len(signs) + _LINE_WEIGHT * inner.count("\n")
+    return weight
+
+
+def explain_fault(fault: Exception) -> str:
+    """Describe a fault in one line, with the line of the template if it is known."""
+    if isinstance(fault, LiquidInterrupt):
+        return f"'{fault}' stands outside of a loop"
+    if isinstance(fault, RecursionError) or isinstance(fault.__cause__, RecursionError):
+        return "it is nested too deeply"
+    if not isinstance(fault, LiquidError):
+        return f"a value does not fit: {fault}"
+    place = fault.context() if fault.token is not None and fault.token.start_index < len(fault.token.source) else None
+    return f"{fault.message} (line {place[0]})" if place else str(fault.message)
+
+
+_ENVIRONMENTS = {html: LiquidEnvironment(html=html) for html in (False, True)}
+_cache: BoundedCache[tuple[str, bool], ParsedTemplate] = BoundedCache(
+    limit=MAX_CACHED, weight_limit=MAX_CACHED_CHARACTERS, weigh=lambda key: len(key[0])
+)

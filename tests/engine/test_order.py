@@ -1,0 +1,75 @@
+"""A person's runs start in the order of their triggers, also where another worker splits triggers meanwhile."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Database, Row
+from clarion.db.query import Query
+from clarion.engine.recipients import split_trigger
+from clarion.engine.unit import run_unit
+from clarion.ids import EnvironmentId, SubscriberKey
+from clarion.jobs.lanes import LaneSet, lane_of
+from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
+from clarion.triggers.model import Person, Trigger
+from clarion.triggers.store import LIST_PARTS, mark_triggers_done
+from tests.engine.support import World, in_app
+
+Happening = Callable[[Connection], Awaitable[None]]
+
+
+class Interrupted:
+    """A connection on which something happens just before the parts of triggers are listed."""
+
+    def __init__(self, db: Connection, happen: Happening) -> None:
+        self._db = db
+        self._happening = [happen]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._db, name)
+
+    async def fetch(self, query: Query, **values: Any) -> Sequence[Row]:
+        if query is LIST_PARTS and self._happening:
+            await self._happening.pop()(self._db)
+        return await self._db.fetch(query, **values)
+
+
+async def accept(
+    db: Connection, environment_id: EnvironmentId, people: Sequence[str], text: str, now: Millis
+) -> Trigger:
+    request = TriggerRequest(
+        environment_id=environment_id,
+        name="welcome",
+        wanted=[Person(key=SubscriberKey(one)) for one in people],
+        payload={"name": text},
+        overrides=None,
+        transaction=None,
+        actor=None,
+    )
+    (accepted,) = await accept_triggers(db, [request], now)
+    assert isinstance(accepted, Accepted)
+    assert accepted.trigger is not None
+    return accepted.trigger
+
+
+async def test_a_trigger_that_another_worker_splits_meanwhile_does_not_overtake_an_earlier_one(
+    world: World, database: Database
+) -> None:
+    await world.make_workflow(in_app("{{payload.name}}"))
+    environment_id, now = world.api.environment.id, world.clock.now()
+    lanes = LaneSet.of([lane_of(SubscriberKey("ada"))])
+
+    async def happen(db: Connection) -> None:
+        await accept(db, environment_id, ["ada"], "first", now)
+        second = await accept(db, environment_id, ["ada", "bob"], "second", now)
+        await split_trigger(db, environment_id, second, now)
+        await mark_triggers_done(db, environment_id, [second.id])
+
+    async def work(db: Connection) -> None:
+        await run_unit(cast("Connection", Interrupted(db, happen)), environment_id, now, lanes=lanes)
+
+    await database.transaction(work)
+    await world.work()
+
+    assert await world.feed("ada") == ["first", "second"]
+    assert await world.feed("bob") == ["second"]
