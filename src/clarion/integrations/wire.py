@@ -76,6 +76,10 @@ class IntegrationCredentials(Wire):
     channel_id: MaybeText = UNSET
     phone_number_identification: MaybeText = UNSET
     access_key: MaybeText = UNSET
+    signing_secret: MaybeText = UNSET
+    tenant_id: MaybeText = UNSET
+    business_account_id: MaybeText = UNSET
+    api_version: MaybeText = UNSET
 
 
 class FieldFilterPart(Wire):

@@ -16,7 +16,7 @@ NOT_SECRET = frozenset(
     {
         *("host", "port", "from", "senderName", "user", "domain", "region", "title", "state", "imageUrl", "alertUid"),
         *("externalLink", "idPath", "datePath", "apiKeyRequestHeader", "secretKeyRequestHeader", "ipPoolName"),
-        *("authenticationTokenKey", "channelId", "projectName"),
+        *("authenticationTokenKey", "channelId", "projectName", "apiVersion", "tenantId", "businessAccountId"),
     }
 )
 # Shorter texts are not redacted: they would match parts of ordinary words.
