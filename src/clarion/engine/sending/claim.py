@@ -43,6 +43,10 @@ LIST_MESSAGES = sql("""
         title, email, email_options, phone, webhook_url, device_tokens, data, provider_message_id, retry_at, given_up_at
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
+# Apps get the payload with a push message.
+LIST_TRIGGERS_WITH_PAYLOAD = sql("""
+    SELECT id, overrides, state, payload FROM triggers WHERE environment_id = :environment_id AND id {any:ids}
+""")
 LIST_TRIGGERS = sql("""
     SELECT id, overrides, state FROM triggers
     WHERE environment_id = :environment_id AND id {any:ids}
@@ -154,13 +158,16 @@ async def _drop_canceled(
 async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis) -> None:
     by_job = {send.job.id: send for send in sends}
     rows = await db.fetch(LIST_MESSAGES, environment_id=environment_id, job_ids=list(by_job))
-    triggers = await _list_triggers(db, environment_id, {row["trigger_id"] for row in rows})
+    is_push = sends[0].channel is Channel.PUSH
+    triggers = await _list_triggers(db, environment_id, {row["trigger_id"] for row in rows}, with_payload=is_push)
+    payloads = {one: json_value(row["payload"]) for one, row in triggers.items()} if is_push else {}
     for row in sorted(rows, key=itemgetter("id")):
         send = by_job[row["job_id"]]
         send.add_message(_message(row), now)
         trigger = triggers.get(row["trigger_id"])
         if trigger is not None:
             send.overrides = json_value(trigger["overrides"]) or {}
+            send.payload = payloads.get(row["trigger_id"], {})
             send.is_canceled = TriggerState(trigger["state"]).is_canceled
     await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
     await _add_entries(db, environment_id, sends)
@@ -193,10 +200,11 @@ def _message(row: Row) -> OutgoingMessage:
 
 
 async def _list_triggers(
-    db: Connection, environment_id: EnvironmentId, trigger_ids: Iterable[TriggerId]
+    db: Connection, environment_id: EnvironmentId, trigger_ids: Iterable[TriggerId], *, with_payload: bool
 ) -> dict[TriggerId, Row]:
-    """Those of the triggers that have overrides or were canceled."""
-    rows = await db.fetch(LIST_TRIGGERS, environment_id=environment_id, ids=list(trigger_ids))
+    """Those of the triggers that have overrides or were canceled; all of them, if their payload is wanted."""
+    statement = LIST_TRIGGERS_WITH_PAYLOAD if with_payload else LIST_TRIGGERS
+    rows = await db.fetch(statement, environment_id=environment_id, ids=list(trigger_ids))
     return {row["id"]: row for row in rows}
 
 
