@@ -81,6 +81,10 @@ class IntegrationCredentials(Wire):
     default_region: MaybeText = UNSET
     api_url: MaybeText = field(name="apiURL", default=UNSET)
     app_id: MaybeText = field(name="appID", default=UNSET)
+    signing_secret: MaybeText = UNSET
+    tenant_id: MaybeText = UNSET
+    business_account_id: MaybeText = UNSET
+    api_version: MaybeText = UNSET
 
 
 class FieldFilterPart(Wire):

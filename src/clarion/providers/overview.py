@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from clarion.providers.definition.fields import list_fields
 from clarion.providers.definition.kinds import HttpProvider, SmtpProvider
+from clarion.providers.definition.overrides import CUSTOM_DATA
 from clarion.providers.definition.provider import Provider
 from clarion.providers.email.message import KNOWN as EMAIL_OVERRIDES
 from clarion.providers.registry import PROVIDERS
@@ -112,9 +113,12 @@ class Overrides(NamedTuple):
 
 def list_overrides(provider: Provider) -> Overrides:
     if isinstance(provider, HttpProvider):
-        return Overrides(sorted(provider.known), other_fields=provider.casing is not None, passthrough=True)
-    names = sorted(EMAIL_OVERRIDES) if isinstance(provider, SmtpProvider) else []
-    return Overrides(names, other_fields=False, passthrough=False)
+        names = {*(provider.known - provider.without), *([CUSTOM_DATA] if provider.custom_data else ())}
+        has_fields = provider.casing is not None or provider.reads is not None
+        return Overrides(sorted(names), other_fields=has_fields, passthrough=True)
+    return Overrides(
+        sorted(EMAIL_OVERRIDES) if isinstance(provider, SmtpProvider) else [], other_fields=False, passthrough=False
+    )
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -16,8 +16,6 @@ async def run_chat(world: World, overrides: dict[str, Any]) -> list[dict[str, An
         account = {"apiToken": "t", "phoneNumberIdentification": "1", "baseUrl": server.url("")}
         await integrate(world, "whatsapp-business", "chat", **account)
         await world.api.post("/v2/subscribers", json={"subscriberId": "ada", "phone": "+442079460000"})
-        entry = {"providerId": "whatsapp-business", "credentials": {}}
-        await world.api.patch("/v1/subscribers/ada/credentials", json=entry)
         await world.make_workflow(step("chat", body="Ping"))
         await world.trigger(overrides=overrides)
         await world.work()

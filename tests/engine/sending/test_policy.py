@@ -300,8 +300,9 @@ async def test_a_webhook_is_told_of_the_trigger(world: World) -> None:
         await world.work()
 
         (body,) = first.bodies
-        assert body["payloadDetails"]["payload"] == {"n": 1}
-        assert (body["payloadDetails"]["subject"], body["payloadDetails"]["content"]) == ("Hi", "<p>1</p>")
+        details = body["payloadDetails"]
+        assert (details["subject"], details["content"], details["payload"]["n"]) == ("Hi", "<p>1</p>", 1)
+        assert details["payload"]["subscriber"]["subscriberId"] == "ada"
         about = {"transactionId": "t-1", "workflowIdentifier": "welcome", "subscriberId": "ada"}
         assert body["notificationDetails"] == about
 

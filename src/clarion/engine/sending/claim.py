@@ -44,6 +44,10 @@ LIST_MESSAGES = sql("""
         title, email, email_options, phone, webhook_url, device_tokens, data, provider_message_id, retry_at, given_up_at
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
+# Apps get the payload with a push message.
+LIST_TRIGGERS_WITH_PAYLOAD = sql("""
+    SELECT id, overrides, state, payload FROM triggers WHERE environment_id = :environment_id AND id {any:ids}
+""")
 LIST_TRIGGERS = sql("""
     SELECT id, overrides, state FROM triggers
     WHERE environment_id = :environment_id AND id {any:ids}
@@ -157,13 +161,14 @@ async def _drop_canceled(
 async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis) -> None:
     by_job = {send.job.id: send for send in sends}
     rows = await db.fetch(LIST_MESSAGES, environment_id=environment_id, job_ids=list(by_job))
-    triggers = await _list_triggers(db, environment_id, {row["trigger_id"] for row in rows})
+    is_push = sends[0].channel is Channel.PUSH
+    triggers = await _list_triggers(db, environment_id, {row["trigger_id"] for row in rows}, with_payload=is_push)
     for row in sorted(rows, key=itemgetter("id")):
         send = by_job[row["job_id"]]
         send.add_message(_message(row), now)
         trigger = triggers.get(row["trigger_id"])
         if trigger is not None:
-            send.overrides, send.is_canceled = trigger
+            send.overrides, send.payload, send.is_canceled = trigger
     await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
     await _add_entries(db, environment_id, sends)
     await add_regions(db, environment_id, sends)
@@ -196,16 +201,24 @@ def _message(row: Row) -> OutgoingMessage:
 
 
 async def _list_triggers(
-    db: Connection, environment_id: EnvironmentId, trigger_ids: Iterable[TriggerId]
-) -> dict[TriggerId, tuple[dict[str, Any], bool]]:
-    """Overrides, with the files that are attached, of those that have some, and whether they were canceled."""
-    rows = await db.fetch(LIST_TRIGGERS, environment_id=environment_id, ids=list(trigger_ids))
+    db: Connection, environment_id: EnvironmentId, trigger_ids: Iterable[TriggerId], *, with_payload: bool
+) -> dict[TriggerId, tuple[dict[str, Any], dict[str, Any], bool]]:
+    """Overrides, with the files that are attached, payloads if they are wanted, and whether they were canceled.
+
+    Without payloads, only of those that have overrides or were canceled.
+    """
+    statement = LIST_TRIGGERS_WITH_PAYLOAD if with_payload else LIST_TRIGGERS
+    rows = await db.fetch(statement, environment_id=environment_id, ids=list(trigger_ids))
     overrides = {TriggerId(row["id"]): json_value(row["overrides"]) or {} for row in rows}
     attaching = [one for one, its in overrides.items() if has_attachments(its)]
     if attaching:
         files = await list_files(db, environment_id, attaching)
         overrides |= {one: put_files(overrides[one], files) for one in attaching}
-    return {row["id"]: (overrides[row["id"]], TriggerState(row["state"]).is_canceled) for row in rows}
+    payloads = {row["id"]: json_value(row["payload"]) for row in rows} if with_payload else {}
+    return {
+        row["id"]: (overrides[row["id"]], payloads.get(row["id"], {}), TriggerState(row["state"]).is_canceled)
+        for row in rows
+    }
 
 
 async def _add_runs(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:

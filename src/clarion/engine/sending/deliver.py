@@ -104,6 +104,8 @@ class Deliverer:
             result: NotSent | None = _skip_suppressed(send, message, now)
         elif route is None:
             result = _fail_without_integration(send, message, now)
+        elif _lacks_address(message, route.integrations[0]):
+            result = _skip_unaddressed(send, message, now)
         else:
             if not is_first:
                 await self.check_current(send)
@@ -271,6 +273,21 @@ def _skip_suppressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -
     send.job.note(now, DetailStatus.FAILED, text, raw=raw)
     send.outcomes[message.id] = SendOutcome(
         status=MessageStatus.WARNING, provider_id=message.provider_id, error_id="suppressed", error_text=text
+    )
+    return NotSent()
+
+
+def _lacks_address(message: OutgoingMessage, integration: Integration) -> bool:
+    """Whether it is for everyone's chat webhook, and the integration has none for those without their own."""
+    is_open = message.provider_id == "chat-webhook" and message.webhook_url is None
+    return is_open and not integration.credentials.get("webhookUrl")
+
+
+def _skip_unaddressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
+    text = "Neither the subscriber nor the integration has a webhook URL"
+    send.job.note(now, DetailStatus.WARNING, text, raw={"providerId": message.provider_id})
+    send.outcomes[message.id] = SendOutcome(
+        status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=text
     )
     return NotSent()
 

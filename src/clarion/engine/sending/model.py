@@ -120,6 +120,8 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     has_sent: bool = False
     """Whether an earlier attempt sent one of the messages."""
     overrides: dict[str, Any] = {}
+    payload: dict[str, Any] = {}
+    """That of the trigger; loaded only for push messages, whose apps get it."""
     is_canceled: bool = False
     """Whether its trigger was canceled."""
     run: Run | None = None

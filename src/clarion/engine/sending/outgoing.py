@@ -49,6 +49,7 @@ def make_outgoing(
         device_tokens=tuple(message.device_tokens or ()),
         entry={} if entry is None else {k: v for k, v in entry.credentials.items() if k not in _OF_THE_MESSAGE},
         data=message.data,
+        payload=send.payload,
         context=send.contexts.get(message.id, {}),
         receipts_url=receipts_url(integration),
         credentials=integration.credentials,

@@ -23,7 +23,8 @@ NOT_SECRET = frozenset(
     {
         *("host", "port", "from", "senderName", "user", "domain", "region", "title", "state", "imageUrl", "alertUid"),
         *("externalLink", "idPath", "datePath", "apiKeyRequestHeader", "secretKeyRequestHeader", "ipPoolName"),
-        *("authenticationTokenKey", "channelId", "projectName", "contentType", "defaultRegion"),
+        *("authenticationTokenKey", "channelId", "projectName", "contentType", "defaultRegion", "apiVersion"),
+        *("tenantId", "businessAccountId"),
     }
 )
 

@@ -1,6 +1,6 @@
 """Kinds of providers: HTTP by channel, SMTP and built-in. Each provider module creates one of these."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +17,7 @@ from clarion.providers.definition.provider import Provider
 from clarion.providers.definition.receipts import ReceiptQuery, Receipts, RequestFlow
 from clarion.providers.definition.request import ProviderCall, ProviderRequest
 from clarion.providers.definition.result import SendFailure, Sent
+from clarion.providers.definition.sizes import Size
 from clarion.providers.definition.smtp_account import SmtpAccount
 from clarion.providers.definition.token_exchange import TokenExchange
 from clarion.providers.email import message as email
@@ -68,8 +69,10 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
     """Returns the overrides that the override `customData` means; None if the provider has no use for it."""
     merge: Callable[[Any, Any], Any] = deep_merge
     """Merges what a trigger adds into the body."""
+    sizes: Callable[[ProviderRequest], Iterable[Size]] | None = None
+    """Returns the parts of a complete request whose size the provider limits."""
     reads: Callable[[str], bool] | None = None
-    """Returns whether `request` reads an override that is not `known` itself; None if it reads none."""
+    """Returns whether `request` itself reads an override that is not `known`; such overrides are not merged."""
     is_http2: bool = False
     can_use_apprise: bool = False
     """Whether `apprise:` is accepted as URL."""
@@ -102,11 +105,15 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
         return ignored | {f"{CUSTOM_DATA}.{name}": f"{self.name} has no such field" for name in unread}
 
     def body_overrides(self, overrides: Mapping[str, Any]) -> Mapping[str, Any]:
+        if self.casing is None:
+            return {}
         given = extras(overrides, self.known)
+        if self.reads is not None:
+            given = {name: value for name, value in given.items() if not self.reads(name)}
         custom_data = overrides.get(CUSTOM_DATA)
         if self.custom_data is not None and isinstance(custom_data, Mapping):
             given = {**self.custom_data(custom_data), **given}
-        fields = recase(given, self.casing) if self.casing else {}
+        fields = recase(given, self.casing)
         return {self.within: fields} if self.within and fields else fields
 
 
@@ -130,12 +137,22 @@ class PushProvider(HttpProvider[A, push.Push], frozen=True, kw_only=True):
     channel: Channel = Channel.PUSH
     known: frozenset[str] = push.KNOWN
     is_called_per_token: bool = False
+    targets: frozenset[str] = frozenset()
+    """Overrides that say who gets the notification instead of the device tokens."""
 
     def read_message(self, outgoing: Outgoing, _: A, now: Millis) -> push.Push:
-        return push.read_push(outgoing, now)
+        return push.read_push(outgoing, now, is_addressed=self.has_target(outgoing.overrides))
+
+    def has_target(self, overrides: Mapping[str, Any]) -> bool:
+        return bool(self.targets) and any(overrides.get(name) for name in self.targets)
+
+    def list_ignored(self, overrides: Mapping[str, Any], /) -> dict[str, str]:
+        return HttpProvider.list_ignored(self, overrides) | push.list_malformed(overrides)
 
     def parts(self, message: push.Push) -> Mapping[str, push.Push]:
-        return {one.token: one for one in message.per_token()} if self.is_called_per_token else {"": message}
+        if not self.is_called_per_token or self.has_target(message.options):
+            return {"": message}
+        return {one.token: one for one in message.per_token()}
 
     def join(self, results: Mapping[str, Sent | SendFailure]) -> Sent:
         if not self.is_called_per_token:

@@ -30,6 +30,8 @@ class Outgoing:
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The rest of the subscriber's channel credentials, without webhook and tokens: channel, alertUid, title…"""
     data: Mapping[str, Any] | None = None
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    """The payload of the trigger, for push messages, whose apps get it as data."""
     context: Mapping[str, Any] = field(default_factory=dict)
     """Facts about the trigger for receivers of plain webhooks: transactionId, workflowIdentifier, payload…"""
     receipts_url: str | None = field(default=None, repr=False)

@@ -24,8 +24,6 @@ class SmtpCredentials(EmailCredentials):
 
 
 class SigningCredentials(SmtpCredentials):
-    """A server, and the DKIM key of the e-mails through it."""
-
     domain: Annotated[str, HOST] = ""
     account_sid: Annotated[str, smtp_options.SELECTOR] = ""
     secret_key: Annotated[Secret, smtp_options.DKIM_KEY] = Secret("")
@@ -50,8 +48,8 @@ def account(given: SmtpCredentials) -> SmtpAccount:
 
 
 def signing_account(given: SigningCredentials) -> SmtpAccount:
-    names = given.domain.strip(), given.account_sid.strip()
-    return replace(account(given), dkim=smtp_options.read_dkim_key(*names, given.secret_key.reveal()))
+    key = smtp_options.read_dkim_key(given.domain.strip(), given.account_sid.strip(), given.secret_key.reveal())
+    return replace(account(given), dkim=key)
 
 
 def _port(text: str) -> int:
@@ -67,8 +65,6 @@ PROVIDER = SmtpProvider(
     account=signing_account,
     find_problems=smtp_options.find_dkim_problems,
     documentation="https://www.rfc-editor.org/rfc/rfc5321",
-    note="Encryption is used where the server offers it: `secure` speaks TLS at once (as port 465 always does), "
-    "`requireTls` insists, `ignoreTls` does without. `tlsOptions` (an object, or the text of one) knows "
-    "`rejectUnauthorized`, `ca`, `servername` and `minVersion`. E-mails are signed with DKIM (RSA or Ed25519) by "
-    "`domain`, `accountSid` (the selector) and `secretKey` (the private key).",
+    note=f"Encryption is used where the server offers it: `secure` speaks TLS at once (as port 465 always does), "
+    f"`requireTls` insists, `ignoreTls` does without. {smtp_options.NOTE}",
 )

@@ -14,6 +14,11 @@ from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.definition.smtp_account import DkimKey
 from clarion.providers.signing.dkim import load_dkim_key
 
+NOTE = (
+    "`tlsOptions` (an object, or the text of one) knows `rejectUnauthorized`, `ca`, `servername` and `minVersion`. "
+    "E-mails are signed with DKIM (RSA or Ed25519) by `domain`, `accountSid` (the selector) and `secretKey` (the "
+    "private key)."
+)
 _DKIM_FIELDS = ("domain", "accountSid", "secretKey")
 _DKIM_NEEDS = "needs all of domain, accountSid (the selector) and secretKey (the private key)"
 _LABEL = r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?"

@@ -16,6 +16,7 @@ from clarion.providers.definition.overrides import read_passthrough
 from clarion.providers.definition.receipts import Callback, Receipt, ReceiptForged, ReceiptRefused, Reply, RequestFlow
 from clarion.providers.definition.request import ProviderCall, ProviderRequest, encode_call
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
+from clarion.providers.definition.sizes import check_sizes
 from clarion.providers.sending.accounts import Accounts
 from clarion.providers.transport.http_clients import HttpClients
 from clarion.providers.transport.token_cache import TokenCache
@@ -104,6 +105,8 @@ class HttpSender:
     async def _send_part(self, provider: AnyProvider, account: Credentials, part: Any, outgoing: Outgoing) -> Sent:
         request = await self._run_flow(provider.request(account, part), provider, account)
         request = _with_overrides(provider, request, outgoing.overrides)
+        if provider.sizes is not None:
+            check_sizes(provider.name, provider.sizes(request))
         answer = await self._call_as_account(provider, account, request, outgoing.can_start)
         found = _classify(provider, answer)
         if found is None:
