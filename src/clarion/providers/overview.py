@@ -43,7 +43,8 @@ _TITLES = {
 }
 _ADDRESSES = {
     Channel.IN_APP: "Nothing leaves Clarion: the inbox reads it from there.",
-    Channel.EMAIL: "Goes to the subscriber's `email`; copies, headers and attachments are overrides of the trigger.",
+    Channel.EMAIL: "Goes to the subscriber's `email`; copies, headers and attachments are overrides of the trigger. "
+    "Files are also taken from `attachments` of its payload.",
     Channel.SMS: "Goes to the subscriber's `phone`, best in international form. A number without a country code is "
     "completed from the region of the subscriber's `locale` or from `defaultRegion`, such as GB, and else refused.",
     Channel.PUSH: "Goes to the `deviceTokens` of the subscriber's credentials for the integration.",

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
@@ -171,6 +173,7 @@ async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[C
             send.overrides, send.payload, send.is_canceled = trigger
     await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
     await _add_entries(db, environment_id, sends)
+    await _add_files(db, environment_id, sends)
     await add_regions(db, environment_id, sends)
     await add_suppressed(db, environment_id, sends)
     await add_contexts(db, environment_id, sends)
@@ -225,6 +228,16 @@ async def _add_runs(db: Connection, environment_id: EnvironmentId, sends: Sequen
     runs = {run.id: run for run in await load_runs(db, environment_id, [one.notification_id for one in sends])}
     for send in sends:
         send.run = runs.get(send.notification_id)
+
+
+async def _add_files(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
+    """Put the files of payloads into the messages that refer to them."""
+    attaching = [send for send in sends if any(has_attachments(one.email_options) for one in send.messages)]
+    if not attaching:
+        return
+    files = await list_files(db, environment_id, {one.trigger_id for send in attaching for one in send.messages})
+    for send in attaching:
+        send.messages = [replace(one, email_options=put_files(one.email_options or {}, files)) for one in send.messages]
 
 
 async def _add_entries(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:

@@ -89,6 +89,9 @@ def with_options(options: dict[str, object] | None, overrides: dict[str, object]
     if "<" in str(overrides.get("from", "")) and "senderName" not in overrides:
         # The trigger names the sender together with the address.
         merged.pop("senderName", None)
+    files, others = options.get("attachments"), overrides.get("attachments")
+    if isinstance(files, list) and isinstance(others, list):
+        merged["attachments"] = [*files, *others]
     ours, theirs = options.get("headers"), overrides.get("headers")
     if isinstance(ours, dict) and isinstance(theirs, dict):
         merged["headers"] = _merge_headers(ours, theirs)

@@ -1,6 +1,7 @@
 """Email, SMS, chat and push: the message is rendered here and sent by the sender."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from clarion.engine.outcomes import Failed, Sending, StepOutcome
 from clarion.engine.overrides import provider_overrides
@@ -21,6 +22,8 @@ from clarion.workflows.email_content import render_body, render_options, render_
 _BY_PHONE = "whatsapp-business"
 _OPEN_CHATS = frozenset({"chat-webhook", _BY_PHONE})
 """Chats that need no credentials of the subscriber."""
+_FILE = frozenset({"file", "fileHash"})
+_ATTACHMENT = (*sorted(_FILE), "fileLength", "name", "mime", "cid")
 _MISSING = {
     Channel.EMAIL: "Subscriber missing email address",
     Channel.SMS: "Subscriber missing phone number",
@@ -34,8 +37,29 @@ async def decide_email(context: StepContext) -> StepOutcome:
     message = _message(context, Channel.EMAIL, render_body(controls, context.variables))
     message.subject = render_subject(controls, context.variables)
     message.email_options = render_options(controls, context.variables)
+    if "attachments" in context.run.trigger.payload:
+        message.email_options = (message.email_options or {}) | {"attachments": _list_attachments(context)}
     message.email = _wanted_recipient(context) or context.run.subscriber.email
     return _send(context, Channel.EMAIL, message, is_addressed=bool(message.email))
+
+
+def _list_attachments(context: StepContext) -> list[dict[str, Any]]:
+    """The files of the payload; what has no file cannot be attached, and is named."""
+    given = context.run.trigger.payload["attachments"]
+    entries = dict(enumerate(given)) if isinstance(given, list) else {}
+    files = {index: one for index, one in entries.items() if isinstance(one, dict) and not _FILE.isdisjoint(one)}
+    if len(files) < len(entries) or not isinstance(given, list):
+        paths = [f"payload.attachments.{index}" for index in entries if index not in files]
+        raw = {
+            "leftOut": paths or ["payload.attachments"],
+            "wayOut": "give each a file: base64, a list of bytes or a Buffer",
+        }
+        context.note(DetailStatus.WARNING, "Attachments without a file were left out", raw=raw)
+    return [
+        {name: one[name] for name in _ATTACHMENT if name in one}
+        for one in files.values()
+        if Channel.EMAIL in (one.get("channels") or (Channel.EMAIL,))
+    ]
 
 
 def _wanted_recipient(context: StepContext) -> str | None:
