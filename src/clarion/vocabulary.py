@@ -111,6 +111,7 @@ class ChannelProvider(StrEnum):
     GETSTREAM = "getstream"
     ROCKET_CHAT = "rocket-chat"
     WHATSAPP_BUSINESS = "whatsapp-business"
+    CHAT_WEBHOOK = "chat-webhook"
     FCM = "fcm"
     APNS = "apns"
     EXPO = "expo"

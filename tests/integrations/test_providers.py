@@ -48,7 +48,7 @@ async def test_a_form_knows_the_kinds_of_credentials_and_which_are_secret(api: A
         "secure": "switch",
         "tlsOptions": "json",
     }
-    assert [name for name, one in smtp.items() if one["secret"]] == ["password"]
+    assert [name for name, one in smtp.items() if one["secret"]] == ["password", "secretKey"]
     assert smtp["secure"]["help"]
 
 

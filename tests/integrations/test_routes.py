@@ -90,6 +90,67 @@ async def test_every_credential_of_the_contract_is_kept_and_unknown_ones_are_not
     assert created["credentials"] == credentials
 
 
+async def test_credentials_are_kept_as_they_are_spelled(api: Api) -> None:
+    braze = {"apiKey": "k", "apiURL": "https://rest.iad-01.braze.com", "appID": "a", "from": "a@example.com"}
+    smtp = {"host": "127.0.0.1", "port": "25", "from": "a@example.com", "tlsOptions": '{"rejectUnauthorized": false}'}
+    isend = {"apiToken": "t", "contentType": "plain"}
+
+    for provider_id, channel, given in (
+        ("braze", "email", braze),
+        ("nodemailer", "email", smtp),
+        ("isend-sms", "sms", isend),
+    ):
+        made = await make_integration(api, providerId=provider_id, channel=channel, credentials=given, active=True)
+        assert (made["credentials"], made["active"]) == (given, True)
+
+
+@pytest.mark.parametrize(
+    ("provider_id", "channel", "given", "name"),
+    [
+        ("braze", "email", {"apiURL": "rest.iad-01.braze.com"}, "apiURL"),
+        ("nodemailer", "email", {"tlsOptions": '{"ciphers": "SSLv3"}'}, "tlsOptions"),
+        ("nodemailer", "email", {"tlsOptions": {"ciphers": "SSLv3"}}, "tlsOptions"),
+        ("nodemailer", "email", {"tlsOptions": "[]"}, "tlsOptions"),
+        ("isend-sms", "sms", {"contentType": "text/plain"}, "contentType"),
+    ],
+)
+async def test_a_credential_that_cannot_be_honoured_is_named(
+    api: Api, provider_id: str, channel: str, given: dict[str, Any], name: str
+) -> None:
+    found = await refusal(api, providerId=provider_id, channel=channel, credentials=given, active=True)
+
+    assert f"credentials.{name}" in found
+
+
+@pytest.mark.parametrize(
+    ("provider_id", "channel", "credentials"),
+    [
+        ("slack", "chat", {"applicationId": "a", "clientId": "c", "secretKey": "s", "signingSecret": "x"}),
+        ("msteams", "chat", {"clientId": "c", "secretKey": "s", "tenantId": "t"}),
+        ("whatsapp-business", "chat", {"apiToken": "t", "phoneNumberIdentification": "1", "businessAccountId": "b"}),
+        ("one-signal", "push", {"applicationId": "a", "apiKey": "k", "apiVersion": "externalId"}),
+        ("chat-webhook", "chat", {"secretKey": "s"}),
+    ],
+)
+async def test_credentials_of_chat_and_push_accounts_are_kept(
+    api: Api, provider_id: str, channel: str, credentials: dict[str, str]
+) -> None:
+    body = {"providerId": provider_id, "channel": channel, "credentials": credentials, "active": True}
+    answer = await api.post(PATH, json=body)
+
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["credentials"] == credentials
+
+
+async def test_the_kind_of_ids_at_onesignal_is_one_of_two(api: Api) -> None:
+    credentials = {"applicationId": "a", "apiKey": "k", "apiVersion": "v2"}
+    errors = await refusal(api, providerId="one-signal", channel="push", credentials=credentials)
+
+    (message,) = errors["credentials.apiVersion"]["messages"]
+    assert "playerModel" in message
+    assert "externalId" in message
+
+
 async def test_a_service_account_of_an_empty_object_activates_push(api: Api) -> None:
     made = await make_integration(api, providerId="fcm", channel="push", credentials={"serviceAccount": "{}"})
 

@@ -95,7 +95,7 @@ async def test_each_operation_needs_its_scope(make_api: MakeApi) -> None:
     ("body", "bad"),
     [
         ({"credentials": {"apiKey": [SECRET]}}, {"credentials.apiKey"}),
-        ({"credentials": {"apiKey": {"x": SECRET}, "secure": SECRET, "tlsOptions": SECRET}}, None),
+        ({"credentials": {"apiKey": {"x": SECRET}, "secure": SECRET, "tlsOptions": [SECRET]}}, None),
         ({"credentials": SECRET}, {"credentials"}),
         ({"credentials": {"from": SECRET}, "active": True}, {"credentials.apiKey", "credentials.from"}),
         ([{"credentials": {"apiKey": SECRET}}], {"body"}),

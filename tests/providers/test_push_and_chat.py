@@ -127,12 +127,30 @@ async def test_for_onesignal_unknown_devices_are_dead_and_unsubscribed_ones_are_
     assert "not subscribed" in unsubscribed.message
 
 
-async def test_user_ids_are_sent_to_onesignal_as_aliases() -> None:
-    _, vendor = await send(BY_ID["one-signal"], device_tokens=("ada", FIRST))
+@pytest.mark.parametrize("tokens", [("ada", "grace"), (FIRST, SECOND), ("ada", FIRST)])
+async def test_the_integration_says_which_kind_of_ids_onesignal_gets(tokens: tuple[str, ...]) -> None:
+    case = BY_ID["one-signal"]
+    bodies = {}
+    for kind in ("externalId", "playerModel", ""):
+        _, vendor = await send(case, device_tokens=tokens, credentials=dict(case.credentials) | {"apiVersion": kind})
+        bodies[kind] = body_of(vendor)
 
-    body = body_of(vendor)
-    assert (body["include_aliases"], body["target_channel"]) == ({"external_id": ["ada", FIRST]}, "push")
-    assert "include_subscription_ids" not in body
+    external = bodies["externalId"]
+    assert (external["include_aliases"], external["target_channel"]) == ({"external_id": list(tokens)}, "push")
+    assert "include_subscription_ids" not in external
+    assert bodies["playerModel"] == bodies[""]
+    assert bodies["playerModel"]["include_subscription_ids"] == list(tokens)
+    assert "include_aliases" not in bodies["playerModel"]
+
+
+@pytest.mark.parametrize("kind", ["externalId", ""])
+async def test_ids_that_may_be_of_another_kind_are_not_dead_for_onesignal(kind: str) -> None:
+    case = BY_ID["one-signal"]
+    credentials = dict(case.credentials) | {"apiVersion": kind}
+    reply = Reply(body={"id": "n-1", "errors": {"invalid_player_ids": [FIRST, SECOND]}})
+    sent, _ = await send(case, reply, credentials=credentials)
+
+    assert sent.dead_tokens == ()
 
 
 @pytest.mark.parametrize("provider_id", ["push-webhook", "chat-webhook"])
@@ -216,6 +234,29 @@ async def test_a_card_in_json_is_sent_to_teams_as_it_is() -> None:
     assert (attachment["contentType"], attachment["content"]) == ("application/vnd.microsoft.card.adaptive", card)
     assert body_of(whole) == {"@type": "MessageCard", "text": "Hi"}
     assert body_of(number)["attachments"][0]["content"]["body"][0]["text"] == "42"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "kind"),
+    [
+        ({"template": {"name": "hi", "language": {"code": "en"}}, "image": {"id": "1"}}, "template"),
+        ({"template": {"name": "hi", "language": {"code": "en"}}, "image": {"id": "1"}, "type": "image"}, "image"),
+        ({"template": {"name": "hi", "language": {"code": "en"}}, "type": "text"}, "text"),
+        ({"type": "template"}, "text"),
+    ],
+)
+async def test_the_type_of_a_message_at_whatsapp_is_that_of_its_overrides(overrides: dict[str, Any], kind: str) -> None:
+    _, vendor = await send(BY_ID["whatsapp-business"], overrides=overrides, content="Hello")
+
+    body = body_of(vendor)
+    assert (body["type"], body[kind]) == (kind, overrides.get(kind, {"body": "Hello"}))
+
+
+async def test_a_chat_webhook_without_any_address_fails() -> None:
+    failure = await fail("chat-webhook", credentials={"secretKey": "k"}, webhook_url=None)
+
+    assert failure.kind is FailureKind.RECIPIENT_INVALID
+    assert "Neither the subscriber nor the integration" in failure.message
 
 
 async def test_overrides_extend_a_text_for_whatsapp() -> None:

@@ -54,7 +54,7 @@ def test_the_registry_has_exactly_the_providers_of_the_contract() -> None:
 
 
 def test_subscribers_have_credentials_only_for_chat_and_push_providers() -> None:
-    assert {str(one) for one in ChannelProvider} == (PUSH | CHAT) - {"chat-webhook"}
+    assert {str(one) for one in ChannelProvider} == PUSH | CHAT
 
 
 def test_every_credential_is_a_field_of_the_api() -> None:

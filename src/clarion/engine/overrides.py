@@ -1,9 +1,12 @@
 """Overrides of a trigger: what it wants of a channel, of a provider, or of a provider in one step."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from clarion.providers.registry import find_provider
 from clarion.vocabulary import Channel
+
+_LAYERS = frozenset({*Channel, "delay", "providers", "steps"})
 
 
 def channel_overrides(overrides: Mapping[str, Any], channel: Channel) -> dict[str, object]:
@@ -29,6 +32,29 @@ def provider_overrides(
         if isinstance(layer, dict):
             merged |= layer
     return merged
+
+
+def list_misplaced_overrides(overrides: Mapping[str, Any], step_ids: Collection[str] | None) -> dict[str, str]:
+    """What stands where nothing reads it, and why, by path; without `step_ids` the names of steps are not checked."""
+    found = {
+        name: "is neither a channel nor a provider"
+        for name in overrides
+        if name not in _LAYERS and find_provider(name) is None
+    }
+    found |= _list_unknown_providers("providers", overrides.get("providers"))
+    steps = overrides.get("steps")
+    for step_id, step in steps.items() if isinstance(steps, dict) else ():
+        if step_ids is not None and step_id not in step_ids:
+            found[f"steps.{step_id}"] = "the workflow has no such step"
+        elif isinstance(step, dict):
+            found |= {f"steps.{step_id}.{name}": "only providers is read here" for name in step.keys() - {"providers"}}
+            found |= _list_unknown_providers(f"steps.{step_id}.providers", step.get("providers"))
+    return found
+
+
+def _list_unknown_providers(path: str, providers: object) -> dict[str, str]:
+    names = providers if isinstance(providers, dict) else ()
+    return {f"{path}.{name}": "is not a provider" for name in names if find_provider(name) is None}
 
 
 def _member(value: object, name: str) -> object:

@@ -1,6 +1,6 @@
 """The records of a unit of work: runs with their jobs, and the messages they make."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -99,12 +99,10 @@ class Run(Struct, kw_only=True):
 
 def variables_of(run: Run) -> dict[str, Any]:
     """What templates and conditions of a run see."""
-    digested = next((job.digest for job in reversed(run.jobs) if job.digest and "events" in job.digest), None)
-    events = [event["payload"] for event in digested["events"]] if digested else []
     return {
         "payload": run.trigger.payload,
-        "subscriber": _person(run.subscriber),
-        "actor": None if run.actor is None else _person(run.actor),
+        "subscriber": person_variables(run.subscriber),
+        "actor": None if run.actor is None else person_variables(run.actor),
         "workflow": {
             "name": run.workflow.name,
             "workflowId": run.workflow.key,
@@ -112,12 +110,16 @@ def variables_of(run: Run) -> dict[str, Any]:
             "severity": run.workflow.severity,
         },
         "steps": {run.step_of(job).step_id: job.outputs for job in run.jobs if job.outputs is not None},
-        "step": {
-            "digest": digested is not None,
-            "events": events,
-            "total_count": count_events(digested) if digested else 0,
-        },
+        "step": digest_variables(run.jobs),
     }
+
+
+def digest_variables(jobs: Sequence[Job]) -> dict[str, Any]:
+    """The events of the last digest of a run, which are none where there is no digest."""
+    digested = next((job.digest for job in reversed(jobs) if job.digest and "events" in job.digest), None)
+    events = [event["payload"] for event in digested["events"]] if digested else []
+    total = count_events(digested) if digested else 0
+    return {"digest": digested is not None, "events": events, "total_count": total}
 
 
 def count_events(digest: Mapping[str, Any]) -> int:
@@ -126,7 +128,7 @@ def count_events(digest: Mapping[str, Any]) -> int:
     return count
 
 
-def _person(subscriber: Subscriber) -> Mapping[str, Any]:
+def person_variables(subscriber: Subscriber) -> Mapping[str, Any]:
     return {
         "subscriberId": subscriber.key,
         "firstName": subscriber.first_name,

@@ -21,11 +21,12 @@ from clarion.jobs.model import JobQueue
 MAX_RUNS = 128
 """A larger unit shares its cost over more runs; beyond this there is little to gain."""
 
-# The default time zone, and the providers that reach everyone, whether or not the subscriber has an entry for them.
+# The default time zone, and the providers that reach people without an entry for them: everyone, those with a phone,
+# or, of push, those whom a trigger addresses itself.
 LIST_DEFAULTS = sql("""
     SELECT e.timezone, i.provider_id FROM environments AS e
-    LEFT JOIN integrations AS i ON i.environment_id = e.id AND i.provider_id IN ('svc', 'chat-webhook') AND i.active
-        AND i.deleted_at IS NULL
+    LEFT JOIN integrations AS i ON i.environment_id = e.id AND i.active AND i.deleted_at IS NULL
+        AND (i.provider_id IN ('svc', 'chat-webhook', 'whatsapp-business') OR i.channel = 'push')
     WHERE e.id = :environment_id
 """)
 DEFAULTS: CacheSlot[EnvironmentId, Versioned[Defaults]] = CacheSlot(limit=10_000)

@@ -54,7 +54,7 @@ class IntegrationCredentials(Wire):
     client_id: MaybeText = UNSET
     require_tls: MaybeFlag = UNSET
     ignore_tls: MaybeFlag = UNSET
-    tls_options: dict[str, Any] | UnsetType = UNSET
+    tls_options: dict[str, Any] | CredentialText | UnsetType = UNSET
     base_url: MaybeText = UNSET
     webhook_url: MaybeText = UNSET
     redirect_url: MaybeText = UNSET
@@ -77,6 +77,14 @@ class IntegrationCredentials(Wire):
     channel_id: MaybeText = UNSET
     phone_number_identification: MaybeText = UNSET
     access_key: MaybeText = UNSET
+    content_type: MaybeText = UNSET
+    default_region: MaybeText = UNSET
+    api_url: MaybeText = field(name="apiURL", default=UNSET)
+    app_id: MaybeText = field(name="appID", default=UNSET)
+    signing_secret: MaybeText = UNSET
+    tenant_id: MaybeText = UNSET
+    business_account_id: MaybeText = UNSET
+    api_version: MaybeText = UNSET
 
 
 class FieldFilterPart(Wire):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from clarion.providers.definition.fields import list_fields
 from clarion.providers.definition.kinds import HttpProvider, SmtpProvider
+from clarion.providers.definition.overrides import CUSTOM_DATA
 from clarion.providers.definition.provider import Provider
 from clarion.providers.email.message import KNOWN as EMAIL_OVERRIDES
 from clarion.providers.registry import PROVIDERS
@@ -42,8 +43,10 @@ _TITLES = {
 }
 _ADDRESSES = {
     Channel.IN_APP: "Nothing leaves Clarion: the inbox reads it from there.",
-    Channel.EMAIL: "Goes to the subscriber's `email`; copies, headers and attachments are overrides of the trigger.",
-    Channel.SMS: "Goes to the subscriber's `phone`, best in international form.",
+    Channel.EMAIL: "Goes to the subscriber's `email`; copies, headers and attachments are overrides of the trigger. "
+    "Files are also taken from `attachments` of its payload.",
+    Channel.SMS: "Goes to the subscriber's `phone`, best in international form. A number without a country code is "
+    "completed from the region of the subscriber's `locale` or from `defaultRegion`, such as GB, and else refused.",
     Channel.PUSH: "Goes to the `deviceTokens` of the subscriber's credentials for the integration.",
     Channel.CHAT: "Goes to the `webhookUrl` of the subscriber's credentials, unless the last column says otherwise.",
 }
@@ -111,9 +114,12 @@ class Overrides(NamedTuple):
 
 def list_overrides(provider: Provider) -> Overrides:
     if isinstance(provider, HttpProvider):
-        return Overrides(sorted(provider.known), other_fields=provider.casing is not None, passthrough=True)
-    names = sorted(EMAIL_OVERRIDES) if isinstance(provider, SmtpProvider) else []
-    return Overrides(names, other_fields=False, passthrough=False)
+        names = {*(provider.known - provider.without), *([CUSTOM_DATA] if provider.custom_data else ())}
+        has_fields = provider.casing is not None or provider.reads is not None
+        return Overrides(sorted(names), other_fields=has_fields, passthrough=True)
+    return Overrides(
+        sorted(EMAIL_OVERRIDES) if isinstance(provider, SmtpProvider) else [], other_fields=False, passthrough=False
+    )
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -28,7 +28,8 @@ from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
 from clarion.triggers import store
-from clarion.triggers.attachments import has_attachments, insert_files, take_files
+from clarion.triggers.attached_files import read_attached_files, without_files
+from clarion.triggers.attachments import Files, has_attachments, insert_files, take_files, take_payload_files
 from clarion.triggers.model import (
     MAX_PAYLOAD_BYTES,
     Person,
@@ -89,14 +90,19 @@ async def accept_triggers(
 
 async def _store_files(db: Connection, triggers: list[Trigger], now: Millis) -> list[Trigger]:
     """Store the files that triggers attach, each once; returns the triggers without them."""
-    attaching = {
-        one.id: take_files(one.overrides) for one in triggers if one.overrides and has_attachments(one.overrides)
-    }
-    if not attaching:
-        return triggers
-    files = {(one.environment_id, one.id): attaching[one.id][1] for one in triggers if one.id in attaching}
-    await insert_files(db, files, now)
-    return [replace(one, overrides=attaching[one.id][0]) if one.id in attaching else one for one in triggers]
+    files: dict[tuple[EnvironmentId, TriggerId], Files] = {}
+    stored = []
+    for one in triggers:
+        if "attachments" in one.payload or (one.overrides and has_attachments(one.overrides)):
+            payload, attached = take_payload_files(one.payload)
+            overrides, others = take_files(one.overrides or {})
+            files[one.environment_id, one.id] = attached | others
+            stored.append(replace(one, payload=payload, overrides=overrides if one.overrides is not None else None))
+        else:
+            stored.append(one)
+    if files:
+        await insert_files(db, files, now)
+    return stored
 
 
 async def _update_people(db: Connection, triggers: Sequence[Trigger], now: Millis) -> None:
@@ -170,6 +176,7 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
     version = known.versions[workflow.version_id]
     try:
         payload = _checked_payload(version, request.payload, known.budget_of(request.environment_id))
+        payload, overrides = read_attached_files(payload, request.overrides)
     except (Invalid, PayloadInvalid) as refusal:
         return refusal
     transaction = TransactionKey(request.transaction or make_transaction_key(now))
@@ -185,7 +192,7 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         workflow_id=workflow.id,
         version_id=version.id,
         payload=payload,
-        overrides=request.overrides,
+        overrides=overrides,
         created_at=now,
         state=TriggerState.SPLITTING if lane is None else TriggerState.QUEUED,
         priority=Priority.CRITICAL if workflow.is_critical else Priority.USUAL,
@@ -205,8 +212,8 @@ def _outcome(workflow: Workflow, version: WorkflowVersion) -> TriggerOutcome:
 
 
 def _checked_payload(version: WorkflowVersion, payload: dict[str, Any], budget: WorkBudget) -> dict[str, Any]:
-    if len(encode_json(payload)) > MAX_PAYLOAD_BYTES:
-        raise Invalid.field("payload", f"must have at most {MAX_PAYLOAD_BYTES} bytes of JSON")
+    if len(encode_json(without_files(payload))) > MAX_PAYLOAD_BYTES:
+        raise Invalid.field("payload", f"must have at most {MAX_PAYLOAD_BYTES} bytes of JSON, files not counted")
     if version.payload_schema is None or not version.validate_payload:
         return payload
     try:

@@ -1,7 +1,8 @@
 """Files that triggers attach to e-mails: stored once, by hash, for as long as a run needs them.
 
-An attachment in overrides is `{"file": "<base64>", "name": …, "mime": …}`. Larger files are taken out when the trigger
-is accepted: the stored overrides have `fileHash` and `fileLength` instead of `file`, and the sender puts them back.
+An attachment in the payload or in overrides is `{"file": "<base64>", "name": …, "mime": …}`. Larger files are taken out
+when the trigger is accepted: what is stored has `fileHash` and `fileLength` instead of `file`, and the sender puts them
+back.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -96,6 +97,15 @@ def take_files(overrides: dict[str, Any]) -> tuple[dict[str, Any], Files]:
         return rest | {"fileHash": name, "fileLength": len(content)}
 
     return _replace(overrides, take), files
+
+
+def take_payload_files(payload: dict[str, Any]) -> tuple[dict[str, Any], Files]:
+    """Return the payload as it is stored, and the files of its `attachments`; others of that name are data."""
+    given = payload.get("attachments")
+    if not isinstance(given, list):
+        return payload, {}
+    taken, files = take_files({"attachments": given})
+    return payload | taken, files
 
 
 def put_files(overrides: dict[str, Any], files: Mapping[str, str]) -> dict[str, Any]:

@@ -11,9 +11,13 @@ from tests.engine.support import World
 
 
 async def claim_email(world: World) -> list[ClaimedSend]:
-    """Claim the e-mails that are due, as a worker does that then dies or is stopped."""
+    return await claim_sends_of(world, Channel.EMAIL)
+
+
+async def claim_sends_of(world: World, channel: Channel) -> list[ClaimedSend]:
+    """Claim the sends of a channel that are due, as a worker does that then dies or is stopped."""
     sender = world.engine.sender
-    room = Room(SendQueue(world.api.environment.id, Channel.EMAIL), list(Priority), 9)
+    room = Room(SendQueue(world.api.environment.id, channel), list(Priority), 9)
     claim = partial(
         claim_sends, room=room, integrations=sender._integrations, places=Places(), lease=LEASE, now=world.clock.now()
     )

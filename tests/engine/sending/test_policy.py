@@ -300,7 +300,8 @@ async def test_a_webhook_is_told_of_the_trigger(world: World) -> None:
         await world.work()
 
         (body,) = first.bodies
-        assert body["payloadDetails"] == {"n": 1}
+        details = body["payloadDetails"]
+        assert (details["subject"], details["payload"]["subscriber"]["subscriberId"]) == ("Hi", "ada")
         about = {"transactionId": "t-1", "workflowIdentifier": "welcome", "subscriberId": "ada"}
         assert body["notificationDetails"] == about
 

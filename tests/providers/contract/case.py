@@ -44,6 +44,7 @@ CONTENTS: Mapping[Channel, Mapping[str, Any]] = {
         "title": "Order 7",
         "device_tokens": ("device-canary-one", "device-canary-two"),
         "data": {"orderId": 7, "url": "https://example.com/7"},
+        "payload": {"orderId": 6, "parcels": [{"id": 1}], "attachments": [{"name": "bill.pdf", "file": "JVBERi0="}]},
         "overrides": {"badge": 3, "sound": "ping.wav", "image": "https://example.com/7.png"},
     },
     Channel.CHAT: {"content": "Build *7* passed & <https://example.com|is here>", "phone": "+442079460000"},

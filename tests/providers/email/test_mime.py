@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import read_credentials
+from clarion.providers.definition.result import SendFailure
 from clarion.providers.email.addresses import _PLAIN_ADDRESS, find_address_problem, parse_address
 from clarion.providers.email.message import read_email
 from clarion.providers.email.mime import MimeMessage, write_mime
@@ -91,6 +92,33 @@ def test_a_preheader_is_hidden_at_the_start_of_what_is_shown(content: str, html:
     assert plain is not None
     assert shown.get_content().rstrip() == html.format(hidden)
     assert plain.get_content().strip() == "x"
+
+
+@pytest.mark.parametrize(
+    ("content", "overrides", "html", "text"),
+    [
+        ("<p>x</p>", {"html": "<b>y</b>"}, "<b>y</b>", "y"),
+        ("<p>x</p>", {"html": "<b>y</b>", "text": "z"}, "<b>y</b>", "z"),
+        ("<p>x</p>", {"text": "z"}, "<p>x</p>", "z"),
+        ("x", {"html": "y"}, "y", "y"),
+        ("x", {"text": "z"}, None, "z"),
+    ],
+)
+def test_html_and_text_of_a_trigger_replace_those_of_the_step(
+    content: str, overrides: dict[str, str], html: str | None, text: str
+) -> None:
+    message = read(write(content=content, overrides=overrides))
+
+    shown, plain = message.get_body(("html",)), message.get_body(("plain",))
+    assert (None if shown is None else shown.get_content().strip()) == html
+    assert plain is not None
+    assert plain.get_content().strip() == text
+
+
+@pytest.mark.parametrize("name", ["html", "text"])
+def test_a_body_of_a_trigger_that_is_no_text_is_refused(name: str) -> None:
+    with pytest.raises(SendFailure, match=f"'{name}' must be a text"):
+        write(overrides={name: {"a": 1}})
 
 
 def test_further_recipients_get_a_visible_copy_once() -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from email.headerregistry import Address
@@ -33,7 +34,9 @@ def make_email(**fields: Any) -> Email:
     return Email(**base | fields)
 
 
-async def send(case: Case, answers: Reply | Callable[[Received], Reply], **fields: Any) -> tuple[Any, list[Received]]:
+async def send(
+    case: Case, answers: Reply | Callable[[Received], Reply | None], **fields: Any
+) -> tuple[Any, list[Received]]:
     """Return the result or the failure, and the requests to the provider."""
     async with play(answers if callable(answers) else lambda _: answers) as vendor, make_gateway(vendor) as gateway:
         try:
@@ -96,6 +99,26 @@ async def test_braze_refuses_what_it_does_not_support(overrides: dict[str, Any])
     failure, requests = await send(CASE_OF["braze"], Reply(), overrides=overrides)
 
     assert (failure.kind, requests) == (FailureKind.PERMANENT, [])
+
+
+async def test_braze_applies_the_reply_address_of_the_workspace_unless_one_is_given() -> None:
+    case = CASE_OF["braze"]
+    _, requests = await send(case, case.answers(case.success), overrides={})
+
+    assert "reply_to" not in json.loads(requests[-1].body)["messages"]["email"]
+
+
+async def test_braze_takes_its_endpoint_and_app_under_either_name() -> None:
+    case = CASE_OF["braze"]
+    given = {
+        {"baseUrl": "apiURL", "applicationId": "appID"}.get(name, name): one for name, one in case.credentials.items()
+    }
+    answers = case.answers(case.success)
+
+    _, first = await send(case, answers)
+    _, second = await send(case, answers, credentials=given)
+
+    assert [(one.url, one.body) for one in first] == [(one.url, one.body) for one in second]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,8 @@
-"""SMS: the alphabet and the parts of a text, and telephone numbers."""
+"""SMS: the alphabet and the parts of a text."""
 
 import pytest
 
-from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.sms.encoding import count_parts, is_gsm7
-from clarion.providers.sms.message import normalise_number
 
 
 @pytest.mark.parametrize(
@@ -45,26 +43,3 @@ def test_other_characters_are_not_gsm7(text: str) -> None:
 )
 def test_a_text_is_split_like_in_the_network(text: str, parts: int) -> None:
     assert count_parts(text) == parts
-
-
-@pytest.mark.parametrize(
-    ("given", "number"),
-    [
-        ("+44 20 7946 0000", "+442079460000"),
-        ("0044 (20) 7946-0000", "+442079460000"),
-        ("1.555.123.4567", "+15551234567"),
-        ("442079460000", "+442079460000"),
-        ("02079460000", "02079460000"),
-        ("12345", "12345"),
-    ],
-)
-def test_numbers_are_converted_to_international_form(given: str, number: str) -> None:
-    assert normalise_number(given) == number
-
-
-@pytest.mark.parametrize("given", ["", "+", "ada", "+44\r\nX-Header: y", "+44207946000012345", "٤٤٢٠٧٩٤٦", "+44,+45"])
-def test_an_invalid_number_is_an_invalid_recipient(given: str) -> None:
-    with pytest.raises(SendFailure) as failure:
-        normalise_number(given)
-
-    assert failure.value.kind is FailureKind.RECIPIENT_INVALID

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -39,6 +40,29 @@ async def read_azure(callback: Callback) -> Any:
     case = BY_ID["azure-sms"]
     async with play(case.answers(case.success)) as vendor, make_gateway(vendor) as gateway:
         return await gateway.read_receipts(case.id, case.credentials, callback)
+
+
+@pytest.mark.parametrize(
+    ("sender", "field"),
+    [
+        ("MG" + "0123456789abcdef" * 2, "MessagingServiceSid"),
+        ("MG" + "0123456789ABCDEF" * 2, "MessagingServiceSid"),
+        ("MGM Grand", "From"),
+        ("MG" + "g" * 32, "From"),
+    ],
+)
+async def test_only_the_id_of_a_messaging_service_is_one_for_twilio(sender: str, field: str) -> None:
+    request = await deliver(BY_ID["twilio"], overrides={"from": sender})
+
+    assert (field, sender) in parse_qsl(request.body.decode())
+
+
+@pytest.mark.parametrize(("given", "kind"), [("plain", "plain"), ("unicode", "unicode"), ("", "unicode")])
+async def test_the_account_decides_how_isend_encodes(given: str, kind: str) -> None:
+    case = BY_ID["isend-sms"]
+    request = await deliver(case, credentials={**case.credentials, "contentType": given}, content="🎉")
+
+    assert json.loads(request.body)["type"] == kind
 
 
 async def test_the_validation_code_is_returned_to_event_grid() -> None:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
@@ -17,6 +19,7 @@ from clarion.engine.sending.barrier import enter_claim
 from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.engine.sending.places import IntegrationShares, Places, Room, SendQueue
 from clarion.engine.sending.planning import plan_sends
+from clarion.engine.sending.regions import add_regions
 from clarion.engine.sending.suppressed import add_suppressed
 from clarion.engine.sending.webhook_context import add_contexts
 from clarion.ids import EnvironmentId, JobId, SubscriberId, TriggerId
@@ -42,6 +45,10 @@ LIST_MESSAGES = sql("""
     SELECT job_id, trigger_id, subscriber_id, id, channel, provider_id, integration_id, error_id, content, subject,
         title, email, email_options, phone, webhook_url, device_tokens, data, provider_message_id, retry_at, given_up_at
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
+""")
+# Apps get the payload with a push message.
+LIST_TRIGGERS_WITH_PAYLOAD = sql("""
+    SELECT id, overrides, state, payload FROM triggers WHERE environment_id = :environment_id AND id {any:ids}
 """)
 LIST_TRIGGERS = sql("""
     SELECT id, overrides, state FROM triggers
@@ -156,15 +163,18 @@ async def _drop_canceled(
 async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis) -> None:
     by_job = {send.job.id: send for send in sends}
     rows = await db.fetch(LIST_MESSAGES, environment_id=environment_id, job_ids=list(by_job))
-    triggers = await _list_triggers(db, environment_id, {row["trigger_id"] for row in rows})
+    is_push = sends[0].channel is Channel.PUSH
+    triggers = await _list_triggers(db, environment_id, {row["trigger_id"] for row in rows}, with_payload=is_push)
     for row in sorted(rows, key=itemgetter("id")):
         send = by_job[row["job_id"]]
         send.add_message(_message(row), now)
         trigger = triggers.get(row["trigger_id"])
         if trigger is not None:
-            send.overrides, send.is_canceled = trigger
+            send.overrides, send.payload, send.is_canceled = trigger
     await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
     await _add_entries(db, environment_id, sends)
+    await _add_files(db, environment_id, sends)
+    await add_regions(db, environment_id, sends)
     await add_suppressed(db, environment_id, sends)
     await add_contexts(db, environment_id, sends)
 
@@ -194,22 +204,40 @@ def _message(row: Row) -> OutgoingMessage:
 
 
 async def _list_triggers(
-    db: Connection, environment_id: EnvironmentId, trigger_ids: Iterable[TriggerId]
-) -> dict[TriggerId, tuple[dict[str, Any], bool]]:
-    """Overrides, with the files that are attached, of those that have some, and whether they were canceled."""
-    rows = await db.fetch(LIST_TRIGGERS, environment_id=environment_id, ids=list(trigger_ids))
+    db: Connection, environment_id: EnvironmentId, trigger_ids: Iterable[TriggerId], *, with_payload: bool
+) -> dict[TriggerId, tuple[dict[str, Any], dict[str, Any], bool]]:
+    """Overrides, with the files that are attached, payloads if they are wanted, and whether they were canceled.
+
+    Without payloads, only of those that have overrides or were canceled.
+    """
+    statement = LIST_TRIGGERS_WITH_PAYLOAD if with_payload else LIST_TRIGGERS
+    rows = await db.fetch(statement, environment_id=environment_id, ids=list(trigger_ids))
     overrides = {TriggerId(row["id"]): json_value(row["overrides"]) or {} for row in rows}
     attaching = [one for one, its in overrides.items() if has_attachments(its)]
     if attaching:
         files = await list_files(db, environment_id, attaching)
         overrides |= {one: put_files(overrides[one], files) for one in attaching}
-    return {row["id"]: (overrides[row["id"]], TriggerState(row["state"]).is_canceled) for row in rows}
+    payloads = {row["id"]: json_value(row["payload"]) for row in rows} if with_payload else {}
+    return {
+        row["id"]: (overrides[row["id"]], payloads.get(row["id"], {}), TriggerState(row["state"]).is_canceled)
+        for row in rows
+    }
 
 
 async def _add_runs(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
     runs = {run.id: run for run in await load_runs(db, environment_id, [one.notification_id for one in sends])}
     for send in sends:
         send.run = runs.get(send.notification_id)
+
+
+async def _add_files(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
+    """Put the files of payloads into the messages that refer to them."""
+    attaching = [send for send in sends if any(has_attachments(one.email_options) for one in send.messages)]
+    if not attaching:
+        return
+    files = await list_files(db, environment_id, {one.trigger_id for send in attaching for one in send.messages})
+    for send in attaching:
+        send.messages = [replace(one, email_options=put_files(one.email_options or {}, files)) for one in send.messages]
 
 
 async def _add_entries(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:

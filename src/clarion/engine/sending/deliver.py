@@ -8,13 +8,13 @@ from functools import partial
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.deadletters.model import POSSIBLY_DELIVERED
 from clarion.engine.sending.model import ClaimedSend, HealthReport, NotSent, OutgoingMessage, Route, SendOutcome
-from clarion.engine.sending.outgoing import ReceiptsUrl, make_outgoing, nowhere
+from clarion.engine.sending.outgoing import ReceiptsUrl, list_ignored_overrides, make_outgoing, nowhere
 from clarion.engine.sending.planning import recognises_repeats
 from clarion.engine.sending.retry import wished_pause
 from clarion.engine.sending.settling import settle
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.jobs.details import DetailStatus
+from clarion.jobs.details import DetailSource, DetailStatus
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
 from clarion.providers.sending.gateway import ProviderGateway
@@ -27,6 +27,7 @@ MAX_PAUSE = Millis(15 * MINUTE)
 
 IsCurrent = Callable[[ClaimedSend], Awaitable[bool]]
 """Whether the job is still in the attempt that was claimed."""
+_IGNORED = "Overrides were ignored"
 _CLEAR = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
 
 
@@ -103,6 +104,8 @@ class Deliverer:
             result: NotSent | None = _skip_suppressed(send, message, now)
         elif route is None:
             result = _fail_without_integration(send, message, now)
+        elif _lacks_address(message, route.integrations[0]):
+            result = _skip_unaddressed(send, message, now)
         else:
             if not is_first:
                 await self.check_current(send)
@@ -166,6 +169,7 @@ class _Attempt:
             try:
                 outgoing, left_out = self._deliverer.make_outgoing(self._send, self._message, integration)
                 self._explain_suppressions(left_out)
+                self._explain_overrides(integration, outgoing)
                 sent = await self._deliverer.call(self._send, integration, outgoing)
             except SendFailure as failure:
                 if failure.kind is FailureKind.NO_CONNECTION:
@@ -196,6 +200,17 @@ class _Attempt:
         if passed:
             raw = {"addresses": passed, "reason": "e-mails of critical workflows are sent to those who unsubscribed"}
             job.note(self._now, DetailStatus.PENDING, "Address unsubscribed, but the workflow is critical", raw=raw)
+
+    def _explain_overrides(self, integration: Integration, outgoing: Outgoing) -> None:
+        if not outgoing.overrides and not self._send.overrides:
+            return
+        ignored = list_ignored_overrides(self._send, outgoing, integration.provider_id)
+        if not ignored:
+            return
+        raw = {"providerId": integration.provider_id, "ignored": ignored}
+        # Once for all messages of the job that go to the same provider.
+        if not any(one.detail == _IGNORED and one.raw == raw for one in self._send.job.details):
+            self._send.job.note(self._now, DetailStatus.WARNING, _IGNORED, source=DetailSource.PAYLOAD, raw=raw)
 
     def _succeed(self, integration: Integration, sent: Sent, *, is_news: bool) -> None:
         raw = {"id": sent.provider_message_id, "answer": sent.raw}
@@ -258,6 +273,21 @@ def _skip_suppressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -
     send.job.note(now, DetailStatus.FAILED, text, raw=raw)
     send.outcomes[message.id] = SendOutcome(
         status=MessageStatus.WARNING, provider_id=message.provider_id, error_id="suppressed", error_text=text
+    )
+    return NotSent()
+
+
+def _lacks_address(message: OutgoingMessage, integration: Integration) -> bool:
+    """Whether it is for everyone's chat webhook, and the integration has none for those without their own."""
+    is_open = message.provider_id == "chat-webhook" and message.webhook_url is None
+    return is_open and not integration.credentials.get("webhookUrl")
+
+
+def _skip_unaddressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
+    text = "Neither the subscriber nor the integration has a webhook URL"
+    send.job.note(now, DetailStatus.WARNING, text, raw={"providerId": message.provider_id})
+    send.outcomes[message.id] = SendOutcome(
+        status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=text
     )
     return NotSent()
 

@@ -120,6 +120,8 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     has_sent: bool = False
     """Whether an earlier attempt sent one of the messages."""
     overrides: dict[str, Any] = {}
+    payload: dict[str, Any] = {}
+    """That of the trigger; loaded only for push messages, whose apps get it."""
     is_canceled: bool = False
     """Whether its trigger was canceled."""
     run: Run | None = None
@@ -127,6 +129,8 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     entries: dict[MessageId, ChannelEntry] = {}
     contexts: dict[MessageId, dict[str, Any]] = {}
     """Data for receivers of plain webhooks; loaded only where an integration is one."""
+    regions: dict[MessageId, str] = {}
+    """The regions of recipients whose phone number has no country code; empty where a region is unknown."""
     suppressed: dict[MessageId, str] = {}
     """Messages whose address is not written to, and why."""
     suppressed_copies: dict[MessageId, dict[str, str]] = {}

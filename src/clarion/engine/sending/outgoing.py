@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from clarion.engine.overrides import provider_overrides
+from clarion.engine.overrides import list_misplaced_overrides, provider_overrides
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
 from clarion.engine.sending.suppressed import leave_out
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.providers.definition.outgoing import Outgoing, always
+from clarion.providers.registry import find_provider
 from clarion.vocabulary import Channel
 
 ReceiptsUrl = Callable[[Integration], str | None]
@@ -43,10 +44,12 @@ def make_outgoing(
         title=message.title,
         email=message.email,
         phone=message.phone,
+        phone_region=send.regions.get(message.id, ""),
         webhook_url=message.webhook_url,
         device_tokens=tuple(message.device_tokens or ()),
         entry={} if entry is None else {k: v for k, v in entry.credentials.items() if k not in _OF_THE_MESSAGE},
         data=message.data,
+        payload=send.payload,
         context=send.contexts.get(message.id, {}),
         receipts_url=receipts_url(integration),
         credentials=integration.credentials,
@@ -64,7 +67,18 @@ def _overrides(send: ClaimedSend, message: OutgoingMessage, provider_id: str) ->
     if message.channel is Channel.PUSH:
         # The messages of the step were made for these tokens.
         overrides.pop("deviceTokens", None)
+        overrides.pop("tokens", None)
     return overrides
+
+
+def list_ignored_overrides(send: ClaimedSend, outgoing: Outgoing, provider_id: str) -> dict[str, str]:
+    """What the trigger wants and this send does not do, and why, by the name of the override."""
+    provider = find_provider(provider_id)
+    ignored = {} if provider is None else provider.list_ignored(outgoing.overrides)
+    if send.overrides:
+        step_ids = None if send.run is None else {one.step_id for one in send.run.version.steps}
+        ignored |= list_misplaced_overrides(send.overrides, step_ids)
+    return ignored
 
 
 def with_options(options: dict[str, object] | None, overrides: dict[str, object]) -> dict[str, object]:
@@ -75,6 +89,9 @@ def with_options(options: dict[str, object] | None, overrides: dict[str, object]
     if "<" in str(overrides.get("from", "")) and "senderName" not in overrides:
         # The trigger names the sender together with the address.
         merged.pop("senderName", None)
+    files, others = options.get("attachments"), overrides.get("attachments")
+    if isinstance(files, list) and isinstance(others, list):
+        merged["attachments"] = [*files, *others]
     ours, theirs = options.get("headers"), overrides.get("headers")
     if isinstance(ours, dict) and isinstance(theirs, dict):
         merged["headers"] = _merge_headers(ours, theirs)

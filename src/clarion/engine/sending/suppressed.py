@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from clarion.db.port import Connection
 from clarion.engine.load import load_runs
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
+from clarion.engine.sending.regions import list_completed
 from clarion.ids import EnvironmentId, NotificationId
 from clarion.providers.email.addresses import split_addresses
 from clarion.suppressions.model import SuppressionReason
@@ -48,6 +49,9 @@ def _apply(send: ClaimedSend, message: OutgoingMessage, reasons: Reasons) -> Non
     passed_on = sorted(reasons.keys() & set(_passthrough_addresses(send.overrides)))
     if message.address in reasons:
         send.suppressed[message.id] = reasons[message.address]
+    elif reasons and message.channel is Channel.SMS:
+        # An SMS has no copies: the number goes instead of the message's own.
+        send.suppressed[message.id] = next(iter(reasons.values()))
     elif passed_on:
         # They stand somewhere in a request of the provider's own shape, where nothing can be left out.
         send.suppressed[message.id] = f"{reasons[passed_on[0]]}: {passed_on[0]} in _passthrough"
@@ -71,6 +75,9 @@ def _recipients(send: ClaimedSend, message: OutgoingMessage) -> Iterator[str]:
     """Yield the message's own address and all that may get a copy, whichever integration sends it."""
     if message.address:
         yield message.address
+    if message.channel is Channel.SMS:
+        yield from list_completed(send, message)
+        yield from _copies(send.overrides)
     if message.channel is Channel.EMAIL and (message.email_options or send.overrides):
         yield from _copies(message.email_options)
         yield from _copies(send.overrides)

@@ -1,6 +1,7 @@
 """Email, SMS, chat and push: the message is rendered here and sent by the sender."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from clarion.engine.outcomes import Failed, Sending, StepOutcome
 from clarion.engine.overrides import provider_overrides
@@ -18,7 +19,11 @@ from clarion.workflows.content import ContentProblem
 from clarion.workflows.controls import EmailControls, PushControls, TextControls
 from clarion.workflows.email_content import render_body, render_options, render_subject
 
-_OPEN_CHATS = frozenset({"chat-webhook"})
+_BY_PHONE = "whatsapp-business"
+_OPEN_CHATS = frozenset({"chat-webhook", _BY_PHONE})
+"""Chats that need no credentials of the subscriber."""
+_FILE = frozenset({"file", "fileHash"})
+_ATTACHMENT = (*sorted(_FILE), "fileLength", "name", "mime", "cid")
 _MISSING = {
     Channel.EMAIL: "Subscriber missing email address",
     Channel.SMS: "Subscriber missing phone number",
@@ -32,8 +37,29 @@ async def decide_email(context: StepContext) -> StepOutcome:
     message = _message(context, Channel.EMAIL, render_body(controls, context.variables))
     message.subject = render_subject(controls, context.variables)
     message.email_options = render_options(controls, context.variables)
+    if "attachments" in context.run.trigger.payload:
+        message.email_options = (message.email_options or {}) | {"attachments": _list_attachments(context)}
     message.email = _wanted_recipient(context) or context.run.subscriber.email
     return _send(context, Channel.EMAIL, message, is_addressed=bool(message.email))
+
+
+def _list_attachments(context: StepContext) -> list[dict[str, Any]]:
+    """The files of the payload; what has no file cannot be attached, and is named."""
+    given = context.run.trigger.payload["attachments"]
+    entries = dict(enumerate(given)) if isinstance(given, list) else {}
+    files = {index: one for index, one in entries.items() if isinstance(one, dict) and not _FILE.isdisjoint(one)}
+    if len(files) < len(entries) or not isinstance(given, list):
+        paths = [f"payload.attachments.{index}" for index in entries if index not in files]
+        raw = {
+            "leftOut": paths or ["payload.attachments"],
+            "wayOut": "give each a file: base64, a list of bytes or a Buffer",
+        }
+        context.note(DetailStatus.WARNING, "Attachments without a file were left out", raw=raw)
+    return [
+        {name: one[name] for name in _ATTACHMENT if name in one}
+        for one in files.values()
+        if Channel.EMAIL in (one.get("channels") or (Channel.EMAIL,))
+    ]
 
 
 def _wanted_recipient(context: StepContext) -> str | None:
@@ -51,15 +77,26 @@ def _wanted_recipient(context: StepContext) -> str | None:
 async def decide_sms(context: StepContext) -> StepOutcome:
     controls = context.read_controls(TextControls)
     message = _message(context, Channel.SMS, render_text(controls.body or "", context.variables))
-    message.phone = context.run.subscriber.phone
+    message.phone = _wanted_phone(context) or context.run.subscriber.phone
     return _send(context, Channel.SMS, message, is_addressed=bool(message.phone))
+
+
+def _wanted_phone(context: StepContext) -> str | None:
+    """The number that the trigger names instead of the person's own; suppressions are looked up for it."""
+    overrides = (context.run.trigger.overrides or {}).get("sms")
+    wanted = overrides.get("to") if isinstance(overrides, dict) else None
+    if not wanted:
+        return None
+    if not isinstance(wanted, str):
+        raise ContentProblem("overrides.sms.to", "must be one phone number such as +442079460000")
+    return wanted
 
 
 async def decide_chat(context: StepContext) -> StepOutcome:
     controls = context.read_controls(TextControls)
     text = render_text(controls.body or "", context.variables)
     places = [(entry.provider_id, entry.credentials.get("webhookUrl")) for entry in _entries(context, Channel.CHAT)]
-    places += [(provider_id, None) for provider_id in _OPEN_CHATS & context.open_providers]
+    places += [(provider_id, None) for provider_id in _list_open_chats(context, {one for one, _ in places})]
     messages = []
     for provider_id, webhook_url in places:
         message = _message(context, Channel.CHAT, text)
@@ -69,31 +106,65 @@ async def decide_chat(context: StepContext) -> StepOutcome:
     return _send_all(context, Channel.CHAT, messages)
 
 
+def _list_open_chats(context: StepContext, taken: set[str]) -> list[str]:
+    """The chats that reach the person without credentials: those of the account, and those by phone."""
+    found = sorted((_OPEN_CHATS & context.open_providers) - taken)
+    return [one for one in found if one != _BY_PHONE or context.run.subscriber.phone]
+
+
 async def decide_push(context: StepContext) -> StepOutcome:
     controls = context.read_controls(PushControls)
     title = render_text(controls.subject or "", context.variables)
     text = render_text(controls.body or "", context.variables)
     data = render_value(controls.data, context.variables) if controls.data else None
     messages = []
-    for entry in _entries(context, Channel.PUSH):
-        for tokens in _token_groups(context, entry):
-            message = _message(context, Channel.PUSH, text)
-            message.title, message.data = title, data
-            message.provider_id, message.device_tokens = entry.provider_id, tokens
-            messages.append(message)
+    for provider_id, tokens in _list_push_targets(context):
+        message = _message(context, Channel.PUSH, text)
+        message.title, message.data = title, data
+        message.provider_id, message.device_tokens = provider_id, tokens
+        messages.append(message)
     return _send_all(context, Channel.PUSH, messages)
 
 
-def _token_groups(context: StepContext, entry: ChannelEntry) -> list[list[str]]:
-    """The device tokens of each message: one where the provider is called for each token, else all together."""
+def _list_push_targets(context: StepContext) -> Iterator[tuple[str, list[str]]]:
+    """Yield the provider and the device tokens of each message; where a trigger addresses others, there are none."""
+    own: dict[str, list[ChannelEntry]] = {}
+    for entry in _entries(context, Channel.PUSH):
+        own.setdefault(entry.provider_id, []).append(entry)
+    overrides = context.run.trigger.overrides
+    if overrides:
+        # What a trigger wants of a provider also reaches people who have no credentials for it.
+        own |= {one: [] for one in sorted(context.open_providers - own.keys()) if _is_push(one)}
+    for provider_id, entries in own.items():
+        wanted = _push_overrides(context, provider_id, has_entry=bool(entries)) if overrides else {}
+        yield from ((provider_id, tokens) for tokens in _group_tokens(provider_id, entries, wanted))
+
+
+def _push_overrides(context: StepContext, provider_id: str, *, has_entry: bool) -> dict[str, object]:
+    """What the trigger wants of the provider; what it wants of the channel is for providers that the person has."""
     overrides = context.run.trigger.overrides or {}
-    wanted = provider_overrides(overrides, Channel.PUSH, entry.provider_id, context.step.step_id).get("deviceTokens")
-    given = wanted if isinstance(wanted, list) else entry.credentials.get("deviceTokens") or []
-    tokens = list(dict.fromkeys(one.strip() for one in given if isinstance(one, str) and one.strip()))
-    provider = find_provider(entry.provider_id)
-    if isinstance(provider, PushProvider) and provider.is_called_per_token:
-        return [[one] for one in tokens]
-    return [tokens] if tokens else []
+    if not has_entry:
+        overrides = {name: value for name, value in overrides.items() if name != Channel.PUSH}
+    return provider_overrides(overrides, Channel.PUSH, provider_id, context.step.step_id)
+
+
+def _group_tokens(provider_id: str, entries: list[ChannelEntry], wanted: dict[str, object]) -> list[list[str]]:
+    """The device tokens of each message: one where the provider is called for each token, else all of an entry."""
+    provider = find_provider(provider_id)
+    if not isinstance(provider, PushProvider):
+        return []
+    if provider.has_target(wanted):
+        return [[]]
+    instead = wanted.get("deviceTokens") or wanted.get("tokens")
+    given = [instead] if isinstance(instead, list) else [one.credentials.get("deviceTokens") or [] for one in entries]
+    groups = [list(dict.fromkeys(t.strip() for t in one if isinstance(t, str) and t.strip())) for one in given]
+    if provider.is_called_per_token:
+        return [[token] for tokens in groups for token in tokens]
+    return [tokens for tokens in groups if tokens]
+
+
+def _is_push(provider_id: str) -> bool:
+    return isinstance(find_provider(provider_id), PushProvider)
 
 
 def _entries(context: StepContext, channel: Channel) -> Iterator[ChannelEntry]:

@@ -19,7 +19,7 @@ class Defaults(Struct, frozen=True, kw_only=True):
     """What an environment has for everyone."""
 
     open_providers: frozenset[str]
-    """Active ones that reach everyone, whether or not the subscriber has an entry for them."""
+    """Active ones that can reach people without an entry for them."""
     timezone: str | None
     """Of people who have none."""
 

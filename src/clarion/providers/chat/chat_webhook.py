@@ -7,17 +7,22 @@ from clarion.providers.definition.failures import statuses
 from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import ProviderRequest, drop_empty
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.signing.webhook import sign_webhook
 from clarion.secret import Secret
 
 
 class ChatWebhookCredentials(Credentials):
-    webhook_url: str
+    webhook_url: str = ""
+    """Of those who have no address of their own."""
     secret_key: Secret = Secret("")
 
 
 def request(account: ChatWebhookCredentials, chat: Chat) -> ProviderRequest:
     url = chat.webhook or account.webhook_url
+    if not url:
+        message = "Neither the subscriber nor the integration has a webhookUrl"
+        raise SendFailure(FailureKind.RECIPIENT_INVALID, message)
     body = {
         "content": chat.text,
         # Part of the signed body, so that a receiver cannot replay the call to another one.
@@ -39,4 +44,5 @@ PROVIDER = ChatProvider(
     casing=as_given,
     documentation="as its settings say",
     idempotency="`Idempotency-Key`",
+    note="Goes to the subscriber's `webhookUrl`, or to that of the integration if the subscriber has none.",
 )

@@ -63,6 +63,7 @@ PROVIDER = ChatProvider(
     ),
     read_retry_after=reset_header("X-RateLimit-Reset"),
     check=Check(request=check),
+    reads=lambda _: True,
     documentation="https://getstream.io/chat/docs/rest/",
     idempotency="`message.id`, with `secretKey`",
     note="With `secretKey`, subscribers have a channel such as `messaging:general` and `user` sends; without it, "

@@ -12,6 +12,16 @@ from clarion.providers.definition.failures import codes, text_codes
 from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import ProviderRequest
+from clarion.secret import Secret
+
+
+class MsteamsCredentials(Credentials):
+    """The app at Microsoft, kept with the integration; webhooks need nothing of it."""
+
+    client_id: str = ""
+    secret_key: Secret = Secret("")
+    tenant_id: str = ""
+
 
 _REFUSAL = re.compile(r"delivery failed|returned HTTP error", re.IGNORECASE)
 
@@ -46,7 +56,7 @@ def _card(text: str) -> dict[str, Any]:
 PROVIDER = ChatProvider(
     id="msteams",
     name="Microsoft Teams",
-    credentials=Credentials,
+    credentials=MsteamsCredentials,
     request=request,
     sent=either(header_id("x-ms-workflow-run-id"), own_id),
     # Connectors report errors as text with a 200.

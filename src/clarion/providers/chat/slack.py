@@ -19,6 +19,8 @@ class SlackCredentials(Credentials):
     hmac: bool = False
     token: Secret | None = None
     """A bot token; with it, subscribers need a channel instead of a webhook."""
+    signing_secret: Secret | None = None
+    """Kept for those who verify what Slack calls; sending does not use it."""
 
 
 def request(account: SlackCredentials, chat: Chat) -> ProviderRequest:

@@ -15,7 +15,19 @@ from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.signing.digests import hmac_hex
 from clarion.secret import Secret
 
-_TYPES = ("template", "interactive", "image", "document", "video", "audio", "location", "contacts", "sticker")
+_TYPES = (
+    "template",
+    "interactive",
+    "image",
+    "document",
+    "video",
+    "audio",
+    "location",
+    "contacts",
+    "sticker",
+    "reaction",
+)
+_READ = frozenset({*_TYPES, "type", "text", "context", "recipientType", "recipient_type"})
 
 
 class WhatsappBusinessCredentials(Credentials):
@@ -26,6 +38,8 @@ class WhatsappBusinessCredentials(Credentials):
     """The app secret, which signs reports."""
     token: Secret = Secret("")
     """The verify token, by which Meta checks our URL before it sends reports."""
+    business_account_id: str = ""
+    """The id of the WhatsApp Business account, kept with the integration; sending does not need it."""
     base_url: Annotated[str, URL] = "https://graph.facebook.com/v22.0"
 
     @property
@@ -38,11 +52,12 @@ def request(account: WhatsappBusinessCredentials, chat: Chat) -> ProviderRequest
     if not number:
         raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no phone number")
     given = chat.overrides
-    kind = next((one for one in _TYPES if given.get(one)), "text")
+    given_kinds = [one for one in _TYPES if given.get(one)]
+    kind = next((one for one in [*given_kinds, "text"] if one == given.get("type")), (*given_kinds, "text")[0])
     text = {"body": chat.text} | (given["text"] if isinstance(given.get("text"), Mapping) else {})
     body = {
         "messaging_product": "whatsapp",
-        "recipient_type": "individual",
+        "recipient_type": given.get("recipient_type") or given.get("recipientType") or "individual",
         "to": number,
         "type": kind,
         kind: text if kind == "text" else given[kind],
@@ -102,6 +117,7 @@ PROVIDER = ChatProvider(
     receipts=Receipts(
         is_genuine=is_genuine, parse=RECEIPTS, handshake=handshake, signed_with="signature, key in `secretKey`"
     ),
+    reads=_READ.__contains__,
     documentation="https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes",
     note="Goes to the subscriber's `phone`. Whoever has not written within 24 hours can be sent a template only: the "
     "override `template`. `token` is the verify token of the webhook.",

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, TypeVar, dataclass_transform, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_type_hints
 
 import msgspec
 from msgspec import Struct, StructMeta, field
 from msgspec.structs import fields
 
-from clarion.providers.definition.formats import EMAIL_ADDRESS, RULES, FormatRule
+from clarion.providers.definition.formats import COUNTRY, EMAIL_ADDRESS, RULES, FormatRule
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.secret import Secret
 
@@ -27,14 +27,24 @@ class Credentials(Struct, metaclass=_CredentialsMeta, frozen=True):
     Fields without a default are required. `Annotated[str, URL]` gives a field its own format rule.
     """
 
+    SPELLINGS: ClassVar[Mapping[str, str]] = {}
+    """Other names of credentials that are accepted and stored as they are, and the names that they stand for."""
 
-class SenderCredentials(Credentials):
+
+class SmsCredentials(Credentials):
+    """Credentials of an account that sends SMS."""
+
+    default_region: Annotated[str, COUNTRY] = ""
+    """The region of numbers without a country code, such as GB."""
+
+
+class SenderCredentials(SmsCredentials):
     """Credentials with a sender, which a trigger can override."""
 
     sender: str = field(name="from")
 
 
-class OptionalSenderCredentials(Credentials):
+class OptionalSenderCredentials(SmsCredentials):
     """Credentials whose sender is optional, because the account has a default one."""
 
     sender: str = field(name="from", default="")
@@ -58,6 +68,7 @@ def list_required(kind: type[Credentials]) -> tuple[str, ...]:
 
 def read_credentials(kind: type[A], given: Mapping[str, Any]) -> A:
     """Decode the credentials of an integration; raises SendFailure if some are missing or of the wrong type."""
+    given = respell(kind, given)
     missing = [name for name in list_required(kind) if is_blank(given, name)]
     if missing:
         raise SendFailure(FailureKind.PERMANENT, f"The integration has no {', '.join(missing)}")
@@ -67,6 +78,12 @@ def read_credentials(kind: type[A], given: Mapping[str, Any]) -> A:
     except msgspec.ValidationError as error:
         message = f"The integration's credentials cannot be used: {error}"
         raise SendFailure(FailureKind.PERMANENT, message) from error
+
+
+def respell(kind: type[Credentials], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the credentials under the names of the fields; a value under its own name wins."""
+    other = {new: given[old] for old, new in kind.SPELLINGS.items() if not is_blank(given, old)}
+    return {**given, **{name: value for name, value in other.items() if is_blank(given, name)}} if other else given
 
 
 @cache

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 from types import UnionType
-from typing import Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
@@ -23,11 +23,14 @@ NOT_SECRET = frozenset(
     {
         *("host", "port", "from", "senderName", "user", "domain", "region", "title", "state", "imageUrl", "alertUid"),
         *("externalLink", "idPath", "datePath", "apiKeyRequestHeader", "secretKeyRequestHeader", "ipPoolName"),
-        *("authenticationTokenKey", "channelId", "projectName"),
+        *("authenticationTokenKey", "channelId", "projectName", "contentType", "defaultRegion", "apiVersion"),
+        *("tenantId", "businessAccountId"),
     }
 )
 
-_DESTINATIONS = ("host", "port", "baseUrl", "webhookUrl", "domain", "region", "tlsOptions", "ignoreTls", "secure")
+_DESTINATIONS = (
+    *("host", "port", "baseUrl", "apiURL", "webhookUrl", "domain", "region", "tlsOptions", "ignoreTls", "secure"),
+)
 
 
 class FieldKind(StrEnum):
@@ -73,6 +76,8 @@ def _describe(provider: Provider, one: FieldInfo) -> CredentialField:
 def mask_secrets(provider: Provider | None, credentials: Mapping[str, Any]) -> dict[str, Any]:
     """Return the credentials with the mask instead of each secret."""
     known = {} if provider is None else {one.name: one.secret for one in list_fields(provider)}
+    if provider is not None:
+        known |= {old: known[new] for old, new in provider.credentials.SPELLINGS.items()}
     return {
         name: MASK if value and known.get(name, _may_be_secret(name, value)) else value
         for name, value in credentials.items()
@@ -110,7 +115,8 @@ _KINDS = {URL: FieldKind.URL, EMAIL_ADDRESS: FieldKind.EMAIL, PORT: FieldKind.PO
 def _find_kind(provider: Provider, name: str, kind: Any) -> FieldKind:
     if _is_secret_type(kind):
         return FieldKind.SECRET
-    types = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    types = get_args(plain) if isinstance(plain, UnionType) else (plain,)
     if bool in types:
         return FieldKind.SWITCH
     if any(one is dict or getattr(one, "__origin__", None) is dict for one in types):

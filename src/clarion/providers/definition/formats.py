@@ -67,11 +67,18 @@ def _is_json_object(text: str) -> bool:
         return False
 
 
+def _is_country(text: str) -> bool:
+    import phonenumbers  # noqa: PLC0415 - slow to import, and few accounts need it
+
+    return text.upper() in phonenumbers.SUPPORTED_REGIONS
+
+
 PORT = FormatRule(_is_port, "must be a port number from 1 to 65535")
 HOST = FormatRule(_is_host, "must be a host name or an IP address")
 URL = FormatRule(_is_url, "must be a URL that begins with http:// or https://")
 URL_OR_HOST = FormatRule(lambda text: _is_url(text) or _is_host(text), "must be an http(s) URL or a host name")
 EMAIL_ADDRESS = FormatRule(_is_email_address, "must be an e-mail address such as news@example.com")
+COUNTRY = FormatRule(_is_country, "must be the two letters of a country, such as GB")
 JSON_OBJECT = FormatRule(_is_json_object, "must be the text of a JSON object")
 HEADER_NAME = FormatRule(lambda text: _HEADER_NAME.fullmatch(text) is not None, "must be the name of an HTTP header")
 

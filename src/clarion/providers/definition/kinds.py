@@ -1,6 +1,6 @@
 """Kinds of providers: HTTP by channel, SMTP and built-in. Each provider module creates one of these."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
@@ -12,11 +12,12 @@ from clarion.providers.definition.answer import ProviderAnswer, ReadSent, own_id
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.failures import Accepts, Classifier, ReadRetryAfter, has_any_body, no_retry_after
 from clarion.providers.definition.outgoing import Outgoing
-from clarion.providers.definition.overrides import Casing, extras, recase
+from clarion.providers.definition.overrides import CUSTOM_DATA, PASSTHROUGH, Casing, deep_merge, extras, recase
 from clarion.providers.definition.provider import Provider
 from clarion.providers.definition.receipts import ReceiptQuery, Receipts, RequestFlow
 from clarion.providers.definition.request import ProviderCall, ProviderRequest
 from clarion.providers.definition.result import SendFailure, Sent
+from clarion.providers.definition.sizes import Size
 from clarion.providers.definition.smtp_account import SmtpAccount
 from clarion.providers.definition.token_exchange import TokenExchange
 from clarion.providers.email import message as email
@@ -64,8 +65,14 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
     """The casing in which other overrides are merged into the body; None if they are not merged."""
     within: str = ""
     """The member of the body that overrides are merged into, if not the body itself."""
-    known: frozenset[str] = frozenset()
-    """Overrides that our message reads itself."""
+    custom_data: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """Returns the overrides that the override `customData` means; None if the provider has no use for it."""
+    merge: Callable[[Any, Any], Any] = deep_merge
+    """Merges what a trigger adds into the body."""
+    sizes: Callable[[ProviderRequest], Iterable[Size]] | None = None
+    """Returns the parts of a complete request whose size the provider limits."""
+    reads: Callable[[str], bool] | None = None
+    """Returns whether `request` itself reads an override that is not `known`; such overrides are not merged."""
     is_http2: bool = False
     can_use_apprise: bool = False
     """Whether `apprise:` is accepted as URL."""
@@ -83,8 +90,30 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
             raise result
         return result
 
+    def takes(self, name: str, /) -> bool:
+        if name in self.known:
+            return False
+        return self.casing is not None or (self.reads is not None and self.reads(name))
+
+    def list_ignored(self, overrides: Mapping[str, Any], /) -> dict[str, str]:
+        ignored = Provider.list_ignored(self, overrides)
+        given = overrides.get(CUSTOM_DATA)
+        if self.custom_data is None or not isinstance(given, Mapping):
+            return ignored
+        del ignored[CUSTOM_DATA]
+        unread = [name for name, value in given.items() if not self.custom_data({name: value})]
+        return ignored | {f"{CUSTOM_DATA}.{name}": f"{self.name} has no such field" for name in unread}
+
     def body_overrides(self, overrides: Mapping[str, Any]) -> Mapping[str, Any]:
-        fields = recase(extras(overrides, self.known), self.casing) if self.casing else {}
+        if self.casing is None:
+            return {}
+        given = extras(overrides, self.known)
+        if self.reads is not None:
+            given = {name: value for name, value in given.items() if not self.reads(name)}
+        custom_data = overrides.get(CUSTOM_DATA)
+        if self.custom_data is not None and isinstance(custom_data, Mapping):
+            given = {**self.custom_data(custom_data), **given}
+        fields = recase(given, self.casing)
         return {self.within: fields} if self.within and fields else fields
 
 
@@ -108,12 +137,22 @@ class PushProvider(HttpProvider[A, push.Push], frozen=True, kw_only=True):
     channel: Channel = Channel.PUSH
     known: frozenset[str] = push.KNOWN
     is_called_per_token: bool = False
+    targets: frozenset[str] = frozenset()
+    """Overrides that say who gets the notification instead of the device tokens."""
 
     def read_message(self, outgoing: Outgoing, _: A, now: Millis) -> push.Push:
-        return push.read_push(outgoing, now)
+        return push.read_push(outgoing, now, is_addressed=self.has_target(outgoing.overrides))
+
+    def has_target(self, overrides: Mapping[str, Any]) -> bool:
+        return bool(self.targets) and any(overrides.get(name) for name in self.targets)
+
+    def list_ignored(self, overrides: Mapping[str, Any], /) -> dict[str, str]:
+        return HttpProvider.list_ignored(self, overrides) | push.list_malformed(overrides)
 
     def parts(self, message: push.Push) -> Mapping[str, push.Push]:
-        return {one.token: one for one in message.per_token()} if self.is_called_per_token else {"": message}
+        if not self.is_called_per_token or self.has_target(message.options):
+            return {"": message}
+        return {one.token: one for one in message.per_token()}
 
     def join(self, results: Mapping[str, Sent | SendFailure]) -> Sent:
         if not self.is_called_per_token:
@@ -134,10 +173,15 @@ class SmtpProvider(Provider, Generic[A], frozen=True, kw_only=True):
     """A provider with an SMTP server, which its credentials describe."""
 
     channel: Channel = Channel.EMAIL
+    known: frozenset[str] = email.KNOWN
     credentials: type[A]
     account: Callable[[A], SmtpAccount]
     can_attach_files: bool = True
     idempotency: str = "the same Message-ID"
+
+    def list_ignored(self, overrides: Mapping[str, Any], /) -> dict[str, str]:
+        passed = {PASSTHROUGH: "an e-mail over SMTP has no such request"} if PASSTHROUGH in overrides else {}
+        return Provider.list_ignored(self, overrides) | passed
 
 
 class BuiltinProvider(Provider, frozen=True, kw_only=True):
@@ -146,3 +190,7 @@ class BuiltinProvider(Provider, frozen=True, kw_only=True):
     documentation: str = "built in"
     can_attach_files: bool = False
     idempotency: str = "the message itself"
+
+    def list_ignored(self, _: Mapping[str, Any], /) -> dict[str, str]:
+        """Return nothing: there is no request that they could be part of."""
+        return {}

@@ -23,11 +23,15 @@ class Outgoing:
     title: str | None = None
     email: str | None = None
     phone: str | None = None
+    phone_region: str = ""
+    """The subscriber's region, such as GB; empty if it is unknown, or not needed because the number is complete."""
     webhook_url: str | None = field(default=None, repr=False)
     device_tokens: tuple[str, ...] = field(default=(), repr=False)
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The rest of the subscriber's channel credentials, without webhook and tokens: channel, alertUid, title…"""
     data: Mapping[str, Any] | None = None
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    """The payload of the trigger, for push messages, whose apps get it as data."""
     context: Mapping[str, Any] = field(default_factory=dict)
     """Facts about the trigger for receivers of plain webhooks: transactionId, workflowIdentifier, payload…"""
     receipts_url: str | None = field(default=None, repr=False)

@@ -4,13 +4,30 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-# Options of the engine, and recipient addresses, which only the subscriber can set.
-_NOT_FOR_PROVIDERS = frozenset(
-    {
-        *("_passthrough", "integrationIdentifier", "layoutId", "layoutIdentifier", "toRecipient", "customData"),
-        *("webhookUrl", "hmacSecretKey", "deviceTokens", "tokens"),
-    }
-)
+from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.vocabulary import Channel
+
+CUSTOM_DATA = "customData"
+PASSTHROUGH = "_passthrough"
+# Options that the engine reads before a provider is called.
+_READ_BY_ENGINE = {
+    Channel.EMAIL: frozenset({"integrationIdentifier", "toRecipient"}),
+    Channel.SMS: frozenset({"integrationIdentifier"}),
+    Channel.PUSH: frozenset({"deviceTokens", "tokens"}),
+}
+# Never part of a request, and why they have no effect in a channel whose options they are not.
+_NOT_FOR_PROVIDERS = {
+    "integrationIdentifier": "the integration is chosen by the subscriber's credentials",
+    "layoutId": "layouts do not exist",
+    "layoutIdentifier": "layouts do not exist",
+    "toRecipient": "is an option of e-mails",
+    CUSTOM_DATA: "is not read; put its members beside it",
+    "webhookUrl": "is set only by the subscriber's credentials or the integration",
+    "hmacSecretKey": "is set only by the integration",
+    "deviceTokens": "is an option of push messages",
+    "tokens": "is an option of push messages",
+}
+_PASSED = frozenset({"body", "headers", "query"})
 
 Casing = Callable[[str], str]
 
@@ -24,7 +41,7 @@ class Passthrough(NamedTuple):
 
 
 def read_passthrough(overrides: Mapping[str, Any]) -> Passthrough:
-    given = overrides.get("_passthrough")
+    given = overrides.get(PASSTHROUGH)
     if not isinstance(given, Mapping):
         return _NOTHING
     headers = {str(name): str(value) for name, value in _mapping(given.get("headers")).items()}
@@ -33,12 +50,43 @@ def read_passthrough(overrides: Mapping[str, Any]) -> Passthrough:
 
 def extras(overrides: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
     """Return the overrides that are fields of the provider rather than of our message."""
-    return {name: value for name, value in overrides.items() if name not in known and name not in _NOT_FOR_PROVIDERS}
+    return {
+        name: value
+        for name, value in overrides.items()
+        if name not in known and name not in _NOT_FOR_PROVIDERS and name != PASSTHROUGH
+    }
+
+
+def list_not_passed(overrides: Mapping[str, Any], channel: Channel) -> dict[str, str]:
+    """Return the overrides that no provider of the channel gets and the engine does not read, and why, by name."""
+    read = _READ_BY_ENGINE.get(channel, frozenset())
+    found = {name: _NOT_FOR_PROVIDERS[name] for name in overrides if name in _NOT_FOR_PROVIDERS and name not in read}
+    passed = overrides.get(PASSTHROUGH)
+    if isinstance(passed, Mapping):
+        found |= {
+            f"{PASSTHROUGH}.{name}": "only body, headers and query are passed" for name in passed.keys() - _PASSED
+        }
+    elif passed is not None:
+        found[PASSTHROUGH] = "must be an object with body, headers or query"
+    return found
+
+
+def read_text(overrides: Mapping[str, Any], name: str) -> str | None:
+    """Return an override that is a text, None if it is absent or empty; raises SendFailure if it is something else."""
+    value = overrides.get(name)
+    if value is None or isinstance(value, str):
+        return value or None
+    raise SendFailure(FailureKind.PERMANENT, f"The override '{name}' must be a text")
 
 
 def recase(fields: Mapping[str, Any], casing: Casing) -> dict[str, Any]:
     """Rename the fields to the provider's casing; nested names are data and stay as they are."""
     return {casing(name): value for name, value in fields.items()}
+
+
+def rename_members(**names: str) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Return a function that picks these members of `customData`, and renames them to overrides of the provider."""
+    return lambda given: {new: given[old] for old, new in names.items() if old in given}
 
 
 def deep_merge(base: Any, added: Any) -> Any:

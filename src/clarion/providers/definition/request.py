@@ -77,12 +77,14 @@ class ProviderRequest:
     def with_query(self, **parameters: Any) -> Self:
         return replace(self, query={**self.query, **parameters})
 
-    def merged(self, *, body: Fields, headers: Headers, query: Fields) -> Self:
+    def merged(
+        self, *, body: Fields, headers: Headers, query: Fields, merge: Callable[[Any, Any], Any] = deep_merge
+    ) -> Self:
         """Return the request with a trigger's additions; a body that is not an object stays as it is."""
         is_mergeable = body and isinstance(self.body, Mapping)
         return replace(
             self,
-            body=deep_merge(self.body, body) if is_mergeable else self.body,
+            body=merge(self.body, body) if is_mergeable else self.body,
             headers={**self.headers, **headers},
             query={**self.query, **query},
         )

@@ -2,6 +2,20 @@
 
 from dataclasses import dataclass, field
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+DkimPrivateKey = RSAPrivateKey | Ed25519PrivateKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DkimKey:
+    """The key that e-mails are signed with, and where receivers find its public half in the DNS."""
+
+    domain: str
+    selector: str
+    private_key: DkimPrivateKey = field(repr=False)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpAccount:
@@ -19,3 +33,7 @@ class SmtpAccount:
     """A CA certificate to trust in addition to those of the system."""
     server_name: str | None = None
     """The name in the certificate, if it is not the host."""
+    min_tls: str | None = None
+    """The oldest version of TLS that is spoken, such as `TLSv1.3`; None is the default of the system."""
+    dkim: DkimKey | None = field(default=None, repr=False, compare=False)
+    """Does not matter to a connection, so accounts that differ in nothing else share theirs."""

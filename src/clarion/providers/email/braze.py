@@ -1,6 +1,8 @@
 """Braze: e-mails to users of its workspace, who are looked up by address first."""
 
 import re
+from collections.abc import Mapping
+from typing import ClassVar
 
 from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import EmailCredentials
@@ -17,6 +19,8 @@ _READ_RETRY_AFTER = reset_header("X-RateLimit-Reset")
 
 
 class BrazeCredentials(EmailCredentials):
+    SPELLINGS: ClassVar[Mapping[str, str]] = {"apiURL": "baseUrl", "appID": "applicationId"}
+
     api_key: Secret
     base_url: str
     application_id: str
@@ -34,7 +38,7 @@ def request(account: BrazeCredentials, email: Email) -> RequestFlow[ProviderRequ
         "app_id": account.application_id,
         "from": str(email.sender),
         "bcc": next((one.addr_spec for one in email.bcc), None),
-        "reply_to": str(email.reply_to[0]) if email.reply_to else "NO_REPLY_TO",
+        "reply_to": next(map(str, email.reply_to), None),
         "subject": _literal(email.subject),
         "body": _literal(email.as_html),
         "plaintext_body": _literal(email.text),
@@ -74,7 +78,8 @@ PROVIDER = EmailProvider(
     read_retry_after=_READ_RETRY_AFTER,
     casing=snake,
     documentation="https://www.braze.com/docs/api/endpoints/messaging/send_messages/post_send_messages/",
-    note="`baseUrl` is the REST endpoint of the instance, `applicationId` the identifier of the app. The key needs the "
+    note="`baseUrl` (or `apiURL`) is the REST endpoint of the instance, `applicationId` (or `appID`) the identifier of "
+    "the app. Without a reply-to address the workspace's default applies. The key needs the "
     "permissions `messages.send` and `users.export.ids`. Recipients must be users of the workspace with an external "
     "id, and who unsubscribed is left out unless `recipientSubscriptionState` in the overrides is `all`. Takes no cc "
     "and no attachments, and as bcc only what the workspace has set up: such a message fails, or goes to the next "

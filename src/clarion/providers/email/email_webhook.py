@@ -1,5 +1,7 @@
 """E-mail webhook: the e-mail as signed JSON to a URL of the user."""
 
+from typing import Any
+
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.kinds import EmailProvider
 from clarion.providers.definition.overrides import as_given
@@ -16,6 +18,7 @@ class EmailWebhookCredentials(EmailCredentials):
 
 def request(account: EmailWebhookCredentials, email: Email) -> ProviderRequest:
     context = dict(email.context)
+    payload = context.pop("payload", None)
     body = {
         "to": [email.to.addr_spec],
         "from": email.sender.addr_spec,
@@ -29,11 +32,18 @@ def request(account: EmailWebhookCredentials, email: Email) -> ProviderRequest:
         "headers": email.headers,
         "attachments": [_file(one) for one in email.attachments],
         "id": email.message_id,
-        "payloadDetails": context.pop("payload", None),
+        "payloadDetails": None if payload is None else _details(email, payload),
         "notificationDetails": context,
     }
     headers = {"Idempotency-Key": email.message_id}
     return ProviderRequest.json(account.webhook_url, drop_empty(body), headers=headers)
+
+
+def _details(email: Email, payload: Any) -> dict[str, Any]:
+    """The message as its step made it, and what it was made from."""
+    names = {"senderName": email.sender.display_name, "subject": email.subject}
+    content, kind = (email.text, "editor") if email.html is None else (email.html, "customHtml")
+    return {**names, "content": content, "contentType": kind, "payload": payload}
 
 
 def _file(one: Attachment) -> dict[str, str]:
@@ -48,9 +58,10 @@ PROVIDER = EmailProvider(
     request=request,
     sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
     casing=as_given,
+    custom_data=lambda given: {"customData": given},
     documentation="as its settings say",
     can_attach_files=True,
     idempotency="`Idempotency-Key`, and `id` in the body",
     note="Any 2xx means taken. `X-Novu-Signature` is the HMAC-SHA256 of the body in hexadecimal, by `secretKey`; files "
-    "are in base64.",
+    "are in base64. `payloadDetails` has `senderName`, `subject`, `content`, `contentType` and the `payload`.",
 )

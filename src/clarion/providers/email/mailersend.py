@@ -8,7 +8,7 @@ from clarion.providers.definition.answer import ProviderAnswer, SendContext, hea
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.failures import codes, error_text
 from clarion.providers.definition.kinds import Check, EmailProvider
-from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.overrides import rename_members, snake
 from clarion.providers.definition.receipts import EventReader, Receipts, Reply, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
@@ -103,6 +103,7 @@ PROVIDER = EmailProvider(
         signed_with="signature, key in `secretKey`",
     ),
     casing=snake,
+    custom_data=rename_members(templateId="templateId", personalization="personalization"),
     documentation="https://developers.mailersend.com/api/v1/email.html",
     can_attach_files=True,
     note="Headers of one's own need an Enterprise plan. The type of an attachment is that of its file name.",

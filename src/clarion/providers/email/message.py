@@ -13,6 +13,7 @@ from typing import Any
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.overrides import read_text
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.definition.single_line import to_single_line
 from clarion.providers.email.addresses import parse_address, split_addresses
@@ -21,7 +22,7 @@ from clarion.providers.email.plain_text import is_html, plain_text
 KNOWN = frozenset(
     {
         *("cc", "bcc", "replyTo", "from", "senderName", "attachments", "headers", "text", "to", "subject", "html"),
-        *("body", "content", "preheader"),
+        "preheader",
     }
 )
 _HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,75}")
@@ -129,13 +130,17 @@ def can_set_header(name: str) -> bool:
 
 
 def _bodies(outgoing: Outgoing) -> tuple[str | None, str]:
-    preheader = outgoing.overrides.get("preheader")
-    if not is_html(outgoing.content):
-        html = f"{_preheader(preheader)}{_html_of(outgoing.content)}" if preheader else None
-        return html, outgoing.content
-    text = outgoing.overrides.get("text")
-    html = _with_preheader(outgoing.content, preheader) if preheader else outgoing.content
-    return html, text if isinstance(text, str) and text else plain_text(outgoing.content)
+    given = outgoing.overrides
+    content, text = outgoing.content, None
+    if given:
+        text = read_text(given, "text")
+        content = read_text(given, "html") or content
+    preheader = given.get("preheader")
+    if not (is_html(content) or "html" in given):
+        text = text or content
+        return f"{_preheader(preheader)}{_html_of(text)}" if preheader else None, text
+    html = _with_preheader(content, preheader) if preheader else content
+    return html, text or plain_text(content)
 
 
 def _with_preheader(html: str, preheader: Any) -> str:

@@ -77,6 +77,7 @@ PROVIDER = EmailProvider(
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=snake,
+    without=frozenset({"text"}),
     documentation="https://emaildocs.netcorecloud.com/reference/send-mail-api-1",
     can_attach_files=True,
     note="Takes HTML alone, without a text beside it, and knows no pictures inside of it: they arrive as attachments. "

@@ -1,14 +1,14 @@
 """Any SMTP server."""
 
-from collections.abc import Mapping
-from typing import Any
-
-import msgspec
+from dataclasses import replace
+from typing import Annotated, Any
 
 from clarion.providers.definition.credentials import EmailCredentials
+from clarion.providers.definition.formats import HOST
 from clarion.providers.definition.kinds import SmtpProvider
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.definition.smtp_account import SmtpAccount
+from clarion.providers.email import smtp_options
 from clarion.secret import Secret
 
 
@@ -20,12 +20,18 @@ class SmtpCredentials(EmailCredentials):
     secure: bool | None = None
     require_tls: bool = False
     ignore_tls: bool = False
-    tls_options: dict[str, Any] | str | None = None
+    tls_options: Annotated[dict[str, Any] | str | None, smtp_options.TLS_OPTIONS] = None
+
+
+class SigningCredentials(SmtpCredentials):
+    domain: Annotated[str, HOST] = ""
+    account_sid: Annotated[str, smtp_options.SELECTOR] = ""
+    secret_key: Annotated[Secret, smtp_options.DKIM_KEY] = Secret("")
 
 
 def account(given: SmtpCredentials) -> SmtpAccount:
     """Build the SMTP account; by default, TLS is used if the server offers it."""
-    port, tls = _port(given.port.strip()), _tls_options(given.tls_options)
+    port, tls = _port(given.port.strip()), smtp_options.read_tls_options(given.tls_options)
     return SmtpAccount(
         host=given.host.strip(),
         port=port,
@@ -34,10 +40,16 @@ def account(given: SmtpCredentials) -> SmtpAccount:
         # Port 465 is for implicit TLS, so it is the default there.
         implicit_tls=port == 465 if given.secure is None else given.secure,
         start_tls=True if given.require_tls else False if given.ignore_tls else None,
-        check_certificate=tls.get("rejectUnauthorized") is not False,
-        authority=_text(tls.get("ca")),
-        server_name=_text(tls.get("servername")),
+        check_certificate=tls.reject_unauthorized,
+        authority=tls.authority,
+        server_name=tls.servername or None,
+        min_tls=tls.min_version or None,
     )
+
+
+def signing_account(given: SigningCredentials) -> SmtpAccount:
+    key = smtp_options.read_dkim_key(given.domain.strip(), given.account_sid.strip(), given.secret_key.reveal())
+    return replace(account(given), dkim=key)
 
 
 def _port(text: str) -> int:
@@ -46,25 +58,13 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _tls_options(given: dict[str, Any] | str | None) -> Mapping[str, Any]:
-    if not isinstance(given, str):
-        return given or {}
-    try:
-        return msgspec.json.decode(given, type=dict[str, Any])
-    except msgspec.DecodeError as error:
-        raise SendFailure(FailureKind.PERMANENT, "'tlsOptions' is not the text of a JSON object") from error
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
 PROVIDER = SmtpProvider(
     id="nodemailer",
     name="Custom SMTP",
-    credentials=SmtpCredentials,
-    account=account,
+    credentials=SigningCredentials,
+    account=signing_account,
+    find_problems=smtp_options.find_dkim_problems,
     documentation="https://www.rfc-editor.org/rfc/rfc5321",
-    note="Encryption is used where the server offers it: `secure` speaks TLS at once (as port 465 always does), "
-    "`requireTls` insists, `ignoreTls` does without. `tlsOptions` knows `rejectUnauthorized`, `ca` and `servername`.",
+    note=f"Encryption is used where the server offers it: `secure` speaks TLS at once (as port 465 always does), "
+    f"`requireTls` insists, `ignoreTls` does without. {smtp_options.NOTE}",
 )

@@ -73,6 +73,7 @@ PROVIDER = EmailProvider(
         )
     ),
     casing=as_given,
+    without=frozenset({"text"}),
     documentation="https://docs.useplunk.com/api-reference/overview",
     can_attach_files=True,
     idempotency="`Idempotency-Key`, for 24 hours",

@@ -1,18 +1,23 @@
 """SendGrid: Mail Send API version 3, and the event webhook."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from clarion.jsontext import json_text
 from clarion.providers.definition.answer import header_id
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.failures import error_text, reset_header
 from clarion.providers.definition.kinds import Check, EmailProvider
-from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.overrides import deep_merge, snake
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Attachment, Email, mailbox, mailboxes
 from clarion.providers.signing.public_keys import is_ecdsa_signed
 from clarion.secret import Secret
+
+# Members of a personalization that are no recipients, and are not read by our message.
+_PERSONAL = frozenset({"dynamic_template_data", "substitutions", "custom_args", "send_at"})
 
 
 class SendGridCredentials(EmailCredentials):
@@ -28,21 +33,51 @@ class SendGridCredentials(EmailCredentials):
 
 
 def request(account: SendGridCredentials, email: Email) -> ProviderRequest:
-    recipients = {"to": [mailbox(email.to)], "cc": mailboxes(email.cc), "bcc": mailboxes(email.bcc)}
+    personal = {
+        "to": [mailbox(email.to)],
+        "cc": mailboxes(email.cc),
+        "bcc": mailboxes(email.bcc),
+        # Custom arguments here replace those of the whole message, so ours are beside those of the trigger.
+        "custom_args": {"clarion_message_id": email.message_id},
+    }
     # The text comes first, because mail readers show the last alternative that they support.
     contents = {"text/plain": email.text, "text/html": email.html}
     body = {
-        "personalizations": [drop_empty(recipients)],
+        "personalizations": [drop_empty(personal)],
         "from": mailbox(email.sender),
         "reply_to_list": mailboxes(email.reply_to),
         "subject": email.subject,
         "content": [{"type": kind, "value": value} for kind, value in contents.items() if value],
         "attachments": [_attachment(one) for one in email.attachments],
         "headers": email.headers,
-        "custom_args": {"clarion_message_id": email.message_id},
         "ip_pool_name": account.ip_pool_name,
     }
     return ProviderRequest.json(f"{account.host}/v3/mail/send", drop_empty(body), auth=bearer(account.api_key))
+
+
+def merge(body: Mapping[str, Any], added: Mapping[str, Any]) -> Any:
+    """Merge what a trigger adds; what belongs to a recipient goes into the only personalization."""
+    personal = {name: value for name, value in added.items() if name in _PERSONAL}
+    others = {name: value for name, value in added.items() if name not in _PERSONAL and name != "personalizations"}
+    given = added.get("personalizations") or {}
+    first, *further = given if isinstance(given, list) else [given]
+    ours, *rest = body["personalizations"]
+    merged = deep_merge(deep_merge(ours, personal), first)
+    arguments = merged.get("custom_args") if isinstance(merged, Mapping) else None
+    if isinstance(arguments, Mapping):
+        merged = {**merged, "custom_args": {name: _text(value) for name, value in arguments.items()}}
+    return {**deep_merge(body, others), "personalizations": [merged, *rest, *further]}
+
+
+def custom_data(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is no template and no data of one is a custom argument."""
+    template = {name: given[name] for name in ("templateId", "dynamicTemplateData") if name in given}
+    return template | {"customArgs": {name: value for name, value in given.items() if name not in template}}
+
+
+def _text(value: Any) -> str:
+    """SendGrid refuses custom arguments that are no texts."""
+    return value if isinstance(value, str) else json_text(value)
 
 
 def is_genuine(callback: Callback, account: SendGridCredentials) -> bool:
@@ -95,6 +130,8 @@ PROVIDER = EmailProvider(
     check=Check(request=lambda account: ProviderRequest.get(f"{account.host}/v3/scopes", auth=bearer(account.api_key))),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
+    custom_data=custom_data,
+    merge=merge,
     documentation="https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send",
     can_attach_files=True,
 )

@@ -8,7 +8,7 @@ from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.failures import codes, error_text, seconds_header
 from clarion.providers.definition.kinds import Check, EmailProvider
-from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.overrides import as_given, rename_members
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import FailureKind
@@ -87,6 +87,7 @@ PROVIDER = EmailProvider(
     check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/account", auth=account.auth)),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
+    custom_data=rename_members(templateId="templateId", templateParams="params"),
     documentation="https://developers.brevo.com/reference/sendtransacemail",
     can_attach_files=True,
     idempotency="`headers.idempotencyKey`, for 30 minutes",

@@ -1,6 +1,6 @@
 """Apple Push Notification service: HTTP/2, one call per device, authenticated by a signing key."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -9,19 +9,24 @@ from clarion.providers.definition.answer import header_id
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.failures import codes
 from clarion.providers.definition.kinds import Check, PushProvider
-from clarion.providers.definition.overrides import deep_merge, recase, snake
+from clarion.providers.definition.overrides import deep_merge, recase
 from clarion.providers.definition.request import ProviderCall, ProviderRequest, drop_empty, key_header, path_part
+from clarion.providers.definition.sizes import Size, json_bytes
+from clarion.providers.push.apple import IN_ALERT, IN_APS, MAX_BYTES, MAX_CALL_BYTES, apple_name, write_aps
 from clarion.providers.push.message import Push
 from clarion.providers.signing.jwt import sign_es256
 from clarion.secret import Secret
 
 # Apple refuses tokens older than an hour, and accounts that change theirs more often than every 20 minutes.
 _TOKEN_LIFETIME = 45 * MINUTE
-
-_IN_ALERT = ("subtitle", "loc-key", "loc-args", "title-loc-key", "title-loc-args", "launch-image")
-_IN_APS = (
-    *("category", "thread-id", "content-available", "mutable-content", "target-content-id"),
-    *("interruption-level", "relevance-score"),
+_PRIORITIES = {"high": 10, "normal": 5}
+_READ = frozenset(
+    {
+        *IN_ALERT,
+        *IN_APS,
+        *("aps", "payload", "raw-payload", "topic", "push-type", "collapse-id", "priority", "id"),
+        *("expiry", "expiration", "ttl"),
+    }
 )
 
 
@@ -43,35 +48,57 @@ class ApnsCredentials(Credentials):
 
 
 def request(account: ApnsCredentials, push: Push) -> ProviderRequest:
-    options = recase(push.options, lambda name: snake(name).replace("_", "-"))
+    options = recase(push.options, apple_name)
+    raw = options.get("raw-payload")
+    body = raw if isinstance(raw, Mapping) else _body(push, options)
+    return ProviderRequest.json(account.url(push.token), body, headers=_headers(account, push, options))
+
+
+def _body(push: Push, options: Mapping[str, Any]) -> Mapping[str, Any]:
     # An app extension fetches the image, and runs only for notifications with mutable-content.
     picture, mutable = ({"image": push.image}, {"mutable-content": 1}) if push.image else ({}, {})
-    alert = {"title": push.title, "body": push.body, **_chosen(options, _IN_ALERT)}
-    aps = {"alert": drop_empty(alert), "badge": push.badge, "sound": push.sound, **mutable, **_chosen(options, _IN_APS)}
-    body = {**push.data, **picture, "clarion_message_id": push.message_id, "aps": drop_empty(aps)}
+    alert = {"title": push.title, "body": push.body, **_chosen(options, IN_ALERT)}
+    aps = {"badge": push.badge, "sound": push.any_sound, **mutable, **_chosen(options, IN_APS - {"alert"})}
+    body = {
+        **push.app_data,
+        **picture,
+        "clarion_message_id": push.message_id,
+        "aps": write_aps(drop_empty({"alert": drop_empty(alert), **aps})),
+    }
     given = options.get("payload")
-    added = {**(given if isinstance(given, Mapping) else {}), "aps": options.get("aps", {})}
-    return ProviderRequest.json(
-        account.url(push.token), deep_merge(body, added), headers=_headers(account, push, options)
-    )
+    added = dict(given) if isinstance(given, Mapping) else {}
+    for one in (
+        {"alert": options["alert"]} if "alert" in options else {},
+        added.pop("aps", {}),
+        options.get("aps", {}),
+    ):
+        if isinstance(one, Mapping):
+            body["aps"] = deep_merge(body["aps"], write_aps(one))
+    return {**body, **added}
 
 
 def _headers(account: ApnsCredentials, push: Push, options: Mapping[str, Any]) -> dict[str, str]:
+    ttl, priority = options.get("ttl"), options.get("priority")
+    lives_until = push.at // 1000 + ttl if isinstance(ttl, int) else None
     headers = {
         "apns-topic": options.get("topic", account.application_id),
         "apns-push-type": options.get("push-type", "alert"),
         # A repeated send replaces the first notification on the screen.
         "apns-collapse-id": options.get("collapse-id", push.message_id),
-        "apns-priority": options.get("priority"),
-        "apns-expiration": options.get("expiry"),
+        "apns-priority": _PRIORITIES.get(str(priority), priority),
+        "apns-expiration": options.get("expiry", options.get("expiration", lives_until)),
+        "apns-id": options.get("id"),
     }
     return {name: str(value) for name, value in drop_empty(headers).items()}
 
 
-def _chosen(options: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the options with these names; Apple uses 1 and 0 for booleans."""
-    found = {name: options[name] for name in names if name in options}
-    return {name: int(value) if isinstance(value, bool) else value for name, value in found.items()}
+def _chosen(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name in names}
+
+
+def sizes(call: ProviderRequest) -> Iterator[Size]:
+    limit = MAX_CALL_BYTES if call.headers.get("apns-push-type") == "voip" else MAX_BYTES
+    yield Size("The notification", json_bytes(call.body), limit)
 
 
 def check(account: ApnsCredentials) -> ProviderRequest:
@@ -107,7 +134,10 @@ PROVIDER = PushProvider(
         ),
     ),
     check=Check(request=check, passes=lambda answer: answer.value("reason") in ("BadDeviceToken", "Unregistered")),
+    reads=lambda name: apple_name(name) in _READ,
+    sizes=sizes,
     documentation="https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns",
     idempotency="`apns-collapse-id`: a second try replaces the first on the screen",
-    note="`secure` is for released apps. On the wrong one of Apple's two servers every token counts as dead.",
+    note="The trigger's payload is beside `aps`, 4096 bytes in all. `secure` is for released apps. On the wrong one of "
+    "Apple's two servers every token counts as dead.",
 )

@@ -1,20 +1,21 @@
 """Expo Push: one call per device, which returns a ticket."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clarion.providers.definition.answer import ProviderAnswer, json_id
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.failures import all_equal, codes, error_text
 from clarion.providers.definition.kinds import Check, PushProvider
-from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.receipts import Receipt, ReceiptKind, ReceiptQuery
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.sizes import Size, json_bytes
 from clarion.providers.push.message import Push
 from clarion.secret import Secret
 
 _API = "https://exp.host/--/api/v2/push"
+_MAX_BYTES = 4_096
 
 
 class ExpoCredentials(Credentials):
@@ -27,12 +28,21 @@ def request(account: ExpoCredentials, push: Push) -> ProviderRequest:
         "to": push.token,
         "title": push.title,
         "body": push.body,
-        "data": {**push.data, "clarion_message_id": push.message_id},
-        "sound": push.sound,
+        "data": {**push.app_data, "clarion_message_id": push.message_id},
+        "sound": push.any_sound,
         "badge": push.badge,
         "richContent": {"image": push.image} if push.image else {},
     }
     return ProviderRequest.json(f"{_API}/send", drop_empty(message), auth=bearer(account.api_key))
+
+
+def casing(name: str) -> str:
+    return "_contentAvailable" if name == "contentAvailable" else name
+
+
+def sizes(call: ProviderRequest) -> Iterator[Size]:
+    shown = {name: call.body[name] for name in ("title", "subtitle", "body", "data") if name in call.body}
+    yield Size("The notification", json_bytes(shown), _MAX_BYTES)
 
 
 def check(account: ExpoCredentials) -> ProviderRequest:
@@ -88,7 +98,8 @@ PROVIDER = PushProvider(
     ),
     check=Check(request=check),
     receipt_query=ReceiptQuery(request=receipts_request, read=read_receipts),
-    casing=as_given,
+    casing=casing,
+    sizes=sizes,
     documentation="https://docs.expo.dev/push-notifications/sending-notifications/",
     note="Expo learns of most lost devices only later: it is asked for receipts a quarter of an hour after each send, "
     "and for a day if need be. One that is well says that Apple or Google has the message, not that the device has it.",

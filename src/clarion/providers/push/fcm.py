@@ -1,5 +1,6 @@
 """Firebase Cloud Messaging: HTTP API version 1, one call per device, authenticated by a service account."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -9,16 +10,19 @@ from clarion.providers.definition.answer import ProviderAnswer, json_id
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.failures import codes
 from clarion.providers.definition.kinds import PushProvider
-from clarion.providers.definition.overrides import deep_merge, recase, snake
-from clarion.providers.definition.request import ProviderRequest, drop_empty, path_part
+from clarion.providers.definition.request import ProviderRequest, path_part
 from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.sizes import Size, text_bytes
 from clarion.providers.definition.token_exchange import TokenExchange
+from clarion.providers.push.fcm_message import TARGETS, reads, write_message
 from clarion.providers.push.message import Push
 from clarion.providers.signing.jwt import sign_rs256
 from clarion.secret import Secret
 
 _SCOPE = "https://www.googleapis.com/auth/firebase.messaging"
 _GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+_MAX_BYTES = 4_096
+_MAX_TOPIC_BYTES = 2_048
 
 
 class FcmCredentials(Credentials):
@@ -36,20 +40,16 @@ class ServiceAccount(msgspec.Struct, frozen=True):
 
 def request(account: FcmCredentials, push: Push) -> ProviderRequest:
     project = path_part(_service(account).project_id)
-    notification = {"title": push.title, "body": push.body, "image": push.image}
-    android = {"sound": push.sound, "notification_count": push.badge}
-    aps = drop_empty({"sound": push.sound, "badge": push.badge})
-    message = {
-        "token": push.token,
-        "notification": drop_empty(notification),
-        "data": {**push.text_data, "clarion_message_id": push.message_id},
-        "android": {"notification": drop_empty(android)} if drop_empty(android) else {},
-        "apns": {"payload": {"aps": aps}} if aps else {},
-    }
-    # All other overrides are fields of the message.
-    full = deep_merge(drop_empty(message), recase(push.options, snake))
     url = f"https://fcm.googleapis.com/v1/projects/{project}/messages:send"
-    return ProviderRequest.json(url, {"message": full})
+    return ProviderRequest.json(url, {"message": write_message(push)})
+
+
+def sizes(call: ProviderRequest) -> Iterator[Size]:
+    message = call.body["message"]
+    limit = _MAX_BYTES if "token" in message else _MAX_TOPIC_BYTES
+    yield Size(
+        "The notification", text_bytes(message.get("data", {})) + text_bytes(message.get("notification", {})), limit
+    )
 
 
 def token_request(account: FcmCredentials, now: Millis) -> ProviderRequest:
@@ -101,5 +101,10 @@ PROVIDER = PushProvider(
         ),
         classify_bad_argument,
     ),
+    targets=TARGETS,
+    reads=reads,
+    sizes=sizes,
     documentation="https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send",
+    note="The overrides `topic` and `condition` send one message to those devices instead of the subscriber's. With "
+    "`type: data` the message has no notification, and the trigger's payload is its data.",
 )

@@ -24,8 +24,12 @@ class Push:
     title: str
     body: str
     data: Mapping[str, Any]
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    """The payload of the trigger."""
     badge: int | None = None
     sound: str | None = None
+    sound_options: Mapping[str, Any] | None = None
+    """Name, volume and whether it is critical, if the sound is an object."""
     image: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     """Overrides that are specific to the provider, by the names of our API."""
@@ -37,35 +41,66 @@ class Push:
         return self.tokens[0]
 
     @property
-    def text_data(self) -> dict[str, str]:
-        """The data with JSON texts as values, for providers that accept only texts."""
-        return {name: value if isinstance(value, str) else json_text(value) for name, value in self.data.items()}
+    def any_sound(self) -> str | Mapping[str, Any] | None:
+        """The sound as it was given, for providers that accept both forms."""
+        return self.sound_options or self.sound
+
+    @property
+    def app_data(self) -> dict[str, Any]:
+        """What the app gets: the payload of the trigger, and the data of the step and the trigger in front of it."""
+        if not self.payload:
+            return dict(self.data)
+        # Attachments are for e-mails, and larger than any notification may be.
+        return {name: value for name, value in self.payload.items() if name != "attachments"} | dict(self.data)
 
     def per_token(self) -> Iterator["Push"]:
         for token in self.tokens:
             yield replace(self, tokens=(token,))
 
 
-def read_push(outgoing: Outgoing, now: Millis) -> Push:
+def as_texts(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return the data with JSON texts as values, for providers that accept only texts."""
+    return {name: value if isinstance(value, str) else json_text(value) for name, value in data.items()}
+
+
+def read_push(outgoing: Outgoing, now: Millis, *, is_addressed: bool = False) -> Push:
+    """Build the notification of a message; one that overrides address to others needs no device tokens."""
     given = outgoing.overrides
     tokens = tuple(dict.fromkeys(filter(None, map(str.strip, _tokens(outgoing)))))
-    if not tokens:
+    if not tokens and not is_addressed:
         raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no device tokens")
     data = given.get("data")
-    badge = given.get("badge")
+    sound = given.get("sound")
     return Push(
         message_id=outgoing.message_id,
         at=now,
         tokens=tokens,
         title=str(given.get("title") or outgoing.title or ""),
-        body=str(given.get("body") or outgoing.content),
+        body=str(given.get("body") or given.get("content") or outgoing.content),
         data={**(outgoing.data or {}), **(data if isinstance(data, Mapping) else {})},
-        badge=badge if isinstance(badge, int) and not isinstance(badge, bool) else None,
-        sound=_text(given.get("sound")),
+        payload=outgoing.payload,
+        badge=_number(given.get("badge")),
+        sound=_text(sound.get("name") if isinstance(sound, Mapping) else sound),
+        sound_options=sound if isinstance(sound, Mapping) else None,
         image=_text(given.get("image")),
         options=extras(given, KNOWN),
         context=outgoing.context,
     )
+
+
+def list_malformed(given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the overrides that cannot be used because of their type, and why, by name."""
+    rules = {
+        "badge": ("must be a whole number", _number),
+        "sound": ("must be a text, or an object with a name", lambda value: isinstance(value, str | Mapping)),
+        "image": ("must be a text", lambda value: isinstance(value, str)),
+        "data": ("must be an object", lambda value: isinstance(value, Mapping)),
+    }
+    return {
+        name: text
+        for name, (text, accepts) in rules.items()
+        if given.get(name) is not None and accepts(given[name]) in (None, False)
+    }
 
 
 def join_results(results: Mapping[str, Sent | SendFailure]) -> Sent:
@@ -74,7 +109,7 @@ def join_results(results: Mapping[str, Sent | SendFailure]) -> Sent:
     If none did, raises the failure that is most likely to be temporary.
     """
     failures = {token: one for token, one in results.items() if isinstance(one, SendFailure)}
-    dead = tuple(token for token, one in failures.items() if one.kind is FailureKind.RECIPIENT_INVALID)
+    dead = tuple(token for token, one in failures.items() if token and one.kind is FailureKind.RECIPIENT_INVALID)
     raw = {"tokens": [_result(token, one) for token, one in results.items()]}
     accepted = [one for one in results.values() if isinstance(one, Sent)]
     if accepted:
@@ -115,6 +150,12 @@ def _tokens(outgoing: Outgoing) -> Iterable[str]:
     if isinstance(given, list) and all(isinstance(token, str) for token in given):
         return given
     return outgoing.device_tokens
+
+
+def _number(value: Any) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value[:9])
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _text(value: Any) -> str | None:

@@ -30,7 +30,13 @@ class PushWebhookCredentials(Credentials):
 
 
 def request(account: PushWebhookCredentials, push: Push) -> ProviderRequest:
-    options = {"data": push.data, "badge": push.badge, "sound": push.sound, "image": push.image}
+    options = {
+        **push.options,
+        "data": push.data,
+        "badge": push.badge,
+        "sound": push.any_sound,
+        "image": push.image,
+    }
     body = {
         **push.context,
         "target": [push.token],
@@ -55,6 +61,7 @@ PROVIDER = PushProvider(
     casing=as_given,
     documentation="as its settings say",
     idempotency="`messageId` in the body, the same for each device",
-    note="A device is forgotten when the webhook answers 410. With `clarion[apprise]` installed, `webhookUrl` may be "
+    note="`payload` has the trigger's payload, `subscriber` and `step` (the digest before it). A device is "
+    "forgotten when the webhook answers 410. With `clarion[apprise]` installed, `webhookUrl` may be "
     "`apprise:`. Device tokens are URLs of Apprise then, such as `ntfy://topic`, and `secretKey` is any text.",
 )

@@ -47,6 +47,7 @@ PROVIDER = PushProvider(
     failures=(codes("scheduled", recipient_invalid=(0,)),),
     check=Check(request=lambda account: ProviderRequest.get(account.project, auth=account.auth)),
     casing=snake,
+    without=frozenset({"badge", "sound"}),
     within="notification",
     documentation="https://pushpad.xyz/docs/rest_api",
     note="Device tokens are the `uid`s of people. Badges and sounds are not for browsers.",

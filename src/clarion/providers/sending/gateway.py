@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from msgspec import Struct
+from msgspec.structs import replace as replace_fields
 
 from clarion.clock import Clock, SystemClock
 from clarion.providers.apprise.client import AppriseClient
@@ -17,13 +18,15 @@ from clarion.providers.definition.provider import Provider
 from clarion.providers.definition.receipts import Callback, Receipt, ReceiptRefused, Reply
 from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.definition.smtp_account import SmtpAccount
 from clarion.providers.email.message import read_email
-from clarion.providers.email.mime import write_mime
+from clarion.providers.email.mime import MimeMessage, write_mime
 from clarion.providers.registry import find_provider
 from clarion.providers.sending.accounts import Accounts
 from clarion.providers.sending.http_sender import HttpSender
 from clarion.providers.sending.large_content import run_by_size
 from clarion.providers.sending.redaction import make_account_redactor, make_redactor
+from clarion.providers.signing.dkim import sign_email
 from clarion.providers.transport.egress import EgressGuard
 from clarion.providers.transport.http_clients import HttpClients
 from clarion.providers.transport.smtp.client import SmtpClient
@@ -147,7 +150,9 @@ class ProviderGateway:
         if isinstance(provider, SmtpProvider):
             credentials, account = self._accounts.read_smtp(provider, outgoing.credentials)
             now = self._clock.now()
-            message = await run_by_size(outgoing, lambda: write_mime(read_email(outgoing, credentials, now)))
+            message = await run_by_size(
+                outgoing, lambda: _sign(write_mime(read_email(outgoing, credentials, now)), account)
+            )
             return await self._smtp.send(account, message, outgoing.can_start)
         return Sent(provider_message_id=outgoing.message_id, raw={"outbox": True})
 
@@ -161,6 +166,12 @@ class ProviderGateway:
         if self._http_sender is None:
             raise RuntimeError("The carrier is entered before it sends")
         return self._http_sender
+
+
+def _sign(message: MimeMessage, account: SmtpAccount) -> MimeMessage:
+    if account.dkim is None:
+        return message
+    return replace_fields(message, content=sign_email(message.content, account.dkim))
 
 
 def _redact_failure(failure: SendFailure, redact: Any) -> SendFailure:

@@ -16,6 +16,7 @@ from clarion.providers.definition.overrides import read_passthrough
 from clarion.providers.definition.receipts import Callback, Receipt, ReceiptForged, ReceiptRefused, Reply, RequestFlow
 from clarion.providers.definition.request import ProviderCall, ProviderRequest, encode_call
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
+from clarion.providers.definition.sizes import check_sizes
 from clarion.providers.sending.accounts import Accounts
 from clarion.providers.sending.large_content import run_by_size
 from clarion.providers.transport.http_clients import HttpClients
@@ -106,6 +107,8 @@ class HttpSender:
     async def _send_part(self, provider: AnyProvider, account: Credentials, part: Any, outgoing: Outgoing) -> Sent:
         request = await self._run_flow(provider.request(account, part), provider, account)
         request = _with_overrides(provider, request, outgoing.overrides)
+        if provider.sizes is not None:
+            check_sizes(provider.name, provider.sizes(request))
         answer = await self._call_as_account(provider, account, request, outgoing.can_start)
         found = _classify(provider, answer)
         if found is None:
@@ -180,8 +183,10 @@ def _with_overrides(provider: AnyProvider, request: ProviderRequest, overrides: 
     if not overrides:
         return request
     passthrough = read_passthrough(overrides)
-    request = request.merged(body=provider.body_overrides(overrides), headers={}, query={})
-    return request.merged(body=passthrough.body, headers=passthrough.headers, query=passthrough.query)
+    request = request.merged(body=provider.body_overrides(overrides), headers={}, query={}, merge=provider.merge)
+    return request.merged(
+        body=passthrough.body, headers=passthrough.headers, query=passthrough.query, merge=provider.merge
+    )
 
 
 def _classify(provider: AnyProvider, answer: ProviderAnswer) -> Classification | None:

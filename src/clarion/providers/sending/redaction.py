@@ -16,7 +16,7 @@ from clarion.vocabulary import Channel
 _MIN_LENGTH = 4
 _MAX_TEXT = 1_000
 _SAFE_EVERYWHERE = re.compile(r"[A-Za-z0-9_.~-]*")
-_URLS = frozenset({"webhookUrl", "baseUrl", "redirectUrl"})
+_URLS = frozenset({"webhookUrl", "baseUrl", "apiURL", "redirectUrl"})
 
 
 def make_redactor(outgoing: Outgoing, account_secrets: frozenset[str] | None = None) -> Callable[[Any], Any]:

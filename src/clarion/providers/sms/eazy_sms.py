@@ -1,7 +1,7 @@
 """Eazy (Spotler Message): channels and recipients have addresses like e-mail."""
 
 from clarion.providers.definition.answer import json_id
-from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.credentials import SmsCredentials
 from clarion.providers.definition.failures import codes, error_text
 from clarion.providers.definition.kinds import SmsProvider
 from clarion.providers.definition.overrides import as_given
@@ -11,7 +11,7 @@ from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
 
-class EazySmsCredentials(Credentials):
+class EazySmsCredentials(SmsCredentials):
     api_key: Secret
     channel_id: str
 
@@ -33,6 +33,7 @@ PROVIDER = SmsProvider(
         error_text(r"jid is invalid", FailureKind.RECIPIENT_INVALID, status=400),
     ),
     casing=as_given,
+    without=frozenset({"from"}),
     documentation="https://api.eazy.im/v3",
     note="`channelId` is the whole address of the channel, such as `31633333333@sms.eazy.im`. "
     "How it reports is not published, so receipts are not read.",

@@ -63,6 +63,7 @@ PROVIDER = SmsProvider(
         is_needed=lambda account: account.authenticate_by_token,
     ),
     casing=as_given,
+    custom_data=lambda given: {"customData": given},
     documentation="as its settings say",
     idempotency="`id` in the body",
 )

@@ -1,10 +1,12 @@
 """iSend (Libya), which may return errors with a 200."""
 
 import re
+from typing import Annotated
 
 from clarion.providers.definition.answer import ProviderAnswer, json_id
 from clarion.providers.definition.credentials import OptionalSenderCredentials
 from clarion.providers.definition.failures import Classification, all_equal
+from clarion.providers.definition.formats import FormatRule
 from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
@@ -15,9 +17,14 @@ from clarion.secret import Secret
 _NUMBER_IS_WRONG = re.compile(r"invalid.*number|number.*invalid", re.IGNORECASE)
 
 
+CONTENT_TYPE = FormatRule(lambda text: text in ("unicode", "plain"), "must be 'unicode' or 'plain'")
+
+
 class IsendCredentials(OptionalSenderCredentials):
     api_token: Secret
     base_url: str = "https://isend.com.ly/api/v3"
+    content_type: Annotated[str, CONTENT_TYPE] = ""
+    """`unicode` or `plain` for all messages; by default each is sent as its characters require."""
 
     def url(self, resource: str) -> str:
         return f"{self.base_url.rstrip('/')}/{resource}"
@@ -27,7 +34,7 @@ def request(account: IsendCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "recipient": sms.to_digits,
         "sender_id": sms.sender_digits,
-        "type": "unicode" if sms.is_unicode else "plain",
+        "type": account.content_type or ("unicode" if sms.is_unicode else "plain"),
         "message": sms.body,
     }
     accept = {"Accept": "application/json"}

@@ -1,15 +1,14 @@
 """An SMS with a normalised phone number."""
 
-import re
-
 from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.outgoing import Outgoing
-from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.overrides import read_text
 from clarion.providers.definition.single_line import to_single_line
 from clarion.providers.sms.encoding import is_gsm7
+from clarion.providers.sms.numbers import normalise_number
 
 KNOWN = frozenset({"from", "content", "to"})
 
@@ -21,7 +20,7 @@ class Sms(Struct, frozen=True, kw_only=True):
     at: Millis
     """The time of this attempt."""
     to: str
-    """In international form with a plus; without a plus if the country is unknown, as for short codes."""
+    """In international form with a plus; short codes are without it."""
     sender: str
     """A number, a short code or a name; empty if the account has none."""
     body: str
@@ -43,24 +42,16 @@ class Sms(Struct, frozen=True, kw_only=True):
 
 
 def read_sms(outgoing: Outgoing, account: Credentials, now: Millis) -> Sms:
-    sender = outgoing.overrides.get("from") or getattr(account, "sender", "")
+    given = outgoing.overrides
+    other = read_text(given, "to")
+    # The number of a trigger may be of anyone, so the subscriber's region says nothing about it.
+    regions = ("" if other else outgoing.phone_region, getattr(account, "default_region", ""))
+    sender = given.get("from") or getattr(account, "sender", "")
     return Sms(
         message_id=outgoing.message_id,
         at=now,
-        to=normalise_number(outgoing.phone or ""),
+        to=normalise_number(other or outgoing.phone or "", regions),
         sender=to_single_line(str(sender)),
-        body=outgoing.content,
+        body=read_text(given, "content") or outgoing.content,
         receipts_url=outgoing.receipts_url,
     )
-
-
-def normalise_number(text: str) -> str:
-    """Convert a number to international form: `0044 20-7946 0000` becomes `+442079460000`."""
-    bare = re.sub(r"[\s\-().\u00a0/]", "", text)
-    if bare.startswith("00"):
-        bare = "+" + bare[2:]
-    if not re.fullmatch(r"\+?[0-9]{3,15}", bare):
-        raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber's phone number is not one that can be called")
-    # A leading zero means a local number, and short numbers are short codes: their country is unknown.
-    is_international = not bare.startswith(("+", "0")) and len(bare) >= 8
-    return f"+{bare}" if is_international else bare

@@ -1,5 +1,7 @@
 """Twilio: programmable messaging, and status callbacks."""
 
+import re
+
 from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SenderCredentials
 from clarion.providers.definition.failures import codes
@@ -25,7 +27,7 @@ class TwilioCredentials(SenderCredentials):
 
 
 def request(account: TwilioCredentials, sms: Sms) -> ProviderRequest:
-    sender = "MessagingServiceSid" if sms.sender.startswith("MG") else "From"
+    sender = "MessagingServiceSid" if re.fullmatch(r"MG[0-9a-fA-F]{32}", sms.sender) else "From"
     fields = {"To": sms.to, sender: sms.sender, "Body": sms.body, "StatusCallback": sms.receipts_url}
     return ProviderRequest.form(account.url("Messages"), drop_empty(fields), auth=account.auth)
 

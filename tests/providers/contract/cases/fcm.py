@@ -46,7 +46,26 @@ CASE = Case(
     success=Reply(body={"name": "projects/acme-app/messages/0:1500415314455276%31bd1c96"}),
     message_id="projects/acme-app/messages/0:1500415314455276%31bd1c96",
     masks={r"eyJ[\w.-]+": "<signed token>"},
-    outgoing={"device_tokens": ("device-canary-one",)},
+    outgoing={
+        "device_tokens": ("device-canary-one",),
+        "overrides": {
+            "badge": 3,
+            "sound": "ping.wav",
+            "imageUrl": "https://example.com/7.png",
+            "color": "#ff0000",
+            "collapseId": "order-7",
+            "android": {
+                "ttl": 60_000,
+                "notification": {"channelId": "orders", "imageUrl": "https://example.com/a.png"},
+            },
+            "apns": {
+                "headers": {"apns-priority": 5},
+                "payload": {"aps": {"contentAvailable": True, "threadId": "orders"}, "orderId": 7},
+            },
+            "webPush": {"fcmOptions": {"link": "https://example.com/7"}, "notification": {"requireInteraction": True}},
+            "fcmOptions": {"analyticsLabel": "orders"},
+        },
+    },
     faults={
         "400": fault(
             FailureKind.PERMANENT,

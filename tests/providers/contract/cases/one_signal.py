@@ -10,13 +10,15 @@ _ID = "b98881cc-1e94-4366-bbd9-db8f3429292b"
 
 CASE = Case(
     id="one-signal",
-    credentials={"applicationId": "canary-application-id", "apiKey": "os_v2_app_canary"},
+    credentials={"applicationId": "canary-application-id", "apiKey": "os_v2_app_canary", "apiVersion": "playerModel"},
     outgoing={
         "device_tokens": (FIRST, SECOND),
         "overrides": {
             "badge": 3,
             "sound": "ping.wav",
             "image": "https://example.com/7.png",
+            "subtitle": "Two parcels",
+            "icon": "https://example.com/icon.png",
             "channelId": "orders",
             "mutableContent": True,
             "ios_interruption_level": "active",

@@ -9,7 +9,7 @@ CASE = Case(
     credentials={"webhookUrl": "https://hooks.example.org/push/canary-path", "secretKey": "canary-secret-key"},
     outgoing={
         "device_tokens": ("device-canary-one",),
-        "context": {"transactionId": "txn-1", "payload": {"orderId": 7}},
+        "context": {"transactionId": "txn-1", "payload": {"orderId": 7, "subscriber": {"subscriberId": "ada"}}},
         "overrides": {"badge": 3, "sound": "ping.wav", "image": "https://example.com/7.png", "color": "#ff0000"},
     },
     success=Reply(status=202, body="thanks"),

@@ -1,6 +1,7 @@
 """Sending e-mail over SMTP: the content, the classification of errors, and reuse of connections."""
 
 import asyncio
+import json
 import ssl
 from collections.abc import AsyncIterator
 from ipaddress import ip_address
@@ -346,6 +347,28 @@ async def test_a_certificate_for_another_name_is_refused(
     assert "certificate" in failure.message
 
 
+async def test_tls_options_may_be_the_text_of_an_object_with_a_list_of_authorities(
+    gateway: ProviderGateway, tls: ssl.SSLContext, authority: str
+) -> None:
+    options = json.dumps({"ca": [authority], "minVersion": "TLSv1.3"})
+    async with mail_server(tls=tls) as server:
+        await send(gateway, server, credentials={"host": "localhost", "tlsOptions": options})
+
+        assert server.sessions[-1].transport is not None
+        assert server.sessions[-1].transport.get_extra_info("ssl_object").version() == "TLSv1.3"
+
+
+async def test_an_older_tls_than_the_options_allow_is_refused(
+    gateway: ProviderGateway, tls: ssl.SSLContext, authority: str
+) -> None:
+    tls.maximum_version = ssl.TLSVersion.TLSv1_2
+    async with mail_server(tls=tls) as server:
+        account = {"host": "localhost", "requireTls": True, "tlsOptions": {"ca": authority, "minVersion": "TLSv1.3"}}
+        await fail(gateway, server, credentials=account)
+
+    assert server.envelopes == []
+
+
 async def test_required_tls_that_is_not_offered_fails_and_ignored_tls_is_not_used(
     gateway: ProviderGateway, tls: ssl.SSLContext
 ) -> None:
@@ -358,7 +381,7 @@ async def test_required_tls_that_is_not_offered_fails_and_ignored_tls_is_not_use
 
 
 @pytest.mark.parametrize(
-    "credentials", [{"host": ""}, {"port": "0"}, {"port": "x"}, {"tlsOptions": {"ca": "nonsense"}}]
+    "credentials", [{"host": ""}, {"port": "0"}, {"port": "x"}, {"tlsOptions": {"ca": "nonsense"}}, {"tlsOptions": "{"}]
 )
 async def test_an_invalid_account_is_a_permanent_failure(gateway: ProviderGateway, credentials: dict[str, Any]) -> None:
     async with mail_server() as server:

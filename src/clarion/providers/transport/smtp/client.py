@@ -118,7 +118,7 @@ class SmtpClient:
             timeout=self._seconds,
             use_tls=account.implicit_tls,
             start_tls=False if account.implicit_tls else account.start_tls,
-            tls_context=_tls_context(account.authority, check=account.check_certificate),
+            tls_context=_tls_context(account.authority, account.min_tls, check=account.check_certificate),
         )
         async with asyncio.timeout(self._seconds):
             opened, address = await self._open_socket(account)
@@ -198,8 +198,10 @@ def _own_name(opened: socket.socket) -> str:
 
 
 @lru_cache(maxsize=64)
-def _tls_context(authority: str | None, *, check: bool) -> ssl.SSLContext:
+def _tls_context(authority: str | None, min_tls: str | None, *, check: bool) -> ssl.SSLContext:
     context = ssl.create_default_context()
+    if min_tls:
+        context.minimum_version = ssl.TLSVersion[min_tls.replace(".", "_")]
     try:
         if authority:
             context.load_verify_locations(cadata=authority)
