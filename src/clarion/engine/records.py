@@ -105,15 +105,18 @@ def variables_of(run: Run) -> dict[str, Any]:
             "severity": run.workflow.severity,
         },
         "steps": {run.step_of(job).step_id: job.outputs for job in run.jobs if job.outputs is not None},
-        "step": digest_variables(run.jobs),
+        "step": digest_variables(_last_digest(run.jobs)),
     }
 
 
-def digest_variables(jobs: Sequence[Job]) -> dict[str, Any]:
+def digest_variables(digest: Mapping[str, Any] | None) -> dict[str, Any]:
     """The events of the last digest of a run, which are none where there is no digest."""
-    digested = next((job.digest for job in reversed(jobs) if job.digest and "events" in job.digest), None)
-    events = [event["payload"] for event in digested["events"]] if digested else []
-    return {"digest": digested is not None, "events": events, "total_count": len(events)}
+    events = [event["payload"] for event in digest.get("events", ())] if digest else []
+    return {"digest": digest is not None, "events": events, "total_count": len(events)}
+
+
+def _last_digest(jobs: Sequence[Job]) -> Mapping[str, Any] | None:
+    return next((job.digest for job in reversed(jobs) if job.digest and "events" in job.digest), None)
 
 
 def person_variables(subscriber: Subscriber) -> Mapping[str, Any]:
