@@ -181,6 +181,10 @@ async def count_unconfirmed(database: Database) -> int:
     return int(row["n"]) if row else 0
 
 
+async def list_sent(database: Database) -> set[str]:
+    return {id_text(row["id"]) for row in await database.read(lambda db: db.fetch(LIST_SENT))}
+
+
 async def test_several_processes_survive_each_others_deaths_and_pauses(
     start: Start, run_command: Any, fresh_postgres_url: str, tmp_path: Path
 ) -> None:
@@ -212,7 +216,7 @@ async def test_several_processes_survive_each_others_deaths_and_pauses(
                 victim.resume()
                 workers.append(victim)
         await check_store(api, store, accepted)
-        sent = {id_text(row["id"]) for row in await database.read(lambda db: db.fetch(LIST_SENT))}
+        sent = await list_sent(database)
         repeatable += await count_unconfirmed(database)
     await database.close()
     # Each message is known to the provider by one key, so that it delivers each once.

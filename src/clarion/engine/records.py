@@ -110,22 +110,25 @@ def variables_of(run: Run) -> dict[str, Any]:
             "severity": run.workflow.severity,
         },
         "steps": {run.step_of(job).step_id: job.outputs for job in run.jobs if job.outputs is not None},
-        "step": digest_variables(run.jobs),
+        "step": digest_variables(_last_digest(run.jobs)),
     }
 
 
-def digest_variables(jobs: Sequence[Job]) -> dict[str, Any]:
+def digest_variables(digest: Mapping[str, Any] | None) -> dict[str, Any]:
     """The events of the last digest of a run, which are none where there is no digest."""
-    digested = next((job.digest for job in reversed(jobs) if job.digest and "events" in job.digest), None)
-    events = [event["payload"] for event in digested["events"]] if digested else []
-    total = count_events(digested) if digested else 0
-    return {"digest": digested is not None, "events": events, "total_count": total}
+    events = [event["payload"] for event in digest.get("events", ())] if digest else []
+    total = count_events(digest) if digest else 0
+    return {"digest": digest is not None, "events": events, "total_count": total}
 
 
 def count_events(digest: Mapping[str, Any]) -> int:
     """How many events a closed digest has, those included that it does not show."""
-    count: int = digest.get("eventCount", len(digest["events"]))
+    count: int = digest.get("eventCount", len(digest.get("events", ())))
     return count
+
+
+def _last_digest(jobs: Sequence[Job]) -> Mapping[str, Any] | None:
+    return next((job.digest for job in reversed(jobs) if job.digest and "events" in job.digest), None)
 
 
 def person_variables(subscriber: Subscriber) -> Mapping[str, Any]:

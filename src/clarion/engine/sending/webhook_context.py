@@ -1,9 +1,8 @@
 """Data of the trigger for receivers of plain webhooks; loaded only where an integration is such a webhook."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
-
-from msgspec.structs import replace
 
 from clarion.clock import iso_text
 from clarion.db.port import Connection
@@ -12,22 +11,22 @@ from clarion.engine.records import digest_variables, person_variables
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
 from clarion.ids import EnvironmentId, id_text
 from clarion.jobs.digest_events import add_payloads
-from clarion.jobs.store import list_jobs_of_runs
-from clarion.jsontext import json_value, plain_value
-from clarion.subscribers.model import ChannelEntry, Subscriber
+from clarion.jsontext import json_value
+from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import list_subscribers_by_id
-from clarion.subscribers.wire import ChannelOut
-from clarion.vocabulary import Channel
 
-_PUSH = "push-webhook"
-_TOLD = frozenset({"email-webhook", _PUSH})
+_TOLD = frozenset({"email-webhook", "push-webhook"})
 
 LIST_ORIGINS = sql("""
     SELECT t.id, t.transaction_key, t.payload, w.key AS workflow_key
     FROM triggers AS t JOIN workflows AS w ON w.environment_id = t.environment_id AND w.id = t.workflow_id
     WHERE t.environment_id = :environment_id AND t.id {any:ids}
 """)
-LIST_KEYS = sql("SELECT id, key FROM subscribers WHERE environment_id = :environment_id AND id {any:ids}")
+# The digests that have ended hold their events.
+LIST_DIGESTS = sql("""
+    SELECT notification_id, step, digest FROM jobs WHERE environment_id = :environment_id
+    AND notification_id {any:run_ids} AND type = 'digest' AND status = 'completed' AND digest IS NOT NULL
+""")
 
 
 async def add_contexts(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
@@ -45,50 +44,43 @@ async def add_contexts(db: Connection, environment_id: EnvironmentId, sends: Seq
         }
         for row in rows
     }
-    people = list({message.subscriber_id for _, message in asking})
-    keys = {row["id"]: row["key"] for row in await db.fetch(LIST_KEYS, environment_id=environment_id, ids=people)}
     for send, message in asking:
-        context = origins.get(message.trigger_id, {}) | {"subscriberId": keys.get(message.subscriber_id)}
-        send.contexts[message.id] = context
-    await _add_people(db, environment_id, [one for one in asking if _is_for_webhook(one[1])])
-
-
-def _is_for_webhook(message: OutgoingMessage) -> bool:
-    """The provider of an e-mail is chosen later."""
-    return message.channel is Channel.EMAIL or message.provider_id == _PUSH
+        send.contexts[message.id] = dict(origins.get(message.trigger_id, {}))
+    await _add_people(db, environment_id, asking)
 
 
 async def _add_people(
     db: Connection, environment_id: EnvironmentId, asking: Sequence[tuple[ClaimedSend, OutgoingMessage]]
 ) -> None:
     """Add to the payload of webhooks who the subscriber is, and the events of the digest before the step."""
-    if not asking:
-        return
     people = await list_subscribers_by_id(db, environment_id, [message.subscriber_id for _, message in asking])
-    jobs = await list_jobs_of_runs(db, environment_id, list({send.notification_id for send, _ in asking}))
-    digests = (job.digest for its in jobs.values() for job in its if job.digest)
-    events = [event for digest in digests for event in digest.get("events", ())]
-    if events:
-        await add_payloads(db, environment_id, events)
+    run_ids = list({send.notification_id for send, _ in asking})
+    rows = await db.fetch(LIST_DIGESTS, environment_id=environment_id, run_ids=run_ids)
+    digests = {row["notification_id"]: json_value(row["digest"]) for row in sorted(rows, key=itemgetter("step"))}
+    await add_payloads(db, environment_id, [event for one in digests.values() for event in one.get("events", ())])
     for send, message in asking:
         person, context = people.get(message.subscriber_id), send.contexts[message.id]
+        context["subscriberId"] = None if person is None else person.key
         added = {} if person is None else {"subscriber": _describe(person, _own_entry(send, message))}
-        added["step"] = digest_variables(jobs.get(send.notification_id, ()))
+        added["step"] = digest_variables(digests.get(send.notification_id))
         context["payload"] = (context.get("payload") or {}) | added
 
 
-def _own_entry(send: ClaimedSend, message: OutgoingMessage) -> list[ChannelEntry]:
+def _own_entry(send: ClaimedSend, message: OutgoingMessage) -> list[dict[str, Any]]:
     """The person's entry at the provider, with the message's own device: only that is removed from stored answers."""
     entry = send.entries.get(message.id)
-    return [] if entry is None else [replace(entry, credentials={"deviceTokens": message.device_tokens})]
+    if entry is None:
+        return []
+    own = {"deviceTokens": message.device_tokens}
+    return [{"providerId": entry.provider_id, "_integrationId": id_text(entry.integration_id), "credentials": own}]
 
 
-def _describe(person: Subscriber, channels: Sequence[ChannelEntry]) -> dict[str, Any]:
+def _describe(person: Subscriber, channels: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "_id": id_text(person.id),
         "_environmentId": id_text(person.environment_id),
         **person_variables(person),
-        "channels": plain_value([ChannelOut.of(one) for one in channels]),
+        "channels": channels,
         "createdAt": iso_text(person.created_at),
         "updatedAt": iso_text(person.updated_at),
     }

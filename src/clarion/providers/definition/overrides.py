@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from clarion.providers.definition.result import FailureKind, SendFailure
@@ -105,6 +106,7 @@ def as_given(name: str) -> str:
     return name
 
 
+@lru_cache(maxsize=4_096)
 def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 

@@ -57,24 +57,21 @@ def request(account: ApnsCredentials, push: Push) -> ProviderRequest:
 def _body(push: Push, options: Mapping[str, Any]) -> Mapping[str, Any]:
     # An app extension fetches the image, and runs only for notifications with mutable-content.
     picture, mutable = ({"image": push.image}, {"mutable-content": 1}) if push.image else ({}, {})
-    alert = {"title": push.title, "body": push.body, **_chosen(options, IN_ALERT)}
-    aps = {"badge": push.badge, "sound": push.any_sound, **mutable, **_chosen(options, IN_APS - {"alert"})}
-    body = {
-        **push.app_data,
-        **picture,
-        "clarion_message_id": push.message_id,
-        "aps": write_aps(drop_empty({"alert": drop_empty(alert), **aps})),
-    }
+    alert = drop_empty({"title": push.title, "body": push.body})
+    aps = drop_empty({"alert": alert, "badge": push.badge, "sound": push.any_sound, **mutable})
+    body = {**push.app_data, **picture, "clarion_message_id": push.message_id, "aps": write_aps(aps)}
+    return _with_options(body, options) if options else body
+
+
+def _with_options(body: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     given = options.get("payload")
     added = dict(given) if isinstance(given, Mapping) else {}
-    for one in (
-        {"alert": options["alert"]} if "alert" in options else {},
-        added.pop("aps", {}),
-        options.get("aps", {}),
-    ):
+    named = {name: value for name, value in options.items() if name in IN_APS}
+    alert = {name: value for name, value in options.items() if name in IN_ALERT}
+    for one in ({"alert": alert} if alert else {}, named, added.pop("aps", {}), options.get("aps", {})):
         if isinstance(one, Mapping):
             body["aps"] = deep_merge(body["aps"], write_aps(one))
-    return {**body, **added}
+    return body | added
 
 
 def _headers(account: ApnsCredentials, push: Push, options: Mapping[str, Any]) -> dict[str, str]:
@@ -90,10 +87,6 @@ def _headers(account: ApnsCredentials, push: Push, options: Mapping[str, Any]) -
         "apns-id": options.get("id"),
     }
     return {name: str(value) for name, value in drop_empty(headers).items()}
-
-
-def _chosen(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name in names}
 
 
 def sizes(call: ProviderRequest) -> Iterator[Size]:

@@ -4,6 +4,7 @@ https://developer.apple.com/documentation/usernotifications/generating-a-remote-
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from clarion.providers.definition.overrides import snake
@@ -33,6 +34,7 @@ _NAMES = {
 }
 
 
+@lru_cache(maxsize=4_096)
 def apple_name(name: str) -> str:
     """Return the name of an override as Apple spells it: `contentAvailable` is `content-available`."""
     kebab = snake(name).replace("_", "-")

@@ -12,7 +12,7 @@ from clarion.providers.definition.failures import codes
 from clarion.providers.definition.kinds import PushProvider
 from clarion.providers.definition.request import ProviderRequest, path_part
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.definition.sizes import Size, text_bytes
+from clarion.providers.definition.sizes import Size, json_bytes, text_bytes
 from clarion.providers.definition.token_exchange import TokenExchange
 from clarion.providers.push.fcm_message import TARGETS, reads, write_message
 from clarion.providers.push.message import Push
@@ -47,9 +47,9 @@ def request(account: FcmCredentials, push: Push) -> ProviderRequest:
 def sizes(call: ProviderRequest) -> Iterator[Size]:
     message = call.body["message"]
     limit = _MAX_BYTES if "token" in message else _MAX_TOPIC_BYTES
-    yield Size(
-        "The notification", text_bytes(message.get("data", {})) + text_bytes(message.get("notification", {})), limit
-    )
+    if json_bytes(message) > limit:
+        texts = text_bytes(message.get("data", {})) + text_bytes(message.get("notification", {}))
+        yield Size("The notification", texts, limit)
 
 
 def token_request(account: FcmCredentials, now: Millis) -> ProviderRequest:

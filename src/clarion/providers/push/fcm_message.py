@@ -63,7 +63,7 @@ def _only_data(push: Push) -> Fields:
 
 def _android(push: Push, given: Fields, *, is_data: bool) -> dict[str, Any]:
     shown = {"sound": push.sound, "notification_count": push.badge}
-    shown |= {name: given[name] for name in _IN_ANDROID if name in given}
+    shown |= {name: value for name, value in given.items() if name in _IN_ANDROID}
     priority = str(given.get("priority"))
     return drop_empty(
         {
@@ -77,6 +77,9 @@ def _android(push: Push, given: Fields, *, is_data: bool) -> dict[str, Any]:
 
 
 def _apns(push: Push, given: Fields) -> dict[str, Any]:
+    if not given:
+        aps = drop_empty({"badge": push.badge, "sound": push.any_sound})
+        return {"payload": {"aps": write_aps(aps)}} if aps else {}
     by_apple_name = recase(push.options, apple_name)
     alert = {name: value for name, value in by_apple_name.items() if name in IN_ALERT}
     aps = {"badge": push.badge, "sound": push.any_sound}
@@ -94,6 +97,8 @@ def _apns(push: Push, given: Fields) -> dict[str, Any]:
 
 
 def _webpush(given: Fields) -> dict[str, Any]:
+    if not given:
+        return {}
     urgency = str(given.get("priority"))
     headers = {
         "TTL": given.get("ttl"),

@@ -71,11 +71,12 @@ def request(account: PusherBeamsCredentials, push: Push) -> ProviderRequest:
 
 def _aps(push: Push) -> dict[str, Any]:
     given = recase(push.options, apple_name)
-    alert = {"title": push.title, "body": push.body, **{name: given[name] for name in IN_ALERT if name in given}}
+    alert = {"title": push.title, "body": push.body}
+    alert |= {name: value for name, value in given.items() if name in IN_ALERT}
     # The app fetches images, which Apple allows only for notifications with mutable-content.
     picture = {"mutable-content": 1} if push.image else {}
     aps = {"alert": drop_empty(alert), "badge": push.badge, "sound": push.any_sound, **picture}
-    return write_aps(drop_empty(aps | {name: given[name] for name in _IN_APS if name in given}))
+    return write_aps(drop_empty(aps | {name: value for name, value in given.items() if name in _IN_APS}))
 
 
 def _notification(push: Push, names: Mapping[str, str]) -> dict[str, Any]:
@@ -101,11 +102,14 @@ def reads(name: str) -> bool:
 
 
 def sizes(call: ProviderRequest) -> Iterator[Size]:
+    whole = json_bytes(call.body)
+    if whole <= MAX_BYTES:
+        return
     apns, fcm = call.body["apns"], call.body["fcm"]
     yield Size("The notification for Apple", json_bytes(apns), MAX_BYTES)
     texts = text_bytes(fcm.get("data", {})) + text_bytes(fcm.get("notification", {}))
     yield Size("The notification for Firebase", texts, MAX_BYTES)
-    yield Size("The request", json_bytes(call.body), _MAX_REQUEST_BYTES)
+    yield Size("The request", whole, _MAX_REQUEST_BYTES)
 
 
 def check(account: PusherBeamsCredentials) -> ProviderRequest:
