@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
+import pytest
+
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database, Row
 from clarion.db.query import Query
@@ -52,15 +54,16 @@ async def accept(
     return accepted.trigger
 
 
+@pytest.mark.parametrize("first", [["ada"], ["ada", "carl"]], ids=["one lane", "not split yet"])
 async def test_a_trigger_that_another_worker_splits_meanwhile_does_not_overtake_an_earlier_one(
-    world: World, database: Database
+    world: World, database: Database, first: list[str]
 ) -> None:
     await world.make_workflow(in_app("{{payload.name}}"))
     environment_id, now = world.api.environment.id, world.clock.now()
     lanes = LaneSet.of([lane_of(SubscriberKey("ada"))])
 
     async def happen(db: Connection) -> None:
-        await accept(db, environment_id, ["ada"], "first", now)
+        await accept(db, environment_id, first, "first", now)
         second = await accept(db, environment_id, ["ada", "bob"], "second", now)
         await split_trigger(db, environment_id, second, now)
         await mark_triggers_done(db, environment_id, [second.id])

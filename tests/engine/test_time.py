@@ -357,3 +357,17 @@ async def test_later_steps_see_that_a_run_was_not_throttled(world: World) -> Non
     await world.work()
 
     assert await world.feed() == ["false"]
+
+
+async def test_a_digest_key_may_be_the_output_of_an_earlier_step(world: World) -> None:
+    await world.make_workflow(
+        in_app("{{payload.n}}"),
+        step("digest", type="regular", amount=1, unit="hours", digestKey="steps.inbox.seen"),
+        in_app("{{steps.digest.eventCount}} events"),
+    )
+    for n in range(2):
+        await world.trigger(payload={"n": n})
+    await world.work()
+    await world.work(after=HOUR)
+
+    assert await world.feed() == ["0", "1", "2 events"]

@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
+from importlib.util import cache_from_source
 from pathlib import Path
 from queue import Queue
 
@@ -42,7 +43,8 @@ def main() -> int:
     open_ones = [one for one in mutants if not _is_known(results, one)]
     print(f"{len(mutants)} mutants, {len(mutants) - len(open_ones)} known from {options.out}", flush=True)
     with _copies_of_tree(options.processes) as copies, _pool(options.processes) as pool:
-        _check_tests(pool, copies, open_ones, options)
+        if not options.unchecked:
+            _check_tests(pool, copies, open_ones, options)
         submitted = {pool.submit(_try, one, copies, options): one for one in open_ones}
         for number, future in enumerate(as_completed(submitted), start=1):
             mutant, outcome = submitted[future], future.result()
@@ -75,6 +77,7 @@ def _parse_options() -> argparse.Namespace:
     parser.add_argument("--survivors", action="store_true", help="try only those that survived before")
     parser.add_argument("--seconds", type=float, default=240, help="how long the tests of one mutant may take")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--unchecked", action="store_true", help="do not run the tests without a fault first")
     parser.add_argument("--both", action="store_true", help="run tests on PostgreSQL too, not on SQLite alone")
     parser.add_argument("--out", type=Path, default=ROOT / ".mutants" / "results.json")
     return parser.parse_args()
@@ -167,17 +170,23 @@ def _try(mutant: Mutant, copies: "Queue[Path]", options: argparse.Namespace) -> 
     path = copy / mutant.module
     original = path.read_text()
     try:
-        path.write_text(mutant.source)
+        _write_source(path, mutant.source)
         return _run_tests(copy, find_tests(mutant.module), options)
     finally:
-        path.write_text(original)
+        _write_source(path, original)
         copies.put(copy)
+
+
+def _write_source(path: Path, source: str) -> None:
+    path.write_text(source)
+    # Compiled code is kept, because compiling everything takes longer than most tests; but not that of another source.
+    Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
 
 def _run_tests(copy: Path, tests: Sequence[str], options: argparse.Namespace) -> str:
     """Run the tests in turn until one fails; a mutant that makes them hang is noticed as well."""
     ends_at = time.monotonic() + options.seconds
-    environment = os.environ | {"PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}", "PYTHONDONTWRITEBYTECODE": ""}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--basetemp", str(copy / "tmp")]
     command += [] if options.both else ["-k", "not postgresql"]
     process = subprocess.Popen(

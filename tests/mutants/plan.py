@@ -14,6 +14,7 @@ _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         f"{ENGINE}steps/",
         (
+            "tests/engine/test_details.py",
             "tests/engine/test_time.py",
             "tests/engine/test_runs.py",
             "tests/engine/sending",

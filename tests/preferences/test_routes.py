@@ -1,5 +1,6 @@
 """Preferences through HTTP, on both databases."""
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -168,6 +169,21 @@ async def test_bulk_changes_all_or_none(database: Database, api: Api) -> None:
     assert list(critical.json()["errors"]) == ["preferences.1.workflowId"]
     assert many.status_code == 422
     assert (await api.get(PATH)).json()["workflows"][0]["channels"]["email"] is False
+
+
+@pytest.mark.usefixtures("ada")
+async def test_bulk_changes_of_one_person_in_any_order_do_not_block_each_other(database: Database, api: Api) -> None:
+    keys = [f"workflow-{number}" for number in range(8)]
+    for key in keys:
+        await make_workflow(database, api.environment, key=key)
+
+    async def change(order: list[str], enabled: bool) -> int:
+        changes = [{"workflowId": key, "channels": {"email": enabled}} for key in order]
+        return (await api.patch(f"{PATH}/bulk", json={"preferences": changes})).status_code
+
+    statuses = await asyncio.gather(*(change(keys[:: 1 if up else -1], up) for up in [True, False] * 6))
+
+    assert statuses == [200] * 12
 
 
 async def test_an_unknown_subscriber_has_no_preferences(api: Api) -> None:

@@ -3,6 +3,8 @@
 import pytest
 
 from clarion.clock import MINUTE
+from clarion.db.port import Database
+from clarion.db.query import sql
 from clarion.engine.sending.claim import LEASE
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.sending.record import record_sends
@@ -12,6 +14,7 @@ from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, details, in_app
 
 ADA = {"subscriberId": "ada", "email": "ada@example.com"}
+FIND_ID = sql("SELECT provider_message_id FROM messages WHERE environment_id = :environment_id")
 CRITICAL = {"workflow": {"all": {"enabled": True, "readOnly": True}, "channels": {}}}
 
 
@@ -55,6 +58,21 @@ async def test_a_worker_whose_lease_another_one_holds_now_records_nothing(world:
         await record(world, current)
         await world.work()
         assert await world.statuses() == [["completed", "completed"]]
+
+
+@pytest.mark.parametrize(("provider", "kept"), [("mailgun", "<1@mg>"), ("email-webhook", None)])
+async def test_the_id_that_the_provider_gives_a_message_is_kept_or_else_our_own(
+    world: World, database: Database, provider: str, kept: str | None
+) -> None:
+    async with account(world, "first", provider):
+        await world.make_workflow(EMAIL)
+        await world.trigger(ADA)
+        await world.work()
+
+        (message,) = await world.messages(channel="email")
+        row = await database.read(lambda db: db.fetch_one(FIND_ID, environment_id=world.api.environment.id))
+        assert row is not None
+        assert row["provider_message_id"] == (kept or message["_id"])
 
 
 async def test_a_critical_workflow_is_sent_outside_the_persons_schedule(world: World) -> None:

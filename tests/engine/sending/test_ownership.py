@@ -18,7 +18,7 @@ from tests.engine.sending.test_several import CHAT, Hook, hooks
 from tests.engine.support import World, details
 from tests.providers.loopback import Respond, answering
 
-LEASES = sql("SELECT due_at FROM jobs WHERE environment_id = :environment_id AND status = 'running'")
+LEASES = sql("SELECT attempt, due_at FROM jobs WHERE environment_id = :environment_id AND status = 'running'")
 
 
 async def claim_one(world: World) -> ClaimedSend:
@@ -123,7 +123,7 @@ async def test_a_running_engine_renews_the_leases_of_what_is_in_flight(
 
         async def is_renewed() -> bool:
             rows = await database.read(lambda db: db.fetch(LEASES, environment_id=world.api.environment.id))
-            return [row["due_at"] for row in rows] == [renewed]
+            return [(row["attempt"], row["due_at"]) for row in rows] == [(1, renewed)]
 
         async with running(world.engine):
             await until(is_renewed)

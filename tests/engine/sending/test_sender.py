@@ -189,8 +189,9 @@ async def has_requests(chat: WebServer, count: int) -> bool:
 class Unsteady:
     """A database that refuses the next transactions."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, error: Exception | None = None) -> None:
         self._database = database
+        self._error = error or StoreUnavailable("out for a moment")
         self.failures = 0
         self.dialect = database.dialect
         self.read, self.scan, self.close = database.read, database.scan, database.close
@@ -200,5 +201,5 @@ class Unsteady:
     async def transaction(self, work: Work[Any]) -> Any:
         if self.failures:
             self.failures -= 1
-            raise StoreUnavailable("out for a moment")
+            raise self._error
         return await self._database.transaction(work)
