@@ -24,7 +24,11 @@ class TopicRecipientIn(Wire):
 
 
 class TriggerIn(Wire):
-    """`to` is a subscriberId, a subscriber object, a topic object (topicKey, exclude), or an array of these."""
+    """`to` is a subscriberId, a subscriber object, a topic object (topicKey, exclude), or an array of these.
+
+    `attachments` of the payload are attached to e-mails: each has a `file` (base64, or bytes) and may have `name`,
+    `mime` and `cid`.
+    """
 
     name: Annotated[str, Meta(min_length=1, max_length=512)]
     to: Any

@@ -92,6 +92,17 @@ VARIANTS = (
             }
         },
     ),
+    # https://www.twilio.com/docs/glossary/what-e164
+    Variant(
+        name="local-number",
+        provider_id="twilio",
+        outgoing={
+            "phone": "020 7946 0000",
+            "credentials": {**_CASE_OF["twilio"].credentials, "defaultRegion": "GB", "from": "MGM Grand"},
+        },
+    ),
+    # https://www.braze.com/docs/api/objects_filters/messaging/email_object/
+    Variant(name="plain", provider_id="braze", outgoing={"overrides": {}}),
     Variant(
         name="overrides",
         provider_id="generic-sms",
