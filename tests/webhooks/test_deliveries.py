@@ -244,7 +244,7 @@ async def test_a_result_makes_the_sender_look_for_more_where_the_receiver_was_fu
         assert not await post.webhooks.claim()
         post.webhooks._hint.clear()
         let_go.set()
-        await post.webhooks._tasks.finish()
+        await post.webhooks._finish()
 
         assert len(slow.received) == MAX_PER_ENDPOINT
         assert post.webhooks._hint.is_set() is is_full
