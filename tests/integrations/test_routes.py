@@ -70,7 +70,7 @@ async def test_two_integrations_of_one_provider_get_different_identifiers(api: A
     assert first["identifier"] != second["identifier"]
 
 
-async def test_every_credential_of_the_contract_is_kept_and_unknown_ones_are_not(api: Api) -> None:
+async def test_every_credential_of_the_contract_is_kept_and_those_that_nothing_reads_are_named(api: Api) -> None:
     credentials = {
         "user": "u",
         "host": "127.0.0.1",
@@ -85,9 +85,18 @@ async def test_every_credential_of_the_contract_is_kept_and_unknown_ones_are_not
         "tlsOptions": {"rejectUnauthorized": False, "ca": ["x"]},
     }
 
-    created = await make_integration(api, providerId="nodemailer", credentials={**credentials, "colour": "red"})
+    created = await make_integration(api, providerId="nodemailer", credentials=credentials)
 
     assert created["credentials"] == credentials
+    assert created["unusedCredentials"] == ["authenticateByToken", "hmac", "phoneNumberIdentification"]
+
+
+async def test_a_credential_that_no_provider_knows_is_refused(api: Api) -> None:
+    body = {"providerId": "sendgrid", "channel": "email", "credentials": {"apiKey": "k", "colour": "red"}}
+
+    response = await api.post(PATH, json=body)
+
+    assert (response.status_code, set(response.json()["errors"])) == (422, {"credentials.colour"})
 
 
 async def test_credentials_are_kept_as_they_are_spelled(api: Api) -> None:

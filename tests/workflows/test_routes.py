@@ -67,8 +67,21 @@ async def test_steps_of_every_type_keep_their_controls_as_sent(api: Api, kind: s
     assert one["controlValues"] == one["controls"]["values"] == sent
     assert (one["type"], one["active"], one["shouldStopOnFail"]) == (kind, True, False)
     assert (one["workflowId"], one["workflowDatabaseId"]) == ("order-shipped", created["_id"])
-    assert "issues" not in one
+    issues = one.get("issues", {}).get("controls", {})
+    # The controls of a custom step are for the application.
+    assert {path: [issue["issueType"] for issue in its] for path, its in issues.items()} == (
+        {} if kind == "custom" else {"unheardOf": ["UNKNOWN_PROPERTY"]}
+    )
     assert created["status"] == "ACTIVE"
+
+
+async def test_a_member_of_a_control_that_nothing_reads_is_named(api: Api) -> None:
+    action = {"label": "Open", "redirect": {"url": "https://example.com", "tab": "new"}}
+    sent = {"body": "x", "primaryAction": action, "data": {"any": "thing"}}
+
+    created = await make_workflow(api, steps=[step("in_app", controlValues=sent)])
+
+    assert list(created["steps"][0]["issues"]["controls"]) == ["primaryAction.redirect.tab"]
 
 
 async def test_filters_variants_and_switches_of_steps_are_kept(api: Api) -> None:

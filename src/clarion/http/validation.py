@@ -89,6 +89,25 @@ def _inside_object(value: dict[str, Any], shape: type[Wire], path: str) -> Itera
             yield from find_problems(value[field.encode_name], hints[field.name], where)
         elif field.required:
             yield where, Problem("is required")
+    if shape.__struct_config__.forbid_unknown_fields:
+        for where in list_unknown(value, shape, path):
+            yield where, Problem("is not known here: nothing reads it")
+
+
+def list_unknown(value: Any, shape: Any, path: str = "") -> Iterator[str]:
+    """The paths of members of objects that the shape does not have."""
+    shape = _unwrap(shape)
+    if isinstance(shape, type) and issubclass(shape, Wire) and isinstance(value, dict):
+        hints = typing.get_type_hints(shape, include_extras=True)
+        fields = {field.encode_name: hints[field.name] for field in msgspec.structs.fields(shape)}
+        for name, inner in value.items():
+            if name in fields:
+                yield from list_unknown(inner, fields[name], _join(path, name))
+            else:
+                yield _join(path, name)
+    elif typing.get_origin(shape) in (list, tuple) and isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from list_unknown(inner, typing.get_args(shape)[0], _join(path, str(number)))
 
 
 def _unwrap(shape: Any) -> Any:

@@ -15,13 +15,18 @@ from clarion.ids import find_id
 class _WireMeta(StructMeta):
     """Makes all shapes frozen and keyword-only, with camelCase names in JSON."""
 
-    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], *, frozen: bool = True) -> Any:
-        return super().__new__(mcls, name, bases, namespace, frozen=frozen, kw_only=True, rename="camel")
+    def __new__(
+        mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], *, frozen: bool = True, **options: Any
+    ) -> Any:
+        return super().__new__(mcls, name, bases, namespace, frozen=frozen, kw_only=True, rename="camel", **options)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class Wire(Struct, metaclass=_WireMeta, frozen=True):
-    """One JSON object. Fields with the value UNSET are absent; unknown members of input are ignored."""
+    """One JSON object. Fields with the value UNSET are absent.
+
+    Unknown members of input are ignored, or refused by shapes with `forbid_unknown_fields`.
+    """
 
 
 class CheckedText(str):

@@ -10,7 +10,9 @@ from clarion.clock import iso_text
 from clarion.http.wire import EmailText, IdText, SubscriberKeyText, Wire
 from clarion.ids import OrganizationId, id_text
 from clarion.integrations.model import Integration
+from clarion.providers.definition.fields import list_unused
 from clarion.providers.definition.result import FailureKind
+from clarion.providers.registry import find_provider
 from clarion.subscribers.wire import ChannelCredentials
 from clarion.vocabulary import Channel, FilterJoin, FilterOperator, FilterSource, FilterType
 
@@ -32,7 +34,7 @@ Weight = Annotated[int, Meta(ge=1, le=1_000, description=_WEIGHT)]
 RateLimit = Annotated[float, Meta(ge=0.001, le=1_000_000, description=_RATE_LIMIT)]
 
 
-class IntegrationCredentials(Wire):
+class IntegrationCredentials(Wire, forbid_unknown_fields=True):
     """The account at the provider; each provider needs some of these."""
 
     api_key: MaybeText = UNSET
@@ -147,6 +149,8 @@ class IntegrationOut(Wire):
     weight: int
     rate_limit: float | UnsetType = UNSET
     conditions: list[StepFilter]
+    unused_credentials: list[str] | UnsetType = UNSET
+    """Credentials that the provider does not know; nothing reads them."""
     created_at: str
     updated_at: str
 
@@ -178,6 +182,7 @@ class IntegrationOut(Wire):
             weight=integration.weight,
             rate_limit=UNSET if integration.rate_limit is None else integration.rate_limit,
             conditions=msgspec.convert(integration.conditions, list[StepFilter]),
+            unused_credentials=list_unused(find_provider(integration.provider_id), credentials) or UNSET,
             created_at=iso_text(integration.created_at),
             updated_at=iso_text(integration.updated_at),
         )

@@ -7,11 +7,13 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.conditions import FilterKind, list_unsupported
+from clarion.http.validation import list_unknown
 from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.email.message import can_set_header
 from clarion.templates import has_markup
 from clarion.vocabulary import StepType
 from clarion.workflows.controls import (
+    SHAPES,
     Action,
     Controls,
     ControlsProblem,
@@ -30,7 +32,7 @@ from clarion.workflows.controls import (
     read_controls,
 )
 from clarion.workflows.email_content import BLOCK_DOCUMENT, is_block_document, list_written_addresses
-from clarion.workflows.model import Step
+from clarion.workflows.model import Step, Variant
 
 _LINK_STARTS = ("https://", "http://", "/", "{{", "{%")
 
@@ -39,6 +41,8 @@ class IssueType(StrEnum):
     MISSING_VALUE = "MISSING_VALUE"
     INVALID_URL = "INVALID_URL"
     UNSUPPORTED_PROPERTY = "UNSUPPORTED_PROPERTY"
+    UNKNOWN_PROPERTY = "UNKNOWN_PROPERTY"
+    """Nothing reads it; the step works without it."""
 
 
 class WorkflowStatus(StrEnum):
@@ -55,10 +59,13 @@ class Issue(Struct, frozen=True):
 
 def find_issues(step: Step) -> list[Issue]:
     """List everything that a step and its variants still lack."""
-    found = [*_issues_of(step.type, step.controls, ""), *_issues_of_filters(step.filters, "")]
-    for number, variant in enumerate(step.variants):
-        found += _issues_of(step.type, variant.controls, f"variants.{number}.")
-        found += _issues_of_filters(variant.filters, f"variants.{number}.")
+    found: list[Issue] = []
+    parts: list[tuple[str, Step | Variant]] = [("", step)]
+    parts += [(f"variants.{number}.", one) for number, one in enumerate(step.variants)]
+    for prefix, part in parts:
+        found += _issues_of(step.type, part.controls, prefix)
+        found += _unknown_controls(step.type, part.controls, prefix)
+        found += _issues_of_filters(part.filters, prefix)
     return found
 
 
@@ -66,7 +73,8 @@ def status_of(*, active: bool, steps: Sequence[Step]) -> WorkflowStatus:
     """Return the status; an active workflow with an incomplete active step is in error."""
     if not active:
         return WorkflowStatus.INACTIVE
-    is_incomplete = any(step.active and find_issues(step) for step in steps)
+    found = [issue for step in steps if step.active for issue in find_issues(step)]
+    is_incomplete = any(issue.type is not IssueType.UNKNOWN_PROPERTY for issue in found)
     return WorkflowStatus.ERROR if is_incomplete else WorkflowStatus.ACTIVE
 
 
@@ -86,6 +94,13 @@ def _issues_of(step_type: StepType, values: dict[str, object], prefix: str) -> I
     if isinstance(controls, EmailControls):
         for path, message in _email_problems(controls):
             yield Issue(prefix + path, IssueType.UNSUPPORTED_PROPERTY, message)
+
+
+def _unknown_controls(step_type: StepType, values: dict[str, object], prefix: str) -> Iterator[Issue]:
+    if step_type is StepType.CUSTOM:
+        return
+    for path in list_unknown(values, SHAPES[step_type]):
+        yield Issue(prefix + path, IssueType.UNKNOWN_PROPERTY, f"nothing in a step of the type {step_type} reads it")
 
 
 def _email_problems(controls: EmailControls) -> Iterator[tuple[str, str]]:

@@ -73,6 +73,14 @@ def _describe(provider: Provider, one: FieldInfo) -> CredentialField:
     )
 
 
+def list_unused(provider: Provider | None, credentials: Mapping[str, Any]) -> list[str]:
+    """Return the names of credentials that the provider does not know."""
+    if provider is None or provider.channel is Channel.IN_APP:
+        return []
+    known = {one.encode_name for one in fields(provider.credentials)}
+    return sorted(credentials.keys() - known)
+
+
 def mask_secrets(provider: Provider | None, credentials: Mapping[str, Any]) -> dict[str, Any]:
     """Return the credentials with the mask instead of each secret."""
     known = {} if provider is None else {one.name: one.secret for one in list_fields(provider)}
