@@ -29,8 +29,9 @@ CRITICAL_RESERVE = 32
 """Places of each channel beyond its share that only critical sends take."""
 INTEGRATION_RESERVE = 8
 """The same, of each integration."""
-SMTP_SHARE = 110
-"""We open at most 100 connections to a server; more sends in flight would only queue for one of these."""
+SMTP_SHARE = 200
+"""We open at most 100 connections to a server. As many sends again wait for one of these, so that none is idle while
+the next sends are claimed; a critical send waits behind no more than that."""
 
 _MAX_CLAIM = 128
 

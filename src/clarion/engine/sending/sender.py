@@ -29,7 +29,7 @@ from clarion.jobs.sends import is_in_attempt
 from clarion.providers.sending.gateway import ProviderGateway
 
 _BUSY = 16
-_GATHER_SECONDS = 0.02
+_GATHER_SECONDS = 0.04
 """While many sends are in flight, results wait this long for others: a larger group costs less per result."""
 
 log = logging.getLogger(__name__)
