@@ -30,6 +30,7 @@ STEAL_AFTER = Millis(SECOND // 2)
 """Work that waits this long in another worker's lanes is taken by a worker that has nothing to do."""
 
 _LARGE_UNIT = 32
+_UNITS_ALONE = 8
 _GATHER_SECONDS = 0.003
 _RECENT = 5 * SECOND
 
@@ -115,7 +116,7 @@ class Engine:
         """Work until cancelled; then calls of providers that are under way have the grace period to end."""
         async with asyncio.TaskGroup() as work:
             work.create_task(self.membership.run())
-            work.create_task(repeat(self.work_lanes, self._hint))
+            work.create_task(repeat(partial(self.work_lanes, units_alone=_UNITS_ALONE), self._hint))
             work.create_task(self.sender.run(grace_seconds))
             work.create_task(self.webhooks.run(grace_seconds))
 
@@ -124,9 +125,13 @@ class Engine:
         while await self.work_lanes() or await self.sender.work() or await self.webhooks.work():
             pass
 
-    async def work_lanes(self) -> bool:
-        """One unit of work in every environment that has some; returns whether there was any."""
+    async def work_lanes(self, *, units_alone: int = 1) -> bool:
+        """One unit of work in every environment that has some; returns whether there was any.
+
+        An environment that has work alone gets up to `units_alone` of them, as long as no other work is announced.
+        """
         now, lanes, worked = self._clock.now(), self.membership.lanes, False
+        self._hint.clear()
         busy = await self._database.read(lambda db: list_busy(db, lanes, now))
         self._sizes.note_busy(busy, now)
         # The environment that was served last comes last: one with a backlog lets others in after one unit.
@@ -141,11 +146,11 @@ class Engine:
                 continue
             self._last_served = one.environment_id
             done = await self._run_unit(one.environment_id, takes)
+            for _ in range(units_alone - 1 if len(busy) == 1 else 0):
+                if not done.has_more or self._hint.is_set():
+                    break
+                done = await self._run_unit(one.environment_id, takes)
             worked = worked or done.runs > 0
-            if done.has_parts:
-                self._announce_work()
-            if done.has_sends:
-                self.sender.wake()
             if done.runs >= _LARGE_UNIT and not done.has_more:
                 # More will have come after a moment, and a larger unit costs less per run.
                 await asyncio.sleep(_GATHER_SECONDS)
@@ -173,4 +178,8 @@ class Engine:
             log.exception("Unit of work failed", extra={"environment_id": environment_id.hex()})
             return UnitResult(runs=await isolate_poison(self._database, environment_id, lanes, now))
         self._sizes.note_unit(environment_id, done.runs, (time.perf_counter() - started) * 1000)
+        if done.has_parts:
+            self._announce_work()
+        if done.has_sends:
+            self.sender.wake()
         return done
