@@ -9,7 +9,7 @@ from msgspec.structs import fields
 from clarion.integrations.wire import IntegrationCredentials
 from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.definition.provider import find_credential_problems
-from clarion.providers.overview import describe_providers
+from clarion.providers.overview import describe_providers, with_overrides
 from clarion.providers.registry import PROVIDERS, find_provider
 from clarion.vocabulary import Channel, ChannelProvider
 from tests.providers.contract.case import REQUIRED_FAULTS
@@ -38,6 +38,7 @@ CHAT = {
     *("slack", "discord", "msteams", "mattermost", "ryver", "zulip", "grafana-on-call", "getstream", "rocket-chat"),
     *("whatsapp-business", "chat-webhook"),
 }
+GENERATE = "python -m clarion.providers.overview docs/providers.md docs/coming-from-novu.md"
 
 
 def ids_of(channel: Channel) -> set[str]:
@@ -123,7 +124,14 @@ def test_every_golden_request_belongs_to_a_provider() -> None:
 def test_the_page_about_providers_is_current() -> None:
     page = ROOT / "docs" / "providers.md"
 
-    assert page.read_text() == describe_providers(), "run `python -m clarion.providers.overview docs/providers.md`"
+    assert page.read_text() == describe_providers(), f"run `{GENERATE}`"
+
+
+def test_the_overrides_on_the_page_for_people_who_come_from_elsewhere_are_current() -> None:
+    page = (ROOT / "docs" / "coming-from-novu.md").read_text()
+
+    assert page == with_overrides(page), f"run `{GENERATE}`"
+    assert "sendgrid" in page
 
 
 def test_half_of_the_providers_have_less_than_seventy_lines() -> None:

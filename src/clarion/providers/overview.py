@@ -1,4 +1,7 @@
-"""Generates docs/providers.md: `python -m clarion.providers.overview docs/providers.md`."""
+"""Generates docs/providers.md, and the tables of overrides in docs/coming-from-novu.md.
+
+`python -m clarion.providers.overview docs/providers.md docs/coming-from-novu.md`
+"""
 
 import sys
 from collections.abc import Iterable
@@ -6,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clarion.providers.definition.fields import list_fields
-from clarion.providers.definition.kinds import HttpProvider, SmtpProvider
+from clarion.providers.definition.kinds import BuiltinProvider, HttpProvider, SmtpProvider
 from clarion.providers.definition.overrides import CUSTOM_DATA
 from clarion.providers.definition.provider import Provider
 from clarion.providers.email.message import KNOWN as EMAIL_OVERRIDES
@@ -17,7 +20,7 @@ _HEAD = """\
 # Providers
 
 Every provider, what its integration has to be given, and what it can do. Made from the providers themselves by
-`python -m clarion.providers.overview docs/providers.md`; a test compares.
+`python -m clarion.providers.overview docs/providers.md docs/coming-from-novu.md`; a test compares.
 
 An integration is made by `POST /v1/integrations` with the `providerId`, the `channel` and the `credentials` of a row
 below. `"check": true` tries the credentials out first and writes nothing when they do not work, and
@@ -34,6 +37,8 @@ below. `"check": true` tries the credentials out first and writes nothing when t
   that was lost. Where it says –, such a message may arrive twice.
 - **Described at** is the page that the implementation follows.
 """
+_OVERRIDES_START = "<!-- overrides -->"
+_OVERRIDES_END = "<!-- end of overrides -->"
 _TITLES = {
     Channel.IN_APP: "Inbox",
     Channel.EMAIL: "E-mail",
@@ -122,9 +127,38 @@ def list_overrides(provider: Provider) -> Overrides:
     )
 
 
+def with_overrides(page: str) -> str:
+    """Return the page with current tables of overrides between its marks."""
+    before, _, rest = page.partition(_OVERRIDES_START)
+    _, _, after = rest.partition(_OVERRIDES_END)
+    return f"{before}{_OVERRIDES_START}\n{describe_overrides()}{_OVERRIDES_END}{after}"
+
+
+def describe_overrides() -> str:
+    """Return one table for each channel; providers that honour the same are in one row."""
+    tables = []
+    for channel in (Channel.EMAIL, Channel.SMS, Channel.PUSH, Channel.CHAT):
+        rows: dict[str, list[str]] = {}
+        for provider in PROVIDERS.values():
+            if provider.channel is channel and not isinstance(provider, BuiltinProvider):
+                rows.setdefault(_overrides(provider), []).append(f"`{provider.id}`")
+        cells = [[", ".join(sorted(ids)), honoured] for honoured, ids in rows.items()]
+        lines = [["Provider", "Honours"], ["---", "---"], *sorted(cells)]
+        tables.append("\n".join([f"**{_TITLES[channel]}**", "", *map(_line, lines), ""]))
+    return "\n".join(tables)
+
+
+def _overrides(provider: Provider) -> str:
+    found = list_overrides(provider)
+    more = [*(["other fields"] if found.other_fields else []), *(["`_passthrough`"] if found.passthrough else [])]
+    return ", ".join([*(f"`{name}`" for name in found.names), *more])
+
+
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":
     Path(sys.argv[1]).write_text(describe_providers())
+    novu_page = Path(sys.argv[2])
+    novu_page.write_text(with_overrides(novu_page.read_text()))

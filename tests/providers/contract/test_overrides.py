@@ -85,3 +85,98 @@ def test_what_only_integrations_and_subscribers_can_set_is_listed_as_ignored(pro
 
     expected = set() if provider.documentation == "built in" else {"webhookUrl", "hmacSecretKey", "_passthrough.x"}
     assert set(ignored) - {"_passthrough"} == expected
+
+
+_EMAIL = {
+    "to": ["a@example.com"],
+    "cc": ["a@example.com"],
+    "bcc": ["a@example.com"],
+    "replyTo": "a@example.com",
+    "from": "a@example.com",
+    "senderName": "Ada",
+    "attachments": [],
+    "headers": {"X-Order": "7"},
+    "subject": "Hi",
+    "html": "<p>Hi</p>",
+    "integrationIdentifier": "first",
+    "toRecipient": "b@example.com",
+}
+_FCM = {
+    "type": "data",
+    "data": {"a": "b"},
+    "title": "Hi",
+    "body": "Hi",
+    "icon": "i",
+    "badge": 1,
+    "sound": "s",
+    "color": "#fff",
+    "tag": "t",
+    "clickAction": "a",
+    "bodyLocKey": "k",
+    "bodyLocArgs": ["a"],
+    "titleLocKey": "k",
+    "titleLocArgs": ["a"],
+    "android": {},
+    "apns": {},
+    "fcmOptions": {},
+    "webPush": {},
+    "imageUrl": "https://x.example",
+    "topic": "news",
+}
+_APNS = {
+    "title": "Hi",
+    "body": "Hi",
+    "badge": 1,
+    "sound": "s",
+    "category": "c",
+    "threadId": "t",
+    "contentAvailable": True,
+    "mutableContent": True,
+    "interruptionLevel": "active",
+    "topic": "com.example",
+    "expiry": 1,
+    "priority": 10,
+    "pushType": "alert",
+    "collapseId": "c",
+    "payload": {"a": 1},
+    "aps": {"badge": 2},
+}
+DOCUMENTED: dict[str, dict[str, Any]] = {
+    **{one.id: _EMAIL for one in PROVIDERS.values() if one.channel is Channel.EMAIL and one.id != "svc-email"},
+    **{
+        one: {"to": "+441632960000", "content": "Hi", "integrationIdentifier": "x"}
+        for one in ("twilio", "nexmo", "sns")
+    },
+    "fcm": _FCM,
+    "apns": _APNS,
+    "expo": {"sound": "default", "badge": 1, "channelId": "c", "priority": "high", "ttl": 60},
+    "one-signal": {
+        "subtitle": "s",
+        "mutableContent": True,
+        "channelId": "c",
+        "icon": "i",
+        "categoryId": "c",
+        "sound": "s",
+    },
+    "pusher-beams": {
+        "badge": 1,
+        "sound": "s",
+        "categoryId": "c",
+        "channelId": "c",
+        "clickAction": "a",
+        "color": "#fff",
+        "icon": "i",
+        "tag": "t",
+        "ttl": 60,
+    },
+    "pushpad": {"targetUrl": "https://x.example", "iconUrl": "https://x.example/i.png", "ttl": 60},
+    "slack": {"blocks": [], "attachments": [], "thread_ts": "1"},
+    "discord": {"embeds": [], "username": "Clarion"},
+    "whatsapp-business": {"template": {"name": "hello", "language": {"code": "en"}}},
+}
+"""Overrides that people who come from the system with the same API rely on."""
+
+
+@pytest.mark.parametrize("provider_id", DOCUMENTED)
+def test_documented_overrides_are_not_reported_as_unknown(provider_id: str) -> None:
+    assert PROVIDERS[provider_id].list_ignored(DOCUMENTED[provider_id]) == {}
