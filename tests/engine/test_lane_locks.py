@@ -4,7 +4,7 @@ On PostgreSQL alone: SQLite runs units of work one after the other.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ from clarion.db.query import Insert, Query
 from clarion.engine.unit import run_unit
 from clarion.ids import SubscriberKey
 from clarion.jobs.lanes import ALL_LANES, LaneSet, lane_of
-from clarion.triggers.store import LIST_PARTS, LIST_WAITING
+from clarion.triggers.store import LIST_PARTS_BESIDE, LIST_WAITING
 from tests.engine.support import World, in_app, step
 
 DIGEST = step("digest", "Digest", type="regular", amount=1, unit="hours")
@@ -49,6 +49,22 @@ class Paused:
         if place == self._place:
             self._waits.set()
             await self._may_go_on.wait()
+
+
+class Interrupted:
+    """A connection that does something before a query, once."""
+
+    def __init__(self, db: Connection, actions: dict[Query, Callable[[], Awaitable[None]]]) -> None:
+        self._db, self.actions = db, actions
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._db, name)
+
+    async def fetch(self, query: Query, **parameters: Any) -> Sequence[Row]:
+        action = self.actions.pop(query, None)
+        if action is not None:
+            await action()
+        return await self._db.fetch(query, **parameters)
 
 
 @asynccontextmanager
@@ -136,7 +152,7 @@ async def test_what_another_worker_splits_meanwhile_does_not_overtake_an_earlier
 ) -> None:
     await world.make_workflow(in_app("{{payload.n}}"))
 
-    async with unit_under_way(world, database, LIST_PARTS):
+    async with unit_under_way(world, database, LIST_PARTS_BESIDE):
         await world.trigger("ada", payload={"n": 1})
         await trigger_in_parts(world, payload={"n": 2})
     await world.work()
@@ -151,12 +167,22 @@ async def test_a_trigger_does_not_overtake_one_that_is_split_while_both_are_list
     await world.make_workflow(in_app("{{payload.n}}"))
     await trigger_in_parts(world, payload={"n": 1})
 
-    async with unit_under_way(world, database, LIST_WAITING):
-        await trigger_in_parts(world, payload={"n": 2})
-        await world.trigger("ada", payload={"n": 3})
+    async def trigger_one() -> None:
+        await world.trigger("ada", payload={"n": 2})
+
+    async def trigger_more() -> None:
+        await trigger_in_parts(world, payload={"n": 3})
+        await world.trigger("ada", payload={"n": 4})
+
+    async def work(db: Connection) -> None:
+        interrupted: Any = Interrupted(db, {LIST_PARTS_BESIDE: trigger_one, LIST_WAITING: trigger_more})
+        await run_unit(interrupted, world.api.environment.id, world.clock.now(), lanes=THEIR_LANES)
+        assert interrupted.actions == {}
+
+    await database.transaction(work)
     await world.work()
 
-    assert await world.feed("ada") == ["1", "2", "3"]
+    assert await world.feed("ada") == ["1", "2", "3", "4"]
 
 
 async def test_deleting_a_person_waits_for_the_unit_that_serves_them(world: World, database: Database) -> None:

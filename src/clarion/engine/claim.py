@@ -128,11 +128,11 @@ async def _claim_in_some_lanes(
     splitting = [one for one in waiting if one.state is TriggerState.SPLITTING]
     progress = [await split_trigger(db, environment_id, one, now) for one in splitting]
     # Listed after splitting, so that the parts of triggers that came before the queued ones are there.
-    parts, version = await triggers.list_parts(db, environment_id, lanes, limit=_part_limit(limit))
+    part_limit = _part_limit(limit)
+    parts, version, has_others = await triggers.list_parts_beside(db, environment_id, lanes, waiting, limit=part_limit)
     split_here = {one.id for one in splitting}
-    if any(one.trigger_id not in split_here for one in parts):
+    if has_others and any(one.trigger_id not in split_here for one in parts):
         # Another worker may have split their triggers after ours were listed, and earlier ones may have come by then.
-        part_limit = _part_limit(limit)
         waiting, parts = await triggers.list_waiting(db, environment_id, lanes, limit=limit, part_limit=part_limit)
     queued = [one for one in waiting if one.state is TriggerState.QUEUED]
     unsplit = [one for one in waiting if one.state is TriggerState.SPLITTING and one.id not in split_here]
@@ -161,22 +161,23 @@ async def _claim(
     claim = Claim()
     direct: list[Trigger] = []
     room = limit
+    # On PostgreSQL nobody but the lanes waits for a unit, and with larger chunks of crowds statements are planned less.
+    crowd_factor = 2 if db.dialect is Dialect.POSTGRES else 1
     for one in sorted(items, key=_order):
         if room <= 0 or (until is not None and _order(one) > until):
             claim.has_more = True
             break
         if isinstance(one, Part):
             claim.parts.append(one)
-            room -= len(one.subscriber_ids)
+            room -= one.size // (crowd_factor if one.priority is one.priority.of_fan_out else 1)
         elif one.state is TriggerState.QUEUED:
             direct.append(one)
             room -= len(one.recipients.people)
         else:
             # A small crowd is not cut: its rest would take another unit of work.
             chunk = max(room, min(limit, SMALL_CROWD))
-            if one.position is not None and db.dialect is Dialect.POSTGRES:
-                # Nobody but the lanes waits for it there, and statements are planned half as often.
-                chunk = 2 * room
+            if one.position is not None:
+                chunk = crowd_factor * room
             found, state = await take_recipients(db, environment_id, one, now, limit=chunk)
             claim.recipients += found
             claim.progress.append(state)

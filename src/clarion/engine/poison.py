@@ -137,8 +137,8 @@ async def _drop_run(db: Connection, environment_id: EnvironmentId, run_id: Notif
 async def _drop_part(db: Connection, environment_id: EnvironmentId, part_id: bytes, now: Millis) -> None:
     """Take several people apart, so that only the one who cannot be loaded is left out."""
     part = await triggers.find_part(db, environment_id, part_id)
-    if part is not None and len(part.subscriber_ids) > 1:
-        alone = [replace(part, id=new_id(now), subscriber_ids=[one]) for one in part.subscriber_ids]
+    if part is not None and part.size > 1:
+        alone = [replace(part, id=new_id(now), packed_ids=one) for one in part.subscriber_ids]
         await triggers.insert_parts(db, environment_id, alone)
     await triggers.delete_parts(db, environment_id, [part_id])
 
@@ -151,5 +151,5 @@ def _part_of(recipient: Recipient, now: Millis) -> Part:
         priority=recipient.priority,
         lane=lane_of(recipient.subscriber.key),
         topic=None if recipient.topic is None else trigger.recipients.topics.index(recipient.topic),
-        subscriber_ids=[recipient.subscriber.id],
+        packed_ids=recipient.subscriber.id,
     )

@@ -140,17 +140,18 @@ async def list_part_recipients(
         return []
     triggers = await list_triggers_by_id(db, environment_id, [one.trigger_id for one in parts])
     live = [one for one in parts if not triggers[one.trigger_id].is_canceled]
-    people = await list_subscribers_by_id(db, environment_id, [one for part in live for one in part.subscriber_ids])
+    ids_of = {part.id: part.subscriber_ids for part in live}
+    people = await list_subscribers_by_id(db, environment_id, [one for ids in ids_of.values() for one in ids])
     actors = await ensure_subscribers(db, environment_id, _actor_keys(list(triggers.values())), now)
     served = set()
     for trigger in triggers.values():
-        ids = [one for part in live if part.trigger_id == trigger.id for one in part.subscriber_ids]
+        ids = [one for part in live if part.trigger_id == trigger.id for one in ids_of[part.id]]
         served |= {(trigger.id, one) for one in await _list_served(db, environment_id, trigger, ids)}
     recipients = []
     for part in live:
         trigger = triggers[part.trigger_id]
         topic = None if part.topic is None else trigger.recipients.topics[part.topic]
-        for subscriber_id in part.subscriber_ids:
+        for subscriber_id in ids_of[part.id]:
             if subscriber_id in people and (part.trigger_id, subscriber_id) not in served:
                 served.add((part.trigger_id, subscriber_id))
                 actor = _find_actor(trigger, actors)
@@ -193,7 +194,7 @@ async def _insert_parts(
     for member in members:
         by_lane.setdefault(lane_of(member.key), []).append(member.id)
     parts = [
-        Part(id=new_id(now), trigger_id=trigger.id, priority=priority, lane=lane, topic=topic, subscriber_ids=ids)
+        Part(id=new_id(now), trigger_id=trigger.id, priority=priority, lane=lane, topic=topic, packed_ids=b"".join(ids))
         for lane, ids in sorted(by_lane.items())
     ]
     await insert_parts(db, trigger.environment_id, parts)

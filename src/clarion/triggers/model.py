@@ -110,6 +110,9 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return lanes.pop() if len(lanes) == 1 else None
 
 
+_ID_BYTES = 16
+
+
 class Part(Struct, frozen=True, kw_only=True):
     """Recipients of a trigger in one lane."""
 
@@ -119,7 +122,17 @@ class Part(Struct, frozen=True, kw_only=True):
     lane: int
     topic: int | None
     """Which of the trigger's topics they are members of."""
-    subscriber_ids: list[SubscriberId]
+    packed_ids: bytes
+    """The ids of the people, 16 bytes each; unpacked only where the part is worked on."""
+
+    @property
+    def size(self) -> int:
+        return len(self.packed_ids) // _ID_BYTES
+
+    @property
+    def subscriber_ids(self) -> list[SubscriberId]:
+        packed = self.packed_ids
+        return [SubscriberId(packed[start : start + _ID_BYTES]) for start in range(0, len(packed), _ID_BYTES)]
 
 
 class Position(Struct, frozen=True, kw_only=True, omit_defaults=True):

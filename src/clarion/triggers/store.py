@@ -7,7 +7,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.environments.configuration import CONFIGURATION_VERSION
-from clarion.ids import EnvironmentId, NotificationId, SubscriberId, TransactionKey, TriggerId, find_id, id_text
+from clarion.ids import EnvironmentId, NotificationId, TransactionKey, TriggerId, find_id, id_text
 from clarion.jobs.lanes import IN_LANES, LaneSet
 from clarion.jobs.model import Priority
 from clarion.jsontext import json_text, json_value
@@ -73,6 +73,24 @@ PARTS = Insert("trigger_parts", *("environment_id", "id", "trigger_id", "priorit
 LIST_PARTS = sql(f"""
     SELECT version.configuration_version, part.*
     FROM (SELECT {CONFIGURATION_VERSION} AS configuration_version) AS version
+    LEFT JOIN (
+        {_NEXT_PARTS}
+    ) AS part ON TRUE
+""")
+LIST_PARTS_BESIDE = sql(f"""
+    SELECT version.configuration_version, version.has_others, part.*
+    FROM (
+        SELECT {CONFIGURATION_VERSION} AS configuration_version, (
+            EXISTS (
+                SELECT 1 FROM triggers WHERE environment_id = :environment_id AND state = 'queued' AND {IN_LANES}
+                AND NOT id {{any:known}}
+            ) OR EXISTS (
+                SELECT 1 FROM triggers
+                WHERE environment_id = :environment_id AND state = 'splitting' AND position IS NULL
+                AND NOT id {{any:known}}
+            )
+        ) AS has_others
+    ) AS version
     LEFT JOIN (
         {_NEXT_PARTS}
     ) AS part ON TRUE
@@ -179,7 +197,7 @@ async def claim_crowd(db: Connection, environment_id: EnvironmentId) -> Trigger 
 
 async def insert_parts(db: Connection, environment_id: EnvironmentId, parts: Sequence[Part]) -> None:
     rows = [
-        (environment_id, one.id, one.trigger_id, int(one.priority), one.lane, one.topic, b"".join(one.subscriber_ids))
+        (environment_id, one.id, one.trigger_id, int(one.priority), one.lane, one.topic, one.packed_ids)
         for one in parts
     ]
     if rows:
@@ -195,6 +213,16 @@ async def list_parts(
     """
     rows = await db.fetch(LIST_PARTS, environment_id=environment_id, part_limit=limit, **lanes.parameters)
     return [part_of(row) for row in rows if row["id"] is not None], rows[0]["configuration_version"]
+
+
+async def list_parts_beside(
+    db: Connection, environment_id: EnvironmentId, lanes: LaneSet, known: Sequence[Trigger], *, limit: int
+) -> tuple[list[Part], int, bool]:
+    """The same, and whether there are triggers at that moment which `claim_triggers` would find and are not known."""
+    scope = {"environment_id": environment_id, "part_limit": limit, "known": [one.id for one in known]}
+    rows = await db.fetch(LIST_PARTS_BESIDE, **scope, **lanes.parameters)
+    parts = [part_of(row) for row in rows if row["id"] is not None]
+    return parts, rows[0]["configuration_version"], bool(rows[0]["has_others"])
 
 
 async def list_unfinished_ids(
@@ -305,14 +333,13 @@ async def has_unfinished_runs(
 
 
 def part_of(row: Row) -> Part:
-    packed = bytes(row["subscriber_ids"])
     return Part(
         id=row["id"],
         trigger_id=row["trigger_id"],
         priority=Priority(row["priority"]),
         lane=row["lane"],
         topic=row["topic"],
-        subscriber_ids=[SubscriberId(packed[start : start + 16]) for start in range(0, len(packed), 16)],
+        packed_ids=bytes(row["subscriber_ids"]),
     )
 
 
