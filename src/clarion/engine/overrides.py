@@ -6,6 +6,9 @@ from typing import Any
 from clarion.providers.registry import find_provider
 from clarion.vocabulary import Channel
 
+IGNORED = "Overrides were ignored"
+"""The execution detail that names overrides which nothing reads."""
+
 _LAYERS = frozenset({*Channel, "delay", "providers", "steps"})
 
 
@@ -41,6 +44,8 @@ def list_misplaced_overrides(overrides: Mapping[str, Any], step_ids: Collection[
         for name in overrides
         if name not in _LAYERS and find_provider(name) is None
     }
+    if Channel.IN_APP in overrides:
+        found[Channel.IN_APP] = "in-app messages have no overrides"
     found |= _list_unknown_providers("providers", overrides.get("providers"))
     steps = overrides.get("steps")
     for step_id, step in steps.items() if isinstance(steps, dict) else ():

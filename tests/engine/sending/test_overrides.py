@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tests.engine.sending.test_sends import integrate
-from tests.engine.support import World, step
+from tests.engine.support import World, in_app, step
 from tests.providers.loopback import answering, web_server
 
 ACCEPTED = answering(200, '{"messages":[{"id":"wamid.1"}]}')
@@ -53,3 +53,15 @@ async def test_overrides_that_are_honoured_leave_no_warning(world: World) -> Non
     overrides = {"chat": {"text": {"preview_url": True}}, "email": {"cc": "x@example.com"}, "steps": {"chat": {}}}
 
     assert await run_chat(world, overrides) == []
+
+
+async def test_overrides_that_nothing_reads_are_named_where_a_workflow_has_in_app_steps_alone(world: World) -> None:
+    await world.make_workflow(in_app("x"))
+    overrides = {"in_app": {"body": "y"}, "telegraph": {"stop": True}, "steps": {"other": {"providers": {}}}}
+    await world.trigger(overrides=overrides)
+    await world.work()
+
+    (event,) = await world.events()
+    (warning,) = [one for one in event["jobs"][0]["executionDetails"] if one["status"] == "Warning"]
+    assert set(json.loads(warning["raw"])["ignored"]) == {"in_app", "telegraph", "steps.other"}
+    assert await world.feed() == ["x"]

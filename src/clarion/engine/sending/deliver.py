@@ -7,6 +7,7 @@ from functools import partial
 
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.deadletters.model import POSSIBLY_DELIVERED
+from clarion.engine.overrides import IGNORED
 from clarion.engine.sending.model import ClaimedSend, HealthReport, NotSent, OutgoingMessage, Route, SendOutcome
 from clarion.engine.sending.outgoing import ReceiptsUrl, list_ignored_overrides, make_outgoing, nowhere
 from clarion.engine.sending.planning import recognises_repeats
@@ -27,7 +28,6 @@ MAX_PAUSE = Millis(15 * MINUTE)
 
 IsCurrent = Callable[[ClaimedSend], Awaitable[bool]]
 """Whether the job is still in the attempt that was claimed."""
-_IGNORED = "Overrides were ignored"
 _CLEAR = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
 
 
@@ -209,8 +209,8 @@ class _Attempt:
             return
         raw = {"providerId": integration.provider_id, "ignored": ignored}
         # Once for all messages of the job that go to the same provider.
-        if not any(one.detail == _IGNORED and one.raw == raw for one in self._send.job.details):
-            self._send.job.note(self._now, DetailStatus.WARNING, _IGNORED, source=DetailSource.PAYLOAD, raw=raw)
+        if not any(one.detail == IGNORED and one.raw == raw for one in self._send.job.details):
+            self._send.job.note(self._now, DetailStatus.WARNING, IGNORED, source=DetailSource.PAYLOAD, raw=raw)
 
     def _succeed(self, integration: Integration, sent: Sent, *, is_news: bool) -> None:
         raw = {"id": sent.provider_message_id, "answer": sent.raw}
