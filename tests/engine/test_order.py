@@ -14,7 +14,7 @@ from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
 from clarion.triggers.model import Person, Trigger
-from clarion.triggers.store import LIST_PARTS, mark_triggers_done
+from clarion.triggers.store import LIST_PARTS_BESIDE, mark_triggers_done
 from tests.engine.support import World, in_app
 
 Happening = Callable[[Connection], Awaitable[None]]
@@ -31,7 +31,7 @@ class Interrupted:
         return getattr(self._db, name)
 
     async def fetch(self, query: Query, **values: Any) -> Sequence[Row]:
-        if query is LIST_PARTS and self._happening:
+        if query is LIST_PARTS_BESIDE and self._happening:
             await self._happening.pop()(self._db)
         return await self._db.fetch(query, **values)
 
