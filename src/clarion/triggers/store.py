@@ -219,7 +219,9 @@ async def list_parts_beside(
     db: Connection, environment_id: EnvironmentId, lanes: LaneSet, known: Sequence[Trigger], *, limit: int
 ) -> tuple[list[Part], int, bool]:
     """The same, and whether there are triggers at that moment which `claim_triggers` would find and are not known."""
-    scope = {"environment_id": environment_id, "part_limit": limit, "known": [one.id for one in known]}
+    # An empty list is NULL on SQLite, and nothing is outside of that.
+    known_ids = [one.id for one in known] or [TriggerId(bytes(16))]
+    scope = {"environment_id": environment_id, "part_limit": limit, "known": known_ids}
     rows = await db.fetch(LIST_PARTS_BESIDE, **scope, **lanes.parameters)
     parts = [part_of(row) for row in rows if row["id"] is not None]
     return parts, rows[0]["configuration_version"], bool(rows[0]["has_others"])
