@@ -1,10 +1,13 @@
 """Running the engine in tests: by hand, to the end of what is due, on a clock that stands."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import httpx
 
 from clarion.clock import ManualClock
+from clarion.db.port import Connection, Row
+from clarion.db.query import Query
 from clarion.engine.worker import Engine
 from clarion.jobs.lanes import ALL_LANES, LANES, LaneSet
 from tests.support import Api
@@ -96,3 +99,19 @@ def step(kind: str, name: str | None = None, **controls: Any) -> dict[str, Any]:
 
 def details(job: dict[str, Any]) -> list[str]:
     return [one["detail"] for one in job["executionDetails"]]
+
+
+class Interrupted:
+    """A connection on which something happens just before a query, once."""
+
+    def __init__(self, db: Connection, actions: dict[Query, Callable[[Connection], Awaitable[None]]]) -> None:
+        self._db, self.actions = db, actions
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._db, name)
+
+    async def fetch(self, query: Query, **parameters: Any) -> Sequence[Row]:
+        action = self.actions.pop(query, None)
+        if action is not None:
+            await action(self._db)
+        return await self._db.fetch(query, **parameters)

@@ -4,7 +4,7 @@ On PostgreSQL alone: SQLite runs units of work one after the other.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,7 +17,7 @@ from clarion.engine.unit import run_unit
 from clarion.ids import SubscriberKey
 from clarion.jobs.lanes import ALL_LANES, LaneSet, lane_of
 from clarion.triggers.store import LIST_PARTS_BESIDE, LIST_WAITING
-from tests.engine.support import World, in_app, step
+from tests.engine.support import Interrupted, World, in_app, step
 
 DIGEST = step("digest", "Digest", type="regular", amount=1, unit="hours")
 PEOPLE = ["ada", "bob"]
@@ -49,22 +49,6 @@ class Paused:
         if place == self._place:
             self._waits.set()
             await self._may_go_on.wait()
-
-
-class Interrupted:
-    """A connection that does something before a query, once."""
-
-    def __init__(self, db: Connection, actions: dict[Query, Callable[[], Awaitable[None]]]) -> None:
-        self._db, self.actions = db, actions
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._db, name)
-
-    async def fetch(self, query: Query, **parameters: Any) -> Sequence[Row]:
-        action = self.actions.pop(query, None)
-        if action is not None:
-            await action()
-        return await self._db.fetch(query, **parameters)
 
 
 @asynccontextmanager
@@ -167,10 +151,10 @@ async def test_a_trigger_does_not_overtake_one_that_is_split_while_both_are_list
     await world.make_workflow(in_app("{{payload.n}}"))
     await trigger_in_parts(world, payload={"n": 1})
 
-    async def trigger_one() -> None:
+    async def trigger_one(_: Connection) -> None:
         await world.trigger("ada", payload={"n": 2})
 
-    async def trigger_more() -> None:
+    async def trigger_more(_: Connection) -> None:
         await trigger_in_parts(world, payload={"n": 3})
         await world.trigger("ada", payload={"n": 4})
 

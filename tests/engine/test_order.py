@@ -1,13 +1,12 @@
 """A person's runs start in the order of their triggers, also where another worker splits triggers meanwhile."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import cast
 
 import pytest
 
 from clarion.clock import Millis
-from clarion.db.port import Connection, Database, Row
-from clarion.db.query import Query
+from clarion.db.port import Connection, Database
 from clarion.engine.recipients import split_trigger
 from clarion.engine.unit import run_unit
 from clarion.ids import EnvironmentId, SubscriberKey
@@ -15,25 +14,7 @@ from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
 from clarion.triggers.model import Person, Trigger
 from clarion.triggers.store import LIST_PARTS_BESIDE, mark_triggers_done
-from tests.engine.support import World, in_app
-
-Happening = Callable[[Connection], Awaitable[None]]
-
-
-class Interrupted:
-    """A connection on which something happens just before the parts of triggers are listed."""
-
-    def __init__(self, db: Connection, happen: Happening) -> None:
-        self._db = db
-        self._happening = [happen]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._db, name)
-
-    async def fetch(self, query: Query, **values: Any) -> Sequence[Row]:
-        if query is LIST_PARTS_BESIDE and self._happening:
-            await self._happening.pop()(self._db)
-        return await self._db.fetch(query, **values)
+from tests.engine.support import Interrupted, World, in_app
 
 
 async def accept(
@@ -69,7 +50,8 @@ async def test_a_trigger_that_another_worker_splits_meanwhile_does_not_overtake_
         await mark_triggers_done(db, environment_id, [second.id])
 
     async def work(db: Connection) -> None:
-        await run_unit(cast("Connection", Interrupted(db, happen)), environment_id, now, lanes=lanes)
+        interrupted = cast("Connection", Interrupted(db, {LIST_PARTS_BESIDE: happen}))
+        await run_unit(interrupted, environment_id, now, lanes=lanes)
 
     await database.transaction(work)
     await world.work()

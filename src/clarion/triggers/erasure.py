@@ -9,7 +9,7 @@ from clarion.jobs.lanes import lane_of
 from clarion.jsontext import json_text
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.model import Person, Recipients, decode_recipients
-from clarion.triggers.store import delete_parts, part_of
+from clarion.triggers.store import PART_COLUMNS, delete_parts, part_of
 
 _CHUNK = 500
 
@@ -47,8 +47,8 @@ LIST_NAMING = sql("""
     WHERE environment_id = :environment_id AND id {any:ids} AND {position}(recipients, :name) > 0
     ORDER BY id {for_update}
 """)
-LIST_PARTS_OF_LANE = sql("""
-    SELECT id, trigger_id, priority, lane, topic, subscriber_ids FROM trigger_parts
+LIST_PARTS_OF_LANE = sql(f"""
+    SELECT {PART_COLUMNS} FROM trigger_parts
     WHERE environment_id = :environment_id AND lane = :lane
 """)
 UPDATE_PART = sql("""

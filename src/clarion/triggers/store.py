@@ -48,9 +48,9 @@ _NEXT_TRIGGERS = f"""
     SELECT * FROM queued UNION ALL SELECT * FROM unsplit
 """
 CLAIM_TRIGGERS = sql(_NEXT_TRIGGERS % {"lock": "{for_update}"})
-_PART_COLUMNS = "id, trigger_id, priority, lane, topic, subscriber_ids"
+PART_COLUMNS = "id, trigger_id, priority, lane, topic, subscriber_ids"
 _NEXT_PARTS = f"""
-    SELECT environment_id, {_PART_COLUMNS} FROM trigger_parts
+    SELECT environment_id, {PART_COLUMNS} FROM trigger_parts
     WHERE environment_id = :environment_id AND {IN_LANES}
     ORDER BY priority, trigger_id, id LIMIT :part_limit
 """
@@ -105,7 +105,7 @@ LIST_PART_IDS = sql(f"""
     ORDER BY priority, trigger_id, id LIMIT :limit
 """)
 FIND_PART = sql(f"""
-    SELECT {_PART_COLUMNS} FROM trigger_parts
+    SELECT {PART_COLUMNS} FROM trigger_parts
     WHERE environment_id = :environment_id AND id = :id
 """)
 FIND_UNFINISHED_TRIGGER = sql(f"""
