@@ -1,5 +1,6 @@
 """Typed input: bodies are decoded in one step; only if that fails, all problems are collected field by field."""
 
+import functools
 import re
 import types
 import typing
@@ -82,11 +83,11 @@ def _inside(value: Any, shape: Any, path: str) -> Iterator[Found]:
 
 
 def _inside_object(value: dict[str, Any], shape: type[Wire], path: str) -> Iterator[Found]:
-    hints = typing.get_type_hints(shape, include_extras=True)
+    types_of = _types_of_members(shape)
     for field in msgspec.structs.fields(shape):
         where = _join(path, field.encode_name)
         if field.encode_name in value:
-            yield from find_problems(value[field.encode_name], hints[field.name], where)
+            yield from find_problems(value[field.encode_name], types_of[field.encode_name], where)
         elif field.required:
             yield where, Problem("is required")
     if shape.__struct_config__.forbid_unknown_fields:
@@ -98,16 +99,22 @@ def list_unknown(value: Any, shape: Any, path: str = "") -> Iterator[str]:
     """The paths of members of objects that the shape does not have."""
     shape = _unwrap(shape)
     if isinstance(shape, type) and issubclass(shape, Wire) and isinstance(value, dict):
-        hints = typing.get_type_hints(shape, include_extras=True)
-        fields = {field.encode_name: hints[field.name] for field in msgspec.structs.fields(shape)}
+        types_of = _types_of_members(shape)
         for name, inner in value.items():
-            if name in fields:
-                yield from list_unknown(inner, fields[name], _join(path, name))
+            if name in types_of:
+                yield from list_unknown(inner, types_of[name], _join(path, name))
             else:
                 yield _join(path, name)
     elif typing.get_origin(shape) in (list, tuple) and isinstance(value, list):
         for number, inner in enumerate(value):
             yield from list_unknown(inner, typing.get_args(shape)[0], _join(path, str(number)))
+
+
+@functools.cache
+def _types_of_members(shape: type[Wire]) -> dict[str, Any]:
+    """The types of a shape's members by their names in JSON; cached, because evaluating annotations is slow."""
+    hints = typing.get_type_hints(shape, include_extras=True)
+    return {field.encode_name: hints[field.name] for field in msgspec.structs.fields(shape)}
 
 
 def _unwrap(shape: Any) -> Any:
