@@ -38,6 +38,7 @@ from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.reference import render_reference
 from clarion.http.service import Service, StaticPage
+from clarion.inbox.tokens import SessionTokens
 from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
@@ -179,11 +180,13 @@ def build_application(
         gateway=gateway,
     )
     authenticator = Authenticator(database, clock, bus)
+    tokens = SessionTokens(vault, clock)
     service = Service(
         OPERATIONS,
         database=database,
         services=services,
         authenticate=authenticator,
+        authenticate_session=tokens.authenticate,
         pages={"/openapi.json": _openapi_page, "/docs": _reference_page},
     )
     return Application(

@@ -37,6 +37,7 @@ class Vault:
 
     def __init__(self, keys: Mapping[str, bytes]) -> None:
         self._ciphers = {key_id: AESGCM(key) for key_id, key in keys.items()}
+        self._keys = dict(keys)
         self._token_keys = [hmac.digest(key, b"tokens", "sha256") for key in keys.values()]
         self.writing_key_id = next(iter(keys))
 
@@ -74,6 +75,10 @@ class Vault:
         """Tokens for a context that nobody else can compute, one for each key: give out the first, accept all."""
         digests = [hmac.digest(key, context, "sha256")[:16] for key in self._token_keys]
         return [base64.urlsafe_b64encode(one).rstrip(b"=").decode() for one in digests]
+
+    def signing_keys(self, *, purpose: bytes) -> dict[str, bytes]:
+        """Keys for signatures, derived from each key of the vault, by its id."""
+        return {key_id: hmac.digest(key, b"signatures of " + purpose, "sha256") for key_id, key in self._keys.items()}
 
     def seal_bytes(self, content: bytes, *, context: bytes) -> bytes:
         """The compact form: key id, a dot, nonce and ciphertext."""

@@ -52,12 +52,16 @@ def client(application: Application, database: Database) -> httpx.AsyncClient:
     async def nobody(_: str | None) -> Caller:
         raise AssertionError("these are open to everyone")
 
+    def no_session(_: str | None) -> Caller:
+        raise AssertionError("these need no session")
+
     published: list[Operation] = [one.__dict__["operation"] for one in (echo, name)]
     service = Service(
         published,
         database=database,
         services=application.services,
         authenticate=nobody,
+        authenticate_session=no_session,
         pages={},
     )
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=service), base_url="http://clarion.test")

@@ -71,7 +71,7 @@ MESSAGES = Insert(
     *("environment_id", "id", "notification_id", "job_id", "trigger_id", "workflow_id", "step_id"),
     *("subscriber_id", "channel", "provider_id", "status", "content", "subject", "title", "email", "phone"),
     *("email_options", "webhook_url", "device_tokens", "cta", "avatar", "data", "severity"),
-    *("seen", "read", "archived", "delivered_at", "error_text", "created_at", "updated_at"),
+    *("seen", "read", "archived", "delivered_at", "error_text", "created_at", "updated_at", "position"),
 )
 
 
@@ -82,7 +82,7 @@ def _message_row(environment_id: EnvironmentId, run: Run, message: NewMessage, n
         *(environment_id, one.id, run.id, one.job_id, run.trigger.id, run.workflow.id, one.step_id),
         *(run.subscriber.id, one.channel, one.provider_id, one.status, one.content, one.subject, one.title, one.email),
         *(one.phone, _json(one.email_options), one.webhook_url, _json(one.device_tokens), _json(one.cta), one.avatar),
-        *(_json(one.data), one.severity, False, False, False, delivered_at, one.error_text, now, now),
+        *(_json(one.data), one.severity, False, False, False, delivered_at, one.error_text, now, now, one.id),
     )
 
 

@@ -20,7 +20,7 @@ from clarion.http.limits import SMALL_BODY
 from clarion.http.queries import make_query_reader
 from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
-from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, find_id
+from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, SubscriberId, find_id
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings import Settings
@@ -34,19 +34,32 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 _SAFE_METHODS = ("GET", "HEAD")
 
 
+class SubscriberSession(Struct, frozen=True, kw_only=True):
+    """What the token of a subscriber's session says; whether it still holds is checked with the subscriber's row."""
+
+    subscriber_id: SubscriberId
+    epoch: int
+    """The session epoch of the environment when the session began."""
+    context_keys: tuple[str, ...] = ()
+    """The contexts of the session as `type:id`, sorted."""
+
+
 @dataclass(frozen=True)
 class Caller:
-    """Who is calling: an API key, and the environment it belongs to."""
+    """Who is calling: an API key or a subscriber with a session, and the environment that it belongs to."""
 
     environment_id: EnvironmentId
     organization_id: OrganizationId
     key_id: ApiKeyId
     scopes: frozenset[Scope]
     expires_at: Millis | None = None
+    session: SubscriberSession | None = None
 
     @cached_property
     def rights_text(self) -> bytes:
-        """What the key may do, and until when."""
+        """What the caller may do, and until when."""
+        if self.session is not None:
+            return self.session.subscriber_id
         return " ".join((*sorted(self.scopes), *([] if self.expires_at is None else [str(self.expires_at)]))).encode()
 
     def has_scope(self, scope: Scope) -> bool:
@@ -117,6 +130,13 @@ class Call(Struct):
     def organization_id(self) -> OrganizationId:
         return self.caller.organization_id
 
+    @property
+    def session(self) -> SubscriberSession:
+        """The session of an operation that is for subscribers."""
+        if self.caller.session is None:
+            raise TypeError("Only operations with `session=True` have a session")
+        return self.caller.session
+
 
 class JsonResponse(Struct, Generic[T], frozen=True):
     """A body with another status than the operation's default."""
@@ -153,6 +173,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     path: str
     handler: Handler
     scope: Scope | None
+    is_for_subscribers: bool
     statuses: tuple[int, ...]
     transaction: Transaction
     is_batched: bool
@@ -184,7 +205,8 @@ def operation(  # noqa: PLR0913 - the options of a route
     method: str,
     path: str,
     *,
-    scope: Scope | None,
+    scope: Scope | None = None,
+    session: bool = False,
     status: int | tuple[int, ...] = 200,
     query: type[Wire] | None = None,
     body: type[Wire] | None = None,
@@ -195,6 +217,8 @@ def operation(  # noqa: PLR0913 - the options of a route
     tag: str | None = None,
 ) -> Callable[[Handler], Handler]:
     """Publish a function as an operation; raises TypeError if its parameters do not fit the options.
+
+    The caller needs an API key with `scope`; or, if `session`, the token of a subscriber's session; else nothing.
 
     The function takes a Call, the parameters of the path in their order, then `query` and `body` if they are declared.
     Of several statuses the first is the default. `transaction` is READ for GET and HEAD and WRITE for other methods
@@ -227,6 +251,7 @@ def operation(  # noqa: PLR0913 - the options of a route
             path=path,
             handler=handler,
             scope=scope,
+            is_for_subscribers=session,
             statuses=status if isinstance(status, tuple) else (status,),
             transaction=declared,
             is_batched=batched,

@@ -26,6 +26,7 @@ from clarion.ids import id_text
 from clarion.randomness import random_bytes
 
 Authenticate = Callable[[str | None], Awaitable[Caller]]
+AuthenticateSession = Callable[[str | None], Caller]
 Headers = Mapping[bytes, bytes]
 T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")
@@ -75,6 +76,7 @@ class Service:
         database: Database,
         services: Services,
         authenticate: Authenticate,
+        authenticate_session: AuthenticateSession,
         pages: Mapping[str, Callable[[], StaticPage]],
     ) -> None:
         self._router = Router(operations)
@@ -82,6 +84,7 @@ class Service:
         self._services = services
         self._writes = WriteRunner(database, services)
         self._authenticate = authenticate
+        self._authenticate_session = authenticate_session
         self._pages = pages
         self._held = HeldBytes()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="clarion-large")
@@ -166,10 +169,14 @@ class Service:
         return DetachedCall(caller=caller, database=self._database, services=self._services, request=raw)
 
     async def _authorize(self, operation: Operation, request: _Request) -> Caller:
-        if operation.scope is None:
+        if operation.scope is None and not operation.is_for_subscribers:
             return ANONYMOUS
-        header = request.headers.get(b"authorization")
-        caller = request.caller = await self._authenticate(header.decode("latin-1") if header is not None else None)
+        raw = request.headers.get(b"authorization")
+        header = None if raw is None else raw.decode("latin-1")
+        if operation.scope is None:
+            caller = request.caller = self._authenticate_session(header)
+            return caller
+        caller = request.caller = await self._authenticate(header)
         if not caller.has_scope(operation.scope):
             raise errors.Forbidden(f"This API key lacks the scope '{operation.scope}'")
         return caller

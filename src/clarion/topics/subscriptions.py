@@ -33,7 +33,7 @@ LOCK_SUBSCRIBERS = sql("""
 INSERT_SUBSCRIPTION = sql("""
     INSERT INTO topic_subscriptions (environment_id, id, topic_id, subscriber_id, created_at)
     VALUES (:environment_id, :id, :topic_id, :subscriber_id, :now)
-    ON CONFLICT (environment_id, topic_id, subscriber_id) DO NOTHING
+    ON CONFLICT (environment_id, topic_id, subscriber_id, identifier) DO NOTHING
 """)
 DELETE_SUBSCRIPTIONS = sql("DELETE FROM topic_subscriptions WHERE environment_id = :environment_id AND id {any:ids}")
 

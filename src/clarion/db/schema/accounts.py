@@ -24,6 +24,7 @@ environments = Table(
     Column("identifier", Text, nullable=False, unique=True),
     text_("timezone", optional=True),  # of people who have none
     Column("configuration_version", Integer, nullable=False, server_default="0"),  # raised by each change of it
+    Column("session_epoch", Integer, nullable=False, server_default="0"),  # raised to end all sessions of subscribers
     moment("created_at"),
     moment("updated_at"),
     UniqueConstraint("organization_id", "name", name="environments_name"),
@@ -38,6 +39,7 @@ api_keys = Table(
     text_("name"),
     text_("hint"),  # the last four characters, for people to tell keys apart
     text_("scopes"),  # JSON array
+    text_("sealed", optional=True),  # the key itself, to check what subscribers' hashes were made with
     moment("created_at"),
     moment("expires_at", optional=True),
     moment("last_used_at", optional=True),

@@ -65,8 +65,12 @@ topic_subscriptions = Table(
     id_("id", key=True),
     id_("topic_id"),
     id_("subscriber_id"),
+    text_("identifier", default=""),  # chosen by the caller; empty: derived from the topic and the subscriber
+    text_("name", optional=True),
+    text_("preferences", optional=True),  # JSON array: which workflows, and under which conditions
     moment("created_at"),
-    Index("topic_subscriptions_member", "environment_id", "topic_id", "subscriber_id", unique=True),
+    moment("updated_at", optional=True),
+    Index("topic_subscriptions_member", "environment_id", "topic_id", "subscriber_id", "identifier", unique=True),
     Index("topic_subscriptions_topic", "environment_id", "topic_id", "id"),
     Index("topic_subscriptions_subscriber", "environment_id", "subscriber_id", "id"),
     sqlite_with_rowid=False,
@@ -82,4 +86,22 @@ preferences = Table(
     flag("enabled"),
     moment("updated_at"),
     sqlite_with_rowid=False,
+)
+
+online_people = Table(
+    "online_people",  # who has sockets open, and in which process
+    metadata,
+    id_("environment_id", key=True),
+    id_("subscriber_id", key=True),
+    id_("host_id", key=True),
+    Index("online_people_host", "host_id"),
+    sqlite_with_rowid=False,
+)
+
+socket_hosts = Table(
+    "socket_hosts",  # processes that serve sockets
+    metadata,
+    id_("id", key=True),
+    text_("environment_ids"),  # JSON array: the environments that somebody is connected to
+    moment("seen_at"),  # the last heartbeat
 )

@@ -21,6 +21,7 @@ triggers = Table(
     Column("lane", SmallInteger, nullable=False, server_default="0"),  # of its people, while it is queued
     text_("recipients", optional=True),  # JSON: whom it is for, as accepted
     text_("position", optional=True),  # JSON: how far splitting has come
+    text_("context", optional=True),  # JSON object by type of context
     Index("triggers_transaction", "environment_id", "transaction_key", unique=True),
     Index(
         "triggers_queued",
@@ -201,6 +202,8 @@ throttle_passes = Table(
     sqlite_with_rowid=False,
 )
 
+_UNREAD = "channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL"
+
 messages = Table(
     "messages",
     metadata,
@@ -242,6 +245,10 @@ messages = Table(
     text_("error_text", optional=True),
     moment("retry_at", optional=True),  # not sent before this moment, after an attempt that failed
     moment("given_up_at", optional=True),  # when the last attempt to send it failed; NULL again when it is redriven
+    text_("context_keys", optional=True),  # JSON array, sorted: the contexts of its trigger
+    # Its place in the inbox: its id, or since it came back from a snooze a newer one. Never NULL, but SQLite cannot
+    # add such a column to an existing table.
+    id_("position", optional=True),
     moment("created_at"),
     moment("updated_at"),
     # With all that the feed asks for, so that it is counted without its messages.
@@ -250,11 +257,37 @@ messages = Table(
         "environment_id",
         "subscriber_id",
         "channel",
-        "id",
         "archived",
+        "position",
         "seen",
         "read",
         "snoozed_until",
+    ),
+    Index(
+        "messages_unread",
+        "environment_id",
+        "subscriber_id",
+        "severity",
+        "seen",
+        "position",
+        sqlite_where=text(_UNREAD),
+        postgresql_where=text(_UNREAD),
+    ),
+    Index(
+        "messages_snoozed",
+        "environment_id",
+        "subscriber_id",
+        "position",
+        sqlite_where=text("snoozed_until IS NOT NULL"),
+        postgresql_where=text("snoozed_until IS NOT NULL"),
+    ),
+    Index(
+        "messages_wake",
+        "snoozed_until",
+        "environment_id",
+        "id",
+        sqlite_where=text("snoozed_until IS NOT NULL"),
+        postgresql_where=text("snoozed_until IS NOT NULL"),
     ),
     Index("messages_trigger", "environment_id", "trigger_id", "id"),
     # In-app messages are never looked for by their job.

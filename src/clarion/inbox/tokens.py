@@ -1,0 +1,90 @@
+"""Tokens of sessions: JSON Web Tokens that bind a subscriber to an environment, signed with keys from the vault."""
+
+import jwt
+import msgspec
+from msgspec import Struct
+
+from clarion.clock import DAY, SECOND, Clock, Millis
+from clarion.errors import Unauthenticated
+from clarion.http.operation import Caller, SubscriberSession
+from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, SubscriberId, find_id, id_text
+from clarion.vault import Vault
+
+LIFETIME = Millis(15 * DAY)
+AUDIENCE = "clarion-inbox"
+
+_ALGORITHM = "HS256"
+_NO_KEY = ApiKeyId(bytes(16))
+_REFUSED = "The session token is not valid or has expired; begin a new session with POST /v1/inbox/session"
+
+
+class _Claims(Struct, frozen=True, kw_only=True):
+    aud: str
+    iat: int
+    exp: int
+    sub: str
+    """The id of the subscriber."""
+    env: str
+    org: str
+    epoch: int
+    ctx: tuple[str, ...] = ()
+
+
+class SessionTokens:
+    """Issues and reads tokens. Every process of an installation has the same keys, because it has the same vault."""
+
+    def __init__(self, vault: Vault, clock: Clock) -> None:
+        self._keys = vault.signing_keys(purpose=b"sessions")
+        self._writing_key_id = vault.writing_key_id
+        self._clock = clock
+
+    def issue(
+        self,
+        session: SubscriberSession,
+        environment_id: EnvironmentId,
+        organization_id: OrganizationId,
+        *,
+        lifetime: Millis = LIFETIME,
+    ) -> str:
+        now = self._clock.now()
+        claims = _Claims(
+            aud=AUDIENCE,
+            iat=now // SECOND,
+            exp=(now + lifetime) // SECOND,
+            sub=id_text(session.subscriber_id),
+            env=id_text(environment_id),
+            org=id_text(organization_id),
+            epoch=session.epoch,
+            ctx=session.context_keys,
+        )
+        key_id = self._writing_key_id
+        return jwt.encode(msgspec.to_builtins(claims), self._keys[key_id], _ALGORITHM, headers={"kid": key_id})
+
+    def read(self, token: str) -> Caller:
+        """Who a token was issued to; raises Unauthenticated if it was not issued here or has expired."""
+        try:
+            key = self._keys[jwt.get_unverified_header(token)["kid"]]
+            # The expiry is checked below, by the clock of this installation.
+            decoded = jwt.decode(
+                token, key, [_ALGORITHM], audience=AUDIENCE, options={"verify_exp": False, "verify_iat": False}
+            )
+            claims = msgspec.convert(decoded, _Claims)
+        except (jwt.InvalidTokenError, msgspec.ValidationError, KeyError, TypeError):
+            raise Unauthenticated(_REFUSED) from None
+        subscriber_id, environment_id, organization_id = find_id(claims.sub), find_id(claims.env), find_id(claims.org)
+        is_over = claims.exp * SECOND <= self._clock.now()
+        if subscriber_id is None or environment_id is None or organization_id is None or is_over:
+            raise Unauthenticated(_REFUSED)
+        session = SubscriberSession(
+            subscriber_id=SubscriberId(subscriber_id), epoch=claims.epoch, context_keys=claims.ctx
+        )
+        return Caller(
+            EnvironmentId(environment_id), OrganizationId(organization_id), _NO_KEY, frozenset(), session=session
+        )
+
+    def authenticate(self, header: str | None) -> Caller:
+        """Who sent an Authorization header."""
+        scheme, _, token = (header or "").partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise Unauthenticated("Send the token of a session: 'Authorization: Bearer <token>'")
+        return self.read(token.strip())
