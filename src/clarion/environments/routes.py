@@ -72,7 +72,7 @@ async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
     own = call.caller.expires_at
     expires_at = own if isinstance(body.expires_at, UnsetType) else _granted_expiry(call, body.expires_at)
     request = actions.KeyRequest(name=body.name, scopes=scopes, expires_at=expires_at)
-    made = await actions.create_api_key(call.db, call.environment_id, request, call.now)
+    made = await actions.create_api_key(call.db, call.environment_id, request, vault=call.services.vault, now=call.now)
     return NewApiKeyOut(key=made.text, api_key=ApiKeyOut.of(made.record))
 
 
