@@ -98,6 +98,16 @@ def revoke_key(settings: Settings, key_text: str) -> None:
     _console.print("Revoked.")
 
 
+def end_sessions(settings: Settings, environment_name: str) -> None:
+    async def end(db: Connection) -> Environment:
+        environment = await get_environment(db, environment_name)
+        await store.raise_session_epoch(db, environment.id)
+        return environment
+
+    environment = asyncio.run(run_in_store(settings, end))
+    _console.print(f"All sessions of {environment.name} are over.")
+
+
 def list_environments(settings: Settings) -> None:
     table = Table("Name", "Id", "Application identifier", "Type")
     for one in asyncio.run(run_in_store(settings, store.list_environments)):
@@ -169,4 +179,6 @@ def _parse_scopes(texts: list[str]) -> frozenset[Scope]:
 def _default_text(default: Any) -> str:
     if default is None or default == ():
         return "–"
+    if isinstance(default, tuple):
+        return ",".join(default)
     return str(default)

@@ -58,6 +58,12 @@ async def update_environment(call: Call, environment_id: EnvironmentId, body: En
     return await _out(call)
 
 
+@operation("POST", "/v1/environments/sessions/revoke", scope=Scope.ENVIRONMENTS_WRITE, status=204)
+async def revoke_sessions(call: Call) -> None:
+    """End all sessions of subscribers of the API key's environment; a page begins a new one when it is loaded."""
+    await store.raise_session_epoch(call.db, call.environment_id)
+
+
 @operation("GET", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_READ)
 async def list_api_keys(call: Call) -> list[ApiKeyOut]:
     """List the API keys of the environment, without their secrets."""

@@ -8,7 +8,7 @@ import msgspec
 from clarion.clock import Millis
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
-from clarion.environments.model import ApiKey, Environment, KeyHash
+from clarion.environments.model import ApiKey, Environment, EnvironmentState, KeyHash
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.vault import Envelope, Vault, oldest_by_key
 from clarion.vocabulary import Scope
@@ -28,6 +28,10 @@ LIST_ENVIRONMENTS = sql(f"SELECT {_ENVIRONMENT} FROM environments ORDER BY id")
 LIST_ORGANIZATION_ENVIRONMENTS = sql(
     f"SELECT {_ENVIRONMENT} FROM environments WHERE organization_id = :organization_id ORDER BY id"
 )
+FIND_ENVIRONMENT_STATE = sql(f"""
+    SELECT {_ENVIRONMENT}, session_epoch, configuration_version FROM environments WHERE identifier = :identifier
+""")
+RAISE_SESSION_EPOCH = sql("UPDATE environments SET session_epoch = session_epoch + 1 WHERE id = :environment_id")
 UPDATE_TIMEZONE = sql("""
     UPDATE environments SET timezone = :timezone, updated_at = :now
     WHERE id = :environment_id AND (timezone <> :timezone OR (timezone IS NULL) <> (:timezone IS NULL))
@@ -113,6 +117,21 @@ async def list_environments(db: Connection, organization_id: OrganizationId | No
     else:
         rows = await db.fetch(LIST_ORGANIZATION_ENVIRONMENTS, organization_id=organization_id)
     return [Environment(**row) for row in rows]
+
+
+async def find_environment_state(db: Connection, identifier: str) -> EnvironmentState | None:
+    """Find an environment by its public identifier."""
+    row = await db.fetch_one(FIND_ENVIRONMENT_STATE, identifier=identifier)
+    if row is None:
+        return None
+    values = dict(row)
+    epoch, version = values.pop("session_epoch"), values.pop("configuration_version")
+    return EnvironmentState(environment=Environment(**values), session_epoch=epoch, configuration_version=version)
+
+
+async def raise_session_epoch(db: Connection, environment_id: EnvironmentId) -> None:
+    """End all sessions of subscribers of the environment."""
+    await db.execute(RAISE_SESSION_EPOCH, environment_id=environment_id)
 
 
 async def update_timezone(db: Connection, environment_id: EnvironmentId, timezone: str | None, now: Millis) -> None:
