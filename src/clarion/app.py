@@ -40,7 +40,7 @@ from clarion.http.idempotency import delete_expired
 from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.reference import render_reference
-from clarion.http.service import Service, StaticPage, path_of
+from clarion.http.service import Service, StaticPage
 from clarion.inbox.tokens import SessionTokens
 from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.providers.builtin.names import BuiltinNames
@@ -219,7 +219,7 @@ def _add_cors(service: Service, settings: Settings) -> ASGIApp:
 
     async def choose(scope: Scope, receive: Receive, send: Send) -> None:
         # The inbox has rules of its own, which the service applies.
-        is_inbox = scope["type"] == "http" and path_of(scope).startswith(INBOX_PATHS)
+        is_inbox = scope["type"] == "http" and scope["path"].encode().startswith(INBOX_PATHS)
         await (service if is_inbox else others)(scope, receive, send)
 
     return choose

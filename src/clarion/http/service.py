@@ -98,7 +98,9 @@ class Service:
         request = _make_request(scope)
         is_inbox = request.raw_path.startswith(INBOX_PATHS)
         if is_inbox and request.method == "OPTIONS":
-            await _send(send, 204, self._cors.preflight_headers(request.headers))
+            preflight = self._cors.preflight_headers(request.headers)
+            await send({"type": "http.response.start", "status": 204, "headers": preflight})
+            await send({"type": "http.response.body"})
             return
         status, headers, body = await self._respond(request, receive)
         if is_inbox:
@@ -110,7 +112,8 @@ class Service:
                 body = _compress(body) if len(body) <= MAX_LOOP_BYTES else await self._in_thread(_compress, body)
         headers.append((b"x-request-id", request.request_id))
         headers.append((b"content-length", str(len(body)).encode()))
-        await _send(send, status, headers, body)
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
         _log_request(request, status, started)
 
     async def _respond(self, request: _Request, receive: Receive) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
@@ -193,11 +196,6 @@ class Service:
         return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
 
 
-async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes = b"") -> None:
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
 def _compress(body: bytes) -> bytes:
     return gzip.compress(body, _COMPRESSION_LEVEL, mtime=0)
 
@@ -216,18 +214,12 @@ def _make_idempotency_key(request: _Request, caller: Caller, body: bytes) -> ide
     )
 
 
-def path_of(scope: Scope) -> bytes:
-    """The path as it was sent, with its percent signs."""
-    path: bytes = scope.get("raw_path") or scope["path"].encode()
-    return path
-
-
 def _make_request(scope: Scope) -> _Request:
     headers: Headers = dict(scope["headers"])
     own_id = headers.get(b"x-request-id", b"")
     return _Request(
         method=scope["method"],
-        raw_path=path_of(scope),
+        raw_path=scope.get("raw_path") or scope["path"].encode(),
         query=scope["query_string"],
         headers=headers,
         request_id=own_id if _REQUEST_ID.fullmatch(own_id) else b"req_" + random_bytes(16).hex().encode(),
