@@ -13,8 +13,10 @@ from starlette.types import ASGIApp
 import clarion.deadletters.routes
 import clarion.engine.routes
 import clarion.environments.routes
+import clarion.inbox.notification_routes
 import clarion.integrations.provider_routes
 import clarion.integrations.routes
+import clarion.messages.notification_routes
 import clarion.messages.routes
 import clarion.notifications.routes
 import clarion.preferences.routes
@@ -66,12 +68,14 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.integrations.routes,
     clarion.integrations.provider_routes,
     clarion.messages.routes,
+    clarion.messages.notification_routes,
     clarion.receipts.routes,
     clarion.suppressions.routes,
     clarion.notifications.routes,
     clarion.deadletters.routes,
     clarion.webhooks.routes,
     clarion.environments.routes,
+    clarion.inbox.notification_routes,
 )
 
 

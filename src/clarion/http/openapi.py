@@ -64,7 +64,12 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
                     "in": "header",
                     "name": "Authorization",
                     "description": "`ApiKey <key>`",
-                }
+                },
+                "Session": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token of a subscriber's session",
+                },
             },
         },
     }
@@ -105,13 +110,15 @@ def _operation(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
     }
     if more.strip():
         described["description"] = more.strip()
-    if operation.scope is None:
+    if operation.is_for_subscribers:
+        described["security"] = [{"Session": []}]
+    elif operation.scope is None:
         described["security"] = []
     else:
         described["x-scope"] = operation.scope
     if operation.body_shape is not None:
         described["requestBody"] = {
-            "required": True,
+            "required": not operation.is_body_optional,
             "content": {"application/json": _content(operation.body_shape, schemas)},
         }
     return described
@@ -126,7 +133,7 @@ def _parameters(operation: Operation, schemas: _Schemas) -> Iterable[dict[str, A
         shape = schemas.parameters_of(operation.query_shape)
         for name, schema in shape["properties"].items():
             yield {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
-    if operation.scope is not None:
+    if operation.scope is not None or operation.is_for_subscribers:
         yield _IGNORED_KEY if operation.is_safe else _IDEMPOTENCY_KEY
 
 
@@ -159,12 +166,14 @@ def _refusals(operation: Operation) -> list[int]:
     found = {500, 503}
     if operation.scope is not None:
         found |= {401, 403, 413}
+    if operation.is_for_subscribers:
+        found |= {401, 413}
     if operation.transaction is Transaction.NONE and operation.scope is None:
         # These authenticate by the content of the request, such as a signature.
         found |= {400, 401, 413}
     if operation.path_kinds:
         found.add(404)
-    if not operation.is_safe and operation.scope is not None:
+    if not operation.is_safe and (operation.scope is not None or operation.is_for_subscribers):
         found |= {409, 422}
     if operation.query_shape is not None:
         found |= {400, 422}

@@ -183,6 +183,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     query_shape: type[Wire] | None
     read_query: Callable[[bytes], Wire] | None
     body_shape: type[Wire] | None
+    is_body_optional: bool
     read_body: Callable[[bytes], Wire] | None
     result: Any
     tag: str
@@ -210,6 +211,7 @@ def operation(  # noqa: PLR0913 - the options of a route
     status: int | tuple[int, ...] = 200,
     query: type[Wire] | None = None,
     body: type[Wire] | None = None,
+    body_optional: bool = False,
     body_limit: int = SMALL_BODY,
     transaction: Transaction | None = None,
     batched: bool = False,
@@ -221,6 +223,8 @@ def operation(  # noqa: PLR0913 - the options of a route
     The caller needs an API key with `scope`; or, if `session`, the token of a subscriber's session; else nothing.
 
     The function takes a Call, the parameters of the path in their order, then `query` and `body` if they are declared.
+    With `body_optional` an absent body is taken as `{}`.
+
     Of several statuses the first is the default. `transaction` is READ for GET and HEAD and WRITE for other methods
     unless given; with NONE the function takes a DetachedCall instead of the Call.
 
@@ -261,6 +265,7 @@ def operation(  # noqa: PLR0913 - the options of a route
             query_shape=query,
             read_query=make_query_reader(query) if query else None,
             body_shape=body,
+            is_body_optional=body_optional,
             read_body=make_body_reader(body) if body else None,
             result=_result_of_batch(handler) if batched else _result_of(handler),
             tag=tag or handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),

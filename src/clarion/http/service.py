@@ -232,7 +232,7 @@ def _read_arguments(operation: Operation, request: _Request, path_texts: list[st
         problems |= error.problems
     try:
         if operation.read_body:
-            named["body"] = operation.read_body(_check_body(request.headers, body))
+            named["body"] = operation.read_body(_check_body(operation, request.headers, body))
     except errors.Invalid as error:
         problems |= error.problems
     if problems:
@@ -240,8 +240,10 @@ def _read_arguments(operation: Operation, request: _Request, path_texts: list[st
     return _Arguments(operation.path_values(path_texts), named)
 
 
-def _check_body(headers: Headers, body: bytes) -> bytes:
+def _check_body(operation: Operation, headers: Headers, body: bytes) -> bytes:
     content_type = headers.get(b"content-type")
+    if not body and operation.is_body_optional:
+        return b"{}"
     if not body:
         raise errors.Malformed("The body is empty; send a JSON object")
     if content_type not in (None, _JSON) and not _JSON_TYPES.fullmatch(content_type.strip()):

@@ -18,6 +18,9 @@ from clarion.ids import (
 )
 from clarion.vocabulary import Channel, MarkAs, MessageStatus, Severity
 
+MAX_SNOOZE_HOURS = 2160
+"""How far ahead a message can be snoozed."""
+
 MessageChanges = dict[str, bool | Millis | None]
 """New values by column."""
 
