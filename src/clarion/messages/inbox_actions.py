@@ -40,7 +40,7 @@ async def change_message(
     was_read = event is EventType.MESSAGE_READ and before.read and not before.archived
     if event is not None and not was_read:
         await append_message_events(call.db, call.environment_id, [(event, message_id)], call.now)
-    if _is_unread(before) is not _is_unread(after):
+    if before.is_unread is not after.is_unread:
         announce_changes(call, [subscriber.id])
     if after.snoozed_until is not None and after.snoozed_until != before.snoozed_until:
         # The worker that wakes it may be asleep until a later moment.
@@ -53,7 +53,7 @@ async def delete_message(call: Call, subscriber: Subscriber, message_id: Message
     found = await inbox_store.get_for_update(call.db, subscriber, message_id)
     await append_message_events(call.db, call.environment_id, [(EventType.MESSAGE_DELETED, message_id)], call.now)
     await inbox_store.delete_one(call.db, subscriber, message_id)
-    if _is_unread(found.message):
+    if found.message.is_unread:
         announce_changes(call, [subscriber.id])
 
 
@@ -105,7 +105,3 @@ async def _finish(call: Call, subscriber: Subscriber, event: EventType, changed:
 
 async def _append_events(call: Call, event: EventType, ids: Sequence[MessageId]) -> None:
     await append_message_events(call.db, call.environment_id, [(event, one) for one in ids], call.now)
-
-
-def _is_unread(message: Message) -> bool:
-    return not message.read and not message.archived and message.snoozed_until is None
