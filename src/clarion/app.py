@@ -13,10 +13,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import clarion.deadletters.routes
 import clarion.engine.routes
 import clarion.environments.routes
+import clarion.inbox.notification_routes
 import clarion.inbox.preference_routes
 import clarion.inbox.session_routes
 import clarion.integrations.provider_routes
 import clarion.integrations.routes
+import clarion.messages.notification_routes
 import clarion.messages.routes
 import clarion.notifications.routes
 import clarion.preferences.routes
@@ -69,6 +71,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.integrations.routes,
     clarion.integrations.provider_routes,
     clarion.messages.routes,
+    clarion.messages.notification_routes,
     clarion.receipts.routes,
     clarion.suppressions.routes,
     clarion.notifications.routes,
@@ -77,6 +80,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.environments.routes,
     clarion.inbox.session_routes,
     clarion.inbox.preference_routes,
+    clarion.inbox.notification_routes,
 )
 
 

@@ -65,6 +65,12 @@ class Message(Struct, frozen=True, kw_only=True):
     created_at: Millis
     updated_at: Millis
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether the inbox counts it as unread."""
+        in_inbox = not self.archived and self.snoozed_until is None
+        return self.channel == Channel.IN_APP and not self.read and in_inbox
+
 
 class MessageOrigin(Struct, frozen=True, kw_only=True):
     """The fields that all messages of one trigger share."""
