@@ -15,6 +15,7 @@ from clarion.secret import Secret
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _LOG_FORMATS = ("auto", "json", "text")
 _DATA_DIR = Path("clarion-data")
+ANY_ORIGIN = "*"
 
 
 def _setting(default: Any, about: str) -> Any:
@@ -45,11 +46,20 @@ class Settings:
         None, "Address of the API as providers reach it, such as `https://api.example.com`: receipts are sent there."
     )
     cors_origins: tuple[str, ...] = _setting((), "Origins that browsers may call from, comma-separated, or `*`.")
+    inbox_origins: tuple[str, ...] = _setting(
+        (ANY_ORIGIN,), "Origins of the pages that may call the inbox and its sockets, comma-separated, or `*`."
+    )
+    bus_url: Secret | None = _setting(
+        None, "`nats://…` to pass changes of inboxes between processes through NATS; unset: through PostgreSQL."
+    )
     egress_allow: tuple[str, ...] = _setting(
         (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
     )
     max_connections: int | None = _setting(
         None, "Connections of clients at a time; unset: as many as the limit of open files allows, at most 10000."
+    )
+    max_sockets: int | None = _setting(
+        None, "Open sockets of inboxes at a time; unset: as many as the limit of open files allows, at most 20000."
     )
     header_timeout_seconds: int = _setting(15, "How long a client may take to send the head of a request.")
     body_timeout_seconds: int = _setting(
@@ -84,9 +94,12 @@ def variable(name: str) -> str:
 
 
 _TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_seconds")
-_NUMBERS = frozenset({"port", "database_pool_size", "max_connections", "shutdown_grace_seconds", *_TIMEOUTS})
-_LISTS = frozenset({"cors_origins", "egress_allow"})
-_SECRETS = frozenset({"database_url", "development_api_key", "production_api_key", "encryption_keys"})
+_NUMBERS = frozenset(
+    {"port", "database_pool_size", "max_connections", "max_sockets", "shutdown_grace_seconds", *_TIMEOUTS}
+)
+_ORIGINS = ("cors_origins", "inbox_origins")
+_LISTS = frozenset({*_ORIGINS, "egress_allow"})
+_SECRETS = frozenset({"database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys"})
 
 
 def _parse(name: str, text: str) -> Any:
@@ -109,12 +122,13 @@ def _check(settings: Settings) -> None:
     _check_first_keys(settings)
     if settings.database_url is not None:
         _check_database_url(settings.database_url.reveal())
-    for origin in settings.cors_origins:
-        parts = urlsplit(origin)
-        if origin != "*" and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path):
-            raise SettingsError(
-                f"CLARION_CORS_ORIGINS must list origins such as https://app.example.com, not '{origin}'."
-            )
+    _check_bus_url(settings)
+    for name in _ORIGINS:
+        for origin in getattr(settings, name):
+            if not _is_origin(origin):
+                raise SettingsError(
+                    f"{variable(name)} must list origins such as https://app.example.com, not '{origin}'."
+                )
     if settings.public_url is not None and not _is_base_url(settings.public_url):
         raise SettingsError(
             "CLARION_PUBLIC_URL must be an address such as https://api.example.com, without user, query and fragment."
@@ -124,6 +138,23 @@ def _check(settings: Settings) -> None:
             raise SettingsError(f"CLARION_EGRESS_ALLOW must list networks such as 10.0.0.0/8, not '{network}'.")
 
 
+def _check_bus_url(settings: Settings) -> None:
+    if settings.bus_url is None:
+        return
+    # The URL may contain a password, so the message does not repeat it.
+    try:
+        parts = urlsplit(settings.bus_url.reveal())
+        is_valid = parts.scheme in ("nats", "tls") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        raise SettingsError("CLARION_BUS_URL must be nats://user:password@host:port.")
+    if settings.database_url is None:
+        raise SettingsError(
+            "CLARION_BUS_URL needs CLARION_DATABASE_URL: on SQLite one process does everything, and needs no bus."
+        )
+
+
 def _check_numbers(settings: Settings) -> None:
     if settings.port > 65_535:
         raise SettingsError(f"CLARION_PORT must be at most 65535, not {settings.port}.")
@@ -131,6 +162,8 @@ def _check_numbers(settings: Settings) -> None:
         raise SettingsError("CLARION_DATABASE_POOL_SIZE must be between 1 and 1000.")
     if settings.max_connections is not None and settings.max_connections < 1:
         raise SettingsError("CLARION_MAX_CONNECTIONS must be at least 1.")
+    if settings.max_sockets is not None and settings.max_sockets < 1:
+        raise SettingsError("CLARION_MAX_SOCKETS must be at least 1.")
     for name in _TIMEOUTS:
         if not 1 <= getattr(settings, name) <= 86_400:
             raise SettingsError(f"{variable(name)} must be between 1 and 86400.")
@@ -169,6 +202,11 @@ def _check_database_url(url: str) -> None:
         is_valid = False
     if not is_valid:
         raise SettingsError("CLARION_DATABASE_URL must be postgresql://user:password@host:port/database.")
+
+
+def _is_origin(text: str) -> bool:
+    parts = urlsplit(text)
+    return text == ANY_ORIGIN or (parts.scheme in ("http", "https") and bool(parts.netloc) and not parts.path)
 
 
 def _is_host(text: str) -> bool:
