@@ -35,6 +35,7 @@ UNSCOPED = {
     "clarion.engine.sending.barrier._ENTER",
     "clarion.engine.sending.barrier._WAIT",
     "clarion.engine.membership",
+    "clarion.realtime.hosts",
 }
 
 
