@@ -69,7 +69,7 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
                 "Session": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "The token of a subscriber's session, from `POST /v1/inbox/session`",
+                    "description": "The token of a subscriber's session",
                 },
             },
         },
@@ -134,7 +134,7 @@ def _parameters(operation: Operation, schemas: _Schemas) -> Iterable[dict[str, A
         shape = schemas.parameters_of(operation.query_shape)
         for name, schema in shape["properties"].items():
             yield {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
-    if operation.scope is not None:
+    if operation.scope is not None or operation.is_for_subscribers:
         yield _IGNORED_KEY if operation.is_safe else _IDEMPOTENCY_KEY
 
 
@@ -174,7 +174,7 @@ def _refusals(operation: Operation) -> list[int]:
         found |= {400, 401, 413}
     if operation.path_kinds:
         found.add(404)
-    if not operation.is_safe and operation.scope is not None:
+    if not operation.is_safe and (operation.scope is not None or operation.is_for_subscribers):
         found |= {409, 422}
     if operation.query_shape is not None:
         found |= {400, 422}
