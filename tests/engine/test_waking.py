@@ -172,7 +172,7 @@ async def test_a_waker_looks_once_however_much_work_is_announced_and_wakes_at_th
     message = await make_message(
         database, world.api.environment, snoozed_until=Millis(clock.now() + 300), now=clock.now()
     )
-    waker = Waker(counting, clock=clock, bus=application.services.bus)  # type: ignore[arg-type]
+    waker = Waker(counting, clock=clock, bus=application.services.bus)
     task = asyncio.create_task(waker.run())
     while not listener.arrived:
         waker.wake()
