@@ -30,6 +30,7 @@ _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/engine/test_digest_property.py",
             "tests/engine/test_workers.py",
             "tests/engine",
+            "tests/hostile/test_stored.py",
         ),
     ),
     (
@@ -43,6 +44,7 @@ _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/deadletters",
             "tests/receipts",
             "tests/notifications",
+            "tests/hostile/test_stored.py",
         ),
     ),
     (
