@@ -139,6 +139,7 @@ class _Rules:
             "payload": one.trigger.payload,
             "subscriber": person_variables(one.subscriber),
             "actor": None if one.actor is None else person_variables(one.actor),
+            "context": one.trigger.contexts or {},
             "workflow": workflow_variables(self._workflow(one)),
         }
 

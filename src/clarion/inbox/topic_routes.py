@@ -30,7 +30,14 @@ async def list_own_subscriptions(call: Call, topic_key: TopicKey) -> Data[list[T
     return Data(data=[await actions.show_subscription(call.db, one) for one in found])
 
 
-@operation("POST", "/v1/inbox/topics/{topicKey}/subscriptions", session=True, status=201, body=OwnSubscriptionIn)
+@operation(
+    "POST",
+    "/v1/inbox/topics/{topicKey}/subscriptions",
+    session=True,
+    status=201,
+    body=OwnSubscriptionIn,
+    body_optional=True,
+)
 async def create_own_subscription(
     call: Call, topic_key: TopicKey, body: OwnSubscriptionIn
 ) -> Data[TopicSubscriptionOut]:
@@ -67,7 +74,13 @@ async def get_own_subscription(
     return JsonResponse(200, Data(data=await actions.show_subscription(call.db, found, wanted if is_asked else None)))
 
 
-@operation("PATCH", "/v1/inbox/topics/{topicKey}/subscriptions/{identifier}", session=True, body=SubscriptionPatch)
+@operation(
+    "PATCH",
+    "/v1/inbox/topics/{topicKey}/subscriptions/{identifier}",
+    session=True,
+    body=SubscriptionPatch,
+    body_optional=True,
+)
 async def update_own_subscription(
     call: Call, topic_key: TopicKey, identifier: str, body: SubscriptionPatch
 ) -> Data[TopicSubscriptionOut]:
@@ -92,6 +105,7 @@ async def delete_own_subscription(call: Call, topic_key: TopicKey, identifier: s
     "/v1/inbox/subscriptions/{identifier}/preferences/{workflowId}",
     session=True,
     body=SubscriptionPreferencePatch,
+    body_optional=True,
 )
 async def update_own_subscription_preference(
     call: Call, identifier: str, workflow_id: str, body: SubscriptionPreferencePatch
