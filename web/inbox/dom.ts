@@ -43,7 +43,7 @@ export const ICONS = {
   bell: "M6 9a6 6 0 0 1 12 0c0 6 2 8 2 8H4s2-2 2-8M10 21h4",
   check: "M20 6 9 17l-5-5",
   checks: "M18 6 7 17l-5-5M22 10l-8 8",
-  dot: "M12 9a3 3 0 1 0 1 0",
+  dot: "M12 7a5 5 0 1 0 1 0",
   archive: "M3 4h18v4H3zM5 8v12h14V8M10 12h4",
   inbox: "M3 13h5l1 3h6l1-3h5M3 13l3-8h12l3 8v6H3z",
   clock: "M12 3a9 9 0 1 0 1 0M12 7v5l3 2",

@@ -14,6 +14,7 @@ export const MORE_ENGLISH = {
   chat: "Chat",
   push: "Push",
   schedule: "Delivery hours",
+  scheduleSwitch: "Only at these times",
   scheduleHelp: "Outside these hours you get no email, SMS, chat or push.",
   from: "From",
   to: "To",

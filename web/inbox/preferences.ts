@@ -96,7 +96,7 @@ export class PreferencesView {
       { part: "schedule" },
       h("legend", {}, texts.schedule),
       h("p", { class: "help" }, texts.scheduleHelp),
-      renderSwitch(texts.schedule, schedule.isEnabled, false, async (isOn) => {
+      renderSwitch(texts.scheduleSwitch, schedule.isEnabled, false, async (isOn) => {
         schedule.isEnabled = isOn;
         const isSaved = await save();
         if (!isSaved) schedule.isEnabled = !isOn;

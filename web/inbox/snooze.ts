@@ -1,7 +1,6 @@
 // The choice of the moment until which a notification is snoozed.
 
 import { h } from "./dom.ts";
-import { fullTime } from "./formats.ts";
 import type { Host } from "./host.ts";
 import { addStyles } from "./more-styles.ts";
 import { MORE_ENGLISH } from "./more-texts.ts";
@@ -23,7 +22,7 @@ export function openSnoozeMenu(host: Host, menu: HTMLElement, button: Element, c
       "button",
       { type: "button", class: "choice", part: "choice", click: () => close(at) },
       texts[name],
-      h("small", {}, fullTime(at, locale)),
+      h("small", {}, at.toLocaleString(locale, { weekday: "short", hour: "numeric", minute: "2-digit" })),
     ),
   );
   const field = h("input", {
