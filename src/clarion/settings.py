@@ -15,6 +15,7 @@ from clarion.secret import Secret
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _LOG_FORMATS = ("auto", "json", "text")
 _DATA_DIR = Path("clarion-data")
+_SWITCH = {"on": True, "off": False}
 
 
 def _setting(default: Any, about: str) -> Any:
@@ -51,11 +52,6 @@ class Settings:
     max_connections: int | None = _setting(
         None, "Connections of clients at a time; unset: as many as the limit of open files allows, at most 10000."
     )
-    demo: bool | None = _setting(
-        None,
-        "`on` or `off`: whether `/demo` shows the inbox of `ada` in Development, to browsers on this machine only; "
-        "unset: on if it listens on a loopback address and has no public address.",
-    )
     header_timeout_seconds: int = _setting(15, "How long a client may take to send the head of a request.")
     body_timeout_seconds: int = _setting(
         30, "How long a body may take, plus a second for each 8 KiB; a client that reads slower is disconnected too."
@@ -64,6 +60,11 @@ class Settings:
     shutdown_grace_seconds: int = _setting(20, "How long requests and sends under way may take after SIGTERM.")
     log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
     log_format: str = _setting("auto", "`json`, `text`, or `auto`: text in a terminal, else JSON lines.")
+    demo: bool | None = _setting(
+        None,
+        "`on` or `off`: whether `/demo` shows the inbox of `ada` in Development, to browsers on this machine only; "
+        "unset: on if it listens on a loopback address and has no public address.",
+    )
 
     @property
     def serves_demo(self) -> bool:
@@ -96,16 +97,11 @@ def variable(name: str) -> str:
 
 _TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_seconds")
 _NUMBERS = frozenset({"port", "database_pool_size", "max_connections", "shutdown_grace_seconds", *_TIMEOUTS})
-_SWITCH = {"on": True, "off": False}
 _LISTS = frozenset({"cors_origins", "egress_allow"})
 _SECRETS = frozenset({"database_url", "development_api_key", "production_api_key", "encryption_keys"})
 
 
 def _parse(name: str, text: str) -> Any:
-    if name == "demo":
-        if text not in _SWITCH:
-            raise SettingsError(f"{variable(name)} must be 'on' or 'off', not '{text}'.")
-        return _SWITCH[text]
     if name in _NUMBERS:
         if not text.isascii() or not text.isdigit():
             raise SettingsError(f"{variable(name)} must be a whole number, not '{text}'.")
@@ -114,6 +110,10 @@ def _parse(name: str, text: str) -> Any:
         return Secret(text)
     if name == "data_dir":
         return Path(text)
+    if name == "demo":
+        if text not in _SWITCH:
+            raise SettingsError(f"{variable(name)} must be 'on' or 'off', not '{text}'.")
+        return _SWITCH[text]
     if name in _LISTS:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     return text
@@ -187,15 +187,6 @@ def _check_database_url(url: str) -> None:
         raise SettingsError("CLARION_DATABASE_URL must be postgresql://user:password@host:port/database.")
 
 
-def is_loopback_host(host: str) -> bool:
-    """Whether a host, with a port or without, is this machine."""
-    name = host[1 : host.find("]")] if host.startswith("[") else host if host.count(":") > 1 else host.partition(":")[0]
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return name == "localhost" or name.endswith(".localhost")
-
-
 def _is_host(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
@@ -221,3 +212,12 @@ def _is_network(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether a host, with a port or without, is this machine."""
+    name = host[1 : host.find("]")] if host.startswith("[") else host if host.count(":") > 1 else host.partition(":")[0]
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
