@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bench.figures import Key, Summary
 from bench.systems import BASELINE, FLOOR_HTTP, POSTGRES, SQLITE
-from bench.workloads import environments, membership, scaling
+from bench.workloads import environments, hostile, membership, scaling
 
 
 class Medians(Struct, frozen=True):
@@ -180,6 +180,21 @@ def _of_membership(name: str) -> Value:
     return _value(membership.NAME, POSTGRES, name)
 
 
+def _of_neighbour(system: str, part: str) -> Goal:
+    def value(medians: Medians) -> float | None:
+        pairs = [
+            [Key(hostile.NAME, system, hostile.figure_name(attack, situation, part)) for situation in _SITUATIONS]
+            for attack in hostile.ATTACKS
+        ]
+        return max((one for one in (medians.find_ratio(*pair) for pair in pairs) if one is not None), default=None)
+
+    text = (
+        f"Trigger beside a hostile environment on {_NAMES[system]}, {part}: times the latency without it, worst attack"
+    )
+    return Goal(text, "≤", 2, value)
+
+
+_SITUATIONS = ("attacked", "alone")
 _TENANTS = (environments.BUSY, environments.BUSY_BULK)
 _IDLE = environments.IDLE
 
@@ -226,4 +241,5 @@ GOALS = (
         _value(_IDLE, POSTGRES, "many_resting_worker_percent"),
         "%",
     ),
+    *(_of_neighbour(system, part) for system in _NAMES for part in ("p50", "p99")),
 )

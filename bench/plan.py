@@ -13,6 +13,7 @@ from bench.workloads import (
     external,
     fanout,
     floors,
+    hostile,
     inbox,
     latency,
     lifetime,
@@ -82,4 +83,5 @@ STANDALONE_WORKLOADS = (
     StandaloneWorkload(name="scaling", measure=scaling.measure),
     StandaloneWorkload(name="membership", measure=membership.measure),
     StandaloneWorkload(name="environments", measure=environments.measure),
+    StandaloneWorkload(name="hostile", measure=hostile.measure),
 )

@@ -272,6 +272,7 @@ async def make_message(
         "seen": False,
         "read": False,
         "archived": False,
+        "position": made.id,
         "created_at": now,
         "updated_at": now,
     }

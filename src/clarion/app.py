@@ -8,13 +8,17 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct, field
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import clarion.deadletters.routes
 import clarion.engine.routes
 import clarion.environments.routes
+import clarion.inbox.notification_routes
+import clarion.inbox.preference_routes
+import clarion.inbox.session_routes
 import clarion.integrations.provider_routes
 import clarion.integrations.routes
+import clarion.messages.notification_routes
 import clarion.messages.routes
 import clarion.notifications.routes
 import clarion.preferences.routes
@@ -34,6 +38,7 @@ from clarion.db.port import Database
 from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
 from clarion.errors import StoreUnavailable
+from clarion.http.cors import INBOX_PATHS
 from clarion.http.idempotency import delete_expired
 from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
@@ -69,12 +74,16 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.integrations.routes,
     clarion.integrations.provider_routes,
     clarion.messages.routes,
+    clarion.messages.notification_routes,
     clarion.receipts.routes,
     clarion.suppressions.routes,
     clarion.notifications.routes,
     clarion.deadletters.routes,
     clarion.webhooks.routes,
     clarion.environments.routes,
+    clarion.inbox.session_routes,
+    clarion.inbox.preference_routes,
+    clarion.inbox.notification_routes,
 )
 
 DEMO_OPERATIONS = operations_of(clarion.web.routes)
@@ -210,7 +219,7 @@ def build_application(
 def _add_cors(service: Service, settings: Settings) -> ASGIApp:
     if not settings.cors_origins:
         return service
-    return CORSMiddleware(
+    others = CORSMiddleware(
         service,
         allow_origins=list(settings.cors_origins),
         allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
@@ -218,6 +227,13 @@ def _add_cors(service: Service, settings: Settings) -> ASGIApp:
         expose_headers=["X-Request-Id", "Idempotency-Replay", "Retry-After"],
         max_age=86_400,
     )
+
+    async def choose(scope: Scope, receive: Receive, send: Send) -> None:
+        # The inbox has rules of its own, which the service applies.
+        is_inbox = scope["type"] == "http" and scope["path"].encode().startswith(INBOX_PATHS)
+        await (service if is_inbox else others)(scope, receive, send)
+
+    return choose
 
 
 @functools.cache

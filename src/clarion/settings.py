@@ -16,6 +16,7 @@ _LOG_LEVELS = ("debug", "info", "warning", "error")
 _LOG_FORMATS = ("auto", "json", "text")
 _DATA_DIR = Path("clarion-data")
 _SWITCH = {"on": True, "off": False}
+ANY_ORIGIN = "*"
 
 
 def _setting(default: Any, about: str) -> Any:
@@ -46,6 +47,10 @@ class Settings:
         None, "Address of the API as providers reach it, such as `https://api.example.com`: receipts are sent there."
     )
     cors_origins: tuple[str, ...] = _setting((), "Origins that browsers may call from, comma-separated, or `*`.")
+    inbox_origins: tuple[str, ...] = _setting(
+        (ANY_ORIGIN,), "Origins of the pages that may call the inbox and its sockets, comma-separated, or `*`."
+    )
+    session_days: int = _setting(15, "How many days the session of a subscriber's inbox lasts, 1 to 365.")
     egress_allow: tuple[str, ...] = _setting(
         (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
     )
@@ -96,8 +101,11 @@ def variable(name: str) -> str:
 
 
 _TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_seconds")
-_NUMBERS = frozenset({"port", "database_pool_size", "max_connections", "shutdown_grace_seconds", *_TIMEOUTS})
-_LISTS = frozenset({"cors_origins", "egress_allow"})
+_NUMBERS = frozenset(
+    {"port", "database_pool_size", "max_connections", "session_days", "shutdown_grace_seconds", *_TIMEOUTS}
+)
+_ORIGINS = ("cors_origins", "inbox_origins")
+_LISTS = frozenset({*_ORIGINS, "egress_allow"})
 _SECRETS = frozenset({"database_url", "development_api_key", "production_api_key", "encryption_keys"})
 
 
@@ -125,12 +133,12 @@ def _check(settings: Settings) -> None:
     _check_first_keys(settings)
     if settings.database_url is not None:
         _check_database_url(settings.database_url.reveal())
-    for origin in settings.cors_origins:
-        parts = urlsplit(origin)
-        if origin != "*" and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path):
-            raise SettingsError(
-                f"CLARION_CORS_ORIGINS must list origins such as https://app.example.com, not '{origin}'."
-            )
+    for name in _ORIGINS:
+        for origin in getattr(settings, name):
+            if not _is_origin(origin):
+                raise SettingsError(
+                    f"{variable(name)} must list origins such as https://app.example.com, not '{origin}'."
+                )
     if settings.public_url is not None and not _is_base_url(settings.public_url):
         raise SettingsError(
             "CLARION_PUBLIC_URL must be an address such as https://api.example.com, without user, query and fragment."
@@ -147,6 +155,8 @@ def _check_numbers(settings: Settings) -> None:
         raise SettingsError("CLARION_DATABASE_POOL_SIZE must be between 1 and 1000.")
     if settings.max_connections is not None and settings.max_connections < 1:
         raise SettingsError("CLARION_MAX_CONNECTIONS must be at least 1.")
+    if not 1 <= settings.session_days <= 365:
+        raise SettingsError("CLARION_SESSION_DAYS must be between 1 and 365.")
     for name in _TIMEOUTS:
         if not 1 <= getattr(settings, name) <= 86_400:
             raise SettingsError(f"{variable(name)} must be between 1 and 86400.")
@@ -193,6 +203,11 @@ def _is_host(text: str) -> bool:
     except ValueError:
         return re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252})", text) is not None
     return True
+
+
+def _is_origin(text: str) -> bool:
+    parts = urlsplit(text)
+    return text == ANY_ORIGIN or (parts.scheme in ("http", "https") and bool(parts.netloc) and not parts.path)
 
 
 def _is_base_url(text: str) -> bool:

@@ -21,6 +21,7 @@ MISSING = {
     "transactionId": "missing",
     "workflowId": "missing",
     "stepId": "missing",
+    "actionType": "primary",
     "providerId": "fcm",
     "integrationId": "01a1df28-0000-7000-8000-000000000000",
     "messageId": "01a1df28-0000-7000-8000-000000000000",
@@ -47,6 +48,13 @@ BODIES: dict[tuple[str, str], Any] = {
     },
     ("POST", "/v1/subscribers/{subscriberId}/messages/mark-as"): {"messageId": MISSING["messageId"], "markAs": "read"},
     ("POST", "/v1/subscribers/{subscriberId}/messages/mark-all"): {"markAs": "read"},
+    **{
+        ("POST", f"/v2/subscribers/{{subscriberId}}/notifications/{action}"): {}
+        for action in ("seen", "read", "archive", "read-archive", "delete")
+    },
+    ("PATCH", "/v2/subscribers/{subscriberId}/notifications/{notificationId}/snooze"): {
+        "snoozeUntil": "2026-01-01T01:00:00.000Z"
+    },
     ("PATCH", "/v2/topics/{topicKey}"): {"name": "Taken over"},
     ("DELETE", "/v2/topics/{topicKey}/subscriptions"): {"subscriberIds": ["ada"]},
     ("PUT", "/v2/workflows/{workflowId}"): {"name": "Taken over", "steps": []},
@@ -60,6 +68,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "/v1/environments/{environmentId}"): {"timezone": "Asia/Tokyo"},
     ("PATCH", "/v1/environments/api-keys/{apiKeyId}"): {"name": "Taken over"},
 }
+QUERIES = {("GET", "/v2/subscribers/{subscriberId}/notifications/count"): {"filters": "[{}]"}}
 # Creates the topic in the caller's own environment, so it never responds with 404.
 CREATES = ("POST", "/v2/topics/{topicKey}/subscriptions")
 # Responds that there was nothing to cancel.
@@ -68,7 +77,9 @@ CANCELS = ("DELETE", "/v1/events/trigger/{transactionId}")
 
 def addressed() -> Iterator[Operation]:
     for operation in OPERATIONS:
-        if operation.path_kinds and (operation.method, operation.path) != CREATES:
+        # Those of subscribers take no API key; tests/inbox has the same for them.
+        is_own = (operation.method, operation.path) == CREATES or operation.is_for_subscribers
+        if operation.path_kinds and not is_own:
             yield operation
 
 
@@ -102,6 +113,7 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
         "transactionId": "tx-theirs",
         "workflowId": "welcome",
         "stepId": "in_app-1",
+        "actionType": "primary",
         "providerId": "fcm",
         "integrationId": integration["_id"],
         "messageId": message.text,
@@ -141,13 +153,16 @@ async def test_every_operation_with_a_path_parameter_responds_as_if_it_did_not_e
         answers = []
         for values in (theirs, MISSING, MISSING | MALFORMED):
             path = fill(operation.path, values)
-            response = await api.request(operation.method, path, json=body)
-            names = {name: values[name] for name, _ in operation.path_kinds if name != "providerId"}
+            query = QUERIES.get((operation.method, operation.path))
+            response = await api.request(operation.method, path, json=body, params=query)
+            names = {name: values[name] for name, _ in operation.path_kinds if name not in ("providerId", "actionType")}
             answers.append((response.status_code, anonymous(response.text, names, path)))
 
         expected = 200 if (operation.method, operation.path) == CANCELS else 404
         assert answers[0][0] == expected, f"{operation.method} {operation.path}: {answers[0]}"
-        assert answers[0] == answers[1] == answers[2]
+        # A malformed id of a notification is refused before its subscriber is looked for.
+        alike = answers[:2] if "subscriberId" in names and "notificationId" in names else answers
+        assert alike[0] == alike[1] == alike[-1]
     assert await everything(other_api) == before
 
 

@@ -71,3 +71,29 @@ def test_all_problems_are_reported_together() -> None:
 def test_a_query_that_is_not_utf8_is_malformed(raw: bytes) -> None:
     with pytest.raises(Malformed):
         read(raw)
+
+
+class Grouped(Wire):
+    tags: tuple[tuple[str, ...], ...] = ()
+    words: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("query", "tags"),
+    [
+        (b"tags=a", (("a",),)),
+        (b"tags[]=a&tags[]=b", (("a", "b"),)),
+        (b"tags%5B%5D=a&tags%5B%5D=b", (("a", "b"),)),
+        (b"tags[0]=a&tags[1]=b", (("a", "b"),)),
+        (b"tags[0][]=a&tags[0][]=b&tags[1][]=c", (("a", "b"), ("c",))),
+        (b"tags[1][0]=c&tags[0][0]=a&tags[0][1]=b", (("a", "b"), ("c",))),
+        (b"tags[]=a&tags[0][]=b", (("a",), ("b",))),
+        (b"words[0][]=a", ()),
+        (b"tags[", ()),
+        (b"tags[x][]=a", ()),
+    ],
+)
+def test_arrays_of_arrays_are_read_by_the_number_of_their_group(
+    query: bytes, tags: tuple[tuple[str, ...], ...]
+) -> None:
+    assert make_query_reader(Grouped)(query).tags == tags

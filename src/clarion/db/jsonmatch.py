@@ -1,4 +1,4 @@
-"""Partial match of JSON documents as an SQL function of SQLite; migrations define the same one in PostgreSQL."""
+"""Matching of JSON documents as SQL functions of SQLite; migrations define the same ones in PostgreSQL."""
 
 from typing import Any
 
@@ -8,6 +8,26 @@ import msgspec
 def json_matches(document: str | None, pattern: str) -> bool:
     """Returns whether `document` contains `pattern`: objects by containment, arrays and scalars by equality."""
     return document is not None and _contains(msgspec.json.decode(document), msgspec.json.decode(pattern))
+
+
+def json_has_values(document: str | None, conditions: str) -> bool:
+    """Return whether `document` meets all conditions: an array of pairs, each a path and the values allowed there.
+
+    An array at the end of a path needs to contain one of the values.
+    """
+    if document is None:
+        return False
+    value = msgspec.json.decode(document)
+    return all(_has_value(value, path, wanted) for path, wanted in msgspec.json.decode(conditions))
+
+
+def _has_value(value: Any, path: list[str], wanted: list[Any]) -> bool:
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return False
+        value = value[key]
+    found = value if isinstance(value, list) else [value]
+    return any(_equal(one, other) for one in found for other in wanted)
 
 
 def _contains(value: Any, pattern: Any) -> bool:

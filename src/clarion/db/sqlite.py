@@ -15,7 +15,7 @@ import apsw
 from msgspec import Struct
 
 from clarion.cache import Caches
-from clarion.db.jsonmatch import json_matches
+from clarion.db.jsonmatch import json_has_values, json_matches
 from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
 from clarion.errors import StoreUnavailable
@@ -52,6 +52,7 @@ def connect(path: Path, *, read_only: bool = False) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(str(path.resolve()), flags, statementcachesize=_CACHED_STATEMENTS)
     connection.create_scalar_function("json_matches", cast("Any", json_matches), 2, deterministic=True)
+    connection.create_scalar_function("json_has_values", cast("Any", json_has_values), 2, deterministic=True)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     if not read_only:
         connection.execute("PRAGMA journal_mode = WAL")

@@ -41,6 +41,7 @@ _MEANINGS = {
     500: "A defect on our side",
     503: "The store is unreachable or full; try again after `Retry-After` seconds",
 }
+_NO_SESSION = "No session, or one that has expired or was ended"
 
 
 def describe_api(operations: Sequence[Operation]) -> bytes:
@@ -64,7 +65,12 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
                     "in": "header",
                     "name": "Authorization",
                     "description": "`ApiKey <key>`",
-                }
+                },
+                "Session": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token of a subscriber's session, from `POST /v1/inbox/session`",
+                },
             },
         },
     }
@@ -105,13 +111,15 @@ def _operation(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
     }
     if more.strip():
         described["description"] = more.strip()
-    if operation.scope is None:
+    if operation.is_for_subscribers:
+        described["security"] = [{"Session": []}]
+    elif operation.scope is None:
         described["security"] = []
     else:
         described["x-scope"] = operation.scope
     if operation.body_shape is not None:
         described["requestBody"] = {
-            "required": True,
+            "required": not operation.is_body_optional,
             "content": {"application/json": _content(operation.body_shape, schemas)},
         }
     return described
@@ -126,7 +134,7 @@ def _parameters(operation: Operation, schemas: _Schemas) -> Iterable[dict[str, A
         shape = schemas.parameters_of(operation.query_shape)
         for name, schema in shape["properties"].items():
             yield {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
-    if operation.scope is not None:
+    if operation.scope is not None or operation.is_for_subscribers:
         yield _IGNORED_KEY if operation.is_safe else _IDEMPOTENCY_KEY
 
 
@@ -142,7 +150,7 @@ def _responses(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
         shape = {422: ValidationErrorBody, 500: UnexpectedErrorBody}.get(status, ErrorBody)
         content = _content(shape, schemas) | {"example": _refusal_example(operation, status)}
         responses[str(status)] = {
-            "description": _MEANINGS[status],
+            "description": _meaning(operation, status),
             "headers": _HEADERS | (_RETRY if status in (409, 503) else {}),
             "content": {"application/json": content},
         }
@@ -159,18 +167,24 @@ def _refusals(operation: Operation) -> list[int]:
     found = {500, 503}
     if operation.scope is not None:
         found |= {401, 403, 413}
+    if operation.is_for_subscribers:
+        found |= {401, 413}
     if operation.transaction is Transaction.NONE and operation.scope is None:
         # These authenticate by the content of the request, such as a signature.
         found |= {400, 401, 413}
     if operation.path_kinds:
         found.add(404)
-    if not operation.is_safe and operation.scope is not None:
+    if not operation.is_safe and (operation.scope is not None or operation.is_for_subscribers):
         found |= {409, 422}
     if operation.query_shape is not None:
         found |= {400, 422}
     if operation.body_shape is not None:
         found |= {400, 404, 413, 415, 422}
     return sorted(found)
+
+
+def _meaning(operation: Operation, status: int) -> str:
+    return _NO_SESSION if status == 401 and operation.is_for_subscribers else _MEANINGS[status]
 
 
 def _content(kind: Any, schemas: _Schemas) -> dict[str, Any]:
@@ -182,7 +196,7 @@ def _refusal_example(operation: Operation, status: int) -> dict[str, Any]:
         "statusCode": status,
         "timestamp": "2026-01-31T09:30:00.000Z",
         "path": re.sub(r"\{\w+\}", "ada", operation.path),
-        "message": _MEANINGS[status],
+        "message": _meaning(operation, status),
         "error": HTTPStatus(status).phrase,
     }
     if status == 422:

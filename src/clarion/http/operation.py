@@ -179,6 +179,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     is_batched: bool
     precheck: Handler | None
     body_limit: int
+    is_body_optional: bool
     path_kinds: tuple[tuple[str, Any], ...]
     query_shape: type[Wire] | None
     read_query: Callable[[bytes], Wire] | None
@@ -211,6 +212,7 @@ def operation(  # noqa: PLR0913 - the options of a route
     query: type[Wire] | None = None,
     body: type[Wire] | None = None,
     body_limit: int = SMALL_BODY,
+    optional_body: bool = False,
     transaction: Transaction | None = None,
     batched: bool = False,
     precheck: Handler | None = None,
@@ -223,6 +225,8 @@ def operation(  # noqa: PLR0913 - the options of a route
     The function takes a Call, the parameters of the path in their order, then `query` and `body` if they are declared.
     Of several statuses the first is the default. `transaction` is READ for GET and HEAD and WRITE for other methods
     unless given; with NONE the function takes a DetachedCall instead of the Call.
+
+    With `optional_body` no body means an empty object.
 
     A `batched` operation takes `calls` and `bodies`, those of the requests that arrive at the same time. It returns
     for each request the result or the error that refuses it, and must write nothing for a request that it refuses.
@@ -257,6 +261,7 @@ def operation(  # noqa: PLR0913 - the options of a route
             is_batched=batched,
             precheck=precheck,
             body_limit=body_limit,
+            is_body_optional=optional_body,
             path_kinds=path_kinds,
             query_shape=query,
             read_query=make_query_reader(query) if query else None,

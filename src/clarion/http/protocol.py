@@ -261,6 +261,8 @@ class LimitedProtocol(HttpToolsProtocol):
             "content-type: application/json",
             f"content-length: {len(body)}",
             "connection: close",
+            # There is nothing to read but the error, and a page of the inbox should see that.
+            "access-control-allow-origin: *",
             *(["retry-after: 1"] if status == 503 else []),
         ]
         return "\r\n".join([*lines, "", ""]).encode() + body
@@ -282,6 +284,7 @@ class LimitedProtocol(HttpToolsProtocol):
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
             (b"retry-after", b"1"),
+            (b"access-control-allow-origin", b"*"),
         ]
         await send_and_close({"type": "http.response.start", "status": 503, "headers": headers})
         await send({"type": "http.response.body", "body": body})

@@ -17,21 +17,32 @@ T = TypeVar("T", bound=Wire)
 # Clients generated from the API send numbers as floats: 3.0 is 3.
 _NUMBER = re.compile(r"(-?[0-9]{1,15})(?:\.0*)?")
 _BOOLEANS = {"true": True, "false": False}
+_IN_ARRAY = re.compile(r"^([^\[\]]+)\[[0-9]*\]$")
+# `tags[0][]=a`: the value belongs to group 0 of `tags`.
+_IN_GROUP = re.compile(r"([^\[\]]+)\[([0-9]+)\]\[[0-9]*\]")
+
+
+class _Groups:
+    """Marks a parameter that is an array of arrays."""
 
 
 def make_query_reader(shape: type[T]) -> Callable[[bytes], T]:
     """Returns a function that parses a raw query string into `shape`; unknown parameters are ignored."""
     kinds = {field.encode_name: _kind(field.type) for field in _fields(shape)}
+    groups = {name for name, kind in kinds.items() if kind is _Groups}
     defaults = msgspec.convert({}, shape, dec_hook=parse_checked) if not _required(shape) else None
 
     def read(raw: bytes) -> T:
         if not raw and defaults is not None:
             return defaults
+        found = parse_query(raw)
         values = {
             name: _value(kinds[name], texts)
-            for name, texts in parse_query(raw).items()
+            for name, texts in found.items()
             if name in kinds and (texts != [""] or kinds[name] is str)
         }
+        if groups:
+            _add_groups(values, found, groups)
         try:
             return msgspec.convert(values, shape, dec_hook=parse_checked)
         except msgspec.ValidationError:
@@ -44,11 +55,22 @@ def make_query_reader(shape: type[T]) -> Callable[[bytes], T]:
 
 
 def parse_query(raw: bytes) -> dict[str, list[str]]:
-    """The values of each name in order; `name[]` is the same as `name` repeated."""
+    """The values of each name in order; `name[]` and `name[0]` are the same as `name` repeated."""
     found: dict[str, list[str]] = {}
     for name, value in _pairs(raw):
-        found.setdefault(name.removesuffix("[]"), []).append(value)
+        found.setdefault(_IN_ARRAY.sub(r"\1", name) if "[" in name else name, []).append(value)
     return found
+
+
+def _add_groups(values: dict[str, Any], found: dict[str, list[str]], groups: set[str]) -> None:
+    """Add the groups that are numbered; values without a number are one group."""
+    numbered: dict[tuple[str, int], list[str]] = {}
+    for name, texts in found.items():
+        match = _IN_GROUP.fullmatch(name)
+        if match is not None and match[1] in groups:
+            numbered.setdefault((match[1], int(match[2])), []).extend(texts)
+    for (name, _), texts in sorted(numbered.items()):
+        values.setdefault(name, []).append(texts)
 
 
 def _pairs(raw: bytes) -> Iterator[tuple[str, str]]:
@@ -85,13 +107,17 @@ def _kind(info: inspect.Type) -> type:
         return int
     if isinstance(info, inspect.BoolType):
         return bool
-    return list if isinstance(info, inspect.ListType | inspect.VarTupleType) else str
+    if isinstance(info, inspect.ListType | inspect.VarTupleType):
+        return _Groups if isinstance(info.item_type, inspect.ListType | inspect.VarTupleType) else list
+    return str
 
 
 def _value(kind: type, texts: list[str]) -> Any:
     """The value in its type, or the text if it is not valid: conversion to the shape then reports the problem."""
     if kind is list:
         return texts
+    if kind is _Groups:
+        return [texts]
     text = texts[-1]
     if kind is int:
         match = _NUMBER.fullmatch(text)

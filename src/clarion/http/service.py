@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from clarion import errors
 from clarion.db.port import Connection, Database
 from clarion.http import idempotency
+from clarion.http.cors import INBOX_PATHS, InboxCors
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
 from clarion.http.idempotency import Response
 from clarion.http.limits import HeldBytes, check_nesting, check_size
@@ -79,6 +80,7 @@ class Service:
         self._authenticate = authenticate
         self._authenticate_session = authenticate_session
         self._pages = pages
+        self._cors = InboxCors(services.settings.inbox_origins)
         self._held = HeldBytes()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="clarion-large")
 
@@ -87,7 +89,15 @@ class Service:
             raise NotImplementedError(f"{scope['type']} is not served")
         started = time.perf_counter()
         request = _make_request(scope)
+        is_inbox = request.raw_path.startswith(INBOX_PATHS)
+        if is_inbox and request.method == "OPTIONS":
+            preflight = self._cors.preflight_headers(request.headers)
+            await send({"type": "http.response.start", "status": 204, "headers": preflight})
+            await send({"type": "http.response.body"})
+            return
         status, headers, body = await self._respond(request, receive)
+        if is_inbox:
+            headers += self._cors.response_headers(request.headers)
         if len(body) >= MIN_COMPRESSED_BYTES and _VARIES not in headers:
             headers.append(_VARIES)
             if accepts_gzip(request.headers):
@@ -225,7 +235,7 @@ def _read_arguments(operation: Operation, request: _Request, path_texts: list[st
         problems |= error.problems
     try:
         if operation.read_body:
-            named["body"] = operation.read_body(_check_body(request.headers, body))
+            named["body"] = operation.read_body(_check_body(operation, request.headers, body))
     except errors.Invalid as error:
         problems |= error.problems
     if problems:
@@ -233,9 +243,11 @@ def _read_arguments(operation: Operation, request: _Request, path_texts: list[st
     return _Arguments(operation.path_values(path_texts), named)
 
 
-def _check_body(headers: Headers, body: bytes) -> bytes:
+def _check_body(operation: Operation, headers: Headers, body: bytes) -> bytes:
     content_type = headers.get(b"content-type")
     if not body:
+        if operation.is_body_optional:
+            return b"{}"
         raise errors.Malformed("The body is empty; send a JSON object")
     if content_type not in (None, _JSON) and not _JSON_TYPES.fullmatch(content_type.strip()):
         raise errors.NotJson("Send the body as JSON, with the header Content-Type: application/json")

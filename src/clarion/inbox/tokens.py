@@ -12,6 +12,8 @@ from clarion.vault import Vault
 
 LIFETIME = Millis(15 * DAY)
 AUDIENCE = "clarion-inbox"
+SCHEME = "Bearer"
+"""Of the Authorization header."""
 
 _ALGORITHM = "HS256"
 _NO_KEY = ApiKeyId(bytes(16))
@@ -70,11 +72,11 @@ class SessionTokens:
             )
             claims = msgspec.convert(decoded, _Claims)
         except (jwt.InvalidTokenError, msgspec.ValidationError, KeyError, TypeError):
-            raise Unauthenticated(_REFUSED) from None
+            raise Unauthenticated(_REFUSED, scheme=SCHEME) from None
         subscriber_id, environment_id, organization_id = find_id(claims.sub), find_id(claims.env), find_id(claims.org)
         is_over = claims.exp * SECOND <= self._clock.now()
         if subscriber_id is None or environment_id is None or organization_id is None or is_over:
-            raise Unauthenticated(_REFUSED)
+            raise Unauthenticated(_REFUSED, scheme=SCHEME)
         session = SubscriberSession(
             subscriber_id=SubscriberId(subscriber_id), epoch=claims.epoch, context_keys=claims.ctx
         )
@@ -86,5 +88,5 @@ class SessionTokens:
         """Who sent an Authorization header."""
         scheme, _, token = (header or "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
-            raise Unauthenticated("Send the token of a session: 'Authorization: Bearer <token>'")
+            raise Unauthenticated("Send the token of a session: 'Authorization: Bearer <token>'", scheme=SCHEME)
         return self.read(token.strip())

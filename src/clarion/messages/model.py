@@ -18,6 +18,9 @@ from clarion.ids import (
 )
 from clarion.vocabulary import Channel, MarkAs, MessageStatus, Severity
 
+MAX_SNOOZE_HOURS = 90 * 24
+"""How long a message may be snoozed."""
+
 MessageChanges = dict[str, bool | Millis | None]
 """New values by column."""
 
@@ -61,6 +64,12 @@ class Message(Struct, frozen=True, kw_only=True):
     error_text: str | None
     created_at: Millis
     updated_at: Millis
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the inbox counts it as unread."""
+        in_inbox = not self.archived and self.snoozed_until is None
+        return self.channel == Channel.IN_APP and not self.read and in_inbox
 
 
 class MessageOrigin(Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
 from clarion.messages import store
+from clarion.messages.announcing import announce_changes
 from clarion.messages.feed import filter_feed, read_pattern
 from clarion.messages.filters import filter_messages, filter_outbox
 from clarion.messages.model import Message, decide_marks
@@ -25,6 +26,7 @@ from clarion.messages.wire import (
     OutboxQuery,
     UnseenQuery,
 )
+from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import get_subscriber, list_subscribers_by_id
 from clarion.subscribers.wire import DeletedOut
 from clarion.vocabulary import MarkAs, Scope
@@ -48,7 +50,7 @@ async def list_outbox(call: Call, query: OutboxQuery) -> OffsetPage[MessageOut]:
 @operation("DELETE", "/v1/messages/{messageId}", scope=Scope.MESSAGES_WRITE)
 async def delete_message(call: Call, message_id: MessageId) -> DeletedOut:
     """Delete a message."""
-    await store.delete_message(call.db, call.environment_id, message_id)
+    announce_changes(call, await store.delete_message(call.db, call.environment_id, message_id))
     return DeletedOut(acknowledged=True, status="deleted")
 
 
@@ -63,7 +65,8 @@ async def delete_messages_of_transaction(
     call: Call, transaction_key: TransactionKey, query: DeleteMessagesQuery
 ) -> None:
     """Delete the messages of one trigger, of one channel or all of them."""
-    await store.delete_messages_of_transaction(call.db, call.environment_id, transaction_key, query.channel)
+    owners = await store.delete_messages_of_transaction(call.db, call.environment_id, transaction_key, query.channel)
+    announce_changes(call, owners)
 
 
 @operation(
@@ -73,9 +76,12 @@ async def mark_messages(call: Call, subscriber_key: SubscriberKey, body: MarkIn)
     """Mark messages of a subscriber as seen, read, unseen or unread; ids that name none of theirs are skipped."""
     message_ids = _read_message_ids(body)
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
+    before = await _list_unread(call, subscriber, message_ids)
     await store.mark_messages(call.db, subscriber, message_ids, decide_marks(body.mark_as, call.now), call.now)
     messages = await store.list_messages_by_id(call.db, call.environment_id, subscriber.id, message_ids)
     await _emit_mark_events(call, body.mark_as, [one.id for one in messages])
+    if before is not None and before != {one.id for one in messages if one.is_unread}:
+        announce_changes(call, [subscriber.id])
     return [MessageOut.of(view) for view in await _list_views(call, messages)]
 
 
@@ -90,6 +96,8 @@ async def mark_all_messages(call: Call, subscriber_key: SubscriberKey, body: Mar
         return 0
     marked = await store.mark_all_messages(call.db, subscriber, decide_marks(body.mark_as, call.now), call.now)
     await _emit_mark_events(call, body.mark_as, marked)
+    if marked and body.mark_as is not MarkAs.SEEN:
+        announce_changes(call, [subscriber.id])
     return len(marked)
 
 
@@ -142,6 +150,14 @@ async def _list_views(call: Call, messages: Sequence[Message]) -> list[MessageVi
         )
         for one in messages
     ]
+
+
+async def _list_unread(call: Call, subscriber: Subscriber, ids: Sequence[MessageId]) -> set[MessageId] | None:
+    """Return which of the messages are unread; None if nobody wants to know."""
+    if not call.services.bus.is_watched(call.environment_id):
+        return None
+    messages = await store.list_messages_by_id(call.db, call.environment_id, subscriber.id, ids)
+    return {one.id for one in messages if one.is_unread}
 
 
 async def _emit_mark_events(call: Call, mark_as: MarkAs, marked: Sequence[MessageId]) -> None:

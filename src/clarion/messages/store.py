@@ -36,7 +36,10 @@ LIST_ORIGINS = sql("""
     JOIN workflows AS w ON w.environment_id = g.environment_id AND w.id = g.workflow_id
     WHERE g.environment_id = :environment_id AND g.id {any:ids}
 """)
-DELETE_MESSAGE = sql("DELETE FROM messages WHERE environment_id = :environment_id AND id = :id")
+_OWNER = """
+    subscriber_id, (channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL) AS is_unread
+"""
+DELETE_MESSAGE = sql(f"DELETE FROM messages WHERE environment_id = :environment_id AND id = :id RETURNING {_OWNER}")
 
 _OF_TRANSACTION = """
     t.trigger_id = (
@@ -102,21 +105,28 @@ async def mark_all_messages(
     return [MessageId(row["id"]) for row in rows]
 
 
-async def delete_message(db: Connection, environment_id: EnvironmentId, message_id: MessageId) -> None:
-    if not await db.execute(DELETE_MESSAGE, environment_id=environment_id, id=message_id):
+async def delete_message(db: Connection, environment_id: EnvironmentId, message_id: MessageId) -> list[SubscriberId]:
+    """Delete a message; returns whose inbox had it as unread."""
+    row = await db.fetch_one(DELETE_MESSAGE, environment_id=environment_id, id=message_id)
+    if row is None:
         raise NotFound("Message", id_text(message_id))
+    return _list_owners([row])
 
 
 async def delete_messages_of_transaction(
     db: Connection, environment_id: EnvironmentId, transaction_key: TransactionKey, channel: Channel | None
-) -> None:
-    """Delete the messages of one transaction, of one channel or of all; raises NotFound if there are none."""
+) -> list[SubscriberId]:
+    """Delete the messages of one transaction, of one channel or of all; raises NotFound if there are none.
+
+    Returns whose inboxes had one of them as unread.
+    """
     of_channel = {} if channel is None else {"channel": channel}
-    removed = await db.execute(
+    removed = await db.fetch(
         sql(f"""
             DELETE FROM messages AS t
             WHERE t.environment_id = :environment_id AND {_OF_TRANSACTION}
             {"AND t.channel = :channel" if of_channel else ""}
+            RETURNING {_OWNER}
         """),
         environment_id=environment_id,
         transaction_key=transaction_key,
@@ -124,6 +134,7 @@ async def delete_messages_of_transaction(
     )
     if not removed:
         raise NotFound("A message of transaction", transaction_key)
+    return _list_owners(removed)
 
 
 def message_of(row: Row) -> Message:
@@ -133,6 +144,10 @@ def message_of(row: Row) -> Message:
     for name in _FLAGS:
         values[name] = bool(values[name])
     return Message(**values)
+
+
+def _list_owners(rows: Sequence[Row]) -> list[SubscriberId]:
+    return [SubscriberId(row["subscriber_id"]) for row in rows if row["is_unread"]]
 
 
 def _origin(row: Row) -> MessageOrigin:

@@ -3,12 +3,14 @@
 import re
 from typing import Annotated, ClassVar, Self
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
-from clarion.http.wire import CheckedText, Wire
+from clarion.http.wire import CheckedText, Wire, parse_checked
 from clarion.ids import id_text
 from clarion.preferences.model import SOURCES, PreferenceDecision, Source
+from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel, Criticality, Severity
 from clarion.workflows.model import Workflow
 
@@ -101,6 +103,10 @@ class GlobalPreferenceOut(Wire):
     channels: PreferenceChannels
     schedule: Schedule | UnsetType = UNSET
 
+    @classmethod
+    def of(cls, subscriber: Subscriber, decision: PreferenceDecision) -> Self:
+        return cls(enabled=decision.enabled, channels=channels_out(decision), schedule=schedule_out(subscriber))
+
 
 class WorkflowPreferenceOut(Wire):
     enabled: bool
@@ -166,6 +172,13 @@ class ChangedPreferenceOut(Wire):
 
 def channels_out(decision: PreferenceDecision) -> PreferenceChannels:
     return PreferenceChannels(**{channel.value: one.enabled for channel, one in decision.channels.items()})
+
+
+def schedule_out(subscriber: Subscriber) -> Schedule | UnsetType:
+    if subscriber.schedule is None:
+        return UNSET
+    schedule: Schedule = msgspec.convert(subscriber.schedule, Schedule, dec_hook=parse_checked)
+    return schedule
 
 
 def overrides_out(decision: PreferenceDecision) -> list[OverrideOut]:

@@ -45,6 +45,11 @@ class EventType(StrEnum):
     MESSAGE_READ = "message.read"
     MESSAGE_UNSEEN = "message.unseen"
     MESSAGE_UNREAD = "message.unread"
+    MESSAGE_ARCHIVED = "message.archived"
+    MESSAGE_UNARCHIVED = "message.unarchived"
+    MESSAGE_SNOOZED = "message.snoozed"
+    MESSAGE_UNSNOOZED = "message.unsnoozed"
+    MESSAGE_DELETED = "message.deleted"
     WORKFLOW_CREATED = "workflow.created"
     WORKFLOW_UPDATED = "workflow.updated"
     WORKFLOW_DELETED = "workflow.deleted"
@@ -64,6 +69,11 @@ EVENT_DESCRIPTIONS = {
     EventType.MESSAGE_READ: "A message was marked as read.",
     EventType.MESSAGE_UNSEEN: "A message was marked as unseen.",
     EventType.MESSAGE_UNREAD: "A message was marked as unread.",
+    EventType.MESSAGE_ARCHIVED: "A message was archived.",
+    EventType.MESSAGE_UNARCHIVED: "A message was taken out of the archive.",
+    EventType.MESSAGE_SNOOZED: "A message was snoozed.",
+    EventType.MESSAGE_UNSNOOZED: "A message came back from a snooze, at its moment or because somebody ended it.",
+    EventType.MESSAGE_DELETED: "A message was deleted from an inbox; the event has it as it was.",
     EventType.WORKFLOW_CREATED: "A workflow was created or copied.",
     EventType.WORKFLOW_UPDATED: "A workflow was changed.",
     EventType.WORKFLOW_DELETED: "A workflow was deleted.",

@@ -11,12 +11,31 @@ ID = sa.LargeBinary(16).with_variant(UUID(), "postgresql")
 UNREAD = "channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL"
 SNOOZED = "snoozed_until IS NOT NULL"
 
+# A condition is a path of one or two keys, and the values that are allowed there.
+_POSTGRES_HAS_VALUES = """
+    CREATE FUNCTION json_has_values(document text, conditions text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+        SELECT document IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM jsonb_array_elements(conditions::jsonb) AS one
+            WHERE NOT EXISTS (
+                SELECT 1 FROM jsonb_array_elements(one -> 1) AS wanted
+                WHERE CASE jsonb_array_length(one -> 0)
+                    WHEN 1 THEN document::jsonb -> (one -> 0 ->> 0)
+                    ELSE document::jsonb -> (one -> 0 ->> 0) -> (one -> 0 ->> 1)
+                END @> wanted
+            )
+        )
+    $$
+"""
+
 
 def upgrade() -> None:
     op.add_column("environments", sa.Column("session_epoch", sa.Integer(), nullable=False, server_default="0"))
     op.add_column("api_keys", sa.Column("sealed", sa.Text(), nullable=True))
     op.add_column("triggers", sa.Column("context", sa.Text(), nullable=True))
     _order_messages()
+    if op.get_bind().dialect.name == "postgresql":
+        op.execute(_POSTGRES_HAS_VALUES)
     _extend_subscriptions()
     op.create_table(
         "socket_hosts",

@@ -1,0 +1,136 @@
+"""The notifications of the person whose session it is: list, count, and everything that the inbox does with them."""
+
+from functools import partial
+
+from clarion.http.operation import Call, operation
+from clarion.ids import MessageId
+from clarion.inbox.access import get_session_subscriber
+from clarion.inbox.wire import Data
+from clarion.messages import inbox_actions as actions
+from clarion.messages import inbox_state as state
+from clarion.messages.inbox_views import (
+    change_notification,
+    count_notifications,
+    list_notifications,
+    snooze_notification,
+)
+from clarion.messages.inbox_wire import (
+    ActionIn,
+    CountQuery,
+    FilterCountOut,
+    InboxNotificationOut,
+    InboxPageOut,
+    InboxQuery,
+    ManyIn,
+    SeenIn,
+    SnoozeIn,
+)
+from clarion.webhooks.model import EventType
+
+_ONE = "/v1/inbox/notifications/{notificationId}"
+
+
+@operation("GET", "/v1/inbox/notifications", session=True, query=InboxQuery)
+async def list_inbox_notifications(call: Call, query: InboxQuery) -> InboxPageOut:
+    """List the notifications of the inbox, newest first."""
+    return await list_notifications(call, await get_session_subscriber(call), query)
+
+
+@operation("GET", "/v1/inbox/notifications/count", session=True, query=CountQuery)
+async def count_inbox_notifications(call: Call, query: CountQuery) -> Data[list[FilterCountOut]]:
+    """Count the notifications that fit each of several filters, up to 100 each."""
+    return Data(data=await count_notifications(call, await get_session_subscriber(call), query))
+
+
+@operation("PATCH", f"{_ONE}/read", session=True)
+async def read_inbox_notification(call: Call, message_id: MessageId) -> Data[InboxNotificationOut]:
+    """Mark a notification as read, which takes it out of the archive."""
+    return await _change(call, message_id, state.mark_read, EventType.MESSAGE_READ)
+
+
+@operation("PATCH", f"{_ONE}/unread", session=True)
+async def unread_inbox_notification(call: Call, message_id: MessageId) -> Data[InboxNotificationOut]:
+    """Mark a notification as unread, which takes it out of the archive."""
+    return await _change(call, message_id, state.mark_unread, EventType.MESSAGE_UNREAD)
+
+
+@operation("PATCH", f"{_ONE}/archive", session=True)
+async def archive_inbox_notification(call: Call, message_id: MessageId) -> Data[InboxNotificationOut]:
+    """Archive a notification, which marks it as read."""
+    return await _change(call, message_id, state.archive, EventType.MESSAGE_ARCHIVED)
+
+
+@operation("PATCH", f"{_ONE}/unarchive", session=True)
+async def unarchive_inbox_notification(call: Call, message_id: MessageId) -> Data[InboxNotificationOut]:
+    """Take a notification out of the archive."""
+    return await _change(call, message_id, state.unarchive, EventType.MESSAGE_UNARCHIVED)
+
+
+@operation("PATCH", f"{_ONE}/snooze", session=True, body=SnoozeIn)
+async def snooze_inbox_notification(call: Call, message_id: MessageId, body: SnoozeIn) -> Data[InboxNotificationOut]:
+    """Hide a notification until a moment, at which it comes back as new and unread."""
+    return Data(data=await snooze_notification(call, await get_session_subscriber(call), message_id, body))
+
+
+@operation("PATCH", f"{_ONE}/unsnooze", session=True)
+async def unsnooze_inbox_notification(call: Call, message_id: MessageId) -> Data[InboxNotificationOut]:
+    """Bring a snoozed notification back now."""
+    return await _change(call, message_id, state.unsnooze, EventType.MESSAGE_UNSNOOZED)
+
+
+@operation("PATCH", f"{_ONE}/complete", session=True, body=ActionIn)
+async def complete_inbox_action(call: Call, message_id: MessageId, body: ActionIn) -> Data[InboxNotificationOut]:
+    """Note that a button was used, which marks the notification as read."""
+    change = partial(state.complete_action, button=body.action_type)
+    return await _change(call, message_id, change, EventType.MESSAGE_READ)
+
+
+@operation("PATCH", f"{_ONE}/revert", session=True, body=ActionIn)
+async def revert_inbox_action(call: Call, message_id: MessageId, body: ActionIn) -> Data[InboxNotificationOut]:
+    """Note that what a button did was undone."""
+    change = partial(state.revert_action, button=body.action_type)
+    return await _change(call, message_id, change, None)
+
+
+@operation("DELETE", f"{_ONE}/delete", session=True, status=204)
+async def delete_inbox_notification(call: Call, message_id: MessageId) -> None:
+    """Delete a notification."""
+    await actions.delete_message(call, await get_session_subscriber(call), message_id)
+
+
+@operation("POST", "/v1/inbox/notifications/seen", session=True, status=204, body=SeenIn, optional_body=True)
+async def see_inbox_notifications(call: Call, body: SeenIn) -> None:
+    """Mark notifications as seen: the given ones, those that fit the filters, or all."""
+    subscriber = await get_session_subscriber(call)
+    await actions.mark_all_seen(call, subscriber, body.read_filter(), body.ids)
+
+
+@operation("POST", "/v1/inbox/notifications/read", session=True, status=204, body=ManyIn, optional_body=True)
+async def read_inbox_notifications(call: Call, body: ManyIn) -> None:
+    """Mark all notifications as read, or those that fit the filters; snoozed ones are left alone."""
+    await actions.mark_all_read(call, await get_session_subscriber(call), body.read_filter())
+
+
+@operation("POST", "/v1/inbox/notifications/archive", session=True, status=204, body=ManyIn, optional_body=True)
+async def archive_inbox_notifications(call: Call, body: ManyIn) -> None:
+    """Archive all notifications, or those that fit the filters; snoozed ones are left alone."""
+    await actions.archive_all(call, await get_session_subscriber(call), body.read_filter())
+
+
+@operation("POST", "/v1/inbox/notifications/read-archive", session=True, status=204, body=ManyIn, optional_body=True)
+async def archive_read_inbox_notifications(call: Call, body: ManyIn) -> None:
+    """Archive all notifications that are read, or those of them that fit the filters."""
+    await actions.archive_all_read(call, await get_session_subscriber(call), body.read_filter())
+
+
+@operation("POST", "/v1/inbox/notifications/delete", session=True, status=204, body=ManyIn, optional_body=True)
+async def delete_inbox_notifications(call: Call, body: ManyIn) -> None:
+    """Delete all notifications, or those that fit the filters; archived and snoozed ones are included."""
+    await actions.delete_all(call, await get_session_subscriber(call), body.read_filter())
+
+
+async def _change(
+    call: Call, message_id: MessageId, change: actions.Change, event: EventType | None
+) -> Data[InboxNotificationOut]:
+    subscriber = await get_session_subscriber(call)
+    return Data(data=await change_notification(call, subscriber, message_id, change, event))

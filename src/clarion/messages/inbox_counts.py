@@ -1,0 +1,74 @@
+"""The counts of an inbox: unread messages by severity, and unseen ones, at the same cost for any number of messages."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.ids import EnvironmentId, SubscriberId
+from clarion.vocabulary import Severity
+
+MAX_INBOX_COUNT = 100
+"""Counts end here: the inbox shows 99+ beyond it."""
+
+_REACH = MAX_INBOX_COUNT + 1
+_PACKED = _REACH + 1
+
+
+def _count_severity(severity: Severity) -> str:
+    """SQL: the number of unread messages, and of unseen ones among them, in one number.
+
+    The index has the unseen ones first, so that the rows that are read decide both counts.
+    """
+    return f"""
+        (
+            SELECT count(*) + {_PACKED} * count(CASE WHEN NOT m.seen THEN 1 END) FROM (
+                SELECT seen FROM messages
+                WHERE environment_id = :environment_id AND subscriber_id = s.id AND severity = '{severity}'
+                AND channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL
+                ORDER BY severity, seen, position LIMIT {_REACH}
+            ) AS m
+        ) AS {severity}
+    """
+
+
+COUNT_INBOX = sql(f"""
+    SELECT s.id, {", ".join(_count_severity(one) for one in Severity)}
+    FROM subscribers AS s WHERE s.environment_id = :environment_id AND s.id {{any:subscriber_ids}}
+""")
+
+
+class InboxCounts(Struct, frozen=True, kw_only=True):
+    """What the bell of one person shows. Unread is what is not read, not archived and not snoozed."""
+
+    unread: dict[Severity, int]
+    """Each up to MAX_INBOX_COUNT."""
+    unseen: int
+    """Of the unread ones, up to MAX_INBOX_COUNT."""
+    has_more_unread: bool
+    """Whether there are more unread messages than MAX_INBOX_COUNT in all."""
+    has_more_unseen: bool
+
+    @property
+    def total_unread(self) -> int:
+        return min(MAX_INBOX_COUNT, sum(self.unread.values()))
+
+
+async def count_inbox(
+    db: Connection, environment_id: EnvironmentId, subscriber_ids: Sequence[SubscriberId]
+) -> dict[SubscriberId, InboxCounts]:
+    """Count the messages of several people in one statement; people who do not exist are left out."""
+    rows = await db.fetch(COUNT_INBOX, environment_id=environment_id, subscriber_ids=list(subscriber_ids))
+    return {SubscriberId(row["id"]): _counts_of([row[one] for one in Severity]) for row in rows}
+
+
+def _counts_of(packed: Sequence[int]) -> InboxCounts:
+    unread = [one % _PACKED for one in packed]
+    unseen = sum(one // _PACKED for one in packed)
+    return InboxCounts(
+        unread={severity: min(MAX_INBOX_COUNT, found) for severity, found in zip(Severity, unread, strict=True)},
+        unseen=min(MAX_INBOX_COUNT, unseen),
+        has_more_unread=sum(unread) > MAX_INBOX_COUNT,
+        has_more_unseen=unseen > MAX_INBOX_COUNT,
+    )

@@ -1,0 +1,213 @@
+"""Lists and counts of one person's inbox, newest first; each view walks an index that has its messages in order."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.db.listing import MAX_PAGE_BYTES
+from clarion.db.port import Connection, Dialect, Row
+from clarion.db.query import Query, sql
+from clarion.ids import EnvironmentId, MessageId, WorkflowId, first_id, last_id
+from clarion.jsontext import json_text, json_value
+from clarion.messages.inbox_counts import MAX_INBOX_COUNT
+from clarion.messages.inbox_filters import InboxFilter, TagGroups
+from clarion.messages.model import Message
+from clarion.messages.store import COLUMNS, message_of
+from clarion.subscribers.model import Subscriber
+from clarion.vocabulary import Severity
+
+# A message's position is made when it is created, but may be ahead of the clock by up to a second.
+_SLACK = 1_000
+_REACH = MAX_INBOX_COUNT + 1
+
+IS_UNREAD = "t.channel = 'in_app' AND NOT t.read AND NOT t.archived AND t.snoozed_until IS NULL"
+"""As the index of unread messages says it."""
+TRANSACTION = """
+    (
+        SELECT g.transaction_key FROM triggers AS g
+        WHERE g.environment_id = t.environment_id AND g.id = t.trigger_id
+    ) AS transaction_key
+"""
+_OF_PERSON = "t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id"
+_AFTER = """
+    t.position < COALESCE((
+        SELECT p.position FROM messages AS p
+        WHERE p.environment_id = :environment_id AND p.id = :after AND p.subscriber_id = :subscriber_id
+    ), :after)
+"""
+LIST_TAGGED_WORKFLOWS = sql("SELECT id, tags FROM workflows WHERE environment_id = :environment_id AND tags <> '[]'")
+
+
+class InboxMessage(Struct, frozen=True):
+    message: Message
+    transaction_key: str
+
+
+class InboxPage(Struct, frozen=True):
+    messages: Sequence[InboxMessage]
+    has_more: bool
+
+
+class Conditions(Struct, frozen=True, kw_only=True):
+    """A filter as SQL: the parts are disjoint, and an index has each of them in order."""
+
+    where: str
+    parts: Sequence[str]
+    parameters: dict[str, Any]
+
+
+async def list_inbox(
+    db: Connection,
+    subscriber: Subscriber,
+    wanted: InboxFilter,
+    *,
+    limit: int,
+    after: MessageId | None = None,
+    offset: int = 0,
+) -> InboxPage:
+    """Return one page, newest first. A page of very large messages has fewer than were asked for."""
+    conditions = await build_conditions(db, subscriber.environment_id, wanted, is_ordered=True)
+    query = page_query(db.dialect, conditions, has_after=after is not None)
+    rows = await db.fetch(
+        query,
+        environment_id=subscriber.environment_id,
+        subscriber_id=subscriber.id,
+        **conditions.parameters,
+        page_limit=limit + 1,
+        skipped=offset,
+        reach=offset + limit + 1,
+        **({} if after is None else {"after": after}),
+    )
+    found = [inbox_message_of(row) for row in _cut_large(rows[:limit])]
+    return InboxPage(found, has_more=len(rows) > len(found))
+
+
+async def count_inbox_filters(db: Connection, subscriber: Subscriber, wanted: Sequence[InboxFilter]) -> list[int]:
+    """Count the messages that fit each filter, in one statement; no count is higher than MAX_INBOX_COUNT."""
+    parameters: dict[str, Any] = {}
+    counts = []
+    for number, one in enumerate(wanted):
+        conditions = await build_conditions(db, subscriber.environment_id, one, prefix=f"f{number}_")
+        parameters |= conditions.parameters
+        counts.append(f"{_count_parts(conditions)} AS n{number}")
+    row = await db.fetch_one(
+        sql(f"SELECT {', '.join(counts)}"),
+        environment_id=subscriber.environment_id,
+        subscriber_id=subscriber.id,
+        **parameters,
+    )
+    return [0 if row is None else min(MAX_INBOX_COUNT, row[f"n{number}"]) for number in range(len(wanted))]
+
+
+async def build_conditions(
+    db: Connection, environment_id: EnvironmentId, wanted: InboxFilter, *, prefix: str = "", is_ordered: bool = False
+) -> Conditions:
+    """Return a filter as SQL; the names of parameters begin with the prefix. Tags are resolved to workflows first."""
+    terms, parts = _split(wanted, is_ordered=is_ordered)
+    parameters: dict[str, Any] = {}
+    if wanted.tags:
+        parameters["workflow_ids"] = await _list_tagged(db, environment_id, wanted.tags)
+        terms.append(f"t.workflow_id {{any:{prefix}workflow_ids}}")
+    if wanted.data:
+        parameters["data"] = json_text(wanted.data)
+        terms.append(f"json_has_values(t.data, :{prefix}data)")
+    if wanted.context_keys:
+        parameters["context_keys"] = json_text(sorted(wanted.context_keys))
+        terms.append(f"t.context_keys = :{prefix}context_keys")
+    if wanted.created_gte is not None:
+        parameters |= {"gte": wanted.created_gte, "first": first_id(Millis(wanted.created_gte - _SLACK))}
+        terms.append(f"t.created_at >= :{prefix}gte AND t.position >= :{prefix}first")
+    if wanted.created_lte is not None:
+        parameters |= {"lte": wanted.created_lte, "last": last_id(Millis(wanted.created_lte + _SLACK))}
+        terms.append(f"t.created_at <= :{prefix}lte AND t.position <= :{prefix}last")
+    return Conditions(
+        where=" AND ".join([_OF_PERSON, *terms]),
+        parts=parts,
+        parameters={f"{prefix}{name}": value for name, value in parameters.items()},
+    )
+
+
+def page_query(dialect: Dialect, conditions: Conditions, *, has_after: bool) -> Query:
+    where = f"{conditions.where} AND {_AFTER}" if has_after else conditions.where
+    if len(conditions.parts) == 1:
+        return sql(f"""
+            SELECT {COLUMNS}, {TRANSACTION} FROM messages AS t WHERE {where} AND {conditions.parts[0]}
+            ORDER BY t.position DESC LIMIT :page_limit OFFSET :skipped
+        """)
+    selects = [
+        f"SELECT t.id AS id, t.position AS position FROM messages AS t WHERE {where} AND {one}"
+        for one in conditions.parts
+    ]
+    if dialect is Dialect.POSTGRES:
+        # SQLite merges parts that an index returns in order; PostgreSQL does so only for sorted subqueries.
+        selects = [f"({one} ORDER BY position DESC LIMIT :reach)" for one in selects]
+    # CROSS JOIN: SQLite must not begin with all messages of the environment.
+    return sql(f"""
+        SELECT {COLUMNS}, {TRANSACTION} FROM (
+            {" UNION ALL ".join(selects)} ORDER BY position DESC LIMIT :page_limit OFFSET :skipped
+        ) AS found CROSS JOIN messages AS t
+        WHERE t.environment_id = :environment_id AND t.id = found.id ORDER BY t.position DESC
+    """)
+
+
+def inbox_message_of(row: Row) -> InboxMessage:
+    values = dict(row)
+    transaction_key = values.pop("transaction_key")
+    return InboxMessage(message_of(values), transaction_key)
+
+
+def _split(wanted: InboxFilter, *, is_ordered: bool) -> tuple[list[str], list[str]]:
+    """Return the conditions on the state of messages, and the parts of the list that an index has in order."""
+    if wanted.read is False and wanted.snoozed is False:
+        return [IS_UNREAD], _split_unread(wanted, is_ordered=is_ordered)
+    terms = [
+        f"t.{name} = {str(value).upper()}" for name in ("read", "seen") if (value := getattr(wanted, name)) is not None
+    ]
+    if wanted.severities:
+        terms.append(f"t.severity IN ({', '.join(repr(str(one)) for one in wanted.severities)})")
+    archived = False if wanted.read is False else wanted.archived
+    if wanted.snoozed:
+        # IS TRUE leaves the index of snoozed messages as the only one that fits.
+        terms += ["t.snoozed_until IS NOT NULL", "(t.channel = 'in_app') IS TRUE"]
+        terms += [] if archived is None else [f"(t.archived = {str(archived).upper()}) IS TRUE"]
+        return terms, ["TRUE"]
+    terms.append("t.channel = 'in_app'")
+    if wanted.snoozed is False:
+        terms.append("t.snoozed_until IS NULL")
+    return terms, [f"t.archived = {str(one).upper()}" for one in ((False, True) if archived is None else (archived,))]
+
+
+def _split_unread(wanted: InboxFilter, *, is_ordered: bool) -> list[str]:
+    severities = [f"t.severity = '{one}'" for one in wanted.severities or tuple(Severity)]
+    if wanted.seen is not None:
+        return [f"{one} AND t.seen = {str(wanted.seen).upper()}" for one in severities]
+    if not is_ordered:
+        return severities
+    return [f"{one} AND t.seen = {seen}" for one in severities for seen in ("FALSE", "TRUE")]
+
+
+def _count_parts(conditions: Conditions) -> str:
+    counts = [
+        f"(SELECT count(*) FROM (SELECT 1 FROM messages AS t WHERE {conditions.where} AND {one} LIMIT {_REACH}) AS m)"
+        for one in conditions.parts
+    ]
+    return " + ".join(counts)
+
+
+async def _list_tagged(db: Connection, environment_id: EnvironmentId, groups: TagGroups) -> list[WorkflowId]:
+    """Return the workflows that have a tag of every group, deleted ones included: their messages are still there."""
+    rows = await db.fetch(LIST_TAGGED_WORKFLOWS, environment_id=environment_id)
+    wanted = [frozenset(one) for one in groups]
+    return [row["id"] for row in rows if not any(one.isdisjoint(json_value(row["tags"])) for one in wanted)]
+
+
+def _cut_large(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows that make up a page which is not too large, but at least one."""
+    size = 0
+    for number, row in enumerate(rows):
+        size += len(row["content"]) + len(row["data"] or "") + len(row["cta"] or "")
+        if size > MAX_PAGE_BYTES:
+            return rows[: max(1, number)]
+    return rows

@@ -1,0 +1,338 @@
+"""Shapes of the inbox: notifications as lists show them, and the filters and bodies of its operations."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import Millis, iso_text
+from clarion.errors import Invalid, Malformed
+from clarion.http.limits import check_nesting
+from clarion.http.pages import MAX_OFFSET
+from clarion.http.validation import find_problems
+from clarion.http.wire import IdText, MomentText, Wire, given, parse_checked
+from clarion.ids import MessageId, find_id, id_text
+from clarion.messages.inbox_filters import InboxFilter, check_tags, read_data
+from clarion.messages.inbox_listing import InboxMessage
+from clarion.messages.pushed import InboxWorkflowOut
+from clarion.messages.wire import MAX_MARKED
+from clarion.subscribers.model import Subscriber
+from clarion.vocabulary import Channel, Severity
+from clarion.workflows.model import Workflow
+
+MAX_COUNT_FILTERS = 30
+
+Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)]
+"""Milliseconds since 1970, up to the year 9999."""
+_NO_FILTERS = 'must be a JSON array of filters such as [{"read": false}]'
+
+
+class TagChoice(Wire, forbid_unknown_fields=True):
+    """Any of these tags."""
+
+    any_of: list[str] = field(name="or")
+
+
+class TagChoices(Wire, forbid_unknown_fields=True):
+    """Any of the tags in `or`, and any of the tags of each member of `and`."""
+
+    any_of: list[str] | UnsetType = field(name="or", default=UNSET)
+    all_of: list[TagChoice] | UnsetType = field(name="and", default=UNSET)
+
+    @property
+    def groups(self) -> list[list[str]]:
+        first = [] if isinstance(self.any_of, UnsetType) else [self.any_of]
+        return first + ([] if isinstance(self.all_of, UnsetType) else [one.any_of for one in self.all_of])
+
+
+Tags = list[str] | TagChoices | None
+DataFilter = str | dict[str, Any] | None
+
+
+class InboxQuery(Wire):
+    """`data` is a JSON object; `tags[]=a&tags[]=b` is any of them, `tags[0][]=a&tags[1][]=b` is one of each group."""
+
+    limit: Annotated[int, Meta(ge=1, le=100)] = 10
+    after: IdText | None = None
+    offset: Annotated[int, Meta(ge=0, le=MAX_OFFSET)] = 0
+    read: bool | None = None
+    archived: bool | None = None
+    snoozed: bool | None = None
+    seen: bool | None = None
+    tags: tuple[tuple[str, ...], ...] = ()
+    data: str | None = None
+    severity: tuple[Severity, ...] = ()
+    created_gte: Moment | None = None
+    created_lte: Moment | None = None
+    context_keys: tuple[str, ...] = ()
+
+    def read_filter(self) -> InboxFilter:
+        return InboxFilter(
+            read=self.read,
+            archived=self.archived,
+            snoozed=self.snoozed,
+            seen=self.seen,
+            tags=check_tags(self.tags),
+            data=read_data(self.data),
+            severities=self.severity,
+            created_gte=_millis(self.created_gte),
+            created_lte=_millis(self.created_lte),
+            context_keys=self.context_keys,
+        )
+
+    def echo(self) -> dict[str, Any]:
+        """The filters that were sent, and only those."""
+        found: dict[str, Any] = {
+            "tags": self.tags[0] if len(self.tags) == 1 else self.tags,
+            "read": self.read,
+            "archived": self.archived,
+            "snoozed": self.snoozed,
+            "seen": self.seen,
+            "data": self.data,
+            "severity": self.severity,
+            "createdGte": self.created_gte,
+            "createdLte": self.created_lte,
+            "contextKeys": self.context_keys,
+        }
+        return {name: value for name, value in found.items() if value is not None and value != ()}
+
+
+class CountQuery(Wire):
+    """`filters` is a JSON array of up to 30 filters."""
+
+    filters: str
+
+    def read_filters(self) -> list[tuple[InboxFilter, dict[str, Any]]]:
+        """Return each filter with what was sent for it; raises Invalid with the path of what is not valid."""
+        sent = _decode_filters(self.filters)
+        try:
+            found = msgspec.convert(sent, list[CountFilter], dec_hook=parse_checked)
+        except msgspec.ValidationError:
+            problems: dict[str, list[Any]] = {}
+            for path, problem in find_problems(sent, list[CountFilter], "filters"):
+                problems.setdefault(path, []).append(problem)
+            raise Invalid(problems) from None
+        if not 1 <= len(found) <= MAX_COUNT_FILTERS:
+            raise Invalid.field("filters", f"must have 1 to {MAX_COUNT_FILTERS} filters")
+        filters = [one.read_filter(f"filters.{number}") for number, one in enumerate(found)]
+        return list(zip(filters, sent, strict=True))
+
+
+class CountFilter(Wire, forbid_unknown_fields=True):
+    read: bool | None = None
+    archived: bool | None = None
+    snoozed: bool | None = None
+    seen: bool | None = None
+    tags: Tags = None
+    data: DataFilter = None
+    severity: Severity | list[Severity] | None = None
+    created_gte: Moment | None = None
+    created_lte: Moment | None = None
+    context_keys: list[str] | None = None
+
+    def read_filter(self, path: str) -> InboxFilter:
+        return InboxFilter(
+            read=self.read,
+            archived=self.archived,
+            snoozed=self.snoozed,
+            seen=self.seen,
+            tags=_read_tags(self.tags, f"{path}.tags"),
+            data=read_data(self.data, f"{path}.data"),
+            severities=(self.severity,) if isinstance(self.severity, Severity) else tuple(self.severity or ()),
+            created_gte=_millis(self.created_gte),
+            created_lte=_millis(self.created_lte),
+            context_keys=tuple(self.context_keys or ()),
+        )
+
+
+class ManyIn(Wire):
+    """Which notifications are meant; without filters, all. `data` is a JSON object or its text."""
+
+    tags: Tags = None
+    data: DataFilter = None
+    context_keys: list[str] | None = None
+
+    def read_filter(self) -> InboxFilter:
+        return InboxFilter(
+            tags=_read_tags(self.tags, "tags"),
+            data=read_data(self.data),
+            context_keys=tuple(self.context_keys or ()),
+        )
+
+
+class SeenIn(ManyIn):
+    """As above, or the given notifications alone."""
+
+    notification_ids: Annotated[list[IdText], Meta(max_length=MAX_MARKED)] | None = None
+
+    @property
+    def ids(self) -> list[MessageId] | None:
+        return None if self.notification_ids is None else [MessageId(one.id) for one in self.notification_ids]
+
+
+class SnoozeIn(Wire):
+    snooze_until: MomentText
+
+
+class ActionIn(Wire):
+    action_type: Literal["primary", "secondary"]
+
+
+class RedirectOut(Wire):
+    url: str
+    target: str | UnsetType = UNSET
+
+
+class ButtonOut(Wire):
+    label: str
+    is_completed: bool
+    redirect: RedirectOut | UnsetType = UNSET
+
+
+class RecipientOut(Wire):
+    id: str
+    subscriber_id: str
+    first_name: str | UnsetType = UNSET
+    last_name: str | UnsetType = UNSET
+    avatar: str | UnsetType = UNSET
+    locale: str | UnsetType = UNSET
+    timezone: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
+    phone: str | UnsetType = UNSET
+    data: dict[str, Any] | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, subscriber: Subscriber) -> Self:
+        return cls(
+            id=id_text(subscriber.id),
+            subscriber_id=subscriber.key,
+            first_name=given(subscriber.first_name),
+            last_name=given(subscriber.last_name),
+            avatar=given(subscriber.avatar),
+            locale=given(subscriber.locale),
+            timezone=given(subscriber.timezone),
+            email=given(subscriber.email),
+            phone=given(subscriber.phone),
+            data=given(subscriber.data),
+        )
+
+
+class InboxNotificationOut(Wire):
+    """A message as the inbox shows it."""
+
+    id: str
+    transaction_id: str
+    subject: str | UnsetType = UNSET
+    body: str
+    to: RecipientOut
+    is_read: bool
+    is_seen: bool
+    is_archived: bool
+    is_snoozed: bool
+    snoozed_until: str | None
+    delivered_at: list[str]
+    created_at: str
+    read_at: str | None
+    first_seen_at: str | None
+    archived_at: str | None
+    avatar: str | UnsetType = UNSET
+    primary_action: ButtonOut | UnsetType = UNSET
+    secondary_action: ButtonOut | UnsetType = UNSET
+    channel_type: Channel
+    tags: list[str]
+    data: dict[str, Any] | UnsetType = UNSET
+    redirect: RedirectOut | UnsetType = UNSET
+    workflow: InboxWorkflowOut
+    severity: Severity
+
+    @classmethod
+    def of(cls, found: InboxMessage, workflow: Workflow, to: RecipientOut) -> Self:
+        message = found.message
+        cta = message.cta or {}
+        redirect = cta.get("data")
+        return cls(
+            id=id_text(message.id),
+            transaction_id=found.transaction_key,
+            subject=given(message.subject),
+            body=message.content,
+            to=to,
+            is_read=message.read,
+            is_seen=message.seen,
+            is_archived=message.archived,
+            is_snoozed=message.snoozed_until is not None,
+            snoozed_until=_time(message.snoozed_until),
+            delivered_at=[iso_text(one) for one in message.delivered_at or (message.created_at,)],
+            created_at=iso_text(message.created_at),
+            read_at=_time(message.read_at),
+            first_seen_at=_time(message.seen_at),
+            archived_at=_time(message.archived_at),
+            avatar=given(message.avatar),
+            **_buttons(cta.get("action") or {}),
+            channel_type=message.channel,
+            tags=workflow.tags,
+            data=given(message.data),
+            redirect=_redirect(redirect) if redirect else UNSET,
+            workflow=InboxWorkflowOut.of(workflow),
+            severity=message.severity,
+        )
+
+
+class InboxPageOut(Wire):
+    data: list[InboxNotificationOut]
+    has_more: bool
+    filter: dict[str, Any]
+
+
+class FilterCountOut(Wire):
+    """How many notifications fit a filter, up to 100; `filter` is as it was sent."""
+
+    count: int
+    filter: dict[str, Any]
+
+
+def _decode_filters(text: str) -> list[dict[str, Any]]:
+    try:
+        check_nesting(text.encode())
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, Malformed, ValueError):
+        raise Invalid.field("filters", _NO_FILTERS, text) from None
+    if not isinstance(value, list):
+        raise Invalid.field("filters", _NO_FILTERS, text)
+    return value
+
+
+def _read_tags(tags: Tags, path: str) -> tuple[tuple[str, ...], ...]:
+    if tags is None:
+        return ()
+    return check_tags(tags.groups if isinstance(tags, TagChoices) else [tags], path)
+
+
+def _buttons(action: Mapping[str, Any]) -> dict[str, ButtonOut]:
+    done = action.get("result", {}).get("type") if action.get("status") == "done" else None
+    return {
+        f"{one['type']}_action": ButtonOut(
+            label=one["content"],
+            is_completed=one["type"] == done,
+            redirect=_redirect(one) if one.get("url") else UNSET,
+        )
+        for one in action.get("buttons", ())
+        if one["type"] in ("primary", "secondary")
+    }
+
+
+def _redirect(link: Mapping[str, Any]) -> RedirectOut:
+    return RedirectOut(url=link.get("url", ""), target=given(link.get("target")))
+
+
+def _time(moment: Millis | None) -> str | None:
+    return None if moment is None else iso_text(moment)
+
+
+def _millis(value: int | None) -> Millis | None:
+    return None if value is None else Millis(value)
+
+
+def find_message_id(text: IdText | None) -> MessageId | None:
+    value = None if text is None else find_id(text)
+    return None if value is None else MessageId(value)

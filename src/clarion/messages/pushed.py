@@ -1,0 +1,170 @@
+"""Messages as they are pushed to sockets: the shape that the published clients turn into what a list shows."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from msgspec import UNSET, UnsetType, field
+
+from clarion.clock import Millis, iso_text
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.http.wire import Wire, given
+from clarion.ids import EnvironmentId, MessageId, id_text
+from clarion.messages.model import Message
+from clarion.messages.store import COLUMNS, message_of
+from clarion.subscribers.model import Subscriber
+from clarion.subscribers.store import list_subscribers_by_id
+from clarion.vocabulary import Channel, Severity
+from clarion.workflows.model import Workflow
+from clarion.workflows.store import list_workflows_by_id
+
+LIST_PUSHED = sql(f"""
+    SELECT {COLUMNS}, g.transaction_key FROM messages AS t
+    JOIN triggers AS g ON g.environment_id = t.environment_id AND g.id = t.trigger_id
+    WHERE t.environment_id = :environment_id AND t.id {{any:ids}} AND t.channel = 'in_app'
+""")
+# Clients read `cta.action` and `cta.data` without checking that they exist.
+_NO_CTA: dict[str, Any] = {"action": {"buttons": []}, "data": {}}
+
+
+class InboxWorkflowOut(Wire):
+    """The workflow of a message, as the inbox shows it."""
+
+    id: str
+    identifier: str
+    name: str
+    critical: bool
+    tags: list[str]
+    severity: Severity
+
+    @classmethod
+    def of(cls, workflow: Workflow) -> Self:
+        return cls(
+            id=id_text(workflow.id),
+            identifier=workflow.key,
+            name=workflow.name,
+            critical=workflow.is_critical,
+            tags=workflow.tags,
+            severity=workflow.severity,
+        )
+
+
+class PushedSubscriberOut(Wire):
+    id: str = field(name="_id")
+    subscriber_id: str
+    first_name: str | UnsetType = UNSET
+    last_name: str | UnsetType = UNSET
+    avatar: str | UnsetType = UNSET
+    locale: str | UnsetType = UNSET
+    timezone: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
+    phone: str | UnsetType = UNSET
+    data: dict[str, Any] | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, subscriber: Subscriber) -> Self:
+        return cls(
+            id=id_text(subscriber.id),
+            subscriber_id=subscriber.key,
+            first_name=given(subscriber.first_name),
+            last_name=given(subscriber.last_name),
+            avatar=given(subscriber.avatar),
+            locale=given(subscriber.locale),
+            timezone=given(subscriber.timezone),
+            email=given(subscriber.email),
+            phone=given(subscriber.phone),
+            data=given(subscriber.data),
+        )
+
+
+class PushedMessage(Wire):
+    """A message as the event `notification_received` has it."""
+
+    id: str = field(name="_id")
+    template_id: str = field(name="_templateId")
+    environment_id: str = field(name="_environmentId")
+    notification_id: str = field(name="_notificationId")
+    subscriber_id: str = field(name="_subscriberId")
+    template_identifier: str
+    transaction_id: str
+    channel: Channel
+    subject: str | UnsetType = UNSET
+    content: str
+    avatar: str | UnsetType = UNSET
+    cta: dict[str, Any]
+    data: dict[str, Any] | UnsetType = UNSET
+    tags: list[str]
+    severity: Severity
+    seen: bool
+    read: bool
+    archived: bool
+    first_seen_date: str | UnsetType = UNSET
+    last_seen_date: str | UnsetType = UNSET
+    last_read_date: str | UnsetType = UNSET
+    archived_at: str | UnsetType = UNSET
+    snoozed_until: str | UnsetType = UNSET
+    delivered_at: list[str]
+    created_at: str
+    updated_at: str
+    subscriber: PushedSubscriberOut
+    workflow: InboxWorkflowOut
+
+    @classmethod
+    def of(cls, message: Message, transaction_key: str, workflow: Workflow, subscriber: Subscriber) -> Self:
+        return cls(
+            id=id_text(message.id),
+            template_id=id_text(message.workflow_id),
+            environment_id=id_text(message.environment_id),
+            notification_id=id_text(message.notification_id),
+            subscriber_id=id_text(message.subscriber_id),
+            template_identifier=workflow.key,
+            transaction_id=transaction_key,
+            channel=message.channel,
+            subject=given(message.subject),
+            content=message.content,
+            avatar=given(message.avatar),
+            cta=_NO_CTA | (message.cta or {}),
+            data=given(message.data),
+            tags=workflow.tags,
+            severity=message.severity,
+            seen=message.seen,
+            read=message.read,
+            archived=message.archived,
+            first_seen_date=_time(message.seen_at),
+            last_seen_date=_time(message.seen_at),
+            last_read_date=_time(message.read_at),
+            archived_at=_time(message.archived_at),
+            snoozed_until=_time(message.snoozed_until),
+            delivered_at=[iso_text(one) for one in message.delivered_at or ()],
+            created_at=iso_text(message.created_at),
+            updated_at=iso_text(message.updated_at),
+            subscriber=PushedSubscriberOut.of(subscriber),
+            workflow=InboxWorkflowOut.of(workflow),
+        )
+
+
+async def list_pushed_messages(
+    db: Connection, environment_id: EnvironmentId, ids: Sequence[MessageId]
+) -> dict[MessageId, PushedMessage]:
+    """Return the given in-app messages that still exist, as they are stored now."""
+    rows = await db.fetch(LIST_PUSHED, environment_id=environment_id, ids=list(ids))
+    found = [_split(row) for row in rows]
+    if not found:
+        return {}
+    workflows = await list_workflows_by_id(db, environment_id, [one.workflow_id for one, _ in found])
+    people = await list_subscribers_by_id(db, environment_id, [one.subscriber_id for one, _ in found])
+    return {
+        one.id: PushedMessage.of(one, key, workflows[one.workflow_id], people[one.subscriber_id])
+        for one, key in found
+        if one.subscriber_id in people
+    }
+
+
+def _split(row: Any) -> tuple[Message, str]:
+    values = dict(row)
+    key: str = values.pop("transaction_key")
+    return message_of(values), key
+
+
+def _time(moment: Millis | None) -> str | UnsetType:
+    return UNSET if moment is None else iso_text(moment)

@@ -1,0 +1,26 @@
+"""How a database runs a statement: whether it walks an index, or reads and sorts whole tables."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from clarion.db.port import Connection, Database, Dialect
+from clarion.db.query import Query, sql
+
+# Tables of tests are small, and PostgreSQL would read them whole.
+PREFER_INDEXES = (sql("SET LOCAL enable_seqscan = off"), sql("SET LOCAL enable_sort = off"))
+
+
+async def explain(database: Database, query: Query, **parameters: Any) -> str:
+    """Return the plan of a statement, one node on a line."""
+
+    async def work(db: Connection) -> str:
+        if db.dialect is Dialect.POSTGRES:
+            for setting in PREFER_INDEXES:
+                await db.execute(setting)
+        explained = replace(
+            query, postgres=f"EXPLAIN {query.postgres}", sqlite=f"EXPLAIN QUERY PLAN {query.sqlite}", columns=[]
+        )
+        return "\n".join(str(list(row.values())[-1]) for row in await db.fetch(explained, **parameters))
+
+    return await database.transaction(work)
