@@ -50,6 +50,7 @@ from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
+from clarion.realtime.service import Realtime
 from clarion.receipts.actions import delete_old_receipts
 from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
@@ -99,6 +100,7 @@ class Application(Struct, frozen=True, kw_only=True):
     authenticator: Authenticator
     asgi: ASGIApp
     vault: Vault
+    realtime: Realtime
     first_keys: FirstKeys | None
     watchdog: LoopWatchdog = field(default_factory=LoopWatchdog)
 
@@ -170,6 +172,7 @@ async def open_application(
         async with ProviderGateway(EgressGuard(settings.egress_allow)) as gateway:
             application = build_application(settings, database, vault, gateway, clock=clock, first_keys=first_keys)
             yield application
+        await application.realtime.close()
         await application.authenticator.record_use()
     finally:
         await database.close()
@@ -212,6 +215,7 @@ def build_application(
         authenticator=authenticator,
         asgi=_add_cors(service, settings),
         vault=vault,
+        realtime=Realtime(settings, database, bus=bus, clock=clock, tokens=tokens),
         first_keys=first_keys,
     )
 

@@ -51,11 +51,17 @@ class Settings:
         (ANY_ORIGIN,), "Origins of the pages that may call the inbox and its sockets, comma-separated, or `*`."
     )
     session_days: int = _setting(15, "How many days the session of a subscriber's inbox lasts, 1 to 365.")
+    bus_url: Secret | None = _setting(
+        None, "`nats://…` to pass changes of inboxes between processes through NATS; unset: through PostgreSQL."
+    )
     egress_allow: tuple[str, ...] = _setting(
         (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
     )
     max_connections: int | None = _setting(
         None, "Connections of clients at a time; unset: as many as the limit of open files allows, at most 10000."
+    )
+    max_sockets: int | None = _setting(
+        None, "Open sockets of inboxes at a time; unset: as many as the limit of open files allows, at most 20000."
     )
     header_timeout_seconds: int = _setting(15, "How long a client may take to send the head of a request.")
     body_timeout_seconds: int = _setting(
@@ -102,11 +108,14 @@ def variable(name: str) -> str:
 
 _TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_seconds")
 _NUMBERS = frozenset(
-    {"port", "database_pool_size", "max_connections", "session_days", "shutdown_grace_seconds", *_TIMEOUTS}
+    {
+        *("port", "database_pool_size", "max_connections", "max_sockets", "session_days", "shutdown_grace_seconds"),
+        *_TIMEOUTS,
+    }
 )
 _ORIGINS = ("cors_origins", "inbox_origins")
 _LISTS = frozenset({*_ORIGINS, "egress_allow"})
-_SECRETS = frozenset({"database_url", "development_api_key", "production_api_key", "encryption_keys"})
+_SECRETS = frozenset({"database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys"})
 
 
 def _parse(name: str, text: str) -> Any:
@@ -133,6 +142,7 @@ def _check(settings: Settings) -> None:
     _check_first_keys(settings)
     if settings.database_url is not None:
         _check_database_url(settings.database_url.reveal())
+    _check_bus_url(settings)
     for name in _ORIGINS:
         for origin in getattr(settings, name):
             if not _is_origin(origin):
@@ -148,6 +158,23 @@ def _check(settings: Settings) -> None:
             raise SettingsError(f"CLARION_EGRESS_ALLOW must list networks such as 10.0.0.0/8, not '{network}'.")
 
 
+def _check_bus_url(settings: Settings) -> None:
+    if settings.bus_url is None:
+        return
+    # The URL may contain a password, so the message does not repeat it.
+    try:
+        parts = urlsplit(settings.bus_url.reveal())
+        is_valid = parts.scheme in ("nats", "tls") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        raise SettingsError("CLARION_BUS_URL must be nats://user:password@host:port.")
+    if settings.database_url is None:
+        raise SettingsError(
+            "CLARION_BUS_URL needs CLARION_DATABASE_URL: on SQLite one process does everything, and needs no bus."
+        )
+
+
 def _check_numbers(settings: Settings) -> None:
     if settings.port > 65_535:
         raise SettingsError(f"CLARION_PORT must be at most 65535, not {settings.port}.")
@@ -157,6 +184,8 @@ def _check_numbers(settings: Settings) -> None:
         raise SettingsError("CLARION_MAX_CONNECTIONS must be at least 1.")
     if not 1 <= settings.session_days <= 365:
         raise SettingsError("CLARION_SESSION_DAYS must be between 1 and 365.")
+    if settings.max_sockets is not None and settings.max_sockets < 1:
+        raise SettingsError("CLARION_MAX_SOCKETS must be at least 1.")
     for name in _TIMEOUTS:
         if not 1 <= getattr(settings, name) <= 86_400:
             raise SettingsError(f"{variable(name)} must be between 1 and 86400.")
@@ -197,17 +226,17 @@ def _check_database_url(url: str) -> None:
         raise SettingsError("CLARION_DATABASE_URL must be postgresql://user:password@host:port/database.")
 
 
+def _is_origin(text: str) -> bool:
+    parts = urlsplit(text)
+    return text == ANY_ORIGIN or (parts.scheme in ("http", "https") and bool(parts.netloc) and not parts.path)
+
+
 def _is_host(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
     except ValueError:
         return re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252})", text) is not None
     return True
-
-
-def _is_origin(text: str) -> bool:
-    parts = urlsplit(text)
-    return text == ANY_ORIGIN or (parts.scheme in ("http", "https") and bool(parts.netloc) and not parts.path)
 
 
 def _is_base_url(text: str) -> bool:

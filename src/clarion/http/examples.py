@@ -74,6 +74,8 @@ def _field_example(field: inspect.Field, depth: int) -> Any:
 def _plain(info: inspect.Type, name: str) -> Any:
     if isinstance(info, inspect.EnumType):
         return next(iter(info.cls)).value
+    if isinstance(info, inspect.LiteralType):
+        return info.values[0]
     if isinstance(info, inspect.CustomType) and issubclass(info.cls, CheckedText):
         return info.cls.EXAMPLE
     if isinstance(info, inspect.IntType):

@@ -81,7 +81,12 @@ class SessionTokens:
             subscriber_id=SubscriberId(subscriber_id), epoch=claims.epoch, context_keys=claims.ctx
         )
         return Caller(
-            EnvironmentId(environment_id), OrganizationId(organization_id), _NO_KEY, frozenset(), session=session
+            EnvironmentId(environment_id),
+            OrganizationId(organization_id),
+            _NO_KEY,
+            frozenset(),
+            expires_at=Millis(claims.exp * SECOND),
+            session=session,
         )
 
     def authenticate(self, header: str | None) -> Caller:
