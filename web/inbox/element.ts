@@ -5,7 +5,7 @@ import { h, ICONS, icon, iconButton } from "./dom.ts";
 import { fitsView, safeRedirect, shownCount, type View } from "./formats.ts";
 import type { Host, Tab } from "./host.ts";
 import { announcementOf, ListView } from "./list.ts";
-import { place } from "./place.ts";
+import { hadFocus, place } from "./place.ts";
 import type { Counts, Notification, Redirect, Session } from "./shapes.ts";
 import styles from "./styles.css";
 import { TabBar } from "./tabs.ts";
@@ -207,6 +207,7 @@ export class ClarionInbox extends HTMLElement implements Host {
     clearInterval(this.#clock);
     this.#bell.setAttribute("aria-expanded", String(isOpen));
     if (!isOpen) {
+      if (hadFocus(this.#panel)) this.#bell.focus();
       this.#list.flush();
       return;
     }

@@ -1,4 +1,4 @@
-// Where popovers go.
+// Where popovers go, and where the focus was when they close.
 
 /** Puts a popover below or above what it belongs to, within the window. */
 export function place(popover: HTMLElement, anchor: Element): void {
@@ -14,4 +14,10 @@ export function place(popover: HTMLElement, anchor: Element): void {
   style.top = isAbove ? "auto" : `${at.bottom + margin}px`;
   style.bottom = isAbove ? `${innerHeight - at.top + margin}px` : "auto";
   style.maxHeight = `${isAbove ? at.top - 2 * margin : below}px`;
+}
+
+/** Whether a popover that was closed had the focus; else a click has put it somewhere else. */
+export function hadFocus(popover: HTMLElement): boolean {
+  const active = (popover.getRootNode() as ShadowRoot).activeElement;
+  return active ? popover.contains(active) : document.activeElement === document.body;
 }

@@ -4,17 +4,20 @@ import { h } from "./dom.ts";
 import type { Host } from "./host.ts";
 import { addStyles } from "./more-styles.ts";
 import { MORE_ENGLISH } from "./more-texts.ts";
-import { place } from "./place.ts";
+import { hadFocus, place } from "./place.ts";
 import { dateFieldValue, snoozePresets } from "./week.ts";
 
 /** Shows the choice in a popover beside the button that asked for it. */
 export function openSnoozeMenu(host: Host, menu: HTMLElement, button: Element, choose: (until: Date) => void): void {
-  addStyles(menu.getRootNode() as ShadowRoot);
   const { locale, maxSnoozeHours } = host;
   const texts = { ...MORE_ENGLISH, ...host.texts };
   const now = new Date();
+  const root = menu.getRootNode() as ShadowRoot;
+  addStyles(root);
   const close = (until: Date) => {
     menu.hidePopover();
+    // The list moves the focus on when the notification leaves it.
+    (button as HTMLElement).focus();
     choose(until);
   };
   const presets = snoozePresets(now, maxSnoozeHours).map(({ name, at }) =>
@@ -39,6 +42,9 @@ export function openSnoozeMenu(host: Host, menu: HTMLElement, button: Element, c
   const save = h("button", { class: "button primary" }, texts.snooze);
   menu.setAttribute("aria-label", texts.snoozeUntil);
   menu.replaceChildren(h("strong", {}, texts.snoozeUntil), ...presets, h("form", { submit }, field, save));
+  menu.ontoggle = (event) => {
+    if ((event as ToggleEvent).newState === "closed" && hadFocus(menu)) (button as HTMLElement).focus();
+  };
   menu.showPopover();
   place(menu, button);
   menu.querySelector("button")?.focus();
