@@ -35,6 +35,7 @@ CANCEL_DUE_WORK = (
     sql("UPDATE triggers SET state = 'canceled' WHERE environment_id {any:environment_ids} AND state <> 'done'"),
     sql("DELETE FROM trigger_parts WHERE environment_id {any:environment_ids}"),
     sql("UPDATE jobs SET queue = NULL WHERE environment_id {any:environment_ids} AND queue IN (1, 2)"),
+    sql("UPDATE messages SET snoozed_until = NULL WHERE environment_id {any:environment_ids}"),
     sql("""
         UPDATE webhook_deliveries SET status = 'failed'
         WHERE environment_id {any:environment_ids} AND status = 'queued'

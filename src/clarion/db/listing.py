@@ -34,6 +34,8 @@ class Listing(Struct, frozen=True, kw_only=True):
     source: str
     where: str
     parameters: Mapping[str, Any]
+    sort_column: str = "id"
+    """The column of time-ordered ids by which offset pages are sorted."""
     parts: Sequence[str] | None = None
     """Conditions that split the list into disjoint parts.
 
@@ -139,7 +141,7 @@ async def fetch_page(db: Connection, listing: Listing, request: PageRequest) -> 
 async def fetch_newest_rows(db: Connection, listing: Listing, *, page: int, limit: int) -> NewestRows:
     """The rows of a page, newest first.
 
-    Ids are time-ordered, so they are sorted by creation. An index gives the ids, the skipped ones included, and only
+    Ids are time-ordered, so rows are sorted by creation. An index gives the ids, the skipped ones included, and only
     the rows of the page itself are read.
     """
     skipped, limit = await _fit_offset_page(db, listing, page, limit)
@@ -147,12 +149,13 @@ async def fetch_newest_rows(db: Connection, listing: Listing, *, page: int, limi
     reach = skipped + limit + 1
     found = await db.fetch(select, **listing.parameters, page_limit=limit + 1, skipped=skipped, reach=reach)
     ids = [row["id"] for row in found]
-    by_id = sql(
+    select_rows = sql(
         f"SELECT {listing.columns} FROM {listing.source} WHERE t.environment_id = :environment_id AND t.id {{any:ids}}"
     )
     environment_id = listing.parameters["environment_id"]
-    rows = await db.fetch(by_id, environment_id=environment_id, ids=ids[:limit]) if ids else ()
-    newest = sorted(rows, key=lambda row: bytes(row["id"]), reverse=True)
+    rows = await db.fetch(select_rows, environment_id=environment_id, ids=ids[:limit]) if ids else ()
+    by_id = {bytes(row["id"]): row for row in rows}
+    newest = [by_id[one] for one in map(bytes, ids[:limit]) if one in by_id]
     return NewestRows(rows=newest, has_more=len(ids) > limit, skipped=skipped)
 
 
@@ -171,7 +174,7 @@ async def _fit_offset_page(db: Connection, listing: Listing, page: int, limit: i
     heaviest = await db.fetch_one(sql(f"SELECT max({listing.weight}) AS weight FROM {source}"), **parameters)
     if heaviest is None or (heaviest["weight"] or 0) * limit <= MAX_PAGE_BYTES:
         return page * limit, limit
-    weigh = sql(f"SELECT {listing.weight} AS weight FROM {source} ORDER BY found.id DESC")
+    weigh = sql(f"SELECT {listing.weight} AS weight FROM {source} ORDER BY found.{listing.sort_column} DESC")
     weights = [int(row["weight"]) for row in await db.fetch(weigh, **parameters)]
     skipped = 0
     for _ in range(page):
@@ -241,11 +244,13 @@ def _select_ids(dialect: Dialect, listing: Listing, direction: str) -> str:
     """Selects the ids of a list in order; the caller reads at most `:reach` of them."""
     # A list of no parts is empty, but its query still has to be valid.
     parts = ["TRUE"] if listing.parts is None else listing.parts or ["FALSE"]
-    selects = [f"SELECT t.id AS id FROM {listing.from_where} AND {one}" for one in parts]
+    by = listing.sort_column
+    columns = "t.id AS id" if by == "id" else f"t.id AS id, t.{by} AS {by}"
+    selects = [f"SELECT {columns} FROM {listing.from_where} AND {one}" for one in parts]
     if dialect is Dialect.POSTGRES and len(selects) > 1:
         # SQLite merges parts that an index returns in order; PostgreSQL does so only for sorted subqueries.
-        selects = [f"({one} ORDER BY id {direction} LIMIT :reach)" for one in selects]
-    return f"{' UNION ALL '.join(selects)} ORDER BY id {direction}"
+        selects = [f"({one} ORDER BY {by} {direction} LIMIT :reach)" for one in selects]
+    return f"{' UNION ALL '.join(selects)} ORDER BY {by} {direction}"
 
 
 async def _complete_position(db: Connection, listing: Listing, request: PageRequest) -> PageRequest:

@@ -4,7 +4,7 @@ Only that run fails. Several recipients are taken apart first, so that a bad one
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ from clarion.engine.lane_locks import lock_lanes
 from clarion.engine.load import start_runs
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run
-from clarion.engine.unit import run_claim
+from clarion.engine.unit import UnitResult, run_claim
 from clarion.engine.write import write_runs
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, NotificationId, new_id
@@ -37,13 +37,23 @@ _MAX_ITEMS = 256
 log = logging.getLogger(__name__)
 
 
-async def isolate_poison(database: Database, environment_id: EnvironmentId, lanes: LaneSet, now: Millis) -> int:
-    """Work on what is next in the lanes one by one; returns how many items were worked on or ended."""
+async def isolate_poison(
+    database: Database,
+    environment_id: EnvironmentId,
+    lanes: LaneSet,
+    now: Millis,
+    *,
+    announce: Callable[[UnitResult], None] = lambda _: None,
+) -> int:
+    """Work on what is next in the lanes one by one; returns how many items were worked on or ended.
+
+    `announce` is called with the result of each that is durable.
+    """
     items = await database.transaction(lambda db: list_items(db, environment_id, lanes, limit=_MAX_ITEMS, now=now))
     for kind, item_id in items:
         item = _Item(environment_id=environment_id, lanes=lanes, kind=kind, id=item_id, now=now)
         try:
-            await database.transaction(item.run)
+            announce(await database.transaction(item.run))
         except StoreUnavailable:
             raise
         except Exception as error:
@@ -61,10 +71,11 @@ class _Item(Struct, frozen=True, kw_only=True):
     id: bytes
     now: Millis
 
-    async def run(self, db: Connection) -> None:
+    async def run(self, db: Connection) -> UnitResult:
         claim = await self._claim(db)
-        if claim is not None:
-            await run_claim(db, self.environment_id, claim, self.now)
+        if claim is None:
+            return UnitResult()
+        return await run_claim(db, self.environment_id, claim, self.now)
 
     async def fail(self, db: Connection, reason: str) -> None:
         """End the run with the reason, as a record that the API shows."""

@@ -101,6 +101,7 @@ def variables_of(run: Run) -> dict[str, Any]:
     """What templates and conditions of a run see."""
     return {
         "payload": run.trigger.payload,
+        "context": run.trigger.contexts or {},
         "subscriber": person_variables(run.subscriber),
         "actor": None if run.actor is None else person_variables(run.actor),
         "workflow": {

@@ -1,5 +1,7 @@
 """One unit of work in some lanes: take what is next, take it as far as it gets, write it down."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from clarion.cache import CacheSlot
@@ -10,6 +12,7 @@ from clarion.engine.advance import Advance
 from clarion.engine.claim import Claim, claim_next, settle_claim
 from clarion.engine.lane_locks import try_lock_lanes
 from clarion.engine.load import start_runs
+from clarion.engine.records import Run
 from clarion.engine.steps.context import Defaults
 from clarion.engine.webhook_events import emit_run_events
 from clarion.engine.write import write_runs
@@ -43,6 +46,8 @@ class UnitResult(Struct, frozen=True):
     """Whether it handed recipients to lanes that may be another worker's."""
     has_more: bool = False
     """Whether the next unit will find work at once."""
+    delivered: Sequence[Run] = ()
+    """The runs whose new messages are in inboxes when the unit is committed."""
 
 
 async def run_unit(
@@ -74,6 +79,7 @@ async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim,
         has_sends=any(job.queue is JobQueue.SEND for run in runs for job in run.jobs),
         has_parts=claim.has_split,
         has_more=claim.has_more or has_postponed,
+        delivered=runs,
     )
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Database, Dialect
+from clarion.engine.arrivals import list_arrivals, publish_arrivals
 from clarion.engine.busy import Busy, list_busy
 from clarion.engine.cancel import continue_cancel
 from clarion.engine.loop import repeat
@@ -18,6 +19,7 @@ from clarion.engine.sending.claim import LEASE
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.engine.sending.sender import Sender
 from clarion.engine.unit import MAX_RUNS, UnitResult, run_unit
+from clarion.engine.waker import Waker
 from clarion.engine.webhook_sender import WebhookSender
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
@@ -90,6 +92,7 @@ class Engine:
     ) -> None:
         self._database = database
         self._clock = clock
+        self._bus = bus
         self._announce_work = partial(bus.publish, Signal.WORK)
         self._last_served = EnvironmentId(b"")
         self._sizes = UnitSizes(database.dialect)
@@ -106,11 +109,13 @@ class Engine:
             lease=lease,
         )
         self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway)
+        self.waker = Waker(database, clock=clock, bus=bus)
         bus.listen(Signal.WORK, self.wake)
 
     def wake(self) -> None:
         """There may be work."""
         self._hint.set()
+        self.waker.wake()
 
     async def run(self, grace_seconds: float | None = None) -> None:
         """Work until cancelled; then calls of providers that are under way have the grace period to end."""
@@ -119,10 +124,13 @@ class Engine:
             work.create_task(repeat(partial(self.work_lanes, units_alone=_UNITS_ALONE), self._hint))
             work.create_task(self.sender.run(grace_seconds))
             work.create_task(self.webhooks.run(grace_seconds))
+            work.create_task(self.waker.run())
 
     async def drain(self) -> None:
         """Work until nothing is due at this moment."""
-        while await self.work_lanes() or await self.sender.work() or await self.webhooks.work():
+        while (
+            await self.work_lanes() or await self.sender.work() or await self.waker.work() or await self.webhooks.work()
+        ):
             pass
 
     async def work_lanes(self, *, units_alone: int = 1) -> bool:
@@ -176,10 +184,16 @@ class Engine:
         except Exception:
             # One trigger or run that fails unexpectedly must not hold up its environment.
             log.exception("Unit of work failed", extra={"environment_id": environment_id.hex()})
-            return UnitResult(runs=await isolate_poison(self._database, environment_id, lanes, now))
+            announce = partial(self._announce_arrivals, environment_id)
+            return UnitResult(runs=await isolate_poison(self._database, environment_id, lanes, now, announce=announce))
+        self._announce_arrivals(environment_id, done)
         self._sizes.note_unit(environment_id, done.runs, (time.perf_counter() - started) * 1000)
         if done.has_parts:
             self._announce_work()
         if done.has_sends:
             self.sender.wake()
         return done
+
+    def _announce_arrivals(self, environment_id: EnvironmentId, done: UnitResult) -> None:
+        if done.delivered and self._bus.is_watched(environment_id):
+            publish_arrivals(self._bus, list_arrivals(environment_id, done.delivered))

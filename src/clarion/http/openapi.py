@@ -69,7 +69,7 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
                 "Session": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "The token of a subscriber's session, from `POST /v1/inbox/session`",
+                    "description": "The token of a subscriber's session",
                 },
             },
         },

@@ -179,11 +179,11 @@ class Operation(Struct, frozen=True, kw_only=True):
     is_batched: bool
     precheck: Handler | None
     body_limit: int
-    is_body_optional: bool
     path_kinds: tuple[tuple[str, Any], ...]
     query_shape: type[Wire] | None
     read_query: Callable[[bytes], Wire] | None
     body_shape: type[Wire] | None
+    is_body_optional: bool
     read_body: Callable[[bytes], Wire] | None
     result: Any
     tag: str
@@ -211,8 +211,8 @@ def operation(  # noqa: PLR0913 - the options of a route
     status: int | tuple[int, ...] = 200,
     query: type[Wire] | None = None,
     body: type[Wire] | None = None,
+    body_optional: bool = False,
     body_limit: int = SMALL_BODY,
-    optional_body: bool = False,
     transaction: Transaction | None = None,
     batched: bool = False,
     precheck: Handler | None = None,
@@ -223,10 +223,10 @@ def operation(  # noqa: PLR0913 - the options of a route
     The caller needs an API key with `scope`; or, if `session`, the token of a subscriber's session; else nothing.
 
     The function takes a Call, the parameters of the path in their order, then `query` and `body` if they are declared.
+    With `body_optional` an absent body is taken as `{}`.
+
     Of several statuses the first is the default. `transaction` is READ for GET and HEAD and WRITE for other methods
     unless given; with NONE the function takes a DetachedCall instead of the Call.
-
-    With `optional_body` no body means an empty object.
 
     A `batched` operation takes `calls` and `bodies`, those of the requests that arrive at the same time. It returns
     for each request the result or the error that refuses it, and must write nothing for a request that it refuses.
@@ -261,11 +261,11 @@ def operation(  # noqa: PLR0913 - the options of a route
             is_batched=batched,
             precheck=precheck,
             body_limit=body_limit,
-            is_body_optional=optional_body,
             path_kinds=path_kinds,
             query_shape=query,
             read_query=make_query_reader(query) if query else None,
             body_shape=body,
+            is_body_optional=body_optional,
             read_body=make_body_reader(body) if body else None,
             result=_result_of_batch(handler) if batched else _result_of(handler),
             tag=tag or handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),

@@ -245,9 +245,9 @@ def _read_arguments(operation: Operation, request: _Request, path_texts: list[st
 
 def _check_body(operation: Operation, headers: Headers, body: bytes) -> bytes:
     content_type = headers.get(b"content-type")
+    if not body and operation.is_body_optional:
+        return b"{}"
     if not body:
-        if operation.is_body_optional:
-            return b"{}"
         raise errors.Malformed("The body is empty; send a JSON object")
     if content_type not in (None, _JSON) and not _JSON_TYPES.fullmatch(content_type.strip()):
         raise errors.NotJson("Send the body as JSON, with the header Content-Type: application/json")

@@ -98,32 +98,32 @@ async def delete_inbox_notification(call: Call, message_id: MessageId) -> None:
     await actions.delete_message(call, await get_session_subscriber(call), message_id)
 
 
-@operation("POST", "/v1/inbox/notifications/seen", session=True, status=204, body=SeenIn, optional_body=True)
+@operation("POST", "/v1/inbox/notifications/seen", session=True, status=204, body=SeenIn, body_optional=True)
 async def see_inbox_notifications(call: Call, body: SeenIn) -> None:
     """Mark notifications as seen: the given ones, those that fit the filters, or all."""
     subscriber = await get_session_subscriber(call)
     await actions.mark_all_seen(call, subscriber, body.read_filter(), body.ids)
 
 
-@operation("POST", "/v1/inbox/notifications/read", session=True, status=204, body=ManyIn, optional_body=True)
+@operation("POST", "/v1/inbox/notifications/read", session=True, status=204, body=ManyIn, body_optional=True)
 async def read_inbox_notifications(call: Call, body: ManyIn) -> None:
     """Mark all notifications as read, or those that fit the filters; snoozed ones are left alone."""
     await actions.mark_all_read(call, await get_session_subscriber(call), body.read_filter())
 
 
-@operation("POST", "/v1/inbox/notifications/archive", session=True, status=204, body=ManyIn, optional_body=True)
+@operation("POST", "/v1/inbox/notifications/archive", session=True, status=204, body=ManyIn, body_optional=True)
 async def archive_inbox_notifications(call: Call, body: ManyIn) -> None:
     """Archive all notifications, or those that fit the filters; snoozed ones are left alone."""
     await actions.archive_all(call, await get_session_subscriber(call), body.read_filter())
 
 
-@operation("POST", "/v1/inbox/notifications/read-archive", session=True, status=204, body=ManyIn, optional_body=True)
+@operation("POST", "/v1/inbox/notifications/read-archive", session=True, status=204, body=ManyIn, body_optional=True)
 async def archive_read_inbox_notifications(call: Call, body: ManyIn) -> None:
     """Archive all notifications that are read, or those of them that fit the filters."""
     await actions.archive_all_read(call, await get_session_subscriber(call), body.read_filter())
 
 
-@operation("POST", "/v1/inbox/notifications/delete", session=True, status=204, body=ManyIn, optional_body=True)
+@operation("POST", "/v1/inbox/notifications/delete", session=True, status=204, body=ManyIn, body_optional=True)
 async def delete_inbox_notifications(call: Call, body: ManyIn) -> None:
     """Delete all notifications, or those that fit the filters; archived and snoozed ones are included."""
     await actions.delete_all(call, await get_session_subscriber(call), body.read_filter())

@@ -42,7 +42,7 @@ async def get_inbox_global_preference(call: Call) -> Data[InboxPreferenceOut]:
     return await _global(call, await get_session_subscriber(call))
 
 
-@operation("PATCH", "/v1/inbox/preferences", session=True, body=InboxPreferencePatch, optional_body=True)
+@operation("PATCH", "/v1/inbox/preferences", session=True, body=InboxPreferencePatch, body_optional=True)
 async def update_inbox_global_preference(call: Call, body: InboxPreferencePatch) -> Data[InboxPreferenceOut]:
     """Switch channels on or off for all workflows, which removes choices for single workflows, or set the schedule."""
     subscriber = await get_session_subscriber(call, for_update=True)
@@ -61,7 +61,7 @@ async def update_inbox_preferences_in_bulk(
     return Data(data=await _switch_workflows(call, subscriber, body.preferences))
 
 
-@operation("PATCH", "/v1/inbox/preferences/{workflowId}", session=True, body=InboxPreferencePatch, optional_body=True)
+@operation("PATCH", "/v1/inbox/preferences/{workflowId}", session=True, body=InboxPreferencePatch, body_optional=True)
 async def update_inbox_workflow_preference(
     call: Call, reference: str, body: InboxPreferencePatch
 ) -> Data[InboxPreferenceOut]:

@@ -19,7 +19,7 @@ from clarion.vocabulary import Channel
 # The feed hides archived messages and those that are snoozed.
 _IN_FEED = """
     t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id AND t.channel = :channel
-    AND NOT t.archived AND (t.snoozed_until IS NULL OR t.snoozed_until <= :now)
+    AND t.archived = FALSE AND (t.snoozed_until IS NULL OR t.snoozed_until <= :now)
 """
 _PAYLOAD_MATCHES = """
     EXISTS (
@@ -59,6 +59,7 @@ def filter_feed(
         source="messages AS t",
         where=" AND ".join(conditions),
         parameters=parameters,
+        sort_column="position",
         weight=WEIGHT,
     )
 

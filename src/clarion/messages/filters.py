@@ -14,13 +14,15 @@ _OF_SUBSCRIBER = """
     t.subscriber_id = (SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :subscriber_key)
 """
 
+_BOTH = ("FALSE", "TRUE")
+
 
 async def filter_messages(db: Connection, environment_id: EnvironmentId, query: MessageQuery) -> Listing:
     """List the messages that match every given filter; an unknown subscriber or transaction matches none."""
     conditions = ["t.environment_id = :environment_id"]
     parameters: dict[str, Any] = {"environment_id": environment_id}
     parts = None
-    if query.channel is not None:
+    if query.channel is not None and not query.subscriber_id:
         conditions.append("t.channel = :channel")
         parameters["channel"] = query.channel
     if query.transaction_id:
@@ -29,8 +31,9 @@ async def filter_messages(db: Connection, environment_id: EnvironmentId, query: 
         conditions.append(_OF_SUBSCRIBER)
         parameters["subscriber_key"] = query.subscriber_id
         conditions += ["t.trigger_id {any:trigger_ids}"] if query.transaction_id else []
-        # The index has a subscriber's messages in order within each channel.
-        parts = [f"t.channel = '{channel}'" for channel in Channel] if query.channel is None else None
+        # The index has a subscriber's messages in order within each channel, archived ones apart.
+        channels = tuple(Channel) if query.channel is None else (query.channel,)
+        parts = [f"t.channel = '{channel}' AND t.archived = {word}" for channel in channels for word in _BOTH]
     elif query.transaction_id:
         parts, bound = split_by_values("t.trigger_id", parameters["trigger_ids"])
         parameters |= bound
@@ -39,6 +42,7 @@ async def filter_messages(db: Connection, environment_id: EnvironmentId, query: 
         source="messages AS t",
         where=" AND ".join(conditions),
         parameters=parameters,
+        sort_column="position" if query.subscriber_id else "id",
         parts=parts,
         weight=WEIGHT,
     )

@@ -18,8 +18,8 @@ from clarion.ids import (
 )
 from clarion.vocabulary import Channel, MarkAs, MessageStatus, Severity
 
-MAX_SNOOZE_HOURS = 90 * 24
-"""How long a message may be snoozed."""
+MAX_SNOOZE_HOURS = 2160
+"""How far ahead a message can be snoozed."""
 
 MessageChanges = dict[str, bool | Millis | None]
 """New values by column."""

@@ -121,35 +121,35 @@ async def delete_subscriber_notification(call: Call, subscriber_key: SubscriberK
     await actions.delete_message(call, subscriber, message_id)
 
 
-@operation("POST", f"{_ALL}/seen", scope=_WRITE, status=204, body=SeenIn, optional_body=True)
+@operation("POST", f"{_ALL}/seen", scope=_WRITE, status=204, body=SeenIn, body_optional=True)
 async def see_subscriber_notifications(call: Call, subscriber_key: SubscriberKey, body: SeenIn) -> None:
     """Mark notifications of a subscriber as seen: the given ones, those that fit the filters, or all."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     await actions.mark_all_seen(call, subscriber, body.read_filter(), body.ids)
 
 
-@operation("POST", f"{_ALL}/read", scope=_WRITE, status=204, body=ManyIn, optional_body=True)
+@operation("POST", f"{_ALL}/read", scope=_WRITE, status=204, body=ManyIn, body_optional=True)
 async def read_subscriber_notifications(call: Call, subscriber_key: SubscriberKey, body: ManyIn) -> None:
     """Mark all notifications of a subscriber as read, or those that fit the filters; snoozed ones are left alone."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     await actions.mark_all_read(call, subscriber, body.read_filter())
 
 
-@operation("POST", f"{_ALL}/archive", scope=_WRITE, status=204, body=ManyIn, optional_body=True)
+@operation("POST", f"{_ALL}/archive", scope=_WRITE, status=204, body=ManyIn, body_optional=True)
 async def archive_subscriber_notifications(call: Call, subscriber_key: SubscriberKey, body: ManyIn) -> None:
     """Archive all notifications of a subscriber, or those that fit the filters; snoozed ones are left alone."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     await actions.archive_all(call, subscriber, body.read_filter())
 
 
-@operation("POST", f"{_ALL}/read-archive", scope=_WRITE, status=204, body=ManyIn, optional_body=True)
+@operation("POST", f"{_ALL}/read-archive", scope=_WRITE, status=204, body=ManyIn, body_optional=True)
 async def archive_read_subscriber_notifications(call: Call, subscriber_key: SubscriberKey, body: ManyIn) -> None:
     """Archive all notifications of a subscriber that are read, or those of them that fit the filters."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     await actions.archive_all_read(call, subscriber, body.read_filter())
 
 
-@operation("POST", f"{_ALL}/delete", scope=_WRITE, status=204, body=ManyIn, optional_body=True)
+@operation("POST", f"{_ALL}/delete", scope=_WRITE, status=204, body=ManyIn, body_optional=True)
 async def delete_subscriber_notifications(call: Call, subscriber_key: SubscriberKey, body: ManyIn) -> None:
     """Delete all notifications of a subscriber, or those that fit the filters; archived and snoozed ones included."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
