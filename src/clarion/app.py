@@ -28,6 +28,7 @@ import clarion.subscribers.routes
 import clarion.suppressions.routes
 import clarion.topics.routes
 import clarion.triggers.routes
+import clarion.web.routes
 import clarion.webhooks.routes
 import clarion.workflows.routes
 from clarion.bootstrap import FirstKeys, prepare_store
@@ -43,7 +44,8 @@ from clarion.http.idempotency import delete_expired
 from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.reference import render_reference
-from clarion.http.service import Service, StaticPage
+from clarion.http.service import Service
+from clarion.http.static import StaticPage
 from clarion.inbox.tokens import SessionTokens
 from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.providers.builtin.names import BuiltinNames
@@ -57,6 +59,7 @@ from clarion.settings import Settings
 from clarion.triggers.attachments import delete_unneeded_files
 from clarion.vault import Vault, open_vault
 from clarion.watchdog import LoopWatchdog
+from clarion.web.files import Pages, demo_pages, inbox_pages
 
 _MAINTENANCE_SECONDS = 15
 _NOTIFY_SECONDS = 0.01
@@ -85,6 +88,9 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.inbox.notification_routes,
     clarion.inbox.topic_routes,
 )
+
+DEMO_OPERATIONS = operations_of(clarion.web.routes)
+"""Of the demo page; not a part of the API."""
 
 
 class Application(Struct, frozen=True, kw_only=True):
@@ -195,13 +201,14 @@ def build_application(
     )
     authenticator = Authenticator(database, clock, bus)
     tokens = SessionTokens(vault, clock)
+    pages: Pages = {"/openapi.json": _openapi_page, "/docs": _reference_page, **inbox_pages()}
     service = Service(
-        OPERATIONS,
+        [*OPERATIONS, *DEMO_OPERATIONS] if settings.serves_demo else OPERATIONS,
         database=database,
         services=services,
         authenticate=authenticator,
         authenticate_session=tokens.authenticate,
-        pages={"/openapi.json": _openapi_page, "/docs": _reference_page},
+        pages=pages | demo_pages() if settings.serves_demo else pages,
     )
     return Application(
         settings=settings,

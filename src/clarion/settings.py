@@ -15,6 +15,7 @@ from clarion.secret import Secret
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _LOG_FORMATS = ("auto", "json", "text")
 _DATA_DIR = Path("clarion-data")
+_SWITCH = {"on": True, "off": False}
 ANY_ORIGIN = "*"
 
 
@@ -70,6 +71,17 @@ class Settings:
     shutdown_grace_seconds: int = _setting(20, "How long requests and sends under way may take after SIGTERM.")
     log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
     log_format: str = _setting("auto", "`json`, `text`, or `auto`: text in a terminal, else JSON lines.")
+    demo: bool | None = _setting(
+        None,
+        "`on` or `off`: whether `/demo` shows the inbox of `ada` in Development, to browsers on this machine only; "
+        "unset: on if it listens on a loopback address and has no public address.",
+    )
+
+    @property
+    def serves_demo(self) -> bool:
+        if self.demo is None:
+            return self.public_url is None and is_loopback_host(self.host)
+        return self.demo
 
     @classmethod
     def load(cls, environ: Mapping[str, str], **overrides: Any) -> Self:
@@ -115,6 +127,10 @@ def _parse(name: str, text: str) -> Any:
         return Secret(text)
     if name == "data_dir":
         return Path(text)
+    if name == "demo":
+        if text not in _SWITCH:
+            raise SettingsError(f"{variable(name)} must be 'on' or 'off', not '{text}'.")
+        return _SWITCH[text]
     if name in _LISTS:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     return text
@@ -240,3 +256,12 @@ def _is_network(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether a host, with a port or without, is this machine."""
+    name = host[1 : host.find("]")] if host.startswith("[") else host if host.count(":") > 1 else host.partition(":")[0]
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")

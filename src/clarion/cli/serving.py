@@ -157,6 +157,8 @@ def _print_welcome(application: Application, port: int) -> None:
         )
     else:
         _print(f"  curl {address}/v1/health-check")
+    if application.settings.serves_demo:
+        _print(f"  Inbox: {address}/demo")
     _print(f"  API reference: {address}/docs")
 
 
