@@ -66,9 +66,7 @@ async def test_counts_above_99_are_cut(served: Service, person: str, open_inbox:
     await expect(inbox.badge).to_have_text("99+")
 
 
-async def test_a_click_reads_and_the_tools_read_and_unread(
-    served: Service, person: str, open_inbox: OpenInbox
-) -> None:
+async def test_a_click_reads_and_the_tools_read_and_unread(served: Service, person: str, open_inbox: OpenInbox) -> None:
     await served.notify(person, title="First")
     inbox = await open_inbox()
     await inbox.open()
@@ -360,9 +358,7 @@ async def test_the_choice_of_a_snooze_closes_by_itself_with_escape(
     await expect(inbox.item("First").get_by_role("button", name="Snooze")).to_be_focused()
 
 
-async def test_two_tabs_agree(
-    served: Service, person: str, open_inbox: OpenInbox, make_page: OpenPage
-) -> None:
+async def test_two_tabs_agree(served: Service, person: str, open_inbox: OpenInbox, make_page: OpenPage) -> None:
     await served.notify(person, title="First")
     first, second = await open_inbox(), await open_inbox(on=await make_page())
     await expect(second.badge).to_have_text("1")
