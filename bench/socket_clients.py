@@ -86,7 +86,7 @@ async def _open_socket(address: str, kind: str, token: str, on_arrival: Arrive) 
     where = urlsplit(address)
     loop = asyncio.get_running_loop()
     client = SocketClient(kind, on_arrival, loop.create_future())
-    await loop.create_connection(lambda: client, where.hostname, where.port)
+    await loop.create_connection(lambda: client, where.hostname or "", where.port or 0)
     lines = [
         f"GET {_PATHS[kind]}{token} HTTP/1.1",
         "Host: bench",

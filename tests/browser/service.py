@@ -74,7 +74,7 @@ class Service:
                 ]
                 await _check(api.post("/v1/events/trigger/bulk", json={"events": events}))
         async with asyncio.timeout(60):
-            while len(await self.list_ids(person)) < before + len(payloads):
+            while len(await self.list_ids(person)) < before + len(payloads):  # noqa: ASYNC110 - of another process
                 await asyncio.sleep(0.02)
 
     async def list_ids(self, person: str) -> list[str]:

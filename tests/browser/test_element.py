@@ -414,7 +414,10 @@ async def test_texts_are_translated_and_the_panel_follows_the_direction(
     bell, panel = await inbox.bell.bounding_box(), await inbox.panel.bounding_box()
     mark, main = await inbox.panel.locator(".mark").bounding_box(), await inbox.items.locator("time").bounding_box()
 
-    assert bell and panel and mark and main
+    assert bell
+    assert panel
+    assert mark
+    assert main
     assert panel["x"] >= 0
     assert panel["x"] < 100
     assert mark["x"] > main["x"]

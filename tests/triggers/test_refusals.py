@@ -8,7 +8,7 @@ import pytest
 
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.triggers.actions import MAX_PAYLOAD_BYTES
+from clarion.triggers.model import MAX_PAYLOAD_BYTES
 from tests.support import Api
 from tests.test_payloads import TWICE, make_nested
 
