@@ -51,6 +51,8 @@ def connect(path: Path, *, read_only: bool = False) -> apsw.Connection:
     """Open the file with the pragmas that durability depends on."""
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(str(path.resolve()), flags, statementcachesize=_CACHED_STATEMENTS)
+    # Plans do not depend on parameters. Otherwise SQLite prepares many statements again each time that they run.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.create_scalar_function("json_matches", cast("Any", json_matches), 2, deterministic=True)
     connection.create_scalar_function("json_has_values", cast("Any", json_has_values), 2, deterministic=True)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)

@@ -1,5 +1,6 @@
 """Query strings: parsed into a Wire shape; all parameters that are not valid are reported."""
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ T = TypeVar("T", bound=Wire)
 
 # Clients generated from the API send numbers as floats: 3.0 is 3.
 _NUMBER = re.compile(r"(-?[0-9]{1,15})(?:\.0*)?")
+_MAX_CACHED_BYTES = 1024
 _BOOLEANS = {"true": True, "false": False}
 _IN_ARRAY = re.compile(r"^([^\[\]]+)\[[0-9]*\]$")
 # `tags[0][]=a`: the value belongs to group 0 of `tags`.
@@ -82,6 +84,10 @@ def _pairs(raw: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _text(raw: bytes) -> str:
+    return _cached_text(raw) if len(raw) <= _MAX_CACHED_BYTES else _decode_text(raw)
+
+
+def _decode_text(raw: bytes) -> str:
     try:
         text = unquote_to_bytes(raw.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:
@@ -89,6 +95,10 @@ def _text(raw: bytes) -> str:
     if "\x00" in text:
         raise Malformed("The query string must not contain the character U+0000")
     return text
+
+
+# Names are few, and some values come again and again, such as the filters of every inbox.
+_cached_text = functools.lru_cache(maxsize=1024)(_decode_text)
 
 
 def _fields(shape: type[Wire]) -> tuple[inspect.Field, ...]:
