@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.element import Inbox, put_inbox_page
@@ -38,6 +38,12 @@ async def wait_until(condition: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.05)
 
 
+async def left_of(element: Locator) -> float:
+    box = await element.bounding_box()
+    assert box is not None
+    return box["x"]
+
+
 async def test_the_bell_counts_and_a_new_notification_arrives_live(
     served: Service, person: str, open_inbox: OpenInbox
 ) -> None:
@@ -66,9 +72,7 @@ async def test_counts_above_99_are_cut(served: Service, person: str, open_inbox:
     await expect(inbox.badge).to_have_text("99+")
 
 
-async def test_a_click_reads_and_the_tools_read_and_unread(
-    served: Service, person: str, open_inbox: OpenInbox
-) -> None:
+async def test_a_click_reads_and_the_tools_read_and_unread(served: Service, person: str, open_inbox: OpenInbox) -> None:
     await served.notify(person, title="First")
     inbox = await open_inbox()
     await inbox.open()
@@ -360,9 +364,7 @@ async def test_the_choice_of_a_snooze_closes_by_itself_with_escape(
     await expect(inbox.item("First").get_by_role("button", name="Snooze")).to_be_focused()
 
 
-async def test_two_tabs_agree(
-    served: Service, person: str, open_inbox: OpenInbox, make_page: OpenPage
-) -> None:
+async def test_two_tabs_agree(served: Service, person: str, open_inbox: OpenInbox, make_page: OpenPage) -> None:
     await served.notify(person, title="First")
     first, second = await open_inbox(), await open_inbox(on=await make_page())
     await expect(second.badge).to_have_text("1")
@@ -415,13 +417,8 @@ async def test_texts_are_translated_and_the_panel_follows_the_direction(
     await inbox.open()
     await expect(inbox.items).to_have_count(1)
 
-    bell, panel = await inbox.bell.bounding_box(), await inbox.panel.bounding_box()
-    mark, main = await inbox.panel.locator(".mark").bounding_box(), await inbox.items.locator("time").bounding_box()
-
-    assert bell and panel and mark and main
-    assert panel["x"] >= 0
-    assert panel["x"] < 100
-    assert mark["x"] > main["x"]
+    assert 0 <= await left_of(inbox.panel) < 100
+    assert await left_of(inbox.panel.locator(".mark")) > await left_of(inbox.items.locator("time"))
     await expect(inbox.items.locator("time")).not_to_contain_text("ago")
 
 
