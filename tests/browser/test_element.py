@@ -436,3 +436,13 @@ async def test_an_element_can_be_made_and_changed_by_script(
     )
 
     await expect(inbox.badge).to_have_text("1")
+
+
+async def test_an_attribute_that_is_not_json_is_named(
+    served: Service, product: ProductSite, person: str, page: Page
+) -> None:
+    await page.goto(put_inbox_page(product, served, person, tabs="All, Mentions"))
+    inbox = Inbox(page)
+    await inbox.open()
+
+    await expect(inbox.message).to_have_text("The attribute tabs must be JSON")
