@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
 
 from clarion.web.files import FOLDER
 from tests.browser.service import Service
@@ -27,6 +27,8 @@ WATCH_POLICY = """
 """
 
 OpenPage = Callable[..., Awaitable[Page]]
+
+expect.set_options(timeout=TIMEOUT)
 
 
 def find_chromium() -> str:

@@ -39,13 +39,13 @@ class Service:
     """A process of Clarion, and what tests do with it over its API."""
 
     def __init__(self, process: Process) -> None:
-        self.process = process
         self.address = process.address
         self.key = process.keys["Development"]
         self.application = ""
 
     def api(self) -> httpx.AsyncClient:
-        return self.process.client(self.key)
+        headers = {"Authorization": f"ApiKey {self.key}"}
+        return httpx.AsyncClient(base_url=self.address, headers=headers, timeout=30)
 
     async def prepare(self) -> None:
         """Create the workflows; an email step makes preferences show two channels."""
@@ -74,7 +74,7 @@ class Service:
                 ]
                 await _check(api.post("/v1/events/trigger/bulk", json={"events": events}))
         async with asyncio.timeout(60):
-            while len(await self.list_ids(person)) < before + len(payloads):  # noqa: ASYNC110 - of another process
+            while len(await self.list_ids(person)) < before + len(payloads):  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.02)
 
     async def list_ids(self, person: str) -> list[str]:

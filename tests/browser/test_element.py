@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.element import Inbox, put_inbox_page
@@ -36,6 +36,12 @@ async def wait_until(condition: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(30):
         while not await condition():  # noqa: ASYNC110 - the state of another process
             await asyncio.sleep(0.05)
+
+
+async def left_of(element: Locator) -> float:
+    box = await element.bounding_box()
+    assert box is not None
+    return box["x"]
 
 
 async def test_the_bell_counts_and_a_new_notification_arrives_live(
@@ -411,16 +417,8 @@ async def test_texts_are_translated_and_the_panel_follows_the_direction(
     await inbox.open()
     await expect(inbox.items).to_have_count(1)
 
-    bell, panel = await inbox.bell.bounding_box(), await inbox.panel.bounding_box()
-    mark, main = await inbox.panel.locator(".mark").bounding_box(), await inbox.items.locator("time").bounding_box()
-
-    assert bell
-    assert panel
-    assert mark
-    assert main
-    assert panel["x"] >= 0
-    assert panel["x"] < 100
-    assert mark["x"] > main["x"]
+    assert 0 <= await left_of(inbox.panel) < 100
+    assert await left_of(inbox.panel.locator(".mark")) > await left_of(inbox.items.locator("time"))
     await expect(inbox.items.locator("time")).not_to_contain_text("ago")
 
 
@@ -438,3 +436,13 @@ async def test_an_element_can_be_made_and_changed_by_script(
     )
 
     await expect(inbox.badge).to_have_text("1")
+
+
+async def test_an_attribute_that_is_not_json_is_named(
+    served: Service, product: ProductSite, person: str, page: Page
+) -> None:
+    await page.goto(put_inbox_page(product, served, person, tabs="All, Mentions"))
+    inbox = Inbox(page)
+    await inbox.open()
+
+    await expect(inbox.message).to_have_text("The attribute tabs must be JSON")

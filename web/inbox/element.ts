@@ -29,7 +29,7 @@ export class ClarionInbox extends HTMLElement implements Host {
     ...PROPERTIES,
   ];
   /** Where the script came from: the default of `server`. */
-  static origin = new URL(import.meta.url).origin;
+  static origin = new URL(".", import.meta.url).href;
 
   #client: InboxClient | undefined;
   #session: Session | undefined;
@@ -91,8 +91,12 @@ export class ClarionInbox extends HTMLElement implements Host {
 
   attributeChangedCallback(name: string, _old: string | null, value: string | null): void {
     const property = PROPERTIES.find((one) => one === name);
-    if (property) this[property] = value ? JSON.parse(value) : undefined;
-    else this.#restart();
+    try {
+      if (property) this[property] = value ? JSON.parse(value) : undefined;
+      else this.#restart();
+    } catch {
+      this.fail(`The attribute ${name} must be JSON`);
+    }
   }
 
   get tabs(): Tab[] {

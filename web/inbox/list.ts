@@ -27,6 +27,8 @@ export class ListView implements ItemActions {
   /** Grows when the list is replaced: answers to earlier requests are then too late. */
   #generation = 0;
   #newCount = 0;
+  /** Ends when all changes under way are answered: a list that is fetched before would not show them. */
+  #acting: Promise<unknown> = Promise.resolve();
   #currentId = "";
   #seenTimer: ReturnType<typeof setTimeout> | undefined;
   #deletion: { send: () => void; timer: ReturnType<typeof setTimeout> } | undefined;
@@ -202,7 +204,9 @@ export class ListView implements ItemActions {
     const generation = this.#generation;
     this.#put({ ...one, ...change });
     try {
-      const answer = await send();
+      const sending = send();
+      this.#acting = Promise.allSettled([this.#acting, sending]);
+      const answer = await sending;
       if (answer && generation === this.#generation) this.#put(answer);
       return true;
     } catch (error) {
@@ -219,6 +223,7 @@ export class ListView implements ItemActions {
     this.#isLoading = true;
     this.#renderEnd();
     try {
+      await this.#acting;
       const after = isFirst ? undefined : this.#items.at(-1)?.id;
       const page = await this.#host.client.list({
         ...viewFilter(this.view),
@@ -252,6 +257,8 @@ export class ListView implements ItemActions {
     if (index >= 0) items[index] = one;
     else {
       const next = items.findIndex((other) => other.createdAt < one.createdAt);
+      // One that is older than all of these comes with a later page, which begins after the last of these.
+      if (next < 0 && this.#hasMore) return;
       items.splice(next < 0 ? items.length : next, 0, one);
     }
     this.#setItems(items);
