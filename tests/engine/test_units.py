@@ -130,6 +130,19 @@ async def test_environments_with_work_take_turns(world: World, other_api: Any) -
     assert order == [(1, 1), (2, 2), (3, 3)]
 
 
+@pytest.mark.parametrize(("made", "wakes"), [(step("email", subject="Hi", body="Hi"), True), (in_app("Hi"), False)])
+async def test_a_unit_wakes_the_sender_if_it_leaves_something_to_send(
+    world: World, made: dict[str, Any], wakes: bool
+) -> None:
+    await world.make_workflow(made)
+    await world.trigger({"subscriberId": "ada", "email": "ada@example.com"})
+
+    await world.engine.work_lanes()
+
+    assert world.engine.sender._hint.is_set() is wakes
+    await world.work()
+
+
 class Counting:
     """A database that counts its transactions, and calls something before each."""
 

@@ -6,7 +6,14 @@ ENGINE = "src/clarion/engine/"
 _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         f"{ENGINE}sending/",
-        ("tests/engine/sending", "tests/engine/test_cancel.py", "tests/deadletters", "tests/hostile/test_leases.py"),
+        (
+            "tests/engine/sending",
+            "tests/engine/test_cancel.py",
+            "tests/deadletters",
+            "tests/engine/test_store_out.py",
+            "tests/receipts",
+            "tests/hostile/test_leases.py",
+        ),
     ),
     (f"{ENGINE}cancel.py", ("tests/engine/test_cancel.py", "tests/engine/test_time.py", "tests/engine")),
     (f"{ENGINE}poison.py", ("tests/engine/test_poison.py", "tests/engine/test_fairness.py", "tests/engine")),

@@ -8,7 +8,10 @@ import pytest
 
 from clarion.db.port import Database
 from clarion.db.query import sql
+<<<<<<< HEAD
 from clarion.triggers.model import MAX_PAYLOAD_BYTES
+=======
+>>>>>>> h-mutants
 from tests.support import Api
 from tests.test_payloads import TWICE, make_nested
 
@@ -95,12 +98,24 @@ async def test_a_schema_that_was_saved_before_the_limits_is_named_with_the_way_o
 
 async def test_a_payload_may_be_as_large_as_the_limit_and_no_larger(api: Api) -> None:
     await make_workflow(api)
-    room = MAX_PAYLOAD_BYTES - len(b'{"text":""}')
+    room = 256 * 1024 - len(b'{"text":""}')
 
     fits, too_large = [await trigger(api, payload={"text": "x" * length}) for length in (room, room + 1)]
 
     assert (fits.status_code, too_large.status_code) == (201, 422)
-    assert str(MAX_PAYLOAD_BYTES) in too_large.text
+    assert "262144" in too_large.text
+
+
+async def test_a_trigger_has_up_to_a_hundred_recipients_and_a_bulk_up_to_a_hundred_events(api: Api) -> None:
+    await make_workflow(api)
+    event = {"name": "welcome", "to": "ada"}
+    people = [f"p{number}" for number in range(101)]
+
+    triggers = [await trigger(api, to=people[:count]) for count in (100, 101)]
+    bulks = [await api.post("/v1/events/trigger/bulk", json={"events": [event] * count}) for count in (100, 101)]
+
+    assert [one.status_code for one in (*triggers, *bulks)] == [201, 422, 201, 422]
+    assert [list(one.json()["errors"]) for one in (triggers[1], bulks[1])] == [["to"], ["events"]]
 
 
 @pytest.mark.parametrize("validates", [True, False])
