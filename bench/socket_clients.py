@@ -34,6 +34,7 @@ class SocketClient(asyncio.Protocol):
     transport: asyncio.Transport | None = None
     received: bytearray = field(default_factory=bytearray)
     is_connected: bool = False
+    is_lost: bool = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
@@ -51,12 +52,13 @@ class SocketClient(asyncio.Protocol):
             self.on_arrival(int(found[1]), now)
         # A number may be cut at the end of the data; what is before the last one is done with.
         del self.received[: max(last, len(self.received) - 32)]
-        if self.kind == SOCKET_IO and data.endswith(b"\x81\x012"):
+        if self.kind == SOCKET_IO and b"\x81\x012" in data:
             self.transport.write(_masked(b"3"))
-        elif self.kind == PLAIN and data.endswith(b"\x89\x00"):
+        elif self.kind == PLAIN and b"\x89\x00" in data:
             self.transport.write(bytes([0x8A, 0x80]) + bytes(4))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the name is the base class's
+        self.is_lost = True
         if not self.ready.done():
             self.ready.set_exception(ConnectionResetError(f"the socket was refused: {bytes(self.received[:200])!r}"))
 
@@ -84,6 +86,8 @@ async def open_sockets(address: str, kind: str, tokens: Sequence[str], on_arriva
 
 async def _open_socket(address: str, kind: str, token: str, on_arrival: Arrive) -> SocketClient:
     where = urlsplit(address)
+    assert where.hostname is not None
+    assert where.port is not None
     loop = asyncio.get_running_loop()
     client = SocketClient(kind, on_arrival, loop.create_future())
     await loop.create_connection(lambda: client, where.hostname or "", where.port or 0)

@@ -55,9 +55,11 @@ class Arrivals:
 
     async def wait_for(self, numbers: dict[int, int]) -> None:
         """Wait until each number has arrived so many times; raise if they do not, or if more do."""
-        async with asyncio.timeout(_TIMEOUT_SECONDS):
-            while any(len(self.moments.get(one, ())) < count for one, count in numbers.items()):  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        until = time.monotonic() + _TIMEOUT_SECONDS
+        while missing := sum(max(0, count - len(self.moments.get(one, ()))) for one, count in numbers.items()):
+            if time.monotonic() > until:
+                raise RuntimeError(f"{missing} messages did not arrive")
+            await asyncio.sleep(0.02)
         if any(len(self.moments[one]) > count for one, count in numbers.items()):
             raise RuntimeError("a message arrived more than once")
 
@@ -90,11 +92,14 @@ async def _measure(system: System, kind: str) -> list[Figure]:
     arrivals = Arrivals()
     opened = await _open_all(system, kind, tokens, arrivals)
     try:
-        return [
+        figures = [
             *opened.figures,
             *await _measure_latency(system, kind, arrivals),
             *await _measure_broadcast(system, kind, arrivals),
         ]
+        if any(one.is_lost for one in opened.clients):
+            raise RuntimeError("sockets were lost")
+        return figures
     finally:
         close_sockets(opened.clients)
 
