@@ -8,10 +8,6 @@ import pytest
 
 from clarion.db.port import Database
 from clarion.db.query import sql
-<<<<<<< HEAD
-from clarion.triggers.model import MAX_PAYLOAD_BYTES
-=======
->>>>>>> h-mutants
 from tests.support import Api
 from tests.test_payloads import TWICE, make_nested
 

@@ -310,7 +310,7 @@ async def test_after_a_restart_of_the_service_pages_connect_again(
         process.close()
 
         port = process.address.rpartition(":")[2]
-        process = service.process = Process(["serve", "--data-dir", str(tmp_path), "--port", port], {})
+        process = Process(["serve", "--data-dir", str(tmp_path), "--port", port], {})
         await asyncio.wait_for(reconnected.wait(), timeout=60)
         await page.locator(BELL).click()
         await expect(page.locator(ROWS)).to_have_count(1)
