@@ -20,6 +20,7 @@ from bench.workloads import (
     membership,
     pages,
     scaling,
+    sockets,
     statements,
     trigger,
 )
@@ -84,4 +85,5 @@ STANDALONE_WORKLOADS = (
     StandaloneWorkload(name="membership", measure=membership.measure),
     StandaloneWorkload(name="environments", measure=environments.measure),
     StandaloneWorkload(name="hostile", measure=hostile.measure),
+    StandaloneWorkload(name="sockets", measure=sockets.measure),
 )

@@ -41,6 +41,10 @@ class SocketClient(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         assert self.transport is not None
+        if self.kind == SOCKET_IO and b"\x81\x012" in data:
+            self.transport.write(_masked(b"3"))
+        elif self.kind == PLAIN and b"\x89\x00" in data:
+            self.transport.write(bytes([0x8A, 0x80]) + bytes(4))
         if not self.ready.done():
             self._open(data)
             return
@@ -52,10 +56,6 @@ class SocketClient(asyncio.Protocol):
             self.on_arrival(int(found[1]), now)
         # A number may be cut at the end of the data; what is before the last one is done with.
         del self.received[: max(last, len(self.received) - 32)]
-        if self.kind == SOCKET_IO and b"\x81\x012" in data:
-            self.transport.write(_masked(b"3"))
-        elif self.kind == PLAIN and b"\x89\x00" in data:
-            self.transport.write(bytes([0x8A, 0x80]) + bytes(4))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the name is the base class's
         self.is_lost = True

@@ -69,10 +69,18 @@ class _Opened(Struct, frozen=True):
     figures: list[Figure]
 
 
+def workload_name(kind: str) -> str:
+    return f"{NAME}, {kind}"
+
+
 async def measure(site: Site) -> list[Figure]:
     figures = []
     for system_kind in CLARION:
         for kind in KINDS:
+            async with _start(system_kind, kind, site) as system:
+                await ensure_workflow(system, trigger.WORKFLOW, [trigger.IN_APP])
+                await ensure_people(system, _SOCKETS + _OTHERS)
+            # Started again, because free memory that creating people left would be used for sockets.
             async with _start(system_kind, kind, site) as system:
                 figures += await _measure(system, kind)
     return figures
@@ -86,8 +94,6 @@ def _start(system_kind: str, kind: str, site: Site) -> AbstractAsyncContextManag
 
 
 async def _measure(system: System, kind: str) -> list[Figure]:
-    await ensure_workflow(system, trigger.WORKFLOW, [trigger.IN_APP])
-    await ensure_people(system, _SOCKETS + _OTHERS)
     tokens = await _list_tokens(system)
     arrivals = Arrivals()
     opened = await _open_all(system, kind, tokens, arrivals)
@@ -116,8 +122,8 @@ async def _open_all(system: System, kind: str, tokens: list[str], arrivals: Arri
     return _Opened(
         clients,
         [
-            Figure(f"{NAME}, {kind}", system.kind, "memory_kb", each / 1024, "KB"),
-            Figure(f"{NAME}, {kind}", system.kind, "connect_cpu_ms", connecting * 1000 / len(clients), "ms"),
+            Figure(workload_name(kind), system.kind, "memory_kb", each / 1024, "KB"),
+            Figure(workload_name(kind), system.kind, "connect_cpu_ms", connecting * 1000 / len(clients), "ms"),
         ],
     )
 
@@ -137,8 +143,8 @@ async def _measure_latency(system: System, kind: str, arrivals: Arrivals) -> lis
     await arrivals.wait_for(awaited)
     seconds = [arrivals.moments[number][0] - load.sent[number - first] for number in awaited]
     return [
-        Figure(f"{NAME}, {kind}", system.kind, "arrival_p50_ms", percentile(seconds, 0.5) * 1000, "ms"),
-        Figure(f"{NAME}, {kind}", system.kind, "arrival_p99_ms", percentile(seconds, 0.99) * 1000, "ms"),
+        Figure(workload_name(kind), system.kind, "arrival_p50_ms", percentile(seconds, 0.5) * 1000, "ms"),
+        Figure(workload_name(kind), system.kind, "arrival_p99_ms", percentile(seconds, 0.99) * 1000, "ms"),
     ]
 
 
@@ -151,8 +157,8 @@ async def _measure_broadcast(system: System, kind: str, arrivals: Arrivals) -> l
     await arrivals.wait_for({number: _SOCKETS})
     used = sum(cpu_between(before, cpu_seconds(system.groups)).values())
     return [
-        Figure(f"{NAME}, {kind}", system.kind, "broadcast_seconds", max(arrivals.moments[number]) - began, "s"),
-        Figure(f"{NAME}, {kind}", system.kind, "broadcast_cpu_ms", used * 1000 / _SOCKETS, "ms"),
+        Figure(workload_name(kind), system.kind, "broadcast_seconds", max(arrivals.moments[number]) - began, "s"),
+        Figure(workload_name(kind), system.kind, "broadcast_cpu_ms", used * 1000 / _SOCKETS, "ms"),
     ]
 
 

@@ -135,7 +135,7 @@ async def test_a_client_that_answers_no_ping_is_disconnected(
     async with client.open(address, ada.token) as silent:
         await silent.events(2)
         silent.connection.transport.pause_reading()
-        table.advance(PING_SECONDS)
+        table.advance(2 * PING_SECONDS)
         assert len(table) == 1
         table.advance(PING_SECONDS)
         await wait_until(lambda: len(table) == 0)
@@ -151,7 +151,7 @@ async def test_a_client_that_answers_pings_stays(
         await socket.events(2)
         reading = asyncio.create_task(socket.next_event())
         for _ in range(3):
-            table.advance(PING_SECONDS)
+            table.advance(2 * PING_SECONDS)
             await wait_until(lambda: not any(one._awaits_pong for one in table._open))
         await deliver(ada)
 

@@ -1,11 +1,13 @@
 """What sockets get: events of both protocols, in their order, once, and only those of their person."""
 
 import pytest
+from websockets.frames import Frame, Opcode
 
 from clarion.app import Application
 from clarion.bus import InboxChange
 from clarion.db.port import Database
 from clarion.ids import SubscriberKey
+from clarion.realtime.sockets import text_frame
 from clarion.subscribers.store import get_subscriber
 from tests.inbox.conftest import MakePerson, Person
 from tests.realtime.clients import CLIENTS, COUNT_EVENTS, Event, PlainClient, SocketClient, SocketIoClient, names
@@ -151,3 +153,10 @@ async def test_a_text_ping_is_answered(address: str, ada: Person) -> None:
         await socket.connection.send("ping")
 
         assert await socket.receive() == "pong"
+
+
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536])
+def test_frames_of_all_sizes_are_those_of_the_library(size: int) -> None:
+    payload = b"x" * size
+
+    assert text_frame(payload) == Frame(Opcode.TEXT, payload).serialize(mask=False)

@@ -1,5 +1,6 @@
 """What is pushed: events with JSON, encoded once for all sockets that get them."""
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -22,19 +23,11 @@ def message_event(message: PushedMessage) -> Event:
 
 
 def unread_event(counts: InboxCounts) -> Event:
-    total = counts.total_unread
-    severity = {one: counts.unread.get(one, 0) for one in Severity}
-    data: dict[str, Any] = {
-        "counts": {"total": total, "severity": severity},
-        "unreadCount": total,
-        "hasMore": counts.has_more_unread,
-    }
-    return Event("unread_count_changed", msgspec.json.encode(data))
+    return _make_unread_event(counts.total_unread, tuple(counts.unread.items()), counts.has_more_unread)
 
 
 def unseen_event(counts: InboxCounts) -> Event:
-    data = {"unseenCount": counts.unseen, "hasMore": counts.has_more_unseen}
-    return Event("unseen_count_changed", msgspec.json.encode(data))
+    return _make_unseen_event(counts.unseen, counts.has_more_unseen)
 
 
 def changed_count_events(counts: InboxCounts, before: InboxCounts | None) -> list[Event]:
@@ -49,3 +42,20 @@ def changed_count_events(counts: InboxCounts, before: InboxCounts | None) -> lis
 
 def _unread_part(counts: InboxCounts) -> tuple[dict[Severity, int], bool]:
     return counts.unread, counts.has_more_unread
+
+
+# Cached, because most people have one of a few counts.
+@lru_cache(maxsize=1024)
+def _make_unread_event(total: int, unread: tuple[tuple[Severity, int], ...], has_more: bool) -> Event:  # noqa: FBT001
+    severity = dict.fromkeys(Severity, 0) | dict(unread)
+    data: dict[str, Any] = {
+        "counts": {"total": total, "severity": severity},
+        "unreadCount": total,
+        "hasMore": has_more,
+    }
+    return Event("unread_count_changed", msgspec.json.encode(data))
+
+
+@lru_cache(maxsize=1024)
+def _make_unseen_event(unseen: int, has_more: bool) -> Event:  # noqa: FBT001
+    return Event("unseen_count_changed", msgspec.json.encode({"unseenCount": unseen, "hasMore": has_more}))

@@ -31,6 +31,7 @@ POLICY = 1008
 TRY_LATER = 1013
 
 
+_TEXT_BYTE = 0x80 | Opcode.TEXT
 _HANDSHAKE = (
     b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: %b\r\n\r\n"
 )
@@ -214,7 +215,13 @@ class Socket(asyncio.Protocol):
 
 
 def text_frame(payload: bytes) -> bytes:
-    return bytes(Frame(Opcode.TEXT, payload).serialize(mask=False))
+    """A frame of a server, which is not masked; written by hand because a broadcast makes many thousands."""
+    size = len(payload)
+    if size < 126:
+        return bytes((_TEXT_BYTE, size)) + payload
+    if size < 1 << 16:
+        return bytes((_TEXT_BYTE, 126)) + size.to_bytes(2) + payload
+    return bytes((_TEXT_BYTE, 127)) + size.to_bytes(8) + payload
 
 
 def ping_frame() -> bytes:

@@ -11,6 +11,7 @@ from clarion.realtime.sockets import GOING_AWAY, PING_SECONDS, Claim, Phase, Soc
 SESSION_CHECK_SECONDS = 10
 """A session that ends loses its sockets within this time, plus the time of the query."""
 _SWEEP_SECONDS = 1
+_FIRST_PING_SECONDS = 5
 _SHUTDOWN_SLICES = 20
 _SHUTDOWN_SECONDS = 1.0
 _GOODBYE_SECONDS = 1.0
@@ -62,7 +63,7 @@ class SocketTable:
     def confirmed(self, socket: Socket) -> None:
         self._confirmed_count += 1
         # Spread, because sockets that connect at the same time would be pinged at the same time.
-        socket.start(1 + self._confirmed_count % PING_SECONDS)
+        socket.start(_FIRST_PING_SECONDS + self._confirmed_count % PING_SECONDS)
         if socket.claim is not None:
             self._members.add(socket, socket.claim)
 
