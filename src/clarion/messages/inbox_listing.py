@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from clarion.clock import Millis
@@ -13,18 +14,20 @@ from clarion.ids import EnvironmentId, MessageId, WorkflowId, first_id, last_id
 from clarion.jsontext import json_text, json_value
 from clarion.messages.inbox_counts import MAX_INBOX_COUNT
 from clarion.messages.inbox_filters import InboxFilter, TagGroups
-from clarion.messages.model import Message
-from clarion.messages.store import COLUMNS, message_of
+from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Severity
 
 # A message's position is made when it is created, but may be ahead of the clock by up to a second.
 _SLACK = 1_000
 _REACH = MAX_INBOX_COUNT + 1
+_decode = msgspec.json.Decoder().decode
 
 IS_UNREAD = "t.channel = 'in_app' AND NOT t.read AND NOT t.archived AND t.snoozed_until IS NULL"
 """As the index of unread messages says it."""
-TRANSACTION = """
+COLUMNS = """
+    t.environment_id, t.id, t.subscriber_id, t.workflow_id, t.content, t.subject, t.avatar, t.cta, t.data, t.severity,
+    t.seen, t.read, t.archived, t.seen_at, t.read_at, t.archived_at, t.snoozed_until, t.delivered_at, t.created_at,
     (
         SELECT g.transaction_key FROM triggers AS g
         WHERE g.environment_id = t.environment_id AND g.id = t.trigger_id
@@ -38,11 +41,6 @@ _AFTER = """
     ), :after)
 """
 LIST_TAGGED_WORKFLOWS = sql("SELECT id, tags FROM workflows WHERE environment_id = :environment_id AND tags <> '[]'")
-
-
-class InboxMessage(Struct, frozen=True):
-    message: Message
-    transaction_key: str
 
 
 class InboxPage(Struct, frozen=True):
@@ -133,7 +131,7 @@ def page_query(dialect: Dialect, conditions: Conditions, *, has_after: bool) -> 
     where = f"{conditions.where} AND {_AFTER}" if has_after else conditions.where
     if len(conditions.parts) == 1:
         return sql(f"""
-            SELECT {COLUMNS}, {TRANSACTION} FROM messages AS t WHERE {where} AND {conditions.parts[0]}
+            SELECT {COLUMNS} FROM messages AS t WHERE {where} AND {conditions.parts[0]}
             ORDER BY t.position DESC LIMIT :page_limit OFFSET :skipped
         """)
     selects = [
@@ -145,7 +143,7 @@ def page_query(dialect: Dialect, conditions: Conditions, *, has_after: bool) -> 
         selects = [f"({one} ORDER BY position DESC LIMIT :reach)" for one in selects]
     # CROSS JOIN: SQLite must not begin with all messages of the environment.
     return sql(f"""
-        SELECT {COLUMNS}, {TRANSACTION} FROM (
+        SELECT {COLUMNS} FROM (
             {" UNION ALL ".join(selects)} ORDER BY position DESC LIMIT :page_limit OFFSET :skipped
         ) AS found CROSS JOIN messages AS t
         WHERE t.environment_id = :environment_id AND t.id = found.id ORDER BY t.position DESC
@@ -154,8 +152,15 @@ def page_query(dialect: Dialect, conditions: Conditions, *, has_after: bool) -> 
 
 def inbox_message_of(row: Row) -> InboxMessage:
     values = dict(row)
-    transaction_key = values.pop("transaction_key")
-    return InboxMessage(message_of(values), transaction_key)
+    created_at, delivered_at, cta = values["created_at"], values["delivered_at"], values["cta"]
+    values["cta"] = None if cta is None else _decode(cta)
+    values["delivered_at"] = [created_at] if delivered_at is None else _decode(delivered_at)
+    values["seen"], values["read"], values["archived"] = (
+        bool(values["seen"]),
+        bool(values["read"]),
+        bool(values["archived"]),
+    )
+    return InboxMessage(**values)
 
 
 def _split(wanted: InboxFilter, *, is_ordered: bool) -> tuple[list[str], list[str]]:
