@@ -25,10 +25,12 @@ _decode = msgspec.json.Decoder().decode
 
 IS_UNREAD = "t.channel = 'in_app' AND NOT t.read AND NOT t.archived AND t.snoozed_until IS NULL"
 """As the index of unread messages says it."""
-COLUMNS = """
+_STORED = """
     t.environment_id, t.id, t.subscriber_id, t.workflow_id, t.content, t.subject, t.avatar, t.cta, t.data, t.severity,
-    t.seen, t.read, t.archived, t.seen_at, t.read_at, t.archived_at, t.snoozed_until, t.delivered_at, t.created_at,
-    (
+    t.seen, t.read, t.archived, t.seen_at, t.read_at, t.archived_at, t.snoozed_until, t.delivered_at, t.created_at
+"""
+COLUMNS = f"""
+    {_STORED}, (
         SELECT g.transaction_key FROM triggers AS g
         WHERE g.environment_id = t.environment_id AND g.id = t.trigger_id
     ) AS transaction_key
@@ -37,7 +39,8 @@ _OF_PERSON = "t.environment_id = :environment_id AND t.subscriber_id = :subscrib
 _AFTER = """
     t.position < COALESCE((
         SELECT p.position FROM messages AS p
-        WHERE p.environment_id = :environment_id AND p.id = :after AND p.subscriber_id = :subscriber_id
+        WHERE p.environment_id = :environment_id AND p.id = :after
+        AND (p.subscriber_id = :subscriber_id) IS TRUE
     ), :after)
 """
 LIST_TAGGED_WORKFLOWS = sql("SELECT id, tags FROM workflows WHERE environment_id = :environment_id AND tags <> '[]'")
@@ -135,18 +138,16 @@ def page_query(dialect: Dialect, conditions: Conditions, *, has_after: bool) -> 
             ORDER BY t.position DESC LIMIT :page_limit OFFSET :skipped
         """)
     selects = [
-        f"SELECT t.id AS id, t.position AS position FROM messages AS t WHERE {where} AND {one}"
+        f"SELECT {_STORED}, t.trigger_id, t.position FROM messages AS t WHERE {where} AND {one}"
         for one in conditions.parts
     ]
     if dialect is Dialect.POSTGRES:
         # SQLite merges parts that an index returns in order; PostgreSQL does so only for sorted subqueries.
         selects = [f"({one} ORDER BY position DESC LIMIT :reach)" for one in selects]
-    # CROSS JOIN: SQLite must not begin with all messages of the environment.
     return sql(f"""
         SELECT {COLUMNS} FROM (
             {" UNION ALL ".join(selects)} ORDER BY position DESC LIMIT :page_limit OFFSET :skipped
-        ) AS found CROSS JOIN messages AS t
-        WHERE t.environment_id = :environment_id AND t.id = found.id ORDER BY t.position DESC
+        ) AS t ORDER BY t.position DESC
     """)
 
 
