@@ -145,7 +145,7 @@ async def fetch_newest_rows(db: Connection, listing: Listing, *, page: int, limi
     the rows of the page itself are read.
     """
     skipped, limit = await _fit_offset_page(db, listing, page, limit)
-    select = sql(f"{_select_ids(db.dialect, listing, 'DESC')} LIMIT :page_limit OFFSET :skipped")
+    select = sql(f"{select_ids(db.dialect, listing, 'DESC')} LIMIT :page_limit OFFSET :skipped")
     reach = skipped + limit + 1
     found = await db.fetch(select, **listing.parameters, page_limit=limit + 1, skipped=skipped, reach=reach)
     ids = [row["id"] for row in found]
@@ -167,7 +167,7 @@ async def _fit_offset_page(db: Connection, listing: Listing, page: int, limit: i
     if listing.weight is None or limit <= listing.unweighed_limit:
         return page * limit, limit
     source = f"""
-        ({_select_ids(db.dialect, listing, "DESC")} LIMIT :reach) AS found
+        ({select_ids(db.dialect, listing, "DESC")} LIMIT :reach) AS found
         JOIN {listing.source} ON t.environment_id = :environment_id AND t.id = found.id
     """
     parameters = {**listing.parameters, "reach": (page + 1) * limit}
@@ -237,10 +237,10 @@ async def _count_unindexed(db: Connection, listing: Listing) -> tuple[int, bool]
 def _count_query(dialect: Dialect, listing: Listing) -> Query:
     """The query that counts a list up to `:reach`."""
     # Sorted, so that an index is walked: a planner that expects a match soon would search the whole table.
-    return sql(f"SELECT count(*) AS n FROM ({_select_ids(dialect, listing, 'ASC')} LIMIT :reach) AS found")
+    return sql(f"SELECT count(*) AS n FROM ({select_ids(dialect, listing, 'ASC')} LIMIT :reach) AS found")
 
 
-def _select_ids(dialect: Dialect, listing: Listing, direction: str) -> str:
+def select_ids(dialect: Dialect, listing: Listing, direction: str) -> str:
     """Selects the ids of a list in order; the caller reads at most `:reach` of them."""
     # A list of no parts is empty, but its query still has to be valid.
     parts = ["TRUE"] if listing.parts is None else listing.parts or ["FALSE"]

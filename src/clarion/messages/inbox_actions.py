@@ -14,14 +14,13 @@ from clarion.ids import MessageId
 from clarion.messages import inbox_store
 from clarion.messages.announcing import announce_changes
 from clarion.messages.inbox_filters import InboxFilter
-from clarion.messages.inbox_listing import InboxMessage
-from clarion.messages.model import Message
+from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 from clarion.webhooks.store import list_listeners
 
-Change = Callable[[Message, Millis], Message]
+Change = Callable[[InboxMessage, Millis], InboxMessage]
 
 
 async def change_message(
@@ -31,12 +30,11 @@ async def change_message(
 
     A change that makes no difference writes nothing and causes no event.
     """
-    found = await inbox_store.get_for_update(call.db, subscriber, message_id)
-    before, after = found.message, change(found.message, call.now)
+    before = await inbox_store.get_for_update(call.db, subscriber, message_id)
+    after = change(before, call.now)
     if after == before:
-        return found
-    after = replace(after, updated_at=call.now)
-    await inbox_store.update_state(call.db, after)
+        return before
+    await inbox_store.update_state(call.db, after, call.now)
     was_read = event is EventType.MESSAGE_READ and before.read and not before.archived
     if event is not None and not was_read:
         await append_message_events(call.db, call.environment_id, [(event, message_id)], call.now)
@@ -45,7 +43,7 @@ async def change_message(
     if after.snoozed_until is not None and after.snoozed_until != before.snoozed_until:
         # The worker that wakes it may be asleep until a later moment.
         call.after_commit.append(lambda: call.services.bus.publish(Signal.WORK))
-    return InboxMessage(after, found.transaction_key)
+    return after
 
 
 async def delete_message(call: Call, subscriber: Subscriber, message_id: MessageId) -> None:
@@ -53,7 +51,7 @@ async def delete_message(call: Call, subscriber: Subscriber, message_id: Message
     found = await inbox_store.get_for_update(call.db, subscriber, message_id)
     await append_message_events(call.db, call.environment_id, [(EventType.MESSAGE_DELETED, message_id)], call.now)
     await inbox_store.delete_one(call.db, subscriber, message_id)
-    if found.message.is_unread:
+    if found.is_unread:
         announce_changes(call, [subscriber.id])
 
 

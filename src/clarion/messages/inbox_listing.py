@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from clarion.clock import Millis
@@ -13,19 +14,23 @@ from clarion.ids import EnvironmentId, MessageId, WorkflowId, first_id, last_id
 from clarion.jsontext import json_text, json_value
 from clarion.messages.inbox_counts import MAX_INBOX_COUNT
 from clarion.messages.inbox_filters import InboxFilter, TagGroups
-from clarion.messages.model import Message
-from clarion.messages.store import COLUMNS, message_of
+from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Severity
 
 # A message's position is made when it is created, but may be ahead of the clock by up to a second.
 _SLACK = 1_000
 _REACH = MAX_INBOX_COUNT + 1
+_decode = msgspec.json.Decoder().decode
 
 IS_UNREAD = "t.channel = 'in_app' AND NOT t.read AND NOT t.archived AND t.snoozed_until IS NULL"
 """As the index of unread messages says it."""
-TRANSACTION = """
-    (
+_STORED = """
+    t.environment_id, t.id, t.subscriber_id, t.workflow_id, t.content, t.subject, t.avatar, t.cta, t.data, t.severity,
+    t.seen, t.read, t.archived, t.seen_at, t.read_at, t.archived_at, t.snoozed_until, t.delivered_at, t.created_at
+"""
+COLUMNS = f"""
+    {_STORED}, (
         SELECT g.transaction_key FROM triggers AS g
         WHERE g.environment_id = t.environment_id AND g.id = t.trigger_id
     ) AS transaction_key
@@ -34,15 +39,11 @@ _OF_PERSON = "t.environment_id = :environment_id AND t.subscriber_id = :subscrib
 _AFTER = """
     t.position < COALESCE((
         SELECT p.position FROM messages AS p
-        WHERE p.environment_id = :environment_id AND p.id = :after AND p.subscriber_id = :subscriber_id
+        WHERE p.environment_id = :environment_id AND p.id = :after
+        AND (p.subscriber_id = :subscriber_id) IS TRUE
     ), :after)
 """
 LIST_TAGGED_WORKFLOWS = sql("SELECT id, tags FROM workflows WHERE environment_id = :environment_id AND tags <> '[]'")
-
-
-class InboxMessage(Struct, frozen=True):
-    message: Message
-    transaction_key: str
 
 
 class InboxPage(Struct, frozen=True):
@@ -133,29 +134,34 @@ def page_query(dialect: Dialect, conditions: Conditions, *, has_after: bool) -> 
     where = f"{conditions.where} AND {_AFTER}" if has_after else conditions.where
     if len(conditions.parts) == 1:
         return sql(f"""
-            SELECT {COLUMNS}, {TRANSACTION} FROM messages AS t WHERE {where} AND {conditions.parts[0]}
+            SELECT {COLUMNS} FROM messages AS t WHERE {where} AND {conditions.parts[0]}
             ORDER BY t.position DESC LIMIT :page_limit OFFSET :skipped
         """)
     selects = [
-        f"SELECT t.id AS id, t.position AS position FROM messages AS t WHERE {where} AND {one}"
+        f"SELECT {_STORED}, t.trigger_id, t.position FROM messages AS t WHERE {where} AND {one}"
         for one in conditions.parts
     ]
     if dialect is Dialect.POSTGRES:
         # SQLite merges parts that an index returns in order; PostgreSQL does so only for sorted subqueries.
         selects = [f"({one} ORDER BY position DESC LIMIT :reach)" for one in selects]
-    # CROSS JOIN: SQLite must not begin with all messages of the environment.
     return sql(f"""
-        SELECT {COLUMNS}, {TRANSACTION} FROM (
+        SELECT {COLUMNS} FROM (
             {" UNION ALL ".join(selects)} ORDER BY position DESC LIMIT :page_limit OFFSET :skipped
-        ) AS found CROSS JOIN messages AS t
-        WHERE t.environment_id = :environment_id AND t.id = found.id ORDER BY t.position DESC
+        ) AS t ORDER BY t.position DESC
     """)
 
 
 def inbox_message_of(row: Row) -> InboxMessage:
     values = dict(row)
-    transaction_key = values.pop("transaction_key")
-    return InboxMessage(message_of(values), transaction_key)
+    created_at, delivered_at, cta = values["created_at"], values["delivered_at"], values["cta"]
+    values["cta"] = None if cta is None else _decode(cta)
+    values["delivered_at"] = [created_at] if delivered_at is None else _decode(delivered_at)
+    values["seen"], values["read"], values["archived"] = (
+        bool(values["seen"]),
+        bool(values["read"]),
+        bool(values["archived"]),
+    )
+    return InboxMessage(**values)
 
 
 def _split(wanted: InboxFilter, *, is_ordered: bool) -> tuple[list[str], list[str]]:

@@ -7,24 +7,24 @@ from msgspec.structs import replace
 from clarion.clock import HOUR, Millis
 from clarion.errors import Invalid, Malformed, NotFound
 from clarion.ids import id_text
-from clarion.messages.model import MAX_SNOOZE_HOURS, Message
+from clarion.messages.model import MAX_SNOOZE_HOURS, InboxMessage
 
 
-def mark_read(message: Message, now: Millis) -> Message:
+def mark_read(message: InboxMessage, now: Millis) -> InboxMessage:
     """Read, and no longer archived."""
     if message.read and not message.archived:
         return message
     return replace(_seen_and_read(message, now), archived=False, archived_at=None)
 
 
-def mark_unread(message: Message, _now: Millis) -> Message:
+def mark_unread(message: InboxMessage, _now: Millis) -> InboxMessage:
     """Unread, and no longer archived; it stays seen."""
     if not message.read and not message.archived:
         return message
     return replace(message, read=False, read_at=None, archived=False, archived_at=None)
 
 
-def archive(message: Message, now: Millis) -> Message:
+def archive(message: InboxMessage, now: Millis) -> InboxMessage:
     """Archived and read; a snooze ends without the message coming back."""
     if message.archived and message.read and message.snoozed_until is None:
         return message
@@ -32,12 +32,12 @@ def archive(message: Message, now: Millis) -> Message:
     return replace(_seen_and_read(message, now), archived=True, archived_at=archived_at, snoozed_until=None)
 
 
-def unarchive(message: Message, _now: Millis) -> Message:
+def unarchive(message: InboxMessage, _now: Millis) -> InboxMessage:
     """Back in the inbox, read as before."""
     return replace(message, archived=False, archived_at=None) if message.archived else message
 
 
-def snooze(message: Message, now: Millis, *, until: Millis) -> Message:
+def snooze(message: InboxMessage, now: Millis, *, until: Millis) -> InboxMessage:
     """Hidden until a moment; read or unread as before."""
     if until <= now:
         raise Invalid.field("snoozeUntil", "must be in the future")
@@ -49,34 +49,34 @@ def snooze(message: Message, now: Millis, *, until: Millis) -> Message:
     return replace(message, snoozed_until=until, seen=True, seen_at=seen_at, archived=False, archived_at=None)
 
 
-def unsnooze(message: Message, _now: Millis) -> Message:
+def unsnooze(message: InboxMessage, _now: Millis) -> InboxMessage:
     """Back in the inbox at its old place, read or unread as before; raises NotFound if it is not snoozed."""
     if message.snoozed_until is None:
         raise NotFound("A snoozed notification", id_text(message.id))
     return replace(message, snoozed_until=None)
 
 
-def wake(message: Message, now: Millis) -> Message:
+def wake(message: InboxMessage, now: Millis) -> InboxMessage:
     """A snooze has ended: delivered once more, as new and unread."""
-    delivered_at = [*(message.delivered_at or ()), now]
+    delivered_at = [*message.delivered_at, now]
     return replace(message, snoozed_until=None, read=False, read_at=None, created_at=now, delivered_at=delivered_at)
 
 
-def complete_action(message: Message, now: Millis, *, button: str) -> Message:
+def complete_action(message: InboxMessage, now: Millis, *, button: str) -> InboxMessage:
     """A button was used, which also means that the message was read."""
     return replace(_set_action(message, button, "done"), **_read_columns(message, now))
 
 
-def revert_action(message: Message, _now: Millis, *, button: str) -> Message:
+def revert_action(message: InboxMessage, _now: Millis, *, button: str) -> InboxMessage:
     """What a button did was undone."""
     return _set_action(message, button, "pending")
 
 
-def _seen_and_read(message: Message, now: Millis) -> Message:
+def _seen_and_read(message: InboxMessage, now: Millis) -> InboxMessage:
     return replace(message, **_read_columns(message, now))
 
 
-def _read_columns(message: Message, now: Millis) -> dict[str, Any]:
+def _read_columns(message: InboxMessage, now: Millis) -> dict[str, Any]:
     return {
         "seen": True,
         "seen_at": message.seen_at if message.seen else now,
@@ -85,7 +85,7 @@ def _read_columns(message: Message, now: Millis) -> dict[str, Any]:
     }
 
 
-def _set_action(message: Message, button: str, status: str) -> Message:
+def _set_action(message: InboxMessage, button: str, status: str) -> InboxMessage:
     cta = message.cta or {}
     action = cta.get("action") or {}
     if not any(one.get("type") == button for one in action.get("buttons", ())):

@@ -10,13 +10,12 @@ from clarion.errors import NotFound
 from clarion.ids import MessageId, id_text
 from clarion.jsontext import json_text
 from clarion.messages.inbox_filters import InboxFilter
-from clarion.messages.inbox_listing import TRANSACTION, InboxMessage, build_conditions, inbox_message_of
-from clarion.messages.model import Message
-from clarion.messages.store import COLUMNS
+from clarion.messages.inbox_listing import COLUMNS, build_conditions, inbox_message_of
+from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 
 FIND_FOR_UPDATE = sql(f"""
-    SELECT {COLUMNS}, {TRANSACTION} FROM messages AS t
+    SELECT {COLUMNS} FROM messages AS t
     WHERE t.environment_id = :environment_id AND t.id = :id
     AND t.subscriber_id = :subscriber_id AND t.channel = 'in_app' {{for_update}}
 """)
@@ -42,7 +41,7 @@ async def get_for_update(db: Connection, subscriber: Subscriber, message_id: Mes
     return inbox_message_of(row)
 
 
-async def update_state(db: Connection, message: Message) -> None:
+async def update_state(db: Connection, message: InboxMessage, now: Millis) -> None:
     """Write everything of a message that its owner can change."""
     await db.execute(
         UPDATE_STATE,
@@ -56,7 +55,7 @@ async def update_state(db: Connection, message: Message) -> None:
         archived_at=message.archived_at,
         snoozed_until=message.snoozed_until,
         cta=None if message.cta is None else json_text(message.cta),
-        updated_at=message.updated_at,
+        updated_at=now,
     )
 
 

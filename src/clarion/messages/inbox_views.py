@@ -10,7 +10,7 @@ from clarion.db.port import Connection
 from clarion.http.operation import Call, DetachedCall
 from clarion.ids import MessageId
 from clarion.messages.inbox_actions import Change, change_message
-from clarion.messages.inbox_listing import InboxMessage, count_inbox_filters, list_inbox
+from clarion.messages.inbox_listing import count_inbox_filters, list_inbox
 from clarion.messages.inbox_state import snooze
 from clarion.messages.inbox_wire import (
     CountQuery,
@@ -22,6 +22,7 @@ from clarion.messages.inbox_wire import (
     SnoozeIn,
     find_message_id,
 )
+from clarion.messages.model import InboxMessage
 from clarion.messages.pushed import InboxWorkflowOut
 from clarion.subscribers.model import Subscriber
 from clarion.webhooks.model import EventType
@@ -81,7 +82,7 @@ def _attach(call: DetachedCall, db: Connection) -> Call:
 async def _show(call: Call, subscriber: Subscriber, messages: Sequence[InboxMessage]) -> list[InboxNotificationOut]:
     if not messages:
         return []
-    workflows = await list_workflows_by_id(call.db, call.environment_id, [one.message.workflow_id for one in messages])
+    workflows = await list_workflows_by_id(call.db, call.environment_id, [one.workflow_id for one in messages])
     to = RecipientOut.of(subscriber)
     shown = {one: InboxWorkflowOut.of(workflow) for one, workflow in workflows.items()}
-    return [InboxNotificationOut.of(one, shown[one.message.workflow_id], to) for one in messages]
+    return [InboxNotificationOut.of(one, shown[one.workflow_id], to) for one in messages]

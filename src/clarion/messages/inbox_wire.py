@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
@@ -15,7 +15,7 @@ from clarion.http.validation import find_problems
 from clarion.http.wire import IdText, MomentText, Wire, given, parse_checked
 from clarion.ids import MessageId, find_id, id_text
 from clarion.messages.inbox_filters import InboxFilter, check_tags, read_data
-from clarion.messages.inbox_listing import InboxMessage
+from clarion.messages.model import InboxMessage
 from clarion.messages.pushed import InboxWorkflowOut
 from clarion.messages.wire import MAX_MARKED
 from clarion.subscribers.model import Subscriber
@@ -239,14 +239,13 @@ class InboxNotificationOut(Wire):
     severity: Severity
 
     @classmethod
-    def of(cls, found: InboxMessage, workflow: InboxWorkflowOut, to: RecipientOut) -> Self:
-        message = found.message
+    def of(cls, message: InboxMessage, workflow: InboxWorkflowOut, to: RecipientOut) -> Self:
         cta = message.cta or {}
         redirect = cta.get("data")
         created_at = iso_text(message.created_at)
         return cls(
             id=id_text(message.id),
-            transaction_id=found.transaction_key,
+            transaction_id=message.transaction_key,
             subject=given(message.subject),
             body=message.content,
             to=to,
@@ -255,19 +254,17 @@ class InboxNotificationOut(Wire):
             is_archived=message.archived,
             is_snoozed=message.snoozed_until is not None,
             snoozed_until=_time(message.snoozed_until),
-            delivered_at=[
-                created_at if one == message.created_at else iso_text(one)
-                for one in message.delivered_at or (message.created_at,)
-            ],
+            delivered_at=[created_at if one == message.created_at else iso_text(one) for one in message.delivered_at],
             created_at=created_at,
             read_at=_time(message.read_at),
             first_seen_at=_time(message.seen_at),
             archived_at=_time(message.archived_at),
             avatar=given(message.avatar),
             **_buttons(cta.get("action") or {}),
-            channel_type=message.channel,
+            channel_type=Channel.IN_APP,
             tags=workflow.tags,
-            data=given(message.data),
+            # As it is stored, without decoding it.
+            data=UNSET if message.data is None else cast("dict[str, Any]", msgspec.Raw(message.data)),
             redirect=_redirect(redirect) if redirect else UNSET,
             workflow=workflow,
             severity=message.severity,

@@ -72,6 +72,36 @@ class Message(Struct, frozen=True, kw_only=True):
         return self.channel == Channel.IN_APP and not self.read and in_inbox
 
 
+class InboxMessage(Struct, frozen=True, kw_only=True):
+    """What the inbox shows of an in-app message, and what its owner can change."""
+
+    environment_id: EnvironmentId
+    id: MessageId
+    subscriber_id: SubscriberId
+    workflow_id: WorkflowId
+    transaction_key: TransactionKey
+    content: str
+    subject: str | None
+    avatar: str | None
+    cta: dict[str, Any] | None
+    data: str | None
+    """JSON text."""
+    severity: Severity
+    seen: bool
+    read: bool
+    archived: bool
+    seen_at: Millis | None
+    read_at: Millis | None
+    archived_at: Millis | None
+    snoozed_until: Millis | None
+    delivered_at: list[Millis]
+    created_at: Millis
+
+    @property
+    def is_unread(self) -> bool:
+        return not self.read and not self.archived and self.snoozed_until is None
+
+
 class MessageOrigin(Struct, frozen=True, kw_only=True):
     """The fields that all messages of one trigger share."""
 

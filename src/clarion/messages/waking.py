@@ -7,9 +7,9 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, new_id
 from clarion.jsontext import json_text
+from clarion.messages.inbox_listing import COLUMNS, inbox_message_of
 from clarion.messages.inbox_state import wake
-from clarion.messages.model import Message
-from clarion.messages.store import COLUMNS, message_of
+from clarion.messages.model import InboxMessage
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 
@@ -36,12 +36,12 @@ async def find_next_wake(db: Connection) -> Millis | None:
     return None if row is None else Millis(row["snoozed_until"])
 
 
-async def wake_due_messages(db: Connection, now: Millis, *, limit: int) -> Sequence[Message]:
+async def wake_due_messages(db: Connection, now: Millis, *, limit: int) -> Sequence[InboxMessage]:
     """Bring back up to `limit` messages whose snooze has ended, and write their events.
 
     Messages that another worker or their owner is changing at this moment are skipped.
     """
-    due = [message_of(row) for row in await db.fetch(CLAIM_DUE, now=now, limit=limit)]
+    due = [inbox_message_of(row) for row in await db.fetch(CLAIM_DUE, now=now, limit=limit)]
     woken = [wake(one, now) for one in due]
     if not woken:
         return ()
@@ -58,7 +58,7 @@ async def wake_due_messages(db: Connection, now: Millis, *, limit: int) -> Seque
             for one in woken
         ],
     )
-    by_environment: dict[EnvironmentId, list[Message]] = {}
+    by_environment: dict[EnvironmentId, list[InboxMessage]] = {}
     for one in woken:
         by_environment.setdefault(one.environment_id, []).append(one)
     for environment_id, messages in by_environment.items():

@@ -1,0 +1,71 @@
+"""Lists of one person walk an index in the order of positions, and sort nothing; on both databases."""
+
+import re
+
+import pytest
+
+from clarion.db.listing import select_ids
+from clarion.db.port import Connection, Database
+from clarion.db.query import sql
+from clarion.messages.feed import filter_feed
+from clarion.messages.filters import filter_messages
+from clarion.messages.inbox_filters import InboxFilter
+from clarion.messages.inbox_listing import Conditions, build_conditions, page_query
+from clarion.messages.wire import MessageQuery
+from clarion.vocabulary import Channel, Severity
+from tests.plans import explain
+from tests.records import NOW, make_subscriber
+from tests.support import Site
+
+
+@pytest.mark.parametrize(
+    ("wanted", "index", "walks"),
+    [
+        (InboxFilter(archived=False, snoozed=False), "messages_subscriber", 1),
+        (InboxFilter(archived=True), "messages_subscriber", 1),
+        (InboxFilter(), "messages_subscriber", 2),
+        (InboxFilter(read=False, snoozed=False), "messages_unread", 8),
+        (InboxFilter(read=False, snoozed=False, severities=(Severity.HIGH,)), "messages_unread", 2),
+        (InboxFilter(snoozed=True), "messages_snoozed", 1),
+    ],
+)
+async def test_views_of_the_inbox(database: Database, site: Site, wanted: InboxFilter, index: str, walks: int) -> None:
+    ada = await make_subscriber(database, site.development)
+
+    async def build(db: Connection) -> Conditions:
+        return await build_conditions(db, site.development.id, wanted, is_ordered=True)
+
+    conditions = await database.read(build)
+    plan = await explain(
+        database,
+        page_query(database.dialect, conditions, has_after=True),
+        environment_id=site.development.id,
+        subscriber_id=ada.id,
+        after=ada.id,
+        page_limit=11,
+        skipped=0,
+        reach=11,
+    )
+
+    assert len(re.findall(f"(?:SEARCH t USING INDEX|Scan Backward using) {index}", plan)) == walks, plan
+    assert "Sort  (" not in plan, plan
+    # SQLite sorts the rows of the page itself once more.
+    assert plan.count("USE TEMP B-TREE") <= (walks > 1), plan
+
+
+@pytest.mark.parametrize("kind", ["feed", "messages", "messages of a channel"])
+async def test_lists_of_servers(database: Database, site: Site, kind: str) -> None:
+    ada = await make_subscriber(database, site.development)
+    channel = Channel.EMAIL if kind == "messages of a channel" else None
+    query = MessageQuery(subscriber_id="ada", channel=channel)
+    listing = filter_feed(ada, NOW)
+    if kind != "feed":
+        listing = await database.read(lambda db: filter_messages(db, site.development.id, query))
+
+    ids = sql(f"{select_ids(database.dialect, listing, 'DESC')} LIMIT :page_limit")
+    plan = await explain(database, ids, **listing.parameters, page_limit=11, reach=11)
+
+    walks = {"feed": 1, "messages": 2 * len(Channel), "messages of a channel": 2}[kind]
+    assert plan.count("messages_subscriber") == walks, plan
+    assert "Sort  (" not in plan
+    assert "B-TREE" not in plan
