@@ -15,9 +15,10 @@ SEED ?= 0
 
 NODE_RUNNER := $(BIN)/python web/node.py
 INBOX := src/clarion/web/files/inbox.js
+PUBLISHED := tests/browser/published
 
 .PHONY: help run test chaos hostile mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
-	web web-check web-dev
+	web web-check web-dev published
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -28,7 +29,7 @@ run: install ## serve on 127.0.0.1:3000 with SQLite in ./clarion-data
 
 web: $(INBOX) ## build the inbox element; NODE=node uses your own Node.js
 
-test: install-dev web-dev web ## run all tests in parallel, on SQLite and on a real PostgreSQL
+test: install-dev web-dev web published ## run all tests in parallel, on SQLite and on a real PostgreSQL
 	@$(BIN)/pytest -n $(TEST_WORKERS) --maxprocesses 4
 
 chaos: install-dev ## kill processes fifty times under load, on both databases
@@ -61,6 +62,8 @@ install-bench: $(VENV)/installed-bench
 
 web-dev: web/node_modules/.installed-dev
 
+published: $(PUBLISHED)/dist/headless.js
+
 format: install-dev web-dev ## format the code and fix what ruff can fix
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 	@$(NODE_RUNNER) npm run --silent format
@@ -86,7 +89,7 @@ lock: install-dev ## update requirements/*.txt from pyproject.toml
 	@$(LOCK) --group bench -c requirements/run.txt -c requirements/dev.txt -o requirements/bench.txt
 
 clean: ## remove the virtual environment and caches (never data)
-	@rm -rf $(VENV) web/node_modules $(dir $(INBOX)) .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) web/node_modules $(dir $(INBOX)) $(PUBLISHED)/node_modules $(PUBLISHED)/dist .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -123,6 +126,14 @@ web/node_modules/.installed: web/package.json web/package-lock.json $(VENV)/inst
 web/node_modules/.installed-dev: web/package.json web/package-lock.json $(VENV)/installed-web
 	@$(NODE_RUNNER) npm ci --silent
 	@touch web/node_modules/.installed $@
+
+# The published components that the browser tests run.
+$(PUBLISHED)/node_modules/.installed: $(PUBLISHED)/package.json $(PUBLISHED)/package-lock.json $(VENV)/installed-web
+	@$(NODE_RUNNER) npm --prefix ../$(PUBLISHED) ci --silent
+	@touch $@
+
+$(PUBLISHED)/dist/headless.js: $(PUBLISHED)/node_modules/.installed $(PUBLISHED)/build.mjs $(PUBLISHED)/page.jsx $(PUBLISHED)/headless.js
+	@$(NODE_RUNNER) node ../$(PUBLISHED)/build.mjs
 
 $(INBOX): web/node_modules/.installed web/build.mjs $(wildcard web/inbox/* web/demo/*)
 	@$(NODE_RUNNER) node build.mjs

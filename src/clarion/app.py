@@ -16,6 +16,7 @@ import clarion.environments.routes
 import clarion.inbox.notification_routes
 import clarion.inbox.preference_routes
 import clarion.inbox.session_routes
+import clarion.inbox.topic_routes
 import clarion.integrations.provider_routes
 import clarion.integrations.routes
 import clarion.messages.notification_routes
@@ -85,6 +86,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.inbox.session_routes,
     clarion.inbox.preference_routes,
     clarion.inbox.notification_routes,
+    clarion.inbox.topic_routes,
 )
 
 DEMO_OPERATIONS = operations_of(clarion.web.routes)

@@ -81,7 +81,10 @@ def product() -> Iterator[ProductSite]:
 
 @pytest.fixture
 async def make_page(browser: Browser) -> AsyncIterator[OpenPage]:
-    """Open pages: `await make_page(width=390, color_scheme="dark")`; a test fails if one logs an error."""
+    """Open pages: `await make_page(width=390, color_scheme="dark")`; a test fails if one logs an error.
+
+    A page `beside` another is a second tab of the same browser.
+    """
     contexts: list[BrowserContext] = []
     problems: list[str] = []
 
@@ -89,11 +92,15 @@ async def make_page(browser: Browser) -> AsyncIterator[OpenPage]:
         if message.type == "error":
             problems.append(message.text)
 
-    async def make(*, width: int = 1280, height: int = 800, **options: Any) -> Page:
+    async def make_context(width: int, height: int, **options: Any) -> BrowserContext:
         context = await browser.new_context(viewport={"width": width, "height": height}, locale="en-GB", **options)
         contexts.append(context)
         context.set_default_timeout(TIMEOUT)
         await context.add_init_script(WATCH_POLICY)
+        return context
+
+    async def make(*, beside: Page | None = None, width: int = 1280, height: int = 800, **options: Any) -> Page:
+        context = await make_context(width, height, **options) if beside is None else beside.context
         page = await context.new_page()
         page.on("console", note)
         page.on("pageerror", lambda error: problems.append(str(error)))

@@ -127,3 +127,24 @@ async def test_operations_with_a_key_refuse_sessions(ada: Person, scheme: str) -
         headers = {"Authorization": f"{scheme} {ada.token}"}
         response = await ada.request(operation.method, path_of(operation), headers=headers)
         assert response.status_code == 401, operation.path
+
+
+async def test_a_repeated_change_is_not_answered_for_another_person_or_context(
+    ada: Person, make_person: MakePerson, vault: Vault, clock: ManualClock
+) -> None:
+    own = SubscriberSession(
+        subscriber_id=SubscriberId(uuid.UUID(claims_of(ada.token)["sub"]).bytes), epoch=0, context_keys=("team:red",)
+    )
+    token = SessionTokens(vault, clock).issue(own, ada.environment.id, ada.environment.organization_id)
+    bob = await make_person("bob")
+
+    async def change(person: Person, token: str) -> httpx.Response:
+        headers = {"Idempotency-Key": "one", "Authorization": f"Bearer {token}"}
+        return await person.patch("/v1/inbox/preferences", json={"email": False}, headers=headers)
+
+    first, again = await change(ada, ada.token), await change(ada, ada.token)
+    others = [await change(bob, bob.token), await change(ada, token)]
+
+    assert [first.status_code, again.status_code] == [200, 200]
+    assert again.headers["idempotency-replay"] == "true"
+    assert [(one.status_code, one.json()["message"]) for one in others] == [(422, others[0].json()["message"])] * 2

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from clarion.http.operation import Call, operation
+from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId
 from clarion.inbox.access import get_session_subscriber
 from clarion.inbox.wire import Data
@@ -30,16 +30,16 @@ from clarion.webhooks.model import EventType
 _ONE = "/v1/inbox/notifications/{notificationId}"
 
 
-@operation("GET", "/v1/inbox/notifications", session=True, query=InboxQuery)
-async def list_inbox_notifications(call: Call, query: InboxQuery) -> InboxPageOut:
+@operation("GET", "/v1/inbox/notifications", session=True, query=InboxQuery, transaction=Transaction.NONE)
+async def list_inbox_notifications(call: DetachedCall, query: InboxQuery) -> InboxPageOut:
     """List the notifications of the inbox, newest first."""
-    return await list_notifications(call, await get_session_subscriber(call), query)
+    return await list_notifications(call, get_session_subscriber, query)
 
 
-@operation("GET", "/v1/inbox/notifications/count", session=True, query=CountQuery)
-async def count_inbox_notifications(call: Call, query: CountQuery) -> Data[list[FilterCountOut]]:
+@operation("GET", "/v1/inbox/notifications/count", session=True, query=CountQuery, transaction=Transaction.NONE)
+async def count_inbox_notifications(call: DetachedCall, query: CountQuery) -> Data[list[FilterCountOut]]:
     """Count the notifications that fit each of several filters, up to 100 each."""
-    return Data(data=await count_notifications(call, await get_session_subscriber(call), query))
+    return Data(data=await count_notifications(call, get_session_subscriber, query))
 
 
 @operation("PATCH", f"{_ONE}/read", session=True)

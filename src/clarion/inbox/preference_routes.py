@@ -6,9 +6,11 @@ from msgspec import UnsetType
 
 from clarion.errors import Invalid
 from clarion.http.operation import Call, Transaction, operation
+from clarion.http.wire import changes_of
 from clarion.inbox.access import get_session_subscriber
 from clarion.inbox.preference_wire import (
     BulkPreference,
+    BulkPreferenceOut,
     InboxBulkPreferencesPatch,
     InboxPreferenceOut,
     InboxPreferencePatch,
@@ -17,7 +19,9 @@ from clarion.inbox.preference_wire import (
 from clarion.inbox.wire import Data
 from clarion.jsontext import plain_value
 from clarion.preferences import actions
-from clarion.preferences.wire import PreferenceChannels
+from clarion.preferences.topic_rules import update_subscription_preference
+from clarion.preferences.topic_wire import SubscriptionPreferenceOut
+from clarion.preferences.wire import ChangedPreferenceOut, PreferenceChannels
 from clarion.subscribers.model import Subscriber
 from clarion.workflows.model import Workflow
 
@@ -55,8 +59,8 @@ async def update_inbox_global_preference(call: Call, body: InboxPreferencePatch)
 @operation("PATCH", "/v1/inbox/preferences/bulk", session=True, body=InboxBulkPreferencesPatch)
 async def update_inbox_preferences_in_bulk(
     call: Call, body: InboxBulkPreferencesPatch
-) -> Data[list[InboxPreferenceOut]]:
-    """Switch channels of up to 100 workflows: all of them, or none when one cannot be changed."""
+) -> Data[list[BulkPreferenceOut]]:
+    """Switch up to 100 workflows, also in subscriptions to topics: all of them, or none when one cannot be changed."""
     subscriber = await get_session_subscriber(call, for_update=True)
     return Data(data=await _switch_workflows(call, subscriber, body.preferences))
 
@@ -80,20 +84,33 @@ async def _global(call: Call, subscriber: Subscriber) -> Data[InboxPreferenceOut
 
 async def _switch_workflows(
     call: Call, subscriber: Subscriber, items: Sequence[BulkPreference]
-) -> list[InboxPreferenceOut]:
-    """Change preferences of workflows; those of subscriptions to topics are named by `subscriptionIdentifier`."""
-    changes: list[tuple[Workflow, PreferenceChannels]] = []
+) -> list[BulkPreferenceOut]:
+    """Change preferences of workflows; those in subscriptions to topics are named by `subscriptionIdentifier`."""
+    workflows: dict[int, Workflow] = {}
+    changed: dict[int, BulkPreferenceOut] = {}
     for number, item in enumerate(items):
         path = f"preferences.{number}"
-        if not isinstance(item.subscription_identifier, UnsetType):
-            raise Invalid.field(
-                f"{path}.subscriptionIdentifier", "names a subscription, whose preferences cannot be changed here"
-            )
-        workflow = await actions.get_changeable_workflow(
-            call.db, call.environment_id, item.workflow_id, path=f"{path}.workflowId"
+        if isinstance(item.subscription_identifier, UnsetType):
+            workflows[number] = await _switch_workflow(call, subscriber, item, path)
+            continue
+        found = await update_subscription_preference(
+            call.db, subscriber, item.subscription_identifier, item.workflow_id, item, call.now, path=f"{path}."
         )
-        changes.append((workflow, item))
-    return await _switch(call, subscriber, changes)
+        changed[number] = BulkPreferenceOut.of(SubscriptionPreferenceOut.of(*found))
+    decided = await actions.decide_workflows(call.db, subscriber, list(workflows.values()))
+    for number, one in zip(workflows, decided, strict=True):
+        changed[number] = BulkPreferenceOut.of(ChangedPreferenceOut.of(one.workflow, one.decision))
+    return [changed[number] for number in range(len(items))]
+
+
+async def _switch_workflow(call: Call, subscriber: Subscriber, item: BulkPreference, path: str) -> Workflow:
+    for name in changes_of(item, "enabled", "condition"):
+        raise Invalid.field(f"{path}.{name}", "is for a subscription to a topic; give its subscriptionIdentifier")
+    workflow = await actions.get_changeable_workflow(
+        call.db, call.environment_id, item.workflow_id, path=f"{path}.workflowId"
+    )
+    await actions.switch_channels(call.db, subscriber, workflow, item.given(), call.now)
+    return workflow
 
 
 async def _switch(

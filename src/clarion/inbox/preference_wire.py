@@ -1,13 +1,14 @@
 """Shapes of preferences as the inbox has them."""
 
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.http.wire import Wire
 from clarion.preferences.actions import WorkflowDecision
 from clarion.preferences.model import PreferenceDecision
+from clarion.preferences.topic_wire import SubscriptionPreferenceOut, SubscriptionPreferencePatch
 from clarion.preferences.wire import (
     ChangedPreferenceOut,
     OverrideOut,
@@ -40,7 +41,9 @@ class InboxPreferencePatch(PreferenceChannels):
     schedule: Schedule | UnsetType = UNSET
 
 
-class BulkPreference(PreferenceChannels):
+class BulkPreference(SubscriptionPreferencePatch):
+    """For a workflow or, with `subscriptionIdentifier`, for a workflow in a subscription to a topic."""
+
     workflow_id: Annotated[str, Meta(min_length=1, max_length=512)]
     subscription_identifier: str | UnsetType = UNSET
 
@@ -77,4 +80,33 @@ class InboxPreferenceOut(Wire):
             channels=same.channels,
             overrides=same.overrides,
             workflow=same.workflow,
+        )
+
+
+class BulkPreferenceOut(Wire):
+    """What holds for a workflow now or, with `subscriptionId`, for a workflow in a subscription to a topic."""
+
+    level: PreferenceLevel | UnsetType = UNSET
+    subscription_id: str | UnsetType = UNSET
+    enabled: bool
+    condition: dict[str, Any] | bool | UnsetType = UNSET
+    channels: PreferenceChannels | UnsetType = UNSET
+    overrides: list[OverrideOut] | UnsetType = UNSET
+    workflow: PreferenceWorkflow
+
+    @classmethod
+    def of(cls, changed: ChangedPreferenceOut | SubscriptionPreferenceOut) -> Self:
+        if isinstance(changed, ChangedPreferenceOut):
+            return cls(
+                level=PreferenceLevel.TEMPLATE,
+                enabled=changed.enabled,
+                channels=changed.channels,
+                overrides=changed.overrides,
+                workflow=changed.workflow,
+            )
+        return cls(
+            subscription_id=changed.subscription_id,
+            enabled=changed.enabled,
+            condition=changed.condition,
+            workflow=changed.workflow,
         )

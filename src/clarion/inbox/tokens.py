@@ -4,6 +4,7 @@ import jwt
 import msgspec
 from msgspec import Struct
 
+from clarion.cache import BoundedCache
 from clarion.clock import DAY, SECOND, Clock, Millis
 from clarion.errors import Unauthenticated
 from clarion.http.operation import Caller, SubscriberSession
@@ -16,6 +17,7 @@ SCHEME = "Bearer"
 """Of the Authorization header."""
 
 _ALGORITHM = "HS256"
+_MAX_CACHED = 10_000
 _NO_KEY = ApiKeyId(bytes(16))
 _REFUSED = "The session token is not valid or has expired; begin a new session with POST /v1/inbox/session"
 
@@ -33,12 +35,16 @@ class _Claims(Struct, frozen=True, kw_only=True):
 
 
 class SessionTokens:
-    """Issues and reads tokens. Every process of an installation has the same keys, because it has the same vault."""
+    """Issues and reads tokens. Every process of an installation has the same keys, because it has the same vault.
+
+    Who valid tokens were issued to is cached: an open inbox sends the same token again and again.
+    """
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._keys = vault.signing_keys(purpose=b"sessions")
         self._writing_key_id = vault.writing_key_id
         self._clock = clock
+        self._read: BoundedCache[str, Caller] = BoundedCache(limit=_MAX_CACHED)
 
     def issue(
         self,
@@ -64,9 +70,18 @@ class SessionTokens:
 
     def read(self, token: str) -> Caller:
         """Who a token was issued to; raises Unauthenticated if it was not issued here or has expired."""
+        caller = self._read.get(token)
+        if caller is None:
+            caller = self._verify(token)
+            self._read.put(token, caller)
+        if caller.expires_at is None or caller.expires_at <= self._clock.now():
+            raise Unauthenticated(_REFUSED, scheme=SCHEME)
+        return caller
+
+    def _verify(self, token: str) -> Caller:
         try:
             key = self._keys[jwt.get_unverified_header(token)["kid"]]
-            # The expiry is checked below, by the clock of this installation.
+            # The expiry is checked by the caller, by the clock of this installation.
             decoded = jwt.decode(
                 token, key, [_ALGORITHM], audience=AUDIENCE, options={"verify_exp": False, "verify_iat": False}
             )
@@ -74,19 +89,17 @@ class SessionTokens:
         except (jwt.InvalidTokenError, msgspec.ValidationError, KeyError, TypeError):
             raise Unauthenticated(_REFUSED, scheme=SCHEME) from None
         subscriber_id, environment_id, organization_id = find_id(claims.sub), find_id(claims.env), find_id(claims.org)
-        is_over = claims.exp * SECOND <= self._clock.now()
-        if subscriber_id is None or environment_id is None or organization_id is None or is_over:
+        if subscriber_id is None or environment_id is None or organization_id is None:
             raise Unauthenticated(_REFUSED, scheme=SCHEME)
-        session = SubscriberSession(
-            subscriber_id=SubscriberId(subscriber_id), epoch=claims.epoch, context_keys=claims.ctx
-        )
         return Caller(
             EnvironmentId(environment_id),
             OrganizationId(organization_id),
             _NO_KEY,
             frozenset(),
             expires_at=Millis(claims.exp * SECOND),
-            session=session,
+            session=SubscriberSession(
+                subscriber_id=SubscriberId(subscriber_id), epoch=claims.epoch, context_keys=claims.ctx
+            ),
         )
 
     def authenticate(self, header: str | None) -> Caller:

@@ -44,6 +44,13 @@ class InboxFilter(Struct, frozen=True, kw_only=True):
     created_lte: Millis | None = None
     context_keys: tuple[str, ...] = ()
 
+    @property
+    def is_light(self) -> bool:
+        """Whether an index has the messages that fit, so that few others are read."""
+        is_plain = not (self.tags or self.data or self.context_keys or self.created_gte or self.created_lte)
+        is_unread = self.read is False and self.snoozed is False
+        return is_plain and (is_unread or (self.read is None and self.seen is None and not self.severities))
+
     def __post_init__(self) -> None:
         if self.read is False and self.archived:
             raise Malformed("'read' false and 'archived' true exclude each other: archived messages are read")

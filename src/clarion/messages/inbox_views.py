@@ -1,9 +1,13 @@
-"""Pages, counts and single notifications of one person's inbox, as both of its APIs answer them."""
+"""Pages, counts and single notifications of one person's inbox, as both of its APIs answer them.
 
-from collections.abc import Sequence
+Filters that no index supports read on a snapshot outside the event loop.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-from clarion.http.operation import Call
+from clarion.db.port import Connection
+from clarion.http.operation import Call, DetachedCall
 from clarion.ids import MessageId
 from clarion.messages.inbox_actions import Change, change_message
 from clarion.messages.inbox_listing import InboxMessage, count_inbox_filters, list_inbox
@@ -18,27 +22,40 @@ from clarion.messages.inbox_wire import (
     SnoozeIn,
     find_message_id,
 )
+from clarion.messages.pushed import InboxWorkflowOut
 from clarion.subscribers.model import Subscriber
 from clarion.webhooks.model import EventType
 from clarion.workflows.store import list_workflows_by_id
 
-
-async def list_notifications(call: Call, subscriber: Subscriber, query: InboxQuery) -> InboxPageOut:
-    page = await list_inbox(
-        call.db,
-        subscriber,
-        query.read_filter(),
-        limit=query.limit,
-        after=find_message_id(query.after),
-        offset=query.offset,
-    )
-    return InboxPageOut(data=await _show(call, subscriber, page.messages), has_more=page.has_more, filter=query.echo())
+FindPerson = Callable[[Call], Awaitable[Subscriber]]
 
 
-async def count_notifications(call: Call, subscriber: Subscriber, query: CountQuery) -> list[FilterCountOut]:
-    filters = query.read_filters()
-    counts = await count_inbox_filters(call.db, subscriber, [wanted for wanted, _ in filters])
-    return [FilterCountOut(count=count, filter=sent) for count, (_, sent) in zip(counts, filters, strict=True)]
+async def list_notifications(call: DetachedCall, find_person: FindPerson, query: InboxQuery) -> InboxPageOut:
+    """One page of the inbox of the person that `find_person` returns."""
+    wanted = query.read_filter()
+
+    async def work(db: Connection) -> InboxPageOut:
+        attached = _attach(call, db)
+        person = await find_person(attached)
+        after = find_message_id(query.after)
+        page = await list_inbox(db, person, wanted, limit=query.limit, after=after, offset=query.offset)
+        shown = await _show(attached, person, page.messages)
+        return InboxPageOut(data=shown, has_more=page.has_more, filter=query.echo())
+
+    return await (call.database.read(work) if wanted.is_light else call.database.scan(work))
+
+
+async def count_notifications(call: DetachedCall, find_person: FindPerson, query: CountQuery) -> list[FilterCountOut]:
+    """The counts of the inbox of the person that `find_person` returns."""
+    sent = query.read_filters()
+    filters = [wanted for wanted, _ in sent]
+
+    async def work(db: Connection) -> list[int]:
+        return await count_inbox_filters(db, await find_person(_attach(call, db)), filters)
+
+    is_light = all(one.is_light for one in filters)
+    counts = await (call.database.read(work) if is_light else call.database.scan(work))
+    return [FilterCountOut(count=count, filter=one) for count, (_, one) in zip(counts, sent, strict=True)]
 
 
 async def change_notification(
@@ -57,9 +74,14 @@ async def snooze_notification(
     return await change_notification(call, subscriber, message_id, change, EventType.MESSAGE_SNOOZED)
 
 
+def _attach(call: DetachedCall, db: Connection) -> Call:
+    return Call(call.caller, db, call.now, call.services)
+
+
 async def _show(call: Call, subscriber: Subscriber, messages: Sequence[InboxMessage]) -> list[InboxNotificationOut]:
     if not messages:
         return []
     workflows = await list_workflows_by_id(call.db, call.environment_id, [one.message.workflow_id for one in messages])
     to = RecipientOut.of(subscriber)
-    return [InboxNotificationOut.of(one, workflows[one.message.workflow_id], to) for one in messages]
+    shown = {one: InboxWorkflowOut.of(workflow) for one, workflow in workflows.items()}
+    return [InboxNotificationOut.of(one, shown[one.message.workflow_id], to) for one in messages]

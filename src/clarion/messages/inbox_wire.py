@@ -1,5 +1,6 @@
 """Shapes of the inbox: notifications as lists show them, and the filters and bodies of its operations."""
 
+import functools
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
@@ -19,12 +20,14 @@ from clarion.messages.pushed import InboxWorkflowOut
 from clarion.messages.wire import MAX_MARKED
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel, Severity
-from clarion.workflows.model import Workflow
 
 MAX_COUNT_FILTERS = 30
 
 Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)]
 """Milliseconds since 1970, up to the year 9999."""
+SentFilters = tuple[tuple[InboxFilter, dict[str, Any]], ...]
+"""Filters, each with what was sent for it."""
+_MAX_CACHED_TEXT = 2_000
 _NO_FILTERS = 'must be a JSON array of filters such as [{"read": false}]'
 
 
@@ -103,20 +106,9 @@ class CountQuery(Wire):
 
     filters: str
 
-    def read_filters(self) -> list[tuple[InboxFilter, dict[str, Any]]]:
+    def read_filters(self) -> SentFilters:
         """Return each filter with what was sent for it; raises Invalid with the path of what is not valid."""
-        sent = _decode_filters(self.filters)
-        try:
-            found = msgspec.convert(sent, list[CountFilter], dec_hook=parse_checked)
-        except msgspec.ValidationError:
-            problems: dict[str, list[Any]] = {}
-            for path, problem in find_problems(sent, list[CountFilter], "filters"):
-                problems.setdefault(path, []).append(problem)
-            raise Invalid(problems) from None
-        if not 1 <= len(found) <= MAX_COUNT_FILTERS:
-            raise Invalid.field("filters", f"must have 1 to {MAX_COUNT_FILTERS} filters")
-        filters = [one.read_filter(f"filters.{number}") for number, one in enumerate(found)]
-        return list(zip(filters, sent, strict=True))
+        return _read_cached(self.filters) if len(self.filters) <= _MAX_CACHED_TEXT else _read_filters(self.filters)
 
 
 class CountFilter(Wire, forbid_unknown_fields=True):
@@ -247,10 +239,11 @@ class InboxNotificationOut(Wire):
     severity: Severity
 
     @classmethod
-    def of(cls, found: InboxMessage, workflow: Workflow, to: RecipientOut) -> Self:
+    def of(cls, found: InboxMessage, workflow: InboxWorkflowOut, to: RecipientOut) -> Self:
         message = found.message
         cta = message.cta or {}
         redirect = cta.get("data")
+        created_at = iso_text(message.created_at)
         return cls(
             id=id_text(message.id),
             transaction_id=found.transaction_key,
@@ -262,8 +255,11 @@ class InboxNotificationOut(Wire):
             is_archived=message.archived,
             is_snoozed=message.snoozed_until is not None,
             snoozed_until=_time(message.snoozed_until),
-            delivered_at=[iso_text(one) for one in message.delivered_at or (message.created_at,)],
-            created_at=iso_text(message.created_at),
+            delivered_at=[
+                created_at if one == message.created_at else iso_text(one)
+                for one in message.delivered_at or (message.created_at,)
+            ],
+            created_at=created_at,
             read_at=_time(message.read_at),
             first_seen_at=_time(message.seen_at),
             archived_at=_time(message.archived_at),
@@ -273,7 +269,7 @@ class InboxNotificationOut(Wire):
             tags=workflow.tags,
             data=given(message.data),
             redirect=_redirect(redirect) if redirect else UNSET,
-            workflow=InboxWorkflowOut.of(workflow),
+            workflow=workflow,
             severity=message.severity,
         )
 
@@ -289,6 +285,25 @@ class FilterCountOut(Wire):
 
     count: int
     filter: dict[str, Any]
+
+
+def _read_filters(text: str) -> SentFilters:
+    sent = _decode_filters(text)
+    try:
+        found = msgspec.convert(sent, list[CountFilter], dec_hook=parse_checked)
+    except msgspec.ValidationError:
+        problems: dict[str, list[Any]] = {}
+        for path, problem in find_problems(sent, list[CountFilter], "filters"):
+            problems.setdefault(path, []).append(problem)
+        raise Invalid(problems) from None
+    if not 1 <= len(found) <= MAX_COUNT_FILTERS:
+        raise Invalid.field("filters", f"must have 1 to {MAX_COUNT_FILTERS} filters")
+    filters = [one.read_filter(f"filters.{number}") for number, one in enumerate(found)]
+    return tuple(zip(filters, sent, strict=True))
+
+
+# Every bell asks for the same few counts, again and again.
+_read_cached = functools.lru_cache(maxsize=256)(_read_filters)
 
 
 def _decode_filters(text: str) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Literal
 
 from clarion.errors import Invalid
-from clarion.http.operation import Call, operation
+from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberKey
 from clarion.messages import inbox_actions as actions
 from clarion.messages import inbox_state as state
@@ -24,6 +24,7 @@ from clarion.messages.inbox_wire import (
     SeenIn,
     SnoozeIn,
 )
+from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import get_subscriber
 from clarion.vocabulary import Scope
 from clarion.webhooks.model import EventType
@@ -33,18 +34,20 @@ _ONE = f"{_ALL}/{{notificationId}}"
 _READ, _WRITE = Scope.MESSAGES_READ, Scope.MESSAGES_WRITE
 
 
-@operation("GET", _ALL, scope=_READ, query=InboxQuery)
-async def list_subscriber_notifications(call: Call, subscriber_key: SubscriberKey, query: InboxQuery) -> InboxPageOut:
+@operation("GET", _ALL, scope=_READ, query=InboxQuery, transaction=Transaction.NONE)
+async def list_subscriber_notifications(
+    call: DetachedCall, subscriber_key: SubscriberKey, query: InboxQuery
+) -> InboxPageOut:
     """List the notifications of a subscriber's inbox, newest first."""
-    return await list_notifications(call, await get_subscriber(call.db, call.environment_id, subscriber_key), query)
+    return await list_notifications(call, partial(_find_person, subscriber_key=subscriber_key), query)
 
 
-@operation("GET", f"{_ALL}/count", scope=_READ, query=CountQuery)
+@operation("GET", f"{_ALL}/count", scope=_READ, query=CountQuery, transaction=Transaction.NONE)
 async def count_subscriber_notifications(
-    call: Call, subscriber_key: SubscriberKey, query: CountQuery
+    call: DetachedCall, subscriber_key: SubscriberKey, query: CountQuery
 ) -> list[FilterCountOut]:
     """Count the notifications of a subscriber that fit each of several filters, up to 100 each."""
-    return await count_notifications(call, await get_subscriber(call.db, call.environment_id, subscriber_key), query)
+    return await count_notifications(call, partial(_find_person, subscriber_key=subscriber_key), query)
 
 
 @operation("PATCH", f"{_ONE}/read", scope=_WRITE)
@@ -154,6 +157,10 @@ async def delete_subscriber_notifications(call: Call, subscriber_key: Subscriber
     """Delete all notifications of a subscriber, or those that fit the filters; archived and snoozed ones included."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     await actions.delete_all(call, subscriber, body.read_filter())
+
+
+async def _find_person(call: Call, subscriber_key: SubscriberKey) -> Subscriber:
+    return await get_subscriber(call.db, call.environment_id, subscriber_key)
 
 
 async def _change(

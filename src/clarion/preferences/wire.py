@@ -142,6 +142,17 @@ class PreferenceWorkflow(Wire):
     tags: list[str]
     severity: Severity
 
+    @classmethod
+    def of(cls, workflow: Workflow) -> Self:
+        return cls(
+            id=id_text(workflow.id),
+            identifier=workflow.key,
+            name=workflow.name,
+            critical=workflow.is_critical,
+            tags=workflow.tags,
+            severity=workflow.severity,
+        )
+
 
 class ChangedPreferenceOut(Wire):
     """A workflow's preference after a bulk change."""
@@ -159,14 +170,7 @@ class ChangedPreferenceOut(Wire):
             enabled=decision.enabled,
             channels=channels_out(decision),
             overrides=overrides_out(decision),
-            workflow=PreferenceWorkflow(
-                id=id_text(workflow.id),
-                identifier=workflow.key,
-                name=workflow.name,
-                critical=workflow.is_critical,
-                tags=workflow.tags,
-                severity=workflow.severity,
-            ),
+            workflow=PreferenceWorkflow.of(workflow),
         )
 
 

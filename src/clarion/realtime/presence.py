@@ -102,7 +102,8 @@ class Presence:
         if came or left:
             now = self._clock.now()
             await self._database.transaction(lambda db: self._exchange(db, came, left, now))
-        self._written = (self._written | came) - left
+        self._written |= came
+        self._written -= left
         for one in people:
             # Those who came or left during the write are looked at again.
             if self._is_connected(*one) == (one in self._written):
