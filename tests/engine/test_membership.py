@@ -119,19 +119,20 @@ async def test_a_worker_that_is_shut_down_leaves_at_once(members: Database, cloc
     assert staying.lanes == ALL_LANES
 
 
-async def test_work_in_the_lanes_of_others_is_stolen_when_it_has_waited_for_long(world: World) -> None:
+@pytest.mark.parametrize("lane", [0, 1, LANES - 1])
+async def test_work_in_the_lanes_of_others_is_stolen_when_it_has_waited_for_long(world: World, lane: int) -> None:
     await world.make_workflow(in_app("Hello"))
-    lane = lane_of(SubscriberKey("ada"))
+    key = next(key for key in map("person-{}".format, range(10_000)) if lane_of(SubscriberKey(key)) == lane)
     world.engine.membership.lanes = ALL_LANES - LaneSet.of([lane])
-    await world.trigger("ada")
+    await world.trigger(key)
 
     assert not await world.engine.work_lanes()
     world.clock.move(STEAL_AFTER - 1)
     assert not await world.engine.work_lanes()
-    assert await world.feed() == []
+    assert await world.feed(key) == []
     world.clock.move(1)
     assert await world.engine.work_lanes()
-    assert await world.feed() == ["Hello"]
+    assert await world.feed(key) == ["Hello"]
 
 
 async def test_work_that_another_worker_did_in_time_is_not_waited_for_any_more(world: World) -> None:

@@ -1,6 +1,7 @@
 """Renewing the leases of what is in flight, also while the store is out or the event loop is blocked."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -173,3 +174,20 @@ async def test_leases_are_renewed_until_the_end_whatever_fails_and_the_second_da
 
     assert (store.opened, store.closed) == (1, 1)
     assert logged_errors() == ["Leases not renewed"]
+
+
+async def test_the_thread_ends_with_the_keeper_and_keeps_no_process_from_ending(
+    world: World, database: Database
+) -> None:
+    def find_threads() -> list[threading.Thread]:
+        return [one for one in threading.enumerate() if one.name == "clarion-leases"]
+
+    keeping = asyncio.create_task(LeaseKeeper(database, Places(), world.clock, lease=LEASE).run())
+    await asyncio.sleep(0)
+    (thread,) = find_threads()
+    # A process that ends without a stop, because its loop broke, would wait for any other thread for ever.
+    assert thread.daemon
+
+    keeping.cancel()
+    await asyncio.wait([keeping])
+    assert find_threads() == []

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from clarion.clock import HOUR, MINUTE, SECOND, Millis
 from clarion.deadletters.model import POSSIBLY_DELIVERED
 from clarion.engine.sending.circuit import Circuit
+from clarion.engine.sending.deliver import _passes_on, _report_health
 from clarion.engine.sending.health import Health
 from clarion.engine.sending.model import ClaimedSend, NotSent, OutgoingMessage, Route, SendOutcome
 from clarion.engine.sending.planning import MAX_WAIT, HealthSnapshot, plan_send
@@ -15,7 +16,7 @@ from clarion.engine.sending.quota import Bucket
 from clarion.engine.sending.settling import settle
 from clarion.ids import MessageId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
-from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 from tests.engine.sending.test_choosing import make_integration
 from tests.engine.sending.test_places import make_send
@@ -239,3 +240,29 @@ def test_a_message_that_may_have_arrived_goes_to_the_same_integration_if_that_re
     assert names(plan(integrations=(A, B), **unsure)[0]) == ["a", "b"]
     assert names(plan(integrations=(A, hook), **unsure | {"error_id": "other"})[0]) == ["a", "b"]
     assert names(plan(integrations=(A, hook), **unsure | {"integration_id": A.id})[0]) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_working", "pause"),
+    [
+        (BUSY, False, None),
+        (REFUSED, True, None),
+        (SendFailure(FailureKind.RECIPIENT_INVALID, "nobody"), True, None),
+        (SendFailure(FailureKind.RATE_LIMITED, "later"), True, None),
+        (later(60), True, MINUTE),
+        (later(3600), True, 15 * MINUTE),
+        (SendFailure(FailureKind.RETRYABLE, "busy", retry_after=60), False, None),
+    ],
+)
+def test_what_a_failure_says_about_its_integration(failure: SendFailure, is_working: bool, pause: int | None) -> None:
+    report = _report_health(A, failure, NOW, is_trial=True)
+
+    assert (report.integration_id, report.is_working, report.is_trial) == (A.id, is_working, True)
+    assert report.wait_until == (None if pause is None else NOW + pause)
+
+
+def test_only_what_is_refused_or_fails_a_trial_is_passed_on_at_once() -> None:
+    lost = mark_ambiguous(SendFailure(FailureKind.RETRYABLE, "lost"))
+
+    assert [_passes_on(one, is_trial=False) for one in (REFUSED, BUSY, lost, FULL, later(1))] == [True] + [False] * 4
+    assert [_passes_on(one, is_trial=True) for one in (REFUSED, BUSY, lost, FULL, later(1))] == [True] * 2 + [False] * 3
