@@ -120,11 +120,11 @@ $(VENV)/installed-web: requirements/web.txt | $(VENV)/bin/python
 
 # The packages that a build needs; the tools of web-check come with the next one.
 web/node_modules/.installed: web/package.json web/package-lock.json $(VENV)/installed-web
-	@$(NODE_RUNNER) npm ci --omit=dev --silent
+	@$(NODE_RUNNER) npm ci --omit=dev --loglevel=error >/dev/null
 	@touch $@
 
 web/node_modules/.installed-dev: web/package.json web/package-lock.json $(VENV)/installed-web
-	@$(NODE_RUNNER) npm ci --silent
+	@$(NODE_RUNNER) npm ci --loglevel=error >/dev/null
 	@touch web/node_modules/.installed $@
 
 # The published components that the browser tests run.

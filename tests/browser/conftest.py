@@ -11,6 +11,7 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
 
 from clarion.web.files import FOLDER
+from tests.browser.element import Inbox, put_inbox_page
 from tests.browser.service import Service
 from tests.browser.site import ProductSite, product_site
 from tests.processes import Process
@@ -27,6 +28,7 @@ WATCH_POLICY = """
 """
 
 OpenPage = Callable[..., Awaitable[Page]]
+OpenInbox = Callable[..., Awaitable[Inbox]]
 
 expect.set_options(timeout=TIMEOUT)
 
@@ -118,6 +120,23 @@ async def make_page(browser: Browser) -> AsyncIterator[OpenPage]:
 @pytest.fixture
 async def page(make_page: OpenPage) -> Page:
     return await make_page()
+
+
+@pytest.fixture
+def person(served: Service) -> str:
+    return served.new_person()
+
+
+@pytest.fixture
+def open_inbox(served: Service, product: ProductSite, person: str, page: Page) -> OpenInbox:
+    """Open the page of the person: `await open_inbox(tabs=[…])`."""
+
+    async def open_page(on: Page | None = None, **attributes: Any) -> Inbox:
+        used = on or page
+        await used.goto(put_inbox_page(product, served, person, **attributes))
+        return Inbox(used)
+
+    return open_page
 
 
 async def list_axe_problems(page: Page) -> list[str]:

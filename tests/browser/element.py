@@ -1,8 +1,10 @@
 """The page of a product with <clarion-inbox>, and what tests look for in it."""
 
+import asyncio
 import html
 import itertools
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from playwright.async_api import Locator, Page
@@ -69,3 +71,9 @@ class Inbox:
 
     async def show(self, view: str) -> None:
         await self.panel.get_by_label("Show").select_option(label=view)
+
+
+async def wait_until(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(30):
+        while not await condition():  # noqa: ASYNC110 - the state of another process
+            await asyncio.sleep(0.05)

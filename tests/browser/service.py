@@ -39,6 +39,7 @@ class Service:
     """A process of Clarion, and what tests do with it over its API."""
 
     def __init__(self, process: Process) -> None:
+        self.process = process
         self.address = process.address
         self.key = process.keys["Development"]
         self.application = ""

@@ -1,47 +1,11 @@
-"""<clarion-inbox> in a browser, on a page of another origin under a strict policy."""
+"""<clarion-inbox> on a page of another origin under a strict policy: what people do with notifications."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+from playwright.async_api import Page, expect
 
-import pytest
-from playwright.async_api import Locator, Page, expect
-
-from tests.browser.conftest import OpenPage
-from tests.browser.element import Inbox, put_inbox_page
+from tests.browser.conftest import OpenInbox, OpenPage
+from tests.browser.element import Inbox, put_inbox_page, wait_until
 from tests.browser.service import Service
 from tests.browser.site import ProductSite
-
-OpenInbox = Callable[..., Awaitable[Inbox]]
-
-
-@pytest.fixture
-def person(served: Service) -> str:
-    return served.new_person()
-
-
-@pytest.fixture
-def open_inbox(served: Service, product: ProductSite, person: str, page: Page) -> OpenInbox:
-    """Open the page of the person: `await open_inbox(tabs=[…])`."""
-
-    async def open_page(on: Page | None = None, **attributes: Any) -> Inbox:
-        used = on or page
-        await used.goto(put_inbox_page(product, served, person, **attributes))
-        return Inbox(used)
-
-    return open_page
-
-
-async def wait_until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(30):
-        while not await condition():  # noqa: ASYNC110 - the state of another process
-            await asyncio.sleep(0.05)
-
-
-async def left_of(element: Locator) -> float:
-    box = await element.bounding_box()
-    assert box is not None
-    return box["x"]
 
 
 async def test_the_bell_counts_and_a_new_notification_arrives_live(
@@ -229,141 +193,6 @@ async def test_a_page_may_open_addresses_itself(
     assert await page.evaluate("window.opened") == "/orders/7"
 
 
-async def test_tabs_show_and_count_their_tags(served: Service, person: str, page: Page, open_inbox: OpenInbox) -> None:
-    await served.notify(person, "note", title="A note")
-    await served.notify(person, "mention", title="A mention")
-    inbox = await open_inbox(tabs=[{"label": "All"}, {"label": "Mentions", "tags": ["mention"]}])
-    await inbox.open()
-    mentions = inbox.panel.get_by_role("tab", name="Mentions")
-    await expect(mentions).to_have_text("Mentions1")
-
-    await mentions.click()
-    await expect(inbox.items).to_have_count(1)
-    await served.notify(person, "note", title="Another note")
-    await served.notify(person, "mention", title="Another mention")
-    await expect(inbox.items).to_have_count(2)
-    await expect(mentions).to_have_text("Mentions2")
-    await page.keyboard.press("ArrowLeft")
-    await expect(inbox.panel.get_by_role("tab", name="All")).to_be_focused()
-    await expect(inbox.items).to_have_count(4)
-
-
-async def test_preferences_are_changed_and_required_ones_are_locked(
-    served: Service, person: str, open_inbox: OpenInbox
-) -> None:
-    inbox = await open_inbox()
-    await inbox.open()
-    await inbox.button("Preferences").click()
-    mail = inbox.panel.get_by_role("group", name="Mention").get_by_role("switch", name="Email")
-    everything = inbox.panel.get_by_role("group", name="All notifications").get_by_role("switch", name="Email")
-    await expect(inbox.panel.get_by_role("group", name="Security alert").get_by_role("switch").first).to_be_disabled()
-
-    await mail.uncheck()
-    await expect(inbox.message).to_contain_text("Saved")
-    await everything.uncheck()
-    await everything.check()
-    await expect(mail).to_be_checked()
-
-    async def is_stored() -> bool:
-        stored = await served.preferences_of(person)
-        channels = {one["workflow"]["identifier"]: one["channels"] for one in stored["workflows"]}
-        return bool(stored["global"]["channels"]["email"]) and bool(channels["mention"]["email"])
-
-    await wait_until(is_stored)
-    await inbox.button("Back").click()
-    await expect(inbox.button("Preferences")).to_be_focused()
-
-
-async def test_delivery_hours_are_stored(served: Service, person: str, open_inbox: OpenInbox) -> None:
-    inbox = await open_inbox()
-    await inbox.open()
-    await inbox.button("Preferences").click()
-
-    await inbox.panel.get_by_role("switch", name="Only at these times").check()
-    await inbox.panel.get_by_label("Monday: From").fill("08:30")
-    await inbox.panel.get_by_role("switch", name="Tuesday").uncheck()
-
-    async def is_stored() -> bool:
-        schedule = (await served.preferences_of(person))["global"].get("schedule") or {}
-        week = schedule.get("weeklySchedule", {})
-        return (
-            bool(schedule.get("isEnabled"))
-            and week["monday"]["hours"] == [{"start": "08:30 AM", "end": "05:00 PM"}]
-            and not week["tuesday"]["isEnabled"]
-        )
-
-    await wait_until(is_stored)
-    await inbox.page.reload()
-    await inbox.open()
-    await inbox.button("Preferences").click()
-    await expect(inbox.panel.get_by_label("Monday: From")).to_have_value("08:30")
-
-
-async def test_sixty_notifications_scroll_in_without_gap_or_double(
-    served: Service, person: str, open_inbox: OpenInbox
-) -> None:
-    await served.notify_many(person, [{"text": f"Number {number}"} for number in range(60)])
-    inbox = await open_inbox()
-    await inbox.open()
-    await expect(inbox.items).not_to_have_count(0)
-
-    async def has_all() -> bool:
-        await inbox.items.last.scroll_into_view_if_needed()
-        return await inbox.items.count() >= 60
-
-    await wait_until(has_all)
-    ids = await inbox.items.evaluate_all("(items) => items.map((one) => one.dataset.id)")
-    assert len(ids) == 60
-    assert set(ids) == set(await served.list_ids(person))
-
-
-async def test_everything_is_reached_with_the_keyboard(
-    served: Service, person: str, page: Page, open_inbox: OpenInbox
-) -> None:
-    await served.notify(person, title="First")
-    await served.notify(person, title="Second")
-    inbox = await open_inbox()
-    await expect(inbox.badge).to_have_text("2")
-    await page.keyboard.press("Tab")
-    await expect(inbox.bell).to_be_focused()
-
-    await page.keyboard.press("Enter")
-    await expect(inbox.panel).to_be_focused()
-    await expect(inbox.items).to_have_count(2)
-    await page.keyboard.press("ArrowDown")
-    await expect(inbox.item("Second").locator(".main")).to_be_focused()
-    await page.keyboard.press("ArrowDown")
-    await expect(inbox.item("First").locator(".main")).to_be_focused()
-    await page.keyboard.press("ArrowRight")
-    await expect(inbox.item("First").get_by_role("button", name="Mark as read")).to_be_focused()
-    await page.keyboard.press("Enter")
-    await expect(inbox.item("First").get_by_role("button", name="Mark as unread")).to_be_focused()
-    await page.keyboard.press("ArrowRight")
-    await page.keyboard.press("ArrowRight")
-    await expect(inbox.item("First").get_by_role("button", name="Archive")).to_be_focused()
-    await page.keyboard.press("Enter")
-    await expect(inbox.item("Second").locator(".main")).to_be_focused()
-    await page.keyboard.press("Escape")
-    await expect(inbox.panel).to_be_hidden()
-    await expect(inbox.bell).to_be_focused()
-
-
-async def test_the_choice_of_a_snooze_closes_by_itself_with_escape(
-    served: Service, person: str, page: Page, open_inbox: OpenInbox
-) -> None:
-    await served.notify(person, title="First")
-    inbox = await open_inbox()
-    await inbox.open()
-    await inbox.press_tool("First", "Snooze")
-    await expect(inbox.root.get_by_role("button", name="In an hour")).to_be_focused()
-
-    await page.keyboard.press("Escape")
-
-    await expect(inbox.root.locator(".menu")).to_be_hidden()
-    await expect(inbox.panel).to_be_visible()
-    await expect(inbox.item("First").get_by_role("button", name="Snooze")).to_be_focused()
-
-
 async def test_two_tabs_agree(served: Service, person: str, open_inbox: OpenInbox, make_page: OpenPage) -> None:
     await served.notify(person, title="First")
     first, second = await open_inbox(), await open_inbox(on=await make_page())
@@ -406,20 +235,6 @@ async def test_a_refusal_shows_the_servers_sentence(
 
     await expect(inbox.message).to_contain_text("No environment has the applicationIdentifier 'unknown'")
     page.__dict__["problems"].clear()
-
-
-async def test_texts_are_translated_and_the_panel_follows_the_direction(
-    served: Service, person: str, open_inbox: OpenInbox
-) -> None:
-    await served.notify(person, title="First")
-    inbox = await open_inbox(dir="rtl", lang="ar", texts={"notifications": "الإشعارات", "unreadCount": "{n} غير مقروء"})
-    await expect(inbox.bell).to_have_accessible_name("الإشعارات, 1 غير مقروء")
-    await inbox.open()
-    await expect(inbox.items).to_have_count(1)
-
-    assert 0 <= await left_of(inbox.panel) < 100
-    assert await left_of(inbox.panel.locator(".mark")) > await left_of(inbox.items.locator("time"))
-    await expect(inbox.items.locator("time")).not_to_contain_text("ago")
 
 
 async def test_an_element_can_be_made_and_changed_by_script(
