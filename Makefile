@@ -13,15 +13,23 @@ SYSTEM ?= sqlite
 SAMPLE ?= 100
 SEED ?= 0
 
-.PHONY: help run test chaos hostile mutants bench profile check install install-dev install-bench format lint types imports docs lock clean
+NODE_RUNNER := $(BIN)/python web/node.py
+INBOX := src/clarion/web/files/inbox.js
+PUBLISHED := tests/browser/published
+
+.PHONY: help run test chaos hostile mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
+	web web-check web-dev published
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 run: install ## serve on 127.0.0.1:3000 with SQLite in ./clarion-data
+	@$(MAKE) --no-print-directory web || echo "The inbox element could not be built, as said above; the API is served without it."
 	@$(BIN)/clarion serve
 
-test: install-dev ## run all tests in parallel, on SQLite and on a real PostgreSQL
+web: $(INBOX) ## build the inbox element; NODE=node uses your own Node.js
+
+test: install-dev web-dev web published ## run all tests in parallel, on SQLite and on a real PostgreSQL
 	@$(BIN)/pytest -n $(TEST_WORKERS) --maxprocesses 4
 
 chaos: install-dev ## kill processes fifty times under load, on both databases
@@ -39,7 +47,12 @@ bench: install-bench ## measure against the baseline and the goals; rewrites doc
 profile: install-bench ## flame graphs and SQL of WORKLOAD=trigger on SYSTEM=sqlite or postgres
 	@$(BIN)/python -m bench profile $(WORKLOAD) $(SYSTEM)
 
-check: install-dev lint types imports test ## what CI runs: format, lint, types, imports, tests
+check: install-dev lint types imports web-check test ## what CI runs: format, lint, types, imports, tests
+
+web-check: web-dev ## types, format, lint and tests of web/, and the size of the inbox element
+	@$(NODE_RUNNER) npm run --silent types && $(NODE_RUNNER) npm run --silent lint
+	@$(NODE_RUNNER) npm run --silent test
+	@$(NODE_RUNNER) node build.mjs
 
 install: $(VENV)/installed ## install .venv/bin/clarion
 
@@ -47,8 +60,13 @@ install-dev: $(VENV)/installed-dev
 
 install-bench: $(VENV)/installed-bench
 
-format: install-dev ## format the code and fix what ruff can fix
+web-dev: web/node_modules/.installed-dev
+
+published: $(PUBLISHED)/dist/headless.js
+
+format: install-dev web-dev ## format the code and fix what ruff can fix
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+	@$(NODE_RUNNER) npm run --silent format
 
 lint: install-dev
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check .
@@ -67,10 +85,11 @@ lock: install-dev ## update requirements/*.txt from pyproject.toml
 	@$(LOCK) pyproject.toml -o requirements/run.txt
 	@$(LOCK) --group build -o requirements/build.txt
 	@$(LOCK) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
+	@$(LOCK) --group web -o requirements/web.txt
 	@$(LOCK) --group bench -c requirements/run.txt -c requirements/dev.txt -o requirements/bench.txt
 
 clean: ## remove the virtual environment and caches (never data)
-	@rm -rf $(VENV) .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) web/node_modules $(dir $(INBOX)) $(PUBLISHED)/node_modules $(PUBLISHED)/dist .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -93,3 +112,28 @@ $(VENV)/installed-bench: requirements/bench.txt $(VENV)/installed-dev | $(VENV)/
 	@echo "Installing the benchmark tools ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	@touch $@
+
+$(VENV)/installed-web: requirements/web.txt | $(VENV)/bin/python
+	@if [ -z "$(NODE)" ]; then echo "Installing Node.js into $(VENV) ..." && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/web.txt; fi
+	@touch $@
+
+# The packages that a build needs; the tools of web-check come with the next one.
+web/node_modules/.installed: web/package.json web/package-lock.json $(VENV)/installed-web
+	@$(NODE_RUNNER) npm ci --omit=dev --silent
+	@touch $@
+
+web/node_modules/.installed-dev: web/package.json web/package-lock.json $(VENV)/installed-web
+	@$(NODE_RUNNER) npm ci --silent
+	@touch web/node_modules/.installed $@
+
+# The published components that the browser tests run.
+$(PUBLISHED)/node_modules/.installed: $(PUBLISHED)/package.json $(PUBLISHED)/package-lock.json $(VENV)/installed-web
+	@$(NODE_RUNNER) npm --prefix ../$(PUBLISHED) ci --silent
+	@touch $@
+
+$(PUBLISHED)/dist/headless.js: $(PUBLISHED)/node_modules/.installed $(PUBLISHED)/build.mjs $(PUBLISHED)/page.jsx $(PUBLISHED)/headless.js
+	@$(NODE_RUNNER) node ../$(PUBLISHED)/build.mjs
+
+$(INBOX): web/node_modules/.installed web/build.mjs $(wildcard web/inbox/* web/demo/*)
+	@$(NODE_RUNNER) node build.mjs

@@ -17,7 +17,8 @@ from clarion.clock import SystemClock
 from clarion.db.port import Database
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, Caller, Operation, Services, operation
-from clarion.http.service import Service, StaticPage
+from clarion.http.service import Service
+from clarion.http.static import StaticPage
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway

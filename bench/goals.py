@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bench.figures import Key, Summary
 from bench.systems import BASELINE, FLOOR_HTTP, POSTGRES, SQLITE
-from bench.workloads import environments, membership, scaling
+from bench.workloads import environments, hostile, membership, scaling, sockets
 
 
 class Medians(Struct, frozen=True):
@@ -167,6 +167,20 @@ def _of_scaling(kind: str) -> list[Goal]:
     ]
 
 
+def _of_sockets(system: str) -> list[Goal]:
+    """The worse one of both protocols."""
+    name, kinds = _NAMES[system], [sockets.workload_name(kind) for kind in sockets.KINDS]
+    return [
+        Goal(f"{text} on {name}", "≤", limit, _worst(max, kinds, system, figure), unit)
+        for text, limit, figure, unit in (
+            ("Memory of an open socket beyond idle", 25, "memory_kb", "KB"),
+            ("Broadcast to 10 000 open sockets: until the last one has it", 3, "broadcast_seconds", "s"),
+            ("Message at its socket at 1000 triggers a second: median", 30, "arrival_p50_ms", "ms"),
+            ("Message at its socket at 1000 triggers a second: p99", 150, "arrival_p99_ms", "ms"),
+        )
+    ]
+
+
 def _of_tenants(workload: str, system: str) -> Goal:
     return Goal(
         f"{workload} on {_NAMES[system]} by one worker: times the CPU of a trigger of one environment",
@@ -180,6 +194,21 @@ def _of_membership(name: str) -> Value:
     return _value(membership.NAME, POSTGRES, name)
 
 
+def _of_neighbour(system: str, part: str) -> Goal:
+    def value(medians: Medians) -> float | None:
+        pairs = [
+            [Key(hostile.NAME, system, hostile.figure_name(attack, situation, part)) for situation in _SITUATIONS]
+            for attack in hostile.ATTACKS
+        ]
+        return max((one for one in (medians.find_ratio(*pair) for pair in pairs) if one is not None), default=None)
+
+    text = (
+        f"Trigger beside a hostile environment on {_NAMES[system]}, {part}: times the latency without it, worst attack"
+    )
+    return Goal(text, "≤", 2, value)
+
+
+_SITUATIONS = ("attacked", "alone")
 _TENANTS = (environments.BUSY, environments.BUSY_BULK)
 _IDLE = environments.IDLE
 
@@ -194,6 +223,8 @@ GOALS = (
         2,
         lambda medians: medians.find_highest("pages", "p95 ratio"),
     ),
+    *_of_sockets(SQLITE),
+    *_of_sockets(POSTGRES),
     Goal("Memory of `clarion serve`, idle", "≤", 100, _value("lifetime", SQLITE, "idle_mb"), "MB"),
     Goal("Memory of `clarion serve`, under load", "≤", 200, _value("lifetime", SQLITE, "loaded_mb"), "MB"),
     *(goal for kind in scaling.TITLES for goal in _of_scaling(kind)),
@@ -226,4 +257,5 @@ GOALS = (
         _value(_IDLE, POSTGRES, "many_resting_worker_percent"),
         "%",
     ),
+    *(_of_neighbour(system, part) for system in _NAMES for part in ("p50", "p99")),
 )

@@ -13,12 +13,14 @@ from bench.workloads import (
     external,
     fanout,
     floors,
+    hostile,
     inbox,
     latency,
     lifetime,
     membership,
     pages,
     scaling,
+    sockets,
     statements,
     trigger,
 )
@@ -82,4 +84,6 @@ STANDALONE_WORKLOADS = (
     StandaloneWorkload(name="scaling", measure=scaling.measure),
     StandaloneWorkload(name="membership", measure=membership.measure),
     StandaloneWorkload(name="environments", measure=environments.measure),
+    StandaloneWorkload(name="hostile", measure=hostile.measure),
+    StandaloneWorkload(name="sockets", measure=sockets.measure),
 )

@@ -47,6 +47,8 @@ _METHOD = """\
 - *Membership* has a backlog for four workers with a twentieth of a core each. A fifth starts, then one is killed.
   *Recovery* is the time until the rate is that of the workers that are alive. *Silence* is the longest time in which a
   lane with waiting work completed nothing. *Broken rules* counts lost and repeated work.
+- *Hostile neighbour* sends 50 triggers a second and measures how long they take to be accepted: *alone*, and while
+  another environment repeats requests that are as expensive as its limits allow (*attacked*).
 - Disk is the growth of the store for each completed trigger, after a checkpoint.
 """
 

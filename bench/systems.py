@@ -22,7 +22,7 @@ SQLITE, POSTGRES, BASELINE, FLOOR_HTTP = "sqlite", "postgres", "baseline", "floo
 CLARION = (SQLITE, POSTGRES)
 PEOPLE = 64_000
 
-_ENCRYPTION_KEYS = f"bench:{base64.b64encode(bytes(32)).decode()}"
+ENCRYPTION_KEYS = f"bench:{base64.b64encode(bytes(32)).decode()}"
 _NOTHING: Mapping[str, str] = {}
 _CLARION = "clarion"
 """The module to run; `bench.traced` replaces it."""
@@ -211,7 +211,7 @@ def _environ(given: Mapping[str, str]) -> dict[str, str]:
     return clean_environ(
         {
             "CLARION_DEVELOPMENT_API_KEY": KEY,
-            "CLARION_ENCRYPTION_KEYS": _ENCRYPTION_KEYS,
+            "CLARION_ENCRYPTION_KEYS": ENCRYPTION_KEYS,
             "CLARION_EGRESS_ALLOW": "127.0.0.0/8",
             "CLARION_LOG_LEVEL": "warning",
             **given,

@@ -143,7 +143,7 @@ async def site(database: Database, vault: Vault, clock: ManualClock) -> AsyncIte
 
 @pytest.fixture
 async def make_api(
-    application: Application, database: Database, site: Site, clock: ManualClock
+    application: Application, database: Database, site: Site, vault: Vault, clock: ManualClock
 ) -> AsyncIterator[MakeApi]:
     """Create clients, each with a new API key: `await make_api(environment, scopes)`."""
     clients: list[Api] = []
@@ -151,7 +151,9 @@ async def make_api(
     async def make(environment: Environment | None = None, scopes: frozenset[Scope] | None = None) -> Api:
         chosen = environment or site.development
         request = actions.KeyRequest(name=f"key {next(_numbers)}", scopes=scopes or frozenset({Scope.ALL}))
-        made = await database.transaction(lambda db: actions.create_api_key(db, chosen.id, request, clock.now()))
+        made = await database.transaction(
+            lambda db: actions.create_api_key(db, chosen.id, request, vault=vault, now=clock.now())
+        )
         transport = httpx.ASGITransport(app=application.asgi, raise_app_exceptions=False)
         headers = {"Authorization": f"ApiKey {made.text}"}
         api = Api(transport=transport, base_url="http://clarion.test", headers=headers)

@@ -35,6 +35,7 @@ def test_an_empty_variable_counts_as_unset() -> None:
         ("CLARION_PORT", "70000"),
         ("CLARION_PORT", "-1"),
         ("CLARION_HOST", "not a host"),
+        ("CLARION_DEMO", "maybe"),
         ("CLARION_DATABASE_URL", "mysql://localhost/x"),
         ("CLARION_DATABASE_URL", "postgresql://localhost:port/x"),
         ("CLARION_DATABASE_POOL_SIZE", "0"),
@@ -72,3 +73,19 @@ def test_the_repr_of_a_secret_does_not_show_it() -> None:
     with pytest.raises(SettingsError) as refusal:
         Settings.load({"CLARION_DATABASE_URL": "mysql://u:hunter2@localhost/x"})
     assert "hunter2" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("environ", "serves_demo"),
+    [
+        ({}, True),
+        ({"CLARION_HOST": "localhost"}, True),
+        ({"CLARION_HOST": "::1"}, True),
+        ({"CLARION_HOST": "0.0.0.0"}, False),
+        ({"CLARION_HOST": "0.0.0.0", "CLARION_DEMO": "on"}, True),
+        ({"CLARION_DEMO": "off"}, False),
+        ({"CLARION_PUBLIC_URL": "https://api.example.com"}, False),
+    ],
+)
+def test_the_demo_is_served_on_a_laptop_only_unless_asked_for(environ: dict[str, str], serves_demo: bool) -> None:
+    assert Settings.load(environ).serves_demo is serves_demo

@@ -8,12 +8,15 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct, field
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import clarion.deadletters.routes
 import clarion.engine.routes
 import clarion.environments.routes
 import clarion.inbox.notification_routes
+import clarion.inbox.preference_routes
+import clarion.inbox.session_routes
+import clarion.inbox.topic_routes
 import clarion.integrations.provider_routes
 import clarion.integrations.routes
 import clarion.messages.notification_routes
@@ -25,6 +28,7 @@ import clarion.subscribers.routes
 import clarion.suppressions.routes
 import clarion.topics.routes
 import clarion.triggers.routes
+import clarion.web.routes
 import clarion.webhooks.routes
 import clarion.workflows.routes
 from clarion.bootstrap import FirstKeys, prepare_store
@@ -35,16 +39,19 @@ from clarion.db.port import Database
 from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
 from clarion.errors import StoreUnavailable
+from clarion.http.cors import INBOX_PATHS
 from clarion.http.idempotency import delete_expired
 from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.reference import render_reference
-from clarion.http.service import Service, StaticPage
+from clarion.http.service import Service
+from clarion.http.static import StaticPage
 from clarion.inbox.tokens import SessionTokens
 from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
+from clarion.realtime.service import Realtime
 from clarion.receipts.actions import delete_old_receipts
 from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
@@ -52,6 +59,7 @@ from clarion.settings import Settings
 from clarion.triggers.attachments import delete_unneeded_files
 from clarion.vault import Vault, open_vault
 from clarion.watchdog import LoopWatchdog
+from clarion.web.files import Pages, demo_pages, inbox_pages
 
 _MAINTENANCE_SECONDS = 15
 _NOTIFY_SECONDS = 0.01
@@ -75,8 +83,14 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.deadletters.routes,
     clarion.webhooks.routes,
     clarion.environments.routes,
+    clarion.inbox.session_routes,
+    clarion.inbox.preference_routes,
     clarion.inbox.notification_routes,
+    clarion.inbox.topic_routes,
 )
+
+DEMO_OPERATIONS = operations_of(clarion.web.routes)
+"""Of the demo page; not a part of the API."""
 
 
 class Application(Struct, frozen=True, kw_only=True):
@@ -88,6 +102,7 @@ class Application(Struct, frozen=True, kw_only=True):
     authenticator: Authenticator
     asgi: ASGIApp
     vault: Vault
+    realtime: Realtime
     first_keys: FirstKeys | None
     watchdog: LoopWatchdog = field(default_factory=LoopWatchdog)
 
@@ -159,6 +174,7 @@ async def open_application(
         async with ProviderGateway(EgressGuard(settings.egress_allow)) as gateway:
             application = build_application(settings, database, vault, gateway, clock=clock, first_keys=first_keys)
             yield application
+        await application.realtime.close()
         await application.authenticator.record_use()
     finally:
         await database.close()
@@ -185,13 +201,14 @@ def build_application(
     )
     authenticator = Authenticator(database, clock, bus)
     tokens = SessionTokens(vault, clock)
+    pages: Pages = {"/openapi.json": _openapi_page, "/docs": _reference_page, **inbox_pages()}
     service = Service(
-        OPERATIONS,
+        [*OPERATIONS, *DEMO_OPERATIONS] if settings.serves_demo else OPERATIONS,
         database=database,
         services=services,
         authenticate=authenticator,
         authenticate_session=tokens.authenticate,
-        pages={"/openapi.json": _openapi_page, "/docs": _reference_page},
+        pages=pages | demo_pages() if settings.serves_demo else pages,
     )
     return Application(
         settings=settings,
@@ -200,6 +217,7 @@ def build_application(
         authenticator=authenticator,
         asgi=_add_cors(service, settings),
         vault=vault,
+        realtime=Realtime(settings, database, bus=bus, clock=clock, tokens=tokens),
         first_keys=first_keys,
     )
 
@@ -207,7 +225,7 @@ def build_application(
 def _add_cors(service: Service, settings: Settings) -> ASGIApp:
     if not settings.cors_origins:
         return service
-    return CORSMiddleware(
+    others = CORSMiddleware(
         service,
         allow_origins=list(settings.cors_origins),
         allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
@@ -215,6 +233,13 @@ def _add_cors(service: Service, settings: Settings) -> ASGIApp:
         expose_headers=["X-Request-Id", "Idempotency-Replay", "Retry-After"],
         max_age=86_400,
     )
+
+    async def choose(scope: Scope, receive: Receive, send: Send) -> None:
+        # The inbox has rules of its own, which the service applies.
+        is_inbox = scope["type"] == "http" and scope["path"].encode().startswith(INBOX_PATHS)
+        await (service if is_inbox else others)(scope, receive, send)
+
+    return choose
 
 
 @functools.cache

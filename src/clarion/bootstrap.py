@@ -33,17 +33,22 @@ async def prepare_store(
         # The lock comes first: of two processes with different encryption keys, one sets up the store, and the
         # other must see its secrets.
         await store.lock_first_start(db)
-        await _check_vault(db, settings, vault)
+        await check_vault(db, settings, vault)
         if not await store.has_organizations(db):
             await _set_up(db, settings, vault, now)
-        await _add_configured_keys(db, settings, now)
-        return await _create_first_keys(db, now) if makes_keys else None
+        await _add_configured_keys(db, settings, vault, now)
+        return await _create_first_keys(db, vault, now) if makes_keys else None
 
     return await database.transaction(prepare)
 
 
-async def _check_vault(db: Connection, settings: Settings, vault: Vault) -> None:
-    samples = [*await integrations.list_samples(db), *await webhooks.list_samples(db)]
+async def check_vault(db: Connection, settings: Settings, vault: Vault) -> None:
+    """Refuse a vault that cannot open the secrets of the store, before it seals others that no process can open."""
+    samples = [
+        *await integrations.list_samples(db),
+        *await webhooks.list_samples(db),
+        *await store.list_samples(db),
+    ]
     missing = [sealing_key_id(one.text) for one in samples if not vault.can_open(one)]
     if not missing:
         return
@@ -63,21 +68,22 @@ async def _set_up(db: Connection, settings: Settings, vault: Vault, now: Millis)
         await create_in_app_integration(db, environment.id, vault=vault, now=now)
 
 
-async def _add_configured_keys(db: Connection, settings: Settings, now: Millis) -> None:
+async def _add_configured_keys(db: Connection, settings: Settings, vault: Vault, now: Millis) -> None:
     """Add the keys of the settings; one that was revoked stays revoked."""
     secrets = {"Development": settings.development_api_key, "Production": settings.production_api_key}
     for environment in await store.list_environments(db):
         secret = secrets.get(environment.name)
         if secret and await store.find_api_key_by_hash(db, hash_key(secret.reveal())) is None:
             request = actions.KeyRequest(name="Configured key", text=secret.reveal())
-            await actions.create_api_key(db, environment.id, request, now)
+            await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
 
 
-async def _create_first_keys(db: Connection, now: Millis) -> FirstKeys | None:
+async def _create_first_keys(db: Connection, vault: Vault, now: Millis) -> FirstKeys | None:
     """Create a key for each environment that never had one, whichever process set up the store."""
     keys: dict[str, str] = {}
     for environment in await store.list_environments(db):
         if not await store.has_had_api_key(db, environment.id):
-            created = await actions.create_api_key(db, environment.id, actions.KeyRequest(name="First key"), now)
+            request = actions.KeyRequest(name="First key")
+            created = await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
             keys[environment.name] = created.text
     return FirstKeys(keys) if keys else None

@@ -9,7 +9,7 @@ ClarionError
 ├── TemplateProblem, ControlsProblem, SendFailure   why a step failed (in templates, workflows, providers)
 └── RequestError          an error of one request, sent to the caller
     ├── Malformed         cannot be parsed, or contradicts itself (JSON, base64, two cursors)
-    ├── Unauthenticated   no key, or not a valid one
+    ├── Unauthenticated   no key or session, or not a valid one
     ├── Forbidden         a valid key without the scope
     ├── NotFound          does not exist in this environment
     ├── NoSuchRoute, MethodNotAllowed
@@ -65,7 +65,11 @@ class Malformed(RequestError):
 
 
 class Unauthenticated(RequestError):
-    """The API key is absent, unknown, revoked or expired."""
+    """The API key, or the token of a session, is absent, unknown, revoked or expired; `scheme` is what to send."""
+
+    def __init__(self, message: str, *, scheme: str = "ApiKey") -> None:
+        super().__init__(message)
+        self.scheme = scheme
 
 
 class Forbidden(RequestError):

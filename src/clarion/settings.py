@@ -15,6 +15,8 @@ from clarion.secret import Secret
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _LOG_FORMATS = ("auto", "json", "text")
 _DATA_DIR = Path("clarion-data")
+_SWITCH = {"on": True, "off": False}
+ANY_ORIGIN = "*"
 
 
 def _setting(default: Any, about: str) -> Any:
@@ -45,11 +47,21 @@ class Settings:
         None, "Address of the API as providers reach it, such as `https://api.example.com`: receipts are sent there."
     )
     cors_origins: tuple[str, ...] = _setting((), "Origins that browsers may call from, comma-separated, or `*`.")
+    inbox_origins: tuple[str, ...] = _setting(
+        (ANY_ORIGIN,), "Origins of the pages that may call the inbox and its sockets, comma-separated, or `*`."
+    )
+    session_days: int = _setting(15, "How many days the session of a subscriber's inbox lasts, 1 to 365.")
+    bus_url: Secret | None = _setting(
+        None, "`nats://…` to pass changes of inboxes between processes through NATS; unset: through PostgreSQL."
+    )
     egress_allow: tuple[str, ...] = _setting(
         (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
     )
     max_connections: int | None = _setting(
         None, "Connections of clients at a time; unset: as many as the limit of open files allows, at most 10000."
+    )
+    max_sockets: int | None = _setting(
+        None, "Open sockets of inboxes at a time; unset: as many as the limit of open files allows, at most 20000."
     )
     header_timeout_seconds: int = _setting(15, "How long a client may take to send the head of a request.")
     body_timeout_seconds: int = _setting(
@@ -59,6 +71,17 @@ class Settings:
     shutdown_grace_seconds: int = _setting(20, "How long requests and sends under way may take after SIGTERM.")
     log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
     log_format: str = _setting("auto", "`json`, `text`, or `auto`: text in a terminal, else JSON lines.")
+    demo: bool | None = _setting(
+        None,
+        "`on` or `off`: whether `/demo` shows the inbox of `ada` in Development, to browsers on this machine only; "
+        "unset: on if it listens on a loopback address and has no public address.",
+    )
+
+    @property
+    def serves_demo(self) -> bool:
+        if self.demo is None:
+            return self.public_url is None and is_loopback_host(self.host)
+        return self.demo
 
     @classmethod
     def load(cls, environ: Mapping[str, str], **overrides: Any) -> Self:
@@ -84,9 +107,15 @@ def variable(name: str) -> str:
 
 
 _TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_seconds")
-_NUMBERS = frozenset({"port", "database_pool_size", "max_connections", "shutdown_grace_seconds", *_TIMEOUTS})
-_LISTS = frozenset({"cors_origins", "egress_allow"})
-_SECRETS = frozenset({"database_url", "development_api_key", "production_api_key", "encryption_keys"})
+_NUMBERS = frozenset(
+    {
+        *("port", "database_pool_size", "max_connections", "max_sockets", "session_days", "shutdown_grace_seconds"),
+        *_TIMEOUTS,
+    }
+)
+_ORIGINS = ("cors_origins", "inbox_origins")
+_LISTS = frozenset({*_ORIGINS, "egress_allow"})
+_SECRETS = frozenset({"database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys"})
 
 
 def _parse(name: str, text: str) -> Any:
@@ -98,6 +127,10 @@ def _parse(name: str, text: str) -> Any:
         return Secret(text)
     if name == "data_dir":
         return Path(text)
+    if name == "demo":
+        if text not in _SWITCH:
+            raise SettingsError(f"{variable(name)} must be 'on' or 'off', not '{text}'.")
+        return _SWITCH[text]
     if name in _LISTS:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     return text
@@ -109,12 +142,13 @@ def _check(settings: Settings) -> None:
     _check_first_keys(settings)
     if settings.database_url is not None:
         _check_database_url(settings.database_url.reveal())
-    for origin in settings.cors_origins:
-        parts = urlsplit(origin)
-        if origin != "*" and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path):
-            raise SettingsError(
-                f"CLARION_CORS_ORIGINS must list origins such as https://app.example.com, not '{origin}'."
-            )
+    _check_bus_url(settings)
+    for name in _ORIGINS:
+        for origin in getattr(settings, name):
+            if not _is_origin(origin):
+                raise SettingsError(
+                    f"{variable(name)} must list origins such as https://app.example.com, not '{origin}'."
+                )
     if settings.public_url is not None and not _is_base_url(settings.public_url):
         raise SettingsError(
             "CLARION_PUBLIC_URL must be an address such as https://api.example.com, without user, query and fragment."
@@ -124,6 +158,23 @@ def _check(settings: Settings) -> None:
             raise SettingsError(f"CLARION_EGRESS_ALLOW must list networks such as 10.0.0.0/8, not '{network}'.")
 
 
+def _check_bus_url(settings: Settings) -> None:
+    if settings.bus_url is None:
+        return
+    # The URL may contain a password, so the message does not repeat it.
+    try:
+        parts = urlsplit(settings.bus_url.reveal())
+        is_valid = parts.scheme in ("nats", "tls") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        raise SettingsError("CLARION_BUS_URL must be nats://user:password@host:port.")
+    if settings.database_url is None:
+        raise SettingsError(
+            "CLARION_BUS_URL needs CLARION_DATABASE_URL: on SQLite one process does everything, and needs no bus."
+        )
+
+
 def _check_numbers(settings: Settings) -> None:
     if settings.port > 65_535:
         raise SettingsError(f"CLARION_PORT must be at most 65535, not {settings.port}.")
@@ -131,6 +182,10 @@ def _check_numbers(settings: Settings) -> None:
         raise SettingsError("CLARION_DATABASE_POOL_SIZE must be between 1 and 1000.")
     if settings.max_connections is not None and settings.max_connections < 1:
         raise SettingsError("CLARION_MAX_CONNECTIONS must be at least 1.")
+    if not 1 <= settings.session_days <= 365:
+        raise SettingsError("CLARION_SESSION_DAYS must be between 1 and 365.")
+    if settings.max_sockets is not None and settings.max_sockets < 1:
+        raise SettingsError("CLARION_MAX_SOCKETS must be at least 1.")
     for name in _TIMEOUTS:
         if not 1 <= getattr(settings, name) <= 86_400:
             raise SettingsError(f"{variable(name)} must be between 1 and 86400.")
@@ -171,6 +226,11 @@ def _check_database_url(url: str) -> None:
         raise SettingsError("CLARION_DATABASE_URL must be postgresql://user:password@host:port/database.")
 
 
+def _is_origin(text: str) -> bool:
+    parts = urlsplit(text)
+    return text == ANY_ORIGIN or (parts.scheme in ("http", "https") and bool(parts.netloc) and not parts.path)
+
+
 def _is_host(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
@@ -196,3 +256,12 @@ def _is_network(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether a host, with a port or without, is this machine."""
+    name = host[1 : host.find("]")] if host.startswith("[") else host if host.count(":") > 1 else host.partition(":")[0]
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")

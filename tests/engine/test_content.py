@@ -36,6 +36,13 @@ async def test_a_decoded_nul_character_is_left_out_of_the_message(world: World) 
     assert (message["content"], message["subject"]) == ("ab", "cd")
 
 
+async def test_a_new_message_is_neither_seen_nor_read_nor_archived(world: World) -> None:
+    item = await run_in_app(world, "Hi", {})
+
+    (message,) = await world.messages()
+    assert [(one["seen"], one["read"], one.get("archived", False)) for one in (item, message)] == [(False,) * 3] * 2
+
+
 async def test_dangerous_markup_is_removed_from_in_app_texts(world: World) -> None:
     action = {"label": "Go {{payload.text}}"}
     item = await run_in_app(world, "<b>Hi</b> {{payload.text}}", {"text": IMAGE}, subject=IMAGE, primaryAction=action)

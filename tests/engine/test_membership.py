@@ -19,6 +19,7 @@ from clarion.engine.membership import LIFETIME, Membership, divide_lanes
 from clarion.engine.worker import STEAL_AFTER
 from clarion.ids import SubscriberKey
 from clarion.jobs.lanes import ALL_LANES, LANES, LaneSet, lane_of
+from tests.engine.sending.test_sender import Unsteady
 from tests.engine.support import World, in_app, step
 
 LIST_WORKERS = sql("SELECT id FROM workers")
@@ -118,19 +119,20 @@ async def test_a_worker_that_is_shut_down_leaves_at_once(members: Database, cloc
     assert staying.lanes == ALL_LANES
 
 
-async def test_work_in_the_lanes_of_others_is_stolen_when_it_has_waited_for_long(world: World) -> None:
+@pytest.mark.parametrize("lane", [0, 1, LANES - 1])
+async def test_work_in_the_lanes_of_others_is_stolen_when_it_has_waited_for_long(world: World, lane: int) -> None:
     await world.make_workflow(in_app("Hello"))
-    lane = lane_of(SubscriberKey("ada"))
+    key = next(key for key in map("person-{}".format, range(10_000)) if lane_of(SubscriberKey(key)) == lane)
     world.engine.membership.lanes = ALL_LANES - LaneSet.of([lane])
-    await world.trigger("ada")
+    await world.trigger(key)
 
     assert not await world.engine.work_lanes()
     world.clock.move(STEAL_AFTER - 1)
     assert not await world.engine.work_lanes()
-    assert await world.feed() == []
+    assert await world.feed(key) == []
     world.clock.move(1)
     assert await world.engine.work_lanes()
-    assert await world.feed() == ["Hello"]
+    assert await world.feed(key) == ["Hello"]
 
 
 async def test_work_that_another_worker_did_in_time_is_not_waited_for_any_more(world: World) -> None:
@@ -191,13 +193,17 @@ async def test_a_run_that_goes_on_after_a_send_is_announced_to_its_worker(
 
 @pytest.mark.parametrize("is_alone", [True, False])
 async def test_workers_of_other_processes_are_notified_if_there_are_any(
-    members: Database, fresh_postgres_url: str, application: Application, is_alone: bool
+    members: Database, fresh_postgres_url: str, application: Application, clock: ManualClock, is_alone: bool
 ) -> None:
     woken = asyncio.Event()
     other = await PostgresDatabase.connect(fresh_postgres_url, pool_size=1)
     await other.listen_for_work(woken.set)
+    member = Membership(members, clock.now())
+    if not is_alone:
+        await Membership(other, clock.now()).beat()
+    await member.beat()
     mine = msgspec.structs.replace(application, database=members)
-    notifying = asyncio.create_task(mine.notify_workers(unless=lambda: is_alone))
+    notifying = asyncio.create_task(mine.notify_workers(unless=lambda: member.is_alone))
     await asyncio.sleep(0)
 
     application.services.bus.publish(Signal.WORK)
@@ -210,3 +216,35 @@ async def test_workers_of_other_processes_are_notified_if_there_are_any(
 
     notifying.cancel()
     await other.close()
+
+
+async def test_heartbeats_go_on_after_the_store_was_out_for_a_moment(
+    members: Database, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clarion.engine.membership.HEARTBEAT", 10)
+    store = Unsteady(members)
+    store.failures = 2
+    running = asyncio.create_task(Membership(store, clock.now()).run())
+
+    async with asyncio.timeout(30):
+        while not await count_workers(members):  # noqa: ASYNC110 - heartbeats have no event
+            await asyncio.sleep(0.01)
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert store.failures == 0
+    assert await count_workers(members) == 0
+
+
+async def test_a_worker_that_cannot_reach_the_store_ends_all_the_same(members: Database, clock: ManualClock) -> None:
+    store = Unsteady(members)
+    running = asyncio.create_task(Membership(store, clock.now()).run())
+    async with asyncio.timeout(30):
+        while not await count_workers(members):  # noqa: ASYNC110 - heartbeats have no event
+            await asyncio.sleep(0.01)
+    store.failures = 1
+
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert running.cancelled()

@@ -65,7 +65,7 @@ async def processes(
         environment, _ = await actions.create_organization(db, name="Test", identifiers={}, now=clock.now())
         await create_in_app_integration(db, environment.id, vault=vault, now=clock.now())
         request = actions.KeyRequest(name="key", scopes=frozenset({Scope.ALL}))
-        return (await actions.create_api_key(db, environment.id, request, clock.now())).text
+        return (await actions.create_api_key(db, environment.id, request, vault=vault, now=clock.now())).text
 
     key = await databases[0].transaction(set_up)
     applications = [build_application(settings, one, vault, gateway, clock=clock) for one in databases]

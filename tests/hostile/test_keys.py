@@ -9,6 +9,7 @@ from clarion.db.port import Database
 from clarion.environments import actions
 from clarion.environments.model import Environment
 from clarion.ids import id_text
+from clarion.vault import Vault
 from clarion.vocabulary import Scope
 from tests.support import Api, MakeApi, Site
 
@@ -30,8 +31,8 @@ MATRIX = [
 class _Keys:
     """Makes keys as the operator does, and clients that hold them."""
 
-    def __init__(self, api: Api, database: Database, clock: ManualClock) -> None:
-        self._api, self._database, self._clock = api, database, clock
+    def __init__(self, api: Api, database: Database, vault: Vault, clock: ManualClock) -> None:
+        self._api, self._database, self._vault, self._clock = api, database, vault, clock
 
     async def make(self, scopes: Any, lives: int | None = None) -> tuple[str, dict[str, str]]:
         """The path of a new key, and the headers that use it."""
@@ -42,13 +43,15 @@ class _Keys:
             expires_at=None if lives is None else Millis(now + lives),
         )
         environment: Environment = self._api.environment
-        made = await self._database.transaction(lambda db: actions.create_api_key(db, environment.id, request, now))
+        made = await self._database.transaction(
+            lambda db: actions.create_api_key(db, environment.id, request, vault=self._vault, now=now)
+        )
         return f"{KEYS}/{id_text(made.record.id)}", {"Authorization": f"ApiKey {made.text}"}
 
 
 @pytest.fixture
-def keys(api: Api, database: Database, clock: ManualClock) -> _Keys:
-    return _Keys(api, database, clock)
+def keys(api: Api, database: Database, vault: Vault, clock: ManualClock) -> _Keys:
+    return _Keys(api, database, vault, clock)
 
 
 @pytest.mark.parametrize(("scopes", "missing"), MATRIX)

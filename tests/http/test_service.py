@@ -62,7 +62,9 @@ async def test_without_a_valid_key_nothing_is_done(api: Api, header: str | None)
     assert shape(response.json()) == {"statusCode", "timestamp", "path", "message", "error"}
 
 
-async def test_every_operation_but_health_and_receipts_needs_a_key(application: Application) -> None:
+async def test_every_operation_but_health_receipts_and_beginning_a_session_needs_a_key_or_a_session(
+    application: Application,
+) -> None:
     transport = httpx.ASGITransport(app=application.asgi)
     async with httpx.AsyncClient(transport=transport, base_url="http://clarion.test") as client:
         answers = {
@@ -72,6 +74,7 @@ async def test_every_operation_but_health_and_receipts_needs_a_key(application: 
     reports = "/v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId}"
     assert {route for route, status in answers.items() if status != 401} == {
         ("GET", "/v1/health-check"),
+        ("POST", "/v1/inbox/session"),
         *((method, reports) for method in ("GET", "HEAD", "POST")),
     }
 

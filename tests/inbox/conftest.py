@@ -36,14 +36,16 @@ async def make_person(
     """Begin sessions: `await make_person("ada", environment)`."""
     clients: list[Person] = []
 
-    async def make(key: str = "ada", environment: Environment | None = None) -> Person:
+    async def make(
+        key: str = "ada", environment: Environment | None = None, *, context_keys: tuple[str, ...] = ()
+    ) -> Person:
         chosen = environment or site.development
 
         async def ensure(db: Connection) -> Any:
             return await ensure_subscribers(db, chosen.id, [SubscriberKey(key)], clock.now())
 
         subscriber = (await database.transaction(ensure))[SubscriberKey(key)]
-        session = SubscriberSession(subscriber_id=subscriber.id, epoch=0)
+        session = SubscriberSession(subscriber_id=subscriber.id, epoch=0, context_keys=context_keys)
         token = SessionTokens(vault, clock).issue(session, chosen.id, chosen.organization_id)
         transport = httpx.ASGITransport(app=application.asgi, raise_app_exceptions=False)
         person = Person(

@@ -4,12 +4,19 @@ ENGINE = "src/clarion/engine/"
 
 # The tests most likely to notice come first: the rest is not run then.
 _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (f"{ENGINE}sending/", ("tests/engine/sending", "tests/engine/test_cancel.py", "tests/deadletters")),
     (
-        f"{ENGINE}cancel.py",
-        ("tests/engine/test_cancel.py", "tests/engine/test_time.py", "tests/engine/test_workers.py"),
+        f"{ENGINE}sending/",
+        (
+            "tests/engine/sending",
+            "tests/engine/test_cancel.py",
+            "tests/deadletters",
+            "tests/engine/test_store_out.py",
+            "tests/receipts",
+            "tests/hostile/test_leases.py",
+        ),
     ),
-    (f"{ENGINE}poison.py", ("tests/engine/test_poison.py", "tests/engine/test_fairness.py")),
+    (f"{ENGINE}cancel.py", ("tests/engine/test_cancel.py", "tests/engine/test_time.py", "tests/engine")),
+    (f"{ENGINE}poison.py", ("tests/engine/test_poison.py", "tests/engine/test_fairness.py", "tests/engine")),
     (f"{ENGINE}webhook_", ("tests/webhooks",)),
     (
         f"{ENGINE}steps/",
@@ -18,7 +25,7 @@ _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/engine/test_time.py",
             "tests/engine/test_runs.py",
             "tests/engine/sending",
-            "tests/engine/test_workers.py",
+            "tests/engine",
         ),
     ),
     (
@@ -30,6 +37,7 @@ _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/engine/test_digest_property.py",
             "tests/engine/test_workers.py",
             "tests/engine",
+            "tests/hostile/test_stored.py",
         ),
     ),
     (
@@ -43,11 +51,18 @@ _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/deadletters",
             "tests/receipts",
             "tests/notifications",
+            "tests/hostile/test_stored.py",
         ),
     ),
     (
         "src/clarion/triggers/",
-        ("tests/triggers/test_model.py", "tests/engine/test_runs.py", "tests/triggers", "tests/engine"),
+        (
+            "tests/triggers/test_model.py",
+            "tests/engine/test_runs.py",
+            "tests/triggers",
+            "tests/engine",
+            "tests/hostile/test_stored.py",
+        ),
     ),
     (
         "src/clarion/preferences/",

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.table import Table
 
+from clarion.bootstrap import check_vault
 from clarion.clock import DAY, Millis, SystemClock, iso_text
 from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Connection, Database, Work
@@ -19,7 +20,7 @@ from clarion.http.idempotency import reseal_responses
 from clarion.ids import ApiKeyId, find_id, id_text
 from clarion.integrations.actions import reencrypt_credentials
 from clarion.settings import Settings, variable
-from clarion.vault import open_vault
+from clarion.vault import Vault, open_vault
 from clarion.vocabulary import Scope
 from clarion.webhooks.actions import reencrypt_secrets
 
@@ -49,13 +50,14 @@ def settings_rows() -> list[tuple[str, str, str]]:
 
 
 def create_key(settings: Settings, environment_name: str, *, name: str, scopes: list[str], days: int | None) -> None:
-    now = SystemClock().now()
+    vault, now = _open_vault(settings), SystemClock().now()
     expires_at = None if days is None else Millis(now + days * DAY)
     request = actions.KeyRequest(name=name, scopes=_parse_scopes(scopes), expires_at=expires_at)
 
     async def create(db: Connection) -> actions.NewKey:
+        await check_vault(db, settings, vault)
         environment = await get_environment(db, environment_name)
-        return await actions.create_api_key(db, environment.id, request, now)
+        return await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
 
     created = asyncio.run(run_in_store(settings, create))
     _console.print(f"API key for {environment_name}, shown this once:\n{created.text}", highlight=False, soft_wrap=True)
@@ -96,6 +98,16 @@ def revoke_key(settings: Settings, key_text: str) -> None:
     _console.print("Revoked.")
 
 
+def end_sessions(settings: Settings, environment_name: str) -> None:
+    async def end(db: Connection) -> Environment:
+        environment = await get_environment(db, environment_name)
+        await store.raise_session_epoch(db, environment.id)
+        return environment
+
+    environment = asyncio.run(run_in_store(settings, end))
+    _console.print(f"All sessions of {environment.name} are over.")
+
+
 def list_environments(settings: Settings) -> None:
     table = Table("Name", "Id", "Application identifier", "Type")
     for one in asyncio.run(run_in_store(settings, store.list_environments)):
@@ -104,11 +116,12 @@ def list_environments(settings: Settings) -> None:
 
 
 def rotate_encryption(settings: Settings) -> None:
-    vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
+    vault = _open_vault(settings)
 
     async def rotate() -> int:
         async with _open_current_store(settings) as database:
             count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
+            count += await actions.reencrypt_api_keys(database, vault)
             return count + await reseal_responses(database, vault)
 
     count = asyncio.run(rotate())
@@ -141,6 +154,10 @@ def wide_console() -> Console:
     return Console(width=max(_console.width, 160))
 
 
+def _open_vault(settings: Settings) -> Vault:
+    return open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
+
+
 @asynccontextmanager
 async def _open_current_store(settings: Settings) -> AsyncIterator[Database]:
     await require_current_store(settings)
@@ -162,4 +179,6 @@ def _parse_scopes(texts: list[str]) -> frozenset[Scope]:
 def _default_text(default: Any) -> str:
     if default is None or default == ():
         return "–"
+    if isinstance(default, tuple):
+        return ",".join(default)
     return str(default)

@@ -23,10 +23,12 @@ app = typer.Typer(
 )
 keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
 environments = typer.Typer(help="Look at environments.", no_args_is_help=True)
+sessions = typer.Typer(help="Look after the sessions of subscribers' inboxes.", no_args_is_help=True)
 encryption = typer.Typer(help="Look after the keys that credentials are sealed with.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
 app.add_typer(environments, name="environments")
 app.add_typer(encryption, name="encryption")
+app.add_typer(sessions, name="sessions")
 app.add_typer(deadletters.commands, name="dead-letters")
 
 
@@ -114,6 +116,12 @@ def revoke_key(
 def list_environments(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
     """List the environments with their ids and public identifiers."""
     administration.list_environments(_settings(data_dir=data_dir, database_url=database_url))
+
+
+@sessions.command("end")
+def end_sessions(environment: EnvironmentName, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """End all sessions of the subscribers of an environment; their pages begin new ones when they are loaded."""
+    administration.end_sessions(_settings(data_dir=data_dir, database_url=database_url), environment)
 
 
 @encryption.command("rotate")

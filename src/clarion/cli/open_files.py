@@ -7,6 +7,7 @@ from clarion.errors import SettingsError
 from clarion.settings import Settings
 
 DEFAULT_MAX_CONNECTIONS = 10_000
+DEFAULT_MAX_SOCKETS = 20_000
 _MIN_RESERVED_FILES = 64
 
 
@@ -32,3 +33,22 @@ def choose_max_connections(settings: Settings, *, files: int | None = None) -> i
             f"needs {reserved} of them for other things; raise the limit of open files (`ulimit -n`)."
         )
     return settings.max_connections
+
+
+def choose_max_sockets(settings: Settings, max_connections: int, *, files: int | None = None) -> int:
+    """How many sockets of inboxes to accept beside the connections of requests."""
+    if files is None:
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return settings.max_sockets or DEFAULT_MAX_SOCKETS
+    reserved = min(_MIN_RESERVED_FILES + settings.database_pool_size, files // 2)
+    free = files - reserved - max_connections
+    if settings.max_sockets is None:
+        return max(1, min(DEFAULT_MAX_SOCKETS, free))
+    if settings.max_sockets > free:
+        raise SettingsError(
+            f"CLARION_MAX_SOCKETS is {settings.max_sockets}, but the process may have {files} files open and needs "
+            f"{files - free} of them for requests and other things; raise the limit of open files (`ulimit -n`) or "
+            "lower CLARION_MAX_CONNECTIONS."
+        )
+    return settings.max_sockets

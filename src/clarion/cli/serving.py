@@ -17,7 +17,7 @@ from rich.console import Console
 
 from clarion import __version__
 from clarion.app import Application, open_application
-from clarion.cli.open_files import choose_max_connections, raise_open_files
+from clarion.cli.open_files import choose_max_connections, choose_max_sockets, raise_open_files
 from clarion.errors import SettingsError
 from clarion.http.connections import ConnectionLimits, ConnectionTable
 from clarion.http.protocol import LimitedProtocol
@@ -53,6 +53,9 @@ async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
             shutdown.run(application.run_engine() if has_worker else application.notify_workers())
             table = _make_connection_table(application)
             shutdown.run(table.sweep())
+            shutdown.run(application.realtime.run())
+            max_sockets = choose_max_sockets(settings, table.limits.max_connections)
+            shutdown.run(application.realtime.run_sockets(max_sockets))
             server = _make_server(application, table)
             shutdown.on_begin(lambda: _stop(server))
             _print_welcome(application, listener.getsockname()[1])
@@ -64,6 +67,7 @@ async def _work(settings: Settings) -> None:
     async with open_application(settings) as application, _Shutdown() as shutdown:
         shutdown.run(application.run_maintenance())
         shutdown.run(application.run_engine())
+        shutdown.run(application.realtime.run())
         _tune_garbage_collection()
         stopping = asyncio.Event()
         shutdown.on_begin(stopping.set)
@@ -108,7 +112,7 @@ def _make_server(application: Application, table: ConnectionTable) -> uvicorn.Se
             server_header=False,
             proxy_headers=False,
             # uvicorn only calls it, as it would call a class.
-            http=cast("Any", partial(LimitedProtocol, table=table)),
+            http=cast("Any", partial(LimitedProtocol, table=table, upgrader=application.realtime.upgrader)),
             ws="none",
             timeout_graceful_shutdown=application.settings.shutdown_grace_seconds,
         )
@@ -153,6 +157,8 @@ def _print_welcome(application: Application, port: int) -> None:
         )
     else:
         _print(f"  curl {address}/v1/health-check")
+    if application.settings.serves_demo:
+        _print(f"  Inbox: {address}/demo")
     _print(f"  API reference: {address}/docs")
 
 

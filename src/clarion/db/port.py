@@ -77,6 +77,14 @@ class Database(Protocol):
         """Call the listener whenever another process notifies the workers, or notifications may have been lost."""
         ...
 
+    async def notify(self, channel: str, payloads: Sequence[str]) -> None:
+        """Send texts of less than 8000 bytes to all processes that listen, this one included."""
+        ...
+
+    async def listen(self, channel: str, on_message: Callable[[str], None], on_resumed: Callable[[], None]) -> None:
+        """Call `on_message` with each text of a channel, and `on_resumed` when some may have been lost."""
+        ...
+
     async def update_statistics(self) -> None:
         """Update the planner's statistics of tables that have grown a lot."""
         ...

@@ -9,14 +9,15 @@ from typing import Any, TypeVar
 import asyncpg
 
 from clarion.cache import Caches
+from clarion.db.listener import Channel, Listener
 from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
-from clarion.db.work_listener import WORK_CHANNEL, WorkListener
 from clarion.errors import StoreUnavailable
 from clarion.randomness import random_bytes
 
 T = TypeVar("T")
 
+WORK_CHANNEL = "clarion_work"
 _ACQUIRE_SECONDS = 10
 _MAX_WAITING_UNITS = 10_000
 _MAX_ATTEMPTS = 5
@@ -25,6 +26,7 @@ _MAX_IDLE_SECONDS = 15.0
 _STATISTICS_TARGET = 10
 """A tenth of the default, so that a tenth of the rows is sampled: enough until autovacuum analyzes the table."""
 
+_NOTIFY = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload"
 _GROWN_TABLES = """
     SELECT relname FROM pg_stat_user_tables
     WHERE schemaname = current_schema() AND n_mod_since_analyze > 1000 AND n_mod_since_analyze > n_live_tup / 3
@@ -91,7 +93,7 @@ class PostgresDatabase:
         self._url = url
         self._name = random_bytes(8).hex()
         self._caches = Caches()
-        self._listeners: list[WorkListener] = []
+        self._listener = Listener(url)
         self._unit_count = 0
 
     @classmethod
@@ -131,16 +133,24 @@ class PostgresDatabase:
             return await work(PostgresConnection(connection, self._caches))
 
     async def notify_workers(self) -> None:
-        async with self._acquire() as connection:
-            await connection.execute(f"NOTIFY {WORK_CHANNEL}, '{self._name}'")
+        await self.notify(WORK_CHANNEL, [self._name])
 
     async def listen_for_work(self, listener: Callable[[], None]) -> None:
-        work_listener = WorkListener(self._url, listener, own_name=self._name)
+        def wake(sender: str) -> None:
+            if sender != self._name:
+                listener()
+
+        await self.listen(WORK_CHANNEL, wake, listener)
+
+    async def notify(self, channel: str, payloads: Sequence[str]) -> None:
+        async with self._acquire() as connection:
+            await connection.execute(_NOTIFY, channel, payloads)
+
+    async def listen(self, channel: str, on_message: Callable[[str], None], on_resumed: Callable[[], None]) -> None:
         try:
-            await work_listener.start()
+            await self._listener.add(channel, Channel(on_message, on_resumed))
         except _UNAVAILABLE as error:
             raise StoreUnavailable(f"PostgreSQL cannot be used now: {error}") from error
-        self._listeners.append(work_listener)
 
     async def update_statistics(self) -> None:
         """Autovacuum runs once a minute, and a new database may grow a thousandfold in that time."""
@@ -154,8 +164,7 @@ class PostgresDatabase:
         return await PostgresDatabase.connect(self._url, pool_size=1)
 
     async def close(self) -> None:
-        for listener in self._listeners:
-            await listener.close()
+        await self._listener.close()
         await self._pool.close()
 
     @asynccontextmanager

@@ -158,6 +158,12 @@ class SqliteDatabase:
     async def listen_for_work(self, listener: Callable[[], None]) -> None:
         """Does nothing: no other process runs workers on the file."""
 
+    async def notify(self, channel: str, payloads: Sequence[str]) -> None:
+        """Does nothing: no other process serves the file."""
+
+    async def listen(self, channel: str, on_message: Callable[[str], None], on_resumed: Callable[[], None]) -> None:
+        """Does nothing: no other process serves the file."""
+
     async def update_statistics(self) -> None:
         """Does nothing: SQLite chooses its indexes without statistics."""
 

@@ -261,7 +261,7 @@ def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
 
 def _postpone(run: Run, now: Millis) -> None:
     """Leave a run to the next unit: one that was due is so still."""
-    if run.is_new and run.jobs:
+    if run.is_new and run.jobs[0].status not in FINISHED:
         run.jobs[0].enqueue(now, JobQueue.DECIDE)
 
 

@@ -183,7 +183,8 @@ async def _claim(
             claim.progress.append(state)
             claim.has_more = claim.has_more or state.position is not None
             room -= len(found)
-    claim.recipients += await list_part_recipients(db, environment_id, claim.parts, now)
+    # Ahead of the next chunks of crowds: a person of several topics gets the first one.
+    claim.recipients = [*await list_part_recipients(db, environment_id, claim.parts, now), *claim.recipients]
     is_mixed = bool(claim.recipients)
     claim.recipients += await list_direct_recipients(db, environment_id, direct, now)
     claim.progress += [Progress(one.id, one.priority, None) for one in direct]
@@ -193,9 +194,8 @@ async def _claim(
 
 
 def _in_order(recipients: Sequence[Recipient]) -> list[Recipient]:
-    """In the order of their triggers, so that each person's runs start in it; a person once for each trigger."""
-    once = {(one.trigger.id, one.subscriber.id): one for one in recipients}
-    return sorted(once.values(), key=lambda one: (one.priority, one.trigger.id))
+    """In the order of their triggers, so that each person's runs start in it."""
+    return sorted(recipients, key=lambda one: (one.priority, one.trigger.id))
 
 
 def _part_limit(limit: int) -> int:

@@ -1,6 +1,7 @@
 """Loading what a unit of work needs, in one query for each kind of thing."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
@@ -8,6 +9,7 @@ from clarion.db.query import sql
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run, count_events
 from clarion.ids import EnvironmentId, JobId, NotificationId, find_id, new_id
+from clarion.jobs.details import DetailStatus
 from clarion.jobs.digest_events import add_payloads
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Job
@@ -67,9 +69,19 @@ async def start_runs(
             actor=one.actor,
             is_new=True,
         )
+        if one.refusal is not None:
+            _refuse(run, one.refusal, now)
         runs.append(run)
     await _add_preferences(db, environment_id, runs)
     return runs
+
+
+def _refuse(run: Run, refusal: dict[str, Any], now: Millis) -> None:
+    """Skip all steps of a run; the first one says why in full."""
+    for place, job in enumerate(run.jobs):
+        job.finish(JobStatus.SKIPPED)
+        raw = None if place else refusal
+        job.note(now, DetailStatus.SUCCESS, "Topic subscription preference evaluated", raw=raw)
 
 
 async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable[NotificationId]) -> list[Run]:

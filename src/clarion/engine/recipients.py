@@ -6,7 +6,7 @@ topic (or of everyone) at a time, and each lane starts the runs of its own parts
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -55,6 +55,8 @@ class Recipient(Struct, frozen=True):
     topic: TopicTarget | None
     actor: Subscriber | None
     priority: Priority
+    refusal: dict[str, Any] | None = None
+    """Why the person gets nothing: what their subscriptions to the topics say."""
 
 
 class Progress(Struct, frozen=True):
@@ -135,7 +137,10 @@ def _progress(trigger: Trigger, following: Position | None) -> Progress:
 async def list_part_recipients(
     db: Connection, environment_id: EnvironmentId, parts: Sequence[Part], now: Millis
 ) -> list[Recipient]:
-    """The people of parts who still exist and have no run of the trigger yet; none of a canceled trigger."""
+    """The people of parts who still exist and have no run of the trigger yet; none of a canceled trigger.
+
+    A person of several topics is listed with each of them.
+    """
     if not parts:
         return []
     triggers = await list_triggers_by_id(db, environment_id, [one.trigger_id for one in parts])
@@ -153,7 +158,6 @@ async def list_part_recipients(
         topic = None if part.topic is None else trigger.recipients.topics[part.topic]
         for subscriber_id in ids_of[part.id]:
             if subscriber_id in people and (part.trigger_id, subscriber_id) not in served:
-                served.add((part.trigger_id, subscriber_id))
                 actor = _find_actor(trigger, actors)
                 recipients.append(Recipient(trigger, people[subscriber_id], topic, actor, part.priority))
     return recipients
@@ -185,6 +189,17 @@ async def _list_crowd(
     if len(rows) == limit:
         return members, Position(topic=position.topic, after=id_text(rows[-1]["id"]))
     return members, Position(topic=position.topic + 1) if position.topic + 1 < len(topics) else None
+
+
+async def hand_back(db: Connection, trigger: Trigger, recipients: Sequence[Recipient], now: Millis) -> None:
+    """Leave recipients of one trigger to the next unit of work."""
+    topics = trigger.recipients.topics
+    groups: dict[tuple[Priority, int | None], list[_Member]] = {}
+    for one in recipients:
+        place = None if one.topic is None else topics.index(one.topic)
+        groups.setdefault((one.priority, place), []).append(_Member(one.subscriber.id, one.subscriber.key))
+    for (priority, place), members in groups.items():
+        await _insert_parts(db, trigger, priority, place, members, now)
 
 
 async def _insert_parts(

@@ -101,14 +101,10 @@ def variables_of(run: Run) -> dict[str, Any]:
     """What templates and conditions of a run see."""
     return {
         "payload": run.trigger.payload,
+        "context": run.trigger.contexts or {},
         "subscriber": person_variables(run.subscriber),
         "actor": None if run.actor is None else person_variables(run.actor),
-        "workflow": {
-            "name": run.workflow.name,
-            "workflowId": run.workflow.key,
-            "tags": run.workflow.tags,
-            "severity": run.workflow.severity,
-        },
+        "workflow": workflow_variables(run.workflow),
         "steps": {run.step_of(job).step_id: job.outputs for job in run.jobs if job.outputs is not None},
         "step": digest_variables(_last_digest(run.jobs)),
     }
@@ -129,6 +125,15 @@ def count_events(digest: Mapping[str, Any]) -> int:
 
 def _last_digest(jobs: Sequence[Job]) -> Mapping[str, Any] | None:
     return next((job.digest for job in reversed(jobs) if job.digest and "events" in job.digest), None)
+
+
+def workflow_variables(workflow: Workflow) -> Mapping[str, Any]:
+    return {
+        "name": workflow.name,
+        "workflowId": workflow.key,
+        "tags": workflow.tags,
+        "severity": workflow.severity,
+    }
 
 
 def person_variables(subscriber: Subscriber) -> Mapping[str, Any]:

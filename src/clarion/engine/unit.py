@@ -14,6 +14,7 @@ from clarion.engine.lane_locks import try_lock_lanes
 from clarion.engine.load import start_runs
 from clarion.engine.records import Run
 from clarion.engine.steps.context import Defaults
+from clarion.engine.topic_rules import apply_topic_rules
 from clarion.engine.webhook_events import emit_run_events
 from clarion.engine.write import write_runs
 from clarion.environments.configuration import Versioned, get_configuration_version, get_or_load
@@ -63,14 +64,16 @@ async def run_unit(
 
 async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim, now: Millis) -> UnitResult:
     """Take everything in the claim as far as it gets."""
-    runs = [*claim.due, *await start_runs(db, environment_id, claim.recipients, now)]
-    has_postponed = False
+    recipients, has_postponed = claim.recipients, False
+    if any(one.topic is not None for one in recipients):
+        recipients, has_postponed = await apply_topic_rules(db, environment_id, recipients, now)
+    runs = [*claim.due, *await start_runs(db, environment_id, recipients, now)]
     if runs:
         version = claim.configuration_version
         if version is None:
             version = await get_configuration_version(db, environment_id)
         defaults = await get_defaults(db, environment_id, version)
-        has_postponed = await Advance(db, environment_id, defaults, now).run_all(runs)
+        has_postponed |= await Advance(db, environment_id, defaults, now).run_all(runs)
         await write_runs(db, environment_id, runs, now)
         await emit_run_events(db, environment_id, runs, version, now)
     await settle_claim(db, environment_id, claim)

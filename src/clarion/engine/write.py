@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clarion.clock import Millis
+from clarion.contexts import keys_of
 from clarion.db.port import Connection
 from clarion.db.query import Insert, sql
 from clarion.engine.records import NewMessage, Run
@@ -11,6 +12,7 @@ from clarion.ids import EnvironmentId
 from clarion.jobs.store import insert_jobs, update_jobs
 from clarion.jsontext import json_text
 from clarion.notifications.model import step_mask
+from clarion.triggers.model import Trigger
 
 POINT_TO_DIGEST = sql("""
     UPDATE notifications SET digested_into = :digested_into, updated_at = :now
@@ -71,7 +73,7 @@ MESSAGES = Insert(
     *("environment_id", "id", "notification_id", "job_id", "trigger_id", "workflow_id", "step_id"),
     *("subscriber_id", "channel", "provider_id", "status", "content", "subject", "title", "email", "phone"),
     *("email_options", "webhook_url", "device_tokens", "cta", "avatar", "data", "severity"),
-    *("seen", "read", "archived", "delivered_at", "error_text", "created_at", "updated_at", "position"),
+    *("seen", "read", "archived", "delivered_at", "error_text", "created_at", "updated_at", "position", "context_keys"),
 )
 
 
@@ -83,7 +85,12 @@ def _message_row(environment_id: EnvironmentId, run: Run, message: NewMessage, n
         *(run.subscriber.id, one.channel, one.provider_id, one.status, one.content, one.subject, one.title, one.email),
         *(one.phone, _json(one.email_options), one.webhook_url, _json(one.device_tokens), _json(one.cta), one.avatar),
         *(_json(one.data), one.severity, False, False, False, delivered_at, one.error_text, now, now, one.id),
+        _context_keys(run.trigger),
     )
+
+
+def _context_keys(trigger: Trigger) -> str | None:
+    return None if trigger.contexts is None else json_text(keys_of(trigger.contexts))
 
 
 def _json(value: Any) -> str | None:

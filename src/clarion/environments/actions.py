@@ -3,13 +3,15 @@
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Database
 from clarion.environments import store
 from clarion.environments.model import ApiKey, Environment, hash_key, make_identifier, make_key_text
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, new_id
+from clarion.vault import Vault
 from clarion.vocabulary import Scope
 
 _KINDS = (("Development", "dev"), ("Production", "prod"))
+_RESEAL_BATCH = 100
 
 
 class KeyRequest(Struct, frozen=True, kw_only=True):
@@ -22,7 +24,7 @@ class KeyRequest(Struct, frozen=True, kw_only=True):
 
 
 class NewKey(Struct, frozen=True, kw_only=True):
-    """A new key with its secret, which is not stored."""
+    """A new key with its secret, which is shown once."""
 
     record: ApiKey
     text: str
@@ -51,8 +53,10 @@ async def create_organization(
     return created
 
 
-async def create_api_key(db: Connection, environment_id: EnvironmentId, request: KeyRequest, now: Millis) -> NewKey:
-    """Create an API key; only its hash is stored."""
+async def create_api_key(
+    db: Connection, environment_id: EnvironmentId, request: KeyRequest, *, vault: Vault, now: Millis
+) -> NewKey:
+    """Create an API key: its hash is stored to authenticate callers, and the key itself sealed, to check hashes."""
     secret = request.text or make_key_text()
     key = ApiKey(
         environment_id=environment_id,
@@ -66,5 +70,13 @@ async def create_api_key(db: Connection, environment_id: EnvironmentId, request:
         last_used_at=None,
         revoked_at=None,
     )
-    await store.insert_api_key(db, key)
+    await store.insert_api_key(db, key, secret, vault)
     return NewKey(record=key, text=secret)
+
+
+async def reencrypt_api_keys(database: Database, vault: Vault) -> int:
+    """Encrypt with the vault's current key all API keys that use another; returns how many there were."""
+    resealed = 0
+    while batch := await database.transaction(lambda db: store.reseal_api_keys(db, vault, limit=_RESEAL_BATCH)):
+        resealed += batch
+    return resealed

@@ -28,6 +28,19 @@ class Environment(Struct, frozen=True, kw_only=True):
     created_at: Millis
     updated_at: Millis
 
+    @property
+    def is_development(self) -> bool:
+        return self.kind == "dev"
+
+
+class EnvironmentState(Struct, frozen=True, kw_only=True):
+    """An environment, and the numbers that tell what is out of date."""
+
+    environment: Environment
+    session_epoch: int
+    """Sessions of subscribers that began at another one are over."""
+    configuration_version: int
+
 
 class ApiKey(Struct, frozen=True, kw_only=True):
     environment_id: EnvironmentId

@@ -58,6 +58,12 @@ async def update_environment(call: Call, environment_id: EnvironmentId, body: En
     return await _out(call)
 
 
+@operation("POST", "/v1/environments/sessions/revoke", scope=Scope.ENVIRONMENTS_WRITE, status=204)
+async def revoke_sessions(call: Call) -> None:
+    """End all sessions of subscribers of the API key's environment; a page begins a new one when it is loaded."""
+    await store.raise_session_epoch(call.db, call.environment_id)
+
+
 @operation("GET", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_READ)
 async def list_api_keys(call: Call) -> list[ApiKeyOut]:
     """List the API keys of the environment, without their secrets."""
@@ -72,7 +78,7 @@ async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
     own = call.caller.expires_at
     expires_at = own if isinstance(body.expires_at, UnsetType) else _granted_expiry(call, body.expires_at)
     request = actions.KeyRequest(name=body.name, scopes=scopes, expires_at=expires_at)
-    made = await actions.create_api_key(call.db, call.environment_id, request, call.now)
+    made = await actions.create_api_key(call.db, call.environment_id, request, vault=call.services.vault, now=call.now)
     return NewApiKeyOut(key=made.text, api_key=ApiKeyOut.of(made.record))
 
 

@@ -1,4 +1,4 @@
-"""SQL of organizations, environments and API keys."""
+"""SQL of organizations, environments and API keys; the keys are encrypted on writing and decrypted on reading."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,8 +8,9 @@ import msgspec
 from clarion.clock import Millis
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
-from clarion.environments.model import ApiKey, Environment, KeyHash
+from clarion.environments.model import ApiKey, Environment, EnvironmentState, KeyHash
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
+from clarion.vault import Envelope, Vault, oldest_by_key
 from clarion.vocabulary import Scope
 
 _SCOPES = msgspec.json.Decoder(frozenset[Scope])
@@ -27,14 +28,18 @@ LIST_ENVIRONMENTS = sql(f"SELECT {_ENVIRONMENT} FROM environments ORDER BY id")
 LIST_ORGANIZATION_ENVIRONMENTS = sql(
     f"SELECT {_ENVIRONMENT} FROM environments WHERE organization_id = :organization_id ORDER BY id"
 )
+FIND_ENVIRONMENT_STATE = sql(f"""
+    SELECT {_ENVIRONMENT}, session_epoch, configuration_version FROM environments WHERE identifier = :identifier
+""")
+RAISE_SESSION_EPOCH = sql("UPDATE environments SET session_epoch = session_epoch + 1 WHERE id = :environment_id")
 UPDATE_TIMEZONE = sql("""
     UPDATE environments SET timezone = :timezone, updated_at = :now
     WHERE id = :environment_id AND (timezone <> :timezone OR (timezone IS NULL) <> (:timezone IS NULL))
 """)
 
 INSERT_API_KEY = sql("""
-    INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, created_at, expires_at)
-    VALUES (:environment_id, :id, :hash, :name, :hint, :scopes, :created_at, :expires_at)
+    INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, sealed, created_at, expires_at)
+    VALUES (:environment_id, :id, :hash, :name, :hint, :scopes, :sealed, :created_at, :expires_at)
 """)
 FIND_API_KEY_BY_HASH = sql("""
     SELECT k.*, e.organization_id FROM api_keys AS k JOIN environments AS e ON e.id = k.environment_id
@@ -52,9 +57,24 @@ UPDATE_API_KEY = sql("""
     WHERE environment_id = :environment_id AND id = :id AND revoked_at IS NULL
 """)
 REVOKE_API_KEY = sql("""
-    UPDATE api_keys SET revoked_at = :now
+    UPDATE api_keys SET revoked_at = :now, sealed = NULL
     WHERE environment_id = :environment_id AND id = :id AND revoked_at IS NULL
 """)
+LIST_VALID_ENVELOPES = sql("""
+    SELECT environment_id, id, sealed FROM api_keys
+    WHERE environment_id = :environment_id AND sealed IS NOT NULL AND revoked_at IS NULL
+    AND (expires_at IS NULL OR expires_at > :now)
+    ORDER BY id
+""")
+LIST_ENVELOPES = sql("""
+    SELECT environment_id, id, sealed FROM api_keys WHERE sealed IS NOT NULL ORDER BY environment_id, id
+""")
+LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
+    SELECT environment_id, id, sealed FROM api_keys
+    WHERE sealed IS NOT NULL AND substr(sealed, 1, :prefix_length) <> :prefix
+    ORDER BY environment_id, id LIMIT :limit {for_update}
+""")
+UPDATE_ENVELOPE = sql("UPDATE api_keys SET sealed = :sealed WHERE environment_id = :environment_id AND id = :id")
 MARK_API_KEY_USED = sql("""
     UPDATE api_keys SET last_used_at = :used_at
     WHERE environment_id = :environment_id AND id = :id AND (last_used_at IS NULL OR last_used_at < :used_at)
@@ -99,12 +119,27 @@ async def list_environments(db: Connection, organization_id: OrganizationId | No
     return [Environment(**row) for row in rows]
 
 
+async def find_environment_state(db: Connection, identifier: str) -> EnvironmentState | None:
+    """Find an environment by its public identifier."""
+    row = await db.fetch_one(FIND_ENVIRONMENT_STATE, identifier=identifier)
+    if row is None:
+        return None
+    values = dict(row)
+    epoch, version = values.pop("session_epoch"), values.pop("configuration_version")
+    return EnvironmentState(environment=Environment(**values), session_epoch=epoch, configuration_version=version)
+
+
+async def raise_session_epoch(db: Connection, environment_id: EnvironmentId) -> None:
+    """End all sessions of subscribers of the environment."""
+    await db.execute(RAISE_SESSION_EPOCH, environment_id=environment_id)
+
+
 async def update_timezone(db: Connection, environment_id: EnvironmentId, timezone: str | None, now: Millis) -> None:
     """Set the time zone of people who have none; None means UTC."""
     await db.execute(UPDATE_TIMEZONE, environment_id=environment_id, timezone=timezone, now=now)
 
 
-async def insert_api_key(db: Connection, key: ApiKey) -> None:
+async def insert_api_key(db: Connection, key: ApiKey, secret: str, vault: Vault) -> None:
     await db.execute(
         INSERT_API_KEY,
         environment_id=key.environment_id,
@@ -113,6 +148,7 @@ async def insert_api_key(db: Connection, key: ApiKey) -> None:
         name=key.name,
         hint=key.hint,
         scopes=msgspec.json.encode(sorted(key.scopes)).decode(),
+        sealed=vault.seal(secret, context=key.environment_id + key.id),
         created_at=key.created_at,
         expires_at=key.expires_at,
     )
@@ -145,6 +181,29 @@ async def update_api_key(
 
 async def revoke_api_key(db: Connection, environment_id: EnvironmentId, key_id: ApiKeyId, now: Millis) -> bool:
     return await db.execute(REVOKE_API_KEY, environment_id=environment_id, id=key_id, now=now) > 0
+
+
+async def list_secrets(db: Connection, environment_id: EnvironmentId, vault: Vault, now: Millis) -> list[str]:
+    """List the API keys themselves that are valid; keys made by versions that did not seal them are missing."""
+    rows = await db.fetch(LIST_VALID_ENVELOPES, environment_id=environment_id, now=now)
+    return [vault.open(row["sealed"], context=row["environment_id"] + row["id"]) for row in rows]
+
+
+async def list_samples(db: Connection) -> list[Envelope]:
+    """Return one encrypted API key for each key that they are encrypted with."""
+    rows = await db.fetch(LIST_ENVELOPES)
+    return oldest_by_key(Envelope(row["sealed"], row["environment_id"] + row["id"]) for row in rows)
+
+
+async def reseal_api_keys(db: Connection, vault: Vault, *, limit: int) -> int:
+    """Encrypt up to `limit` API keys of other keys with the vault's current key; returns how many there were."""
+    prefix = f"v1.{vault.writing_key_id}."
+    rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), limit=limit)
+    for row in rows:
+        context = row["environment_id"] + row["id"]
+        sealed = vault.seal(vault.open(row["sealed"], context=context), context=context)
+        await db.execute(UPDATE_ENVELOPE, environment_id=row["environment_id"], id=row["id"], sealed=sealed)
+    return len(rows)
 
 
 async def mark_api_keys_used(db: Connection, used: Sequence[tuple[EnvironmentId, ApiKeyId, Millis]]) -> None:

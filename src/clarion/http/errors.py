@@ -72,7 +72,7 @@ def error_headers(error: errors.RequestError | errors.StoreUnavailable) -> list[
     if isinstance(error, errors.InProgress | errors.Busy | errors.StoreUnavailable):
         return [(b"retry-after", b"1")]
     if isinstance(error, errors.Unauthenticated):
-        return [(b"www-authenticate", b"ApiKey")]
+        return [(b"www-authenticate", error.scheme.encode())]
     if isinstance(error, errors.MethodNotAllowed):
         return [(b"allow", ", ".join(error.allowed).encode())]
     return []

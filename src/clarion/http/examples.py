@@ -66,7 +66,7 @@ def _example(info: inspect.Type, name: str, depth: int) -> Any:
 def _field_example(field: inspect.Field, depth: int) -> Any:
     name = field.encode_name
     info = field.type
-    if name in _NAMED and not _contains_struct(info):
+    if name in _NAMED and not _contains_struct(info) and isinstance(_NAMED[name], bool) is _is_flag(info):
         return _NAMED[name]
     return _example(info, name, depth + 1)
 
@@ -74,6 +74,8 @@ def _field_example(field: inspect.Field, depth: int) -> Any:
 def _plain(info: inspect.Type, name: str) -> Any:
     if isinstance(info, inspect.EnumType):
         return next(iter(info.cls)).value
+    if isinstance(info, inspect.LiteralType):
+        return info.values[0]
     if isinstance(info, inspect.CustomType) and issubclass(info.cls, CheckedText):
         return info.cls.EXAMPLE
     if isinstance(info, inspect.IntType):
@@ -97,6 +99,10 @@ def _choose_member(info: inspect.UnionType) -> inspect.Type:
     present = [one for one in info.types if not isinstance(one, inspect.NoneType)]
     structured = [one for one in present if isinstance(one, inspect.StructType | inspect.ListType)]
     return (structured or present)[0]
+
+
+def _is_flag(info: inspect.Type) -> bool:
+    return isinstance(info.types[0] if isinstance(info, inspect.UnionType) else info, inspect.BoolType)
 
 
 def _contains_struct(info: inspect.Type) -> bool:

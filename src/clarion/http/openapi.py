@@ -41,6 +41,7 @@ _MEANINGS = {
     500: "A defect on our side",
     503: "The store is unreachable or full; try again after `Retry-After` seconds",
 }
+_NO_SESSION = "No session, or one that has expired or was ended"
 
 
 def describe_api(operations: Sequence[Operation]) -> bytes:
@@ -149,7 +150,7 @@ def _responses(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
         shape = {422: ValidationErrorBody, 500: UnexpectedErrorBody}.get(status, ErrorBody)
         content = _content(shape, schemas) | {"example": _refusal_example(operation, status)}
         responses[str(status)] = {
-            "description": _MEANINGS[status],
+            "description": _meaning(operation, status),
             "headers": _HEADERS | (_RETRY if status in (409, 503) else {}),
             "content": {"application/json": content},
         }
@@ -182,6 +183,10 @@ def _refusals(operation: Operation) -> list[int]:
     return sorted(found)
 
 
+def _meaning(operation: Operation, status: int) -> str:
+    return _NO_SESSION if status == 401 and operation.is_for_subscribers else _MEANINGS[status]
+
+
 def _content(kind: Any, schemas: _Schemas) -> dict[str, Any]:
     return {"schema": schemas.of(kind), "example": example_of(kind)}
 
@@ -191,7 +196,7 @@ def _refusal_example(operation: Operation, status: int) -> dict[str, Any]:
         "statusCode": status,
         "timestamp": "2026-01-31T09:30:00.000Z",
         "path": re.sub(r"\{\w+\}", "ada", operation.path),
-        "message": _MEANINGS[status],
+        "message": _meaning(operation, status),
         "error": HTTPStatus(status).phrase,
     }
     if status == 422:

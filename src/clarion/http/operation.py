@@ -59,7 +59,10 @@ class Caller:
     def rights_text(self) -> bytes:
         """What the caller may do, and until when."""
         if self.session is not None:
-            return self.session.subscriber_id
+            one = self.session
+            return b"\x00".join(
+                (one.subscriber_id, str(one.epoch).encode(), *(key.encode() for key in one.context_keys))
+            )
         return " ".join((*sorted(self.scopes), *([] if self.expires_at is None else [str(self.expires_at)]))).encode()
 
     def has_scope(self, scope: Scope) -> bool:

@@ -10,6 +10,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from clarion.http.connections import NEVER, RESERVED_CONNECTIONS, ConnectionTable
 from clarion.http.errors import refusal_body
+from clarion.http.upgrades import Upgrader, UpgradeRefusal, UpgradeRequest
 
 MAX_HEADERS = 100
 MAX_HEAD_BYTES = 32 * 1024
@@ -46,9 +47,12 @@ class _Phase(Enum):
 class LimitedProtocol(HttpToolsProtocol):
     """One connection. It has a deadline, which the table of connections checks; no timers of its own."""
 
-    def __init__(self, *, table: ConnectionTable, **arguments: Any) -> None:
+    def __init__(self, *, table: ConnectionTable, upgrader: Upgrader | None = None, **arguments: Any) -> None:
         super().__init__(**arguments)
+        # Its lines have the query, where requests for sockets have a token.
+        self.access_log = False
         self._table = table
+        self._upgrader = upgrader
         self._limits = table.limits
         self._phase = _Phase.WAITING
         self._head_bytes = 0
@@ -108,6 +112,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._begin(self._limits.body_seconds)
 
     def on_message_complete(self) -> None:
+        if self.parser.should_upgrade() and self._should_upgrade():
+            return
         super().on_message_complete()
         # In the data that is being parsed, the next head begins at an unknown place.
         self._head_bytes = 0
@@ -130,6 +136,36 @@ class LimitedProtocol(HttpToolsProtocol):
             self._start_asgi_task(cycle, app)
         elif self._phase is _Phase.RUNNING:
             self._wait()
+
+    def _should_upgrade(self) -> bool:
+        """Whether the request that was just read is for another protocol; all others are served as HTTP."""
+        return (
+            self._upgrader is not None
+            and self.url.partition(b"?")[0] in self._upgrader.paths
+            and self._get_upgrade() == b"websocket"
+        )
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Without the warnings of the base class: such a request is served as HTTP."""
+
+    def handle_websocket_upgrade(self) -> None:
+        """Hand the connection over, or refuse to. Beyond the limit of connections there are no new sockets either."""
+        if self._is_response_open():
+            self.transport.close()
+            return
+        answer = UpgradeRefusal(503, _BUSY) if self._table.excess else self._find_successor()
+        if isinstance(answer, UpgradeRefusal):
+            self._end_with(answer.status, answer.message)
+            return
+        self._table.discard(self)
+        self.connections.discard(self)
+        self.transport.set_protocol(answer)
+        answer.connection_made(self.transport)
+
+    def _find_successor(self) -> asyncio.Protocol | UpgradeRefusal:
+        path, _, query = self.url.partition(b"?")
+        request = UpgradeRequest(method=self.scope["method"], path=path, query=query, headers=self.headers)
+        return cast("Upgrader", self._upgrader).upgrade(request)
 
     def send_400_response(self, msg: str) -> None:
         if self._is_head_too_large():
@@ -237,6 +273,9 @@ class LimitedProtocol(HttpToolsProtocol):
             # The application waits for the body.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
+        self._end_with(status, message)
+
+    def _end_with(self, status: int, message: str) -> None:
         self._phase = _Phase.ENDING
         self._expire_after(_LINGER_SECONDS)
         self.transport.write(self._render(status, message))
@@ -261,6 +300,8 @@ class LimitedProtocol(HttpToolsProtocol):
             "content-type: application/json",
             f"content-length: {len(body)}",
             "connection: close",
+            # There is nothing to read but the error, and a page of the inbox should see that.
+            "access-control-allow-origin: *",
             *(["retry-after: 1"] if status == 503 else []),
         ]
         return "\r\n".join([*lines, "", ""]).encode() + body
@@ -282,6 +323,7 @@ class LimitedProtocol(HttpToolsProtocol):
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
             (b"retry-after", b"1"),
+            (b"access-control-allow-origin", b"*"),
         ]
         await send_and_close({"type": "http.response.start", "status": 503, "headers": headers})
         await send({"type": "http.response.body", "body": body})

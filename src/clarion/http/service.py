@@ -16,18 +16,19 @@ from starlette.types import Receive, Scope, Send
 from clarion import errors
 from clarion.db.port import Connection, Database
 from clarion.http import idempotency
+from clarion.http.cors import INBOX_PATHS, InboxCors
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
 from clarion.http.idempotency import Response
 from clarion.http.limits import HeldBytes, check_nesting, check_size
 from clarion.http.operation import ANONYMOUS, Call, Caller, DetachedCall, Operation, RawRequest, Services, Transaction
 from clarion.http.router import Router
+from clarion.http.static import HeaderList, Headers, StaticPage, accepts_gzip
 from clarion.http.writes import WriteRequest, WriteRunner, make_response
 from clarion.ids import id_text
 from clarion.randomness import random_bytes
 
 Authenticate = Callable[[str | None], Awaitable[Caller]]
 AuthenticateSession = Callable[[str | None], Caller]
-Headers = Mapping[bytes, bytes]
 T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")
 
@@ -38,17 +39,10 @@ _COMPRESSION_LEVEL = 6
 MAX_LOOP_BYTES = 256 * 1024
 """Larger bodies are decoded, and larger responses compressed, outside the event loop."""
 _THREADS = 2
-_ACCEPTS_GZIP = re.compile(rb"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
+_VARIES = (b"vary", b"Accept-Encoding")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
 log = logging.getLogger(__name__)
-
-
-class StaticPage(Struct, frozen=True):
-    """A page that anyone may read."""
-
-    content_type: bytes
-    body: bytes
 
 
 class _Request(Struct, kw_only=True):
@@ -86,6 +80,7 @@ class Service:
         self._authenticate = authenticate
         self._authenticate_session = authenticate_session
         self._pages = pages
+        self._cors = InboxCors(services.settings.inbox_origins)
         self._held = HeldBytes()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="clarion-large")
 
@@ -94,25 +89,33 @@ class Service:
             raise NotImplementedError(f"{scope['type']} is not served")
         started = time.perf_counter()
         request = _make_request(scope)
+        is_inbox = request.raw_path.startswith(INBOX_PATHS)
+        if is_inbox and request.method == "OPTIONS":
+            preflight = self._cors.preflight_headers(request.headers)
+            await send({"type": "http.response.start", "status": 204, "headers": preflight})
+            await send({"type": "http.response.body"})
+            return
         status, headers, body = await self._respond(request, receive)
-        if len(body) >= MIN_COMPRESSED_BYTES:
-            headers.append((b"vary", b"Accept-Encoding"))
-            if _ACCEPTS_GZIP.search(request.headers.get(b"accept-encoding", b"")):
+        if is_inbox:
+            headers += self._cors.response_headers(request.headers)
+        if len(body) >= MIN_COMPRESSED_BYTES and _VARIES not in headers:
+            headers.append(_VARIES)
+            if accepts_gzip(request.headers):
                 headers.append((b"content-encoding", b"gzip"))
                 body = _compress(body) if len(body) <= MAX_LOOP_BYTES else await self._in_thread(_compress, body)
         headers.append((b"x-request-id", request.request_id))
-        headers.append((b"content-length", str(len(body)).encode()))
+        if status != 304:
+            headers.append((b"content-length", str(len(body)).encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
         _log_request(request, status, started)
 
-    async def _respond(self, request: _Request, receive: Receive) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    async def _respond(self, request: _Request, receive: Receive) -> tuple[int, HeaderList, bytes]:
         headers = [(b"content-type", _JSON)]
         try:
             page = self._pages.get(request.raw_path.decode("latin-1")) if request.method == "GET" else None
             if page is not None:
-                static = page()
-                return 200, [(b"content-type", static.content_type)], static.body
+                return page().respond(request.headers)
             response = await self._run_operation(request, receive)
         except (errors.RequestError, errors.StoreUnavailable) as error:
             if isinstance(error, errors.StoreUnavailable):

@@ -3,6 +3,7 @@
 from clarion.db.query import sql
 from clarion.errors import Unauthenticated
 from clarion.http.operation import Call
+from clarion.inbox.tokens import SCHEME
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import COLUMNS, subscriber_of
 
@@ -21,7 +22,7 @@ async def get_session_subscriber(call: Call, *, for_update: bool = False) -> Sub
     query = FIND_SESSION_SUBSCRIBER_FOR_UPDATE if for_update else FIND_SESSION_SUBSCRIBER
     row = await call.db.fetch_one(query, environment_id=call.environment_id, id=call.session.subscriber_id)
     if row is None or row["session_epoch"] != call.session.epoch:
-        raise Unauthenticated(_OVER)
+        raise Unauthenticated(_OVER, scheme=SCHEME)
     values = dict(row)
     del values["session_epoch"]
     return subscriber_of(values)

@@ -13,6 +13,8 @@ from clarion.vault import Vault
 
 LIFETIME = Millis(15 * DAY)
 AUDIENCE = "clarion-inbox"
+SCHEME = "Bearer"
+"""Of the Authorization header."""
 
 _ALGORITHM = "HS256"
 _MAX_CACHED = 10_000
@@ -42,7 +44,7 @@ class SessionTokens:
         self._keys = vault.signing_keys(purpose=b"sessions")
         self._writing_key_id = vault.writing_key_id
         self._clock = clock
-        self._read: BoundedCache[str, tuple[Caller, Millis]] = BoundedCache(limit=_MAX_CACHED)
+        self._read: BoundedCache[str, Caller] = BoundedCache(limit=_MAX_CACHED)
 
     def issue(
         self,
@@ -68,37 +70,41 @@ class SessionTokens:
 
     def read(self, token: str) -> Caller:
         """Who a token was issued to; raises Unauthenticated if it was not issued here or has expired."""
-        caller, expires_at = self._read.get(token) or self._verify(token)
-        if expires_at <= self._clock.now():
-            raise Unauthenticated(_REFUSED)
+        caller = self._read.get(token)
+        if caller is None:
+            caller = self._verify(token)
+            self._read.put(token, caller)
+        if caller.expires_at is None or caller.expires_at <= self._clock.now():
+            raise Unauthenticated(_REFUSED, scheme=SCHEME)
         return caller
 
-    def _verify(self, token: str) -> tuple[Caller, Millis]:
+    def _verify(self, token: str) -> Caller:
         try:
             key = self._keys[jwt.get_unverified_header(token)["kid"]]
-            # The expiry is checked by `read`, by the clock of this installation.
+            # The expiry is checked by the caller, by the clock of this installation.
             decoded = jwt.decode(
                 token, key, [_ALGORITHM], audience=AUDIENCE, options={"verify_exp": False, "verify_iat": False}
             )
             claims = msgspec.convert(decoded, _Claims)
         except (jwt.InvalidTokenError, msgspec.ValidationError, KeyError, TypeError):
-            raise Unauthenticated(_REFUSED) from None
+            raise Unauthenticated(_REFUSED, scheme=SCHEME) from None
         subscriber_id, environment_id, organization_id = find_id(claims.sub), find_id(claims.env), find_id(claims.org)
         if subscriber_id is None or environment_id is None or organization_id is None:
-            raise Unauthenticated(_REFUSED)
-        session = SubscriberSession(
-            subscriber_id=SubscriberId(subscriber_id), epoch=claims.epoch, context_keys=claims.ctx
+            raise Unauthenticated(_REFUSED, scheme=SCHEME)
+        return Caller(
+            EnvironmentId(environment_id),
+            OrganizationId(organization_id),
+            _NO_KEY,
+            frozenset(),
+            expires_at=Millis(claims.exp * SECOND),
+            session=SubscriberSession(
+                subscriber_id=SubscriberId(subscriber_id), epoch=claims.epoch, context_keys=claims.ctx
+            ),
         )
-        caller = Caller(
-            EnvironmentId(environment_id), OrganizationId(organization_id), _NO_KEY, frozenset(), session=session
-        )
-        verified = (caller, Millis(claims.exp * SECOND))
-        self._read.put(token, verified)
-        return verified
 
     def authenticate(self, header: str | None) -> Caller:
         """Who sent an Authorization header."""
         scheme, _, token = (header or "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
-            raise Unauthenticated("Send the token of a session: 'Authorization: Bearer <token>'")
+            raise Unauthenticated("Send the token of a session: 'Authorization: Bearer <token>'", scheme=SCHEME)
         return self.read(token.strip())

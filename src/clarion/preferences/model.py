@@ -5,6 +5,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from clarion.ids import id_text
+from clarion.topics.rules import Subject
 from clarion.vocabulary import Channel
 from clarion.workflows.model import PreferenceLayer, Workflow
 
@@ -89,3 +91,8 @@ def layers_of(
     if workflow.is_critical:
         return own
     return ((Layer.SUBSCRIBER_WORKFLOW, subscriber_workflow), (Layer.SUBSCRIBER_GLOBAL, subscriber_global), *own)
+
+
+def subject_of(workflow: Workflow) -> Subject:
+    """What the rules of subscriptions to topics ask about a workflow."""
+    return Subject(id=id_text(workflow.id), key=workflow.key, tags=workflow.tags, is_critical=workflow.is_critical)

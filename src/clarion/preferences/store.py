@@ -30,6 +30,12 @@ UPSERT_PREFERENCE = sql("""
     SET enabled = excluded.enabled, updated_at = excluded.updated_at
 """)
 
+DELETE_WORKFLOW_CHOICES = sql("""
+    DELETE FROM preferences
+    WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND workflow_id <> :global
+    AND channel {any:channels}
+""")
+
 
 async def list_preferences(
     db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId
@@ -75,6 +81,14 @@ async def update_preferences(
     ]
     if rows:
         await db.execute_many(UPSERT_PREFERENCE, rows)
+
+
+async def delete_workflow_choices(
+    db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, *, channels: Sequence[Channel]
+) -> None:
+    """Delete what the subscriber has set for the channels in single workflows."""
+    scope = {"environment_id": environment_id, "subscriber_id": subscriber_id, "global": GLOBAL}
+    await db.execute(DELETE_WORKFLOW_CHOICES, **scope, channels=list(channels))
 
 
 def _layers(rows: Sequence[Row]) -> SubscriberLayers:

@@ -3,12 +3,14 @@
 import re
 from typing import Annotated, ClassVar, Self
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
-from clarion.http.wire import CheckedText, Wire
+from clarion.http.wire import CheckedText, Wire, parse_checked
 from clarion.ids import id_text
 from clarion.preferences.model import SOURCES, PreferenceDecision, Source
+from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel, Criticality, Severity
 from clarion.workflows.model import Workflow
 
@@ -101,6 +103,10 @@ class GlobalPreferenceOut(Wire):
     channels: PreferenceChannels
     schedule: Schedule | UnsetType = UNSET
 
+    @classmethod
+    def of(cls, subscriber: Subscriber, decision: PreferenceDecision) -> Self:
+        return cls(enabled=decision.enabled, channels=channels_out(decision), schedule=schedule_out(subscriber))
+
 
 class WorkflowPreferenceOut(Wire):
     enabled: bool
@@ -136,6 +142,17 @@ class PreferenceWorkflow(Wire):
     tags: list[str]
     severity: Severity
 
+    @classmethod
+    def of(cls, workflow: Workflow) -> Self:
+        return cls(
+            id=id_text(workflow.id),
+            identifier=workflow.key,
+            name=workflow.name,
+            critical=workflow.is_critical,
+            tags=workflow.tags,
+            severity=workflow.severity,
+        )
+
 
 class ChangedPreferenceOut(Wire):
     """A workflow's preference after a bulk change."""
@@ -153,19 +170,19 @@ class ChangedPreferenceOut(Wire):
             enabled=decision.enabled,
             channels=channels_out(decision),
             overrides=overrides_out(decision),
-            workflow=PreferenceWorkflow(
-                id=id_text(workflow.id),
-                identifier=workflow.key,
-                name=workflow.name,
-                critical=workflow.is_critical,
-                tags=workflow.tags,
-                severity=workflow.severity,
-            ),
+            workflow=PreferenceWorkflow.of(workflow),
         )
 
 
 def channels_out(decision: PreferenceDecision) -> PreferenceChannels:
     return PreferenceChannels(**{channel.value: one.enabled for channel, one in decision.channels.items()})
+
+
+def schedule_out(subscriber: Subscriber) -> Schedule | UnsetType:
+    if subscriber.schedule is None:
+        return UNSET
+    schedule: Schedule = msgspec.convert(subscriber.schedule, Schedule, dec_hook=parse_checked)
+    return schedule
 
 
 def overrides_out(decision: PreferenceDecision) -> list[OverrideOut]:

@@ -56,6 +56,7 @@ DELETE_OF_SUBSCRIBER = tuple(
         ("subscriber_channels", "subscriber_id = :subscriber_id"),
         ("topic_subscriptions", "subscriber_id = :subscriber_id"),
         ("preferences", "subscriber_id = :subscriber_id"),
+        ("online_people", "subscriber_id = :subscriber_id"),
         ("messages", "subscriber_id = :subscriber_id"),
         ("jobs", f"notification_id IN ({_NOTIFICATIONS_OF_SUBSCRIBER})"),
         ("digest_events", f"window_id IN ({_WINDOWS_OF_SUBSCRIBER})"),

@@ -25,7 +25,8 @@ async def unsubscribe(db: Connection, topic: Topic, keys: list[SubscriberKey]) -
 
 
 def _outcome(keys: list[SubscriberKey], done: list[Subscription]) -> SubscribeOutcome:
-    by_key = {one.member.key: one for one in done}
+    # One for each person: the default subscription, if they have several.
+    by_key = {one.member.key: one for one in sorted(done, key=lambda one: not one.chosen_identifier)}
     return SubscribeOutcome(
         done=[by_key[key] for key in keys if key in by_key], missing=[key for key in keys if key not in by_key]
     )

@@ -3,9 +3,12 @@
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey
+from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey, id_text
+from clarion.topics.rules import Rule
 
 MAX_SUBSCRIPTIONS_PER_CALL = 100
+MAX_SUBSCRIPTIONS_PER_PERSON = 10
+"""To one topic."""
 
 
 class Topic(Struct, frozen=True, kw_only=True):
@@ -29,16 +32,25 @@ class Member(Struct, frozen=True, kw_only=True):
 
 
 class Subscription(Struct, frozen=True, kw_only=True):
-    """One person in one topic; it never changes."""
+    """One person in one topic. A person may have several subscriptions to a topic, with different identifiers."""
 
     id: SubscriptionId
     topic: Topic
     member: Member
+    chosen_identifier: str
+    """Empty: the default one."""
+    name: str | None
+    rules: list[Rule]
     created_at: Millis
+    updated_at: Millis
 
     @property
     def identifier(self) -> str:
-        return subscription_identifier(self.topic.key, self.member.key)
+        return self.chosen_identifier or subscription_identifier(self.topic.key, self.member.key)
+
+    def is_named_by(self, reference: str) -> bool:
+        """Whether the reference is its identifier or its id."""
+        return reference in (self.identifier, id_text(self.id))
 
 
 class SubscribeOutcome(Struct, frozen=True, kw_only=True):

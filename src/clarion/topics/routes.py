@@ -159,7 +159,7 @@ def _not_subscribed(key: SubscriberKey, topic_key: TopicKey) -> SubscriptionErro
 
 
 async def _subscriptions_page(call: Call, listing: Listing, query: CursorQuery) -> CursorPage[SubscriptionOut]:
-    # A subscription never changes, so ordering by last update is ordering by creation.
+    # Subscriptions rarely change, and have no index by their last update.
     by_creation = msgspec.structs.replace(query, order_by=OrderBy.ID)
     page = await list_cursor_page(call.db, listing, by_creation, lambda row: row["id"])
     found = await subscriptions.list_subscriptions_by_id(call.db, call.environment_id, page.data)

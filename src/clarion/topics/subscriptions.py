@@ -1,18 +1,23 @@
 """SQL of subscriptions to topics."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey, new_id
+from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey, find_id, new_id
+from clarion.jsontext import json_text
 from clarion.topics.model import Member, Subscription, Topic
+from clarion.topics.rules import Rule, decode_rules
 
 _SUBSCRIPTIONS = """
     SELECT
-        t.id, t.created_at, t.environment_id, t.topic_id, topic.key AS topic_key, topic.name AS topic_name,
+        t.id, t.identifier, t.name, t.preferences, t.created_at, t.updated_at, t.environment_id, t.topic_id,
+        topic.key AS topic_key, topic.name AS topic_name,
         topic.created_at AS topic_created_at, topic.updated_at AS topic_updated_at,
         t.subscriber_id, member.key AS member_key, member.first_name, member.last_name, member.email, member.avatar
     FROM topic_subscriptions AS t
@@ -35,11 +40,34 @@ INSERT_SUBSCRIPTION = sql("""
     VALUES (:environment_id, :id, :topic_id, :subscriber_id, :now)
     ON CONFLICT (environment_id, topic_id, subscriber_id, identifier) DO NOTHING
 """)
+INSERT_OWN_SUBSCRIPTION = sql("""
+    INSERT INTO topic_subscriptions (
+        environment_id, id, topic_id, subscriber_id, identifier, name, preferences, created_at
+    ) VALUES (:environment_id, :id, :topic_id, :subscriber_id, :identifier, :name, :preferences, :now)
+""")
+UPDATE_SUBSCRIPTION = sql("""
+    UPDATE topic_subscriptions SET name = :name, preferences = :preferences, updated_at = :now
+    WHERE environment_id = :environment_id AND id = :id
+""")
 DELETE_SUBSCRIPTIONS = sql("DELETE FROM topic_subscriptions WHERE environment_id = :environment_id AND id {any:ids}")
 
 # Pages list ids alone, so that an index answers page and total; topic and subscriber are read for one page only.
 _ID_OF_SUBSCRIBER = "SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :key"
 _ID_OF_TOPIC = "SELECT id FROM topics WHERE environment_id = :environment_id AND key = :key"
+
+
+LIST_OWN_IDS = sql(f"""
+    SELECT id FROM topic_subscriptions
+    WHERE environment_id = :environment_id AND topic_id = ({_ID_OF_TOPIC}) AND subscriber_id = :subscriber_id
+""")
+# The subquery makes SQLite use the index of people: without statistics, it takes an environment for a few rows.
+LIST_OWN_IDS_BY_REFERENCE = sql(f"""
+    SELECT id FROM topic_subscriptions
+    WHERE environment_id = :environment_id AND id IN (
+        SELECT id FROM topic_subscriptions WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
+    ) AND (identifier = :reference OR id = :id OR (identifier = '' AND topic_id = ({_ID_OF_TOPIC})))
+    ORDER BY id
+""")
 
 
 async def lock_subscribers(
@@ -57,6 +85,68 @@ async def insert_subscriptions(
     common = {"environment_id": topic.environment_id, "topic_id": topic.id, "now": now}
     rows = [{**common, "id": new_id(now), "subscriber_id": subscriber_id} for subscriber_id in subscriber_ids]
     await db.execute_many(INSERT_SUBSCRIPTION, rows)
+
+
+async def list_own_subscriptions(
+    db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, topic_key: TopicKey
+) -> list[Subscription]:
+    """The subscriptions of one person to a topic, oldest first."""
+    scope = {"environment_id": environment_id, "subscriber_id": subscriber_id}
+    ids = sorted(row["id"] for row in await db.fetch(LIST_OWN_IDS, **scope, key=topic_key))
+    return await list_subscriptions_by_id(db, environment_id, ids)
+
+
+async def list_own_by_reference(
+    db: Connection, environment_id: EnvironmentId, subscriber: tuple[SubscriberId, SubscriberKey], reference: str
+) -> list[Subscription]:
+    """The subscriptions of one person with an identifier or id, to whatever topic; several topics may have one each."""
+    subscriber_id, subscriber_key = subscriber
+    rows = await db.fetch(
+        LIST_OWN_IDS_BY_REFERENCE,
+        environment_id=environment_id,
+        subscriber_id=subscriber_id,
+        reference=reference,
+        id=find_id(reference),
+        # Of the default identifier.
+        key=reference.removeprefix("tk_").removesuffix(f":si_{subscriber_key}"),
+    )
+    found = await list_subscriptions_by_id(db, environment_id, [row["id"] for row in rows])
+    return [one for one in found if one.is_named_by(reference)]
+
+
+async def insert_own_subscription(
+    db: Connection, topic: Topic, subscriber_id: SubscriberId, fields: Mapping[str, Any], now: Millis
+) -> None:
+    """Subscribe one person; the caller has locked their row and knows that they do not have the identifier yet."""
+    await db.execute(
+        INSERT_OWN_SUBSCRIPTION,
+        environment_id=topic.environment_id,
+        id=new_id(now),
+        topic_id=topic.id,
+        subscriber_id=subscriber_id,
+        identifier=fields["identifier"],
+        name=fields.get("name"),
+        preferences=_rules_text(fields.get("rules")),
+        now=now,
+    )
+
+
+async def update_subscription(
+    db: Connection, subscription: Subscription, fields: Mapping[str, Any], now: Millis
+) -> Subscription:
+    """Change name and rules where they differ; the caller has locked the person's row."""
+    changed = replace(subscription, **fields)
+    if changed == subscription:
+        return subscription
+    await db.execute(
+        UPDATE_SUBSCRIPTION,
+        environment_id=subscription.topic.environment_id,
+        id=subscription.id,
+        name=changed.name,
+        preferences=_rules_text(changed.rules),
+        now=now,
+    )
+    return replace(changed, updated_at=now)
 
 
 async def delete_subscriptions(db: Connection, environment_id: EnvironmentId, ids: Iterable[SubscriptionId]) -> None:
@@ -110,7 +200,11 @@ def memberships_listing(
 def subscription_of(row: Row) -> Subscription:
     return Subscription(
         id=row["id"],
+        chosen_identifier=row["identifier"],
+        name=row["name"],
+        rules=[] if row["preferences"] is None else decode_rules(row["preferences"]),
         created_at=row["created_at"],
+        updated_at=row["created_at"] if row["updated_at"] is None else row["updated_at"],
         topic=Topic(
             environment_id=row["environment_id"],
             id=row["topic_id"],
@@ -128,3 +222,8 @@ def subscription_of(row: Row) -> Subscription:
             avatar=row["avatar"],
         ),
     )
+
+
+def _rules_text(rules: Sequence[Rule] | None) -> str | None:
+    """NULL for no rules: a fan-out looks only at rows that have some."""
+    return json_text(rules) if rules else None

@@ -107,6 +107,7 @@ class MemberOut(Wire):
 class SubscriptionOut(Wire):
     id: str = field(name="_id")
     identifier: str
+    name: str | UnsetType = UNSET
     topic: TopicOut
     subscriber: MemberOut
     created_at: str
@@ -117,10 +118,11 @@ class SubscriptionOut(Wire):
         return cls(
             id=id_text(subscription.id),
             identifier=subscription.identifier,
+            name=given(subscription.name),
             topic=TopicOut.of(subscription.topic),
             subscriber=MemberOut.of(subscription.member),
             created_at=iso_text(subscription.created_at),
-            updated_at=iso_text(subscription.created_at),
+            updated_at=iso_text(subscription.updated_at),
         )
 
 

@@ -8,6 +8,7 @@ from msgspec import Struct, UnsetType
 from msgspec.structs import replace
 
 from clarion.clock import Millis
+from clarion.contexts import Contexts
 from clarion.db.port import Connection
 from clarion.errors import Invalid, PayloadInvalid, Problem
 from clarion.ids import (
@@ -63,6 +64,7 @@ class TriggerRequest(Struct, frozen=True, kw_only=True):
     overrides: dict[str, Any] | None
     transaction: str | None
     actor: Person | None
+    contexts: Contexts | None = None
 
 
 class Accepted(Struct, frozen=True):
@@ -193,6 +195,7 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         version_id=version.id,
         payload=payload,
         overrides=overrides,
+        contexts=request.contexts,
         created_at=now,
         state=TriggerState.SPLITTING if lane is None else TriggerState.QUEUED,
         priority=Priority.CRITICAL if workflow.is_critical else Priority.USUAL,

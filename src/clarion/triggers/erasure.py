@@ -15,7 +15,7 @@ _CHUNK = 500
 
 # The row stays: its transaction must not be run again.
 _EMPTY = """
-    UPDATE triggers SET payload = '{}', overrides = NULL, recipients = NULL, position = NULL,
+    UPDATE triggers SET payload = '{}', overrides = NULL, context = NULL, recipients = NULL, position = NULL,
         state = CASE WHEN state IN ('queued', 'splitting') THEN 'canceled' ELSE state END
 """
 LIST_TRIGGERS_OF_PERSON = sql("""

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
+from clarion.contexts import Contexts
 from clarion.ids import (
     EnvironmentId,
     SubscriberId,
@@ -150,6 +151,8 @@ class Trigger(Struct, frozen=True, kw_only=True):
     version_id: WorkflowVersionId
     payload: dict[str, Any]
     overrides: dict[str, Any] | None
+    contexts: Contexts | None
+    """What its messages belong to; None if there is no context."""
     created_at: Millis
     state: TriggerState
     priority: Priority

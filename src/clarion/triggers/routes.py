@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from clarion.bus import Signal
+from clarion.contexts import read_contexts
 from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, operation
@@ -74,6 +75,7 @@ def _read(call: Call, body: TriggerIn | BroadcastIn) -> actions.TriggerRequest |
             overrides=body.overrides,
             transaction=body.transaction_id,
             actor=read_actor(body.actor),
+            contexts=read_contexts(body.context) if body.context else None,
         )
     except Invalid as refusal:
         return refusal

@@ -23,13 +23,13 @@ from clarion.triggers.model import (
 
 _COLUMNS = """
     environment_id, id, transaction_key, workflow_id, version_id, payload, overrides, created_at, state, priority,
-    lane, recipients, position
+    lane, recipients, position, context
 """
 
 TRIGGERS = Insert(
     "triggers",
     *("environment_id", "id", "transaction_key", "workflow_id", "version_id", "payload", "overrides"),
-    *("created_at", "state", "priority", "lane", "recipients"),
+    *("created_at", "state", "priority", "lane", "recipients", "context"),
     on_conflict="ON CONFLICT (environment_id, transaction_key) DO NOTHING",
 )
 # In one statement, so that a trigger that is to be split is seen together with a later one for its people. Waiting
@@ -59,7 +59,7 @@ LIST_WAITING = sql(f"""
     SELECT next_trigger.*, NULL AS part_id, NULL AS topic, NULL AS subscriber_ids
     FROM ({_NEXT_TRIGGERS % {"lock": ""}}) AS next_trigger
     UNION ALL
-    SELECT environment_id, trigger_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, priority, lane, NULL, NULL,
+    SELECT environment_id, trigger_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, priority, lane, NULL, NULL, NULL,
         id, topic, subscriber_ids
     FROM ({_NEXT_PARTS}) AS next_part
 """)
@@ -162,9 +162,11 @@ async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> None:
 
 def _row(one: Trigger) -> tuple[Any, ...]:
     overrides = None if one.overrides is None else json_text(one.overrides)
+    context = None if one.contexts is None else json_text(one.contexts)
     return (
         *(one.environment_id, one.id, one.transaction_key, one.workflow_id, one.version_id, json_text(one.payload)),
         *(overrides, one.created_at, one.state, int(one.priority), one.lane, json_text(one.recipients.stored)),
+        context,
     )
 
 
@@ -355,6 +357,7 @@ def trigger_of(row: Row) -> Trigger:
         version_id=row["version_id"],
         payload=json_value(row["payload"]),
         overrides=json_value(row["overrides"]),
+        contexts=json_value(row["context"]),
         created_at=Millis(row["created_at"]),
         state=TriggerState(row["state"]),
         priority=Priority(row["priority"]),

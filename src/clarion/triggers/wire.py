@@ -28,6 +28,9 @@ class TriggerIn(Wire):
 
     `attachments` of the payload are attached to e-mails: each has a `file` (base64, or bytes) and may have `name`,
     `mime` and `cid`.
+
+    `context` is what the messages belong to, such as `{"tenant": "acme"}` or `{"tenant": {"id": "acme", "data": {}}}`,
+    of at most five types. The inbox of a session shows the messages of exactly its own context.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=512)]
@@ -36,6 +39,7 @@ class TriggerIn(Wire):
     overrides: dict[str, Any] | None = None
     transaction_id: TransactionText | None = None
     actor: Any = None
+    context: dict[str, Any] | None = None
 
 
 class BroadcastIn(Wire):
@@ -44,6 +48,7 @@ class BroadcastIn(Wire):
     overrides: dict[str, Any] | None = None
     transaction_id: TransactionText | None = None
     actor: Any = None
+    context: dict[str, Any] | None = None
 
 
 class BulkTriggerIn(Wire):

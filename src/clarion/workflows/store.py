@@ -150,11 +150,17 @@ async def list_workflows_by_reference(
     wanted = list(dict.fromkeys(references))
     rows = await db.fetch(LIST_WORKFLOWS_BY_KEY, environment_id=environment_id, keys=wanted)
     found: dict[str, Workflow] = {row["key"]: workflow_of(row) for row in rows}
-    for reference in wanted:
-        other = None if reference in found else await find_workflow(db, environment_id, reference)
-        if other is not None:
-            found[reference] = other
-    return found
+    missing = [one for one in wanted if one not in found]
+    return found | await _list_workflows_by_id_text(db, environment_id, missing) if missing else found
+
+
+async def _list_workflows_by_id_text(
+    db: Connection, environment_id: EnvironmentId, references: Iterable[str]
+) -> dict[str, Workflow]:
+    ids = {one: workflow_id for one in references if (workflow_id := find_workflow_id(one)) is not None}
+    by_id = await list_workflows_by_id(db, environment_id, ids.values()) if ids else {}
+    found = ((one, by_id.get(workflow_id)) for one, workflow_id in ids.items())
+    return {one: workflow for one, workflow in found if workflow is not None and workflow.deleted_at is None}
 
 
 async def list_workflows_by_id(

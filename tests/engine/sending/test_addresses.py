@@ -152,3 +152,29 @@ async def test_the_payload_reaches_the_provider_with_the_data_of_the_step(world:
     made = [make_outgoing(send, one, send.integrations[0])[0] for send in sends for one in send.messages]
     assert sorted(one.payload["n"] for one in made) == [1, 1, 2, 2]
     assert all(one.data == {"from": "step"} for one in made)
+
+
+async def test_a_provider_that_takes_many_devices_at_once_gets_one_message_for_each_entry(world: World) -> None:
+    await integrate(world, "one-signal", "push", applicationId="a", apiKey="k")
+    await add_ada(world)
+    await give(world, "one-signal", deviceTokens=["first", " second ", "first", ""])
+    await world.make_workflow(PUSH)
+    await world.trigger()
+    await world.trigger(overrides={"providers": {"one-signal": {"deviceTokens": ["other", "another"]}}})
+
+    await world.engine.work_lanes()
+
+    assert [one["deviceTokens"] for one in await world.messages()] == [["first", "second"], ["other", "another"]]
+
+
+async def test_a_person_without_devices_gets_no_push_whatever_a_trigger_says_of_other_channels(world: World) -> None:
+    await integrate(world, "one-signal", "push", applicationId="a", apiKey="k")
+    await add_ada(world)
+    await give(world, "one-signal", deviceTokens=[])
+    await world.make_workflow(PUSH)
+    await world.trigger()
+    await world.trigger(overrides={"providers": {"slack": {"deviceTokens": ["other"]}}})
+    await world.work()
+
+    assert await world.messages(channel="push") == []
+    assert await world.statuses() == [["failed"], ["failed"]]

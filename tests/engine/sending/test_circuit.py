@@ -31,6 +31,24 @@ def test_failures_in_a_row_open_it_and_one_less_does_not() -> None:
     assert failing(FAILURES_TO_OPEN).is_open(NOW)
 
 
+def test_five_failures_open_it_for_ten_seconds_and_at_most_for_two_minutes() -> None:
+    circuit = failing(5)
+    assert (failing(4).open_until, circuit.open_until) == (None, NOW + 10 * SECOND)
+    assert (circuit.may_try(Millis(NOW + 10 * SECOND - 1)), circuit.may_try(Millis(NOW + 10 * SECOND))) == (False, True)
+    assert (circuit.is_open(Millis(NOW + 10 * SECOND - 1)), circuit.is_open(Millis(NOW + 10 * SECOND))) == (True, False)
+
+    long_failing = Circuit(failures=500)
+    assert note_failure(long_failing, NOW, is_trial=True).open_until == NOW + 120 * SECOND
+    assert begin_trial(circuit, NOW).open_until == NOW + 60 * SECOND
+
+
+def test_only_a_circuit_without_failures_is_well() -> None:
+    assert CLOSED.is_well
+    assert not failing(1).is_well
+    assert not CLOSED.may_try(NOW)
+    assert not CLOSED.is_open(NOW)
+
+
 def test_the_failures_of_what_was_under_way_when_it_opened_change_nothing() -> None:
     assert failing(500) == failing(FAILURES_TO_OPEN)
 

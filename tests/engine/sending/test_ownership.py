@@ -3,22 +3,15 @@
 import asyncio
 from functools import partial
 
-import pytest
-
-from clarion.clock import SECOND, Millis
-from clarion.db.port import Database
-from clarion.db.query import sql
-from clarion.engine.sending import sender as sender_module
+from clarion.clock import SECOND
 from clarion.engine.sending.claim import LEASE
 from clarion.engine.sending.model import ClaimedSend
 from tests.engine.providers import ADA, EMAIL, account
 from tests.engine.sending.support import claim_email
-from tests.engine.sending.test_sender import running, until
+from tests.engine.sending.test_sender import until
 from tests.engine.sending.test_several import CHAT, Hook, hooks
 from tests.engine.support import World, details
 from tests.providers.loopback import Respond, answering
-
-LEASES = sql("SELECT attempt, due_at FROM jobs WHERE environment_id = :environment_id AND status = 'running'")
 
 
 async def claim_one(world: World) -> ClaimedSend:
@@ -108,27 +101,6 @@ async def test_a_renewed_lease_lets_the_rest_of_a_job_be_sent(world: World) -> N
         await world.work()
 
         assert (slack.count, discord.count) == (1, 1)
-        assert await world.statuses() == [["completed"]]
-
-
-async def test_a_running_engine_renews_the_leases_of_what_is_in_flight(
-    world: World, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Every ten milliseconds instead of every ten seconds.
-    monkeypatch.setattr(sender_module, "LEASE", Millis(30))
-    async with hooks(world, "slack") as (slack,):
-        may_answer = await start_slow_send(world, slack)
-        world.clock.move(LEASE - SECOND)
-        renewed = world.clock.now() + LEASE
-
-        async def is_renewed() -> bool:
-            rows = await database.read(lambda db: db.fetch(LEASES, environment_id=world.api.environment.id))
-            return [(row["attempt"], row["due_at"]) for row in rows] == [(1, renewed)]
-
-        async with running(world.engine):
-            await until(is_renewed)
-            may_answer.set()
-
         assert await world.statuses() == [["completed"]]
 
 

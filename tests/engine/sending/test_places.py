@@ -4,12 +4,22 @@ import asyncio
 from collections import Counter
 from functools import partial
 
+import msgspec
 import pytest
 
 from clarion.clock import Millis
 from clarion.engine.sending import places
 from clarion.engine.sending.model import ClaimedSend, Route
-from clarion.engine.sending.places import CRITICAL_RESERVE, MAX_IN_FLIGHT, Places, SendQueue, WaitingSends
+from clarion.engine.sending.places import (
+    CRITICAL_RESERVE,
+    INTEGRATION_RESERVE,
+    MAX_IN_FLIGHT,
+    IntegrationShares,
+    Places,
+    Room,
+    SendQueue,
+    WaitingSends,
+)
 from clarion.ids import EnvironmentId, MessageId, NotificationId
 from clarion.jobs.model import Job, Priority
 from clarion.vocabulary import Channel
@@ -215,3 +225,55 @@ async def test_a_result_makes_the_sender_look_for_more_where_an_integration_was_
 
 
 SLACK = {"applicationId": "a", "clientId": "c", "secretKey": "s"}
+
+
+def room_for(*priorities: Priority, limit: int = 50) -> Room:
+    return Room(SendQueue(ENVIRONMENT, Channel.EMAIL), list(priorities), limit)
+
+
+@pytest.mark.parametrize(
+    ("left", "priorities", "expected"),
+    [
+        (3, [Priority.CRITICAL, Priority.USUAL], ([Priority.CRITICAL, Priority.USUAL], 3)),
+        (100, [Priority.USUAL], ([Priority.USUAL], 50)),
+        (0, [Priority.CRITICAL, Priority.USUAL], ([Priority.CRITICAL], INTEGRATION_RESERVE)),
+        (0, [Priority.USUAL], ([Priority.USUAL], 0)),
+        (-INTEGRATION_RESERVE + 1, [Priority.CRITICAL], ([Priority.CRITICAL], 1)),
+        (-INTEGRATION_RESERVE, [Priority.CRITICAL], ([Priority.CRITICAL], 0)),
+    ],
+)
+def test_a_claim_takes_what_the_integrations_of_its_channel_have_left(
+    left: int, priorities: list[Priority], expected: tuple[list[Priority], int]
+) -> None:
+    one = make_integration("a")
+    shares = IntegrationShares(Counter({one.id: MAX_IN_FLIGHT - left}), [one])
+
+    assert shares.limit_room(room_for(*priorities)) == expected
+
+
+def test_integrations_that_are_inactive_or_of_another_channel_have_no_share() -> None:
+    full = make_integration("a")
+    others = [
+        msgspec.structs.replace(make_integration("b"), active=False),
+        msgspec.structs.replace(make_integration("c"), channel=Channel.SMS),
+    ]
+    shares = IntegrationShares(Counter({full.id: MAX_IN_FLIGHT}), [full, *others])
+
+    assert shares.limit_room(room_for(Priority.USUAL)) == ([Priority.USUAL], 0)
+
+
+def test_without_integrations_sends_are_taken_to_fail() -> None:
+    assert IntegrationShares(Counter(), []).limit_room(room_for(Priority.USUAL)) == ([Priority.USUAL], 50)
+
+
+def test_an_integration_has_room_until_its_share_is_taken_and_for_critical_sends_a_reserve() -> None:
+    one = make_integration("a")
+    shares = IntegrationShares(Counter({one.id: MAX_IN_FLIGHT - 1}), [one])
+
+    assert shares.has_room(one, Priority.USUAL)
+    shares.take(one)
+    assert not shares.has_room(one, Priority.USUAL)
+    for _ in range(INTEGRATION_RESERVE):
+        assert shares.has_room(one, Priority.CRITICAL)
+        shares.take(one)
+    assert not shares.has_room(one, Priority.CRITICAL)

@@ -1,5 +1,6 @@
 """When and where a failed send is tried again."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,10 +8,12 @@ from clarion.clock import HOUR, MINUTE, SECOND, Millis
 from clarion.engine.sending.retry import (
     MAX_PUT_OFF,
     MAX_PUT_OFF_BEFORE_NEXT,
+    is_retryable,
     last_attempt_at,
     next_attempt_at,
     place_of,
     put_off_until,
+    uses_attempt,
     wished_pause,
 )
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE
@@ -90,3 +93,70 @@ def test_a_provider_that_asks_for_patience_for_ever_is_asked_seldom_and_not_for_
 def test_places_rise_one_by_one_with_the_attempts(attempt: int) -> None:
     assert place_of(last_attempt_at(attempt)) == place_of(attempt)
     assert place_of(last_attempt_at(attempt) + 1) == place_of(attempt) + 1
+
+
+@pytest.mark.parametrize("attempt", range(1, 8))
+def test_pauses_double_from_a_quarter_of_a_minute_on_and_vary_by_a_fifth(attempt: int) -> None:
+    usual = 15 * SECOND * 2 ** (attempt - 1)
+    pauses = [(next_attempt_at(attempt, FAILURE, NOW) or 0) - NOW for _ in range(300)]
+
+    assert 0.8 * usual - 1 <= min(pauses) < 0.87 * usual
+    assert 1.13 * usual < max(pauses) <= 1.2 * usual
+
+
+@pytest.mark.parametrize(("attempt", "usual"), [(8, 15), (9, 15), (10, 30), (11, 15), (12, 15), (13, 30)])
+def test_pauses_begin_anew_on_the_next_integration(attempt: int, usual: int) -> None:
+    due_at = next_attempt_at(attempt, FAILURE, NOW, choices=3)
+
+    assert due_at is not None
+    assert 0.8 * usual * SECOND - 1 <= due_at - NOW <= 1.2 * usual * SECOND
+
+
+@pytest.mark.parametrize(("wished", "seconds"), [(-5, 1), (0, 1), (1, 1), (90, 90), (86_400, 86_400), (86_401, 86_400)])
+def test_a_provider_is_left_alone_for_a_second_at_least_and_a_day_at_most(wished: int, seconds: int) -> None:
+    failure = SendFailure(FailureKind.RATE_LIMITED, "later", retry_after=wished)
+
+    assert wished_pause(failure) == seconds * SECOND
+    assert next_attempt_at(1, failure, NOW) == NOW + seconds * SECOND
+
+
+def test_a_message_that_got_no_connection_is_tried_again_after_five_seconds_however_often() -> None:
+    failure = SendFailure(FailureKind.NO_CONNECTION, "full")
+
+    assert [next_attempt_at(attempt, failure, NOW) for attempt in (1, 8, 500)] == [NOW + 5 * SECOND] * 3
+    assert is_retryable(failure)
+    assert not uses_attempt(failure)
+
+
+@pytest.mark.parametrize(
+    ("kind", "retry_after", "retries", "uses"),
+    [
+        (FailureKind.RETRYABLE, None, True, True),
+        (FailureKind.RETRYABLE, 5, True, True),
+        (FailureKind.RATE_LIMITED, None, True, True),
+        (FailureKind.RATE_LIMITED, 0, True, False),
+        (FailureKind.RATE_LIMITED, 5, True, False),
+        (FailureKind.PERMANENT, None, False, True),
+        (FailureKind.RECIPIENT_INVALID, None, False, True),
+    ],
+)
+def test_which_failures_are_tried_again_and_which_count(
+    kind: FailureKind, retry_after: int | None, retries: bool, uses: bool
+) -> None:
+    failure = SendFailure(kind, "no", retry_after=retry_after)
+
+    assert (is_retryable(failure), uses_attempt(failure)) == (retries, uses)
+
+
+def test_a_message_is_put_off_for_a_day_and_for_a_quarter_of_an_hour_where_there_are_others() -> None:
+    day, quarter = 24 * HOUR, 15 * MINUTE
+
+    def put_off(now: int, shown: int, *, has_others: bool) -> Millis | None:
+        return put_off_until(NOW, Millis(NOW + shown), Millis(NOW + now), has_others=has_others)
+
+    assert put_off(0, day, has_others=False) == NOW + day
+    assert put_off(0, day + 1, has_others=False) is None
+    assert put_off(quarter - 1, quarter, has_others=True) is not None
+    assert put_off(quarter, quarter, has_others=True) is None
+    # A tenth of what it has waited already.
+    assert put_off(10 * HOUR, 10 * HOUR + 1, has_others=False) == NOW + 11 * HOUR

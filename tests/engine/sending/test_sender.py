@@ -196,6 +196,7 @@ class Unsteady:
         self.dialect = database.dialect
         self.read, self.scan, self.close = database.read, database.scan, database.close
         self.notify_workers, self.listen_for_work = database.notify_workers, database.listen_for_work
+        self.notify, self.listen = database.notify, database.listen
         self.update_statistics, self.open_apart = database.update_statistics, database.open_apart
 
     async def transaction(self, work: Work[Any]) -> Any:

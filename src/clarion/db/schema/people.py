@@ -1,6 +1,6 @@
 """People and what they have: subscribers, channels, topics, preferences."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Computed, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Computed, Index, Integer, Table, Text, text
 
 from clarion.db.schema.columns import FULL_NAME, flag, id_, metadata, moment, text_
 
@@ -71,6 +71,14 @@ topic_subscriptions = Table(
     moment("created_at"),
     moment("updated_at", optional=True),
     Index("topic_subscriptions_member", "environment_id", "topic_id", "subscriber_id", "identifier", unique=True),
+    Index(
+        "topic_subscriptions_rules",
+        "environment_id",
+        "topic_id",
+        "subscriber_id",
+        sqlite_where=text("preferences IS NOT NULL"),
+        postgresql_where=text("preferences IS NOT NULL"),
+    ),
     Index("topic_subscriptions_topic", "environment_id", "topic_id", "id"),
     Index("topic_subscriptions_subscriber", "environment_id", "subscriber_id", "id"),
     sqlite_with_rowid=False,

@@ -4,6 +4,7 @@ from hashlib import blake2b
 from typing import Any
 
 from clarion.clock import Millis
+from clarion.contexts import keys_of
 from clarion.engine.digests import Leader, Window, WindowIdentity, make_event
 from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
@@ -84,6 +85,10 @@ def _is_recent(context: StepContext, controls: DigestControls, window: Window | 
 
 def _identity(context: StepContext, controls: DigestControls) -> WindowIdentity:
     value = evaluate_key(controls.digest_key, context.variables) if controls.digest_key else None
+    contexts = context.run.trigger.contexts
+    if contexts is not None:
+        # The message of a digest belongs to one context, and must not show what happened in another.
+        value = [value, keys_of(contexts)]
     return WindowIdentity(
         workflow_id=context.run.workflow.id,
         step_id=context.step.id_bytes,

@@ -29,7 +29,7 @@ DEFAULTS: dict[str, FieldText] = {
     "domain": FieldText("Domain"),
     "externalLink": FieldText("Link", "A link that alerts lead to."),
     "from": FieldText("Sender", "The number or name that messages come from."),
-    "hmac": FieldText("HMAC", "Whether a signature is required of those who connect."),
+    "hmac": FieldText("HMAC", "Whether a session of the inbox needs a hash that proves who the subscriber is."),
     "host": FieldText("Host", "The name of the server."),
     "idPath": FieldText("Path of the id", "Where the response has the id of the message, for example `data.id`."),
     "ignoreTls": FieldText("Never encrypt", "Sends without encryption even where the server offers it."),

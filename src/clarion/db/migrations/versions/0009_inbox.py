@@ -10,6 +10,7 @@ down_revision = "0008"
 ID = sa.LargeBinary(16).with_variant(UUID(), "postgresql")
 UNREAD = "channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL"
 SNOOZED = "snoozed_until IS NOT NULL"
+WITH_RULES = "preferences IS NOT NULL"
 
 # A condition is a path of one or two keys, and the values that are allowed there.
 _POSTGRES_HAS_VALUES = """
@@ -86,6 +87,9 @@ def _extend_subscriptions() -> None:
         "topic_subscriptions",
         ["environment_id", "topic_id", "subscriber_id", "identifier"],
         unique=True,
+    )
+    _partial_index(
+        "topic_subscriptions_rules", "topic_subscriptions", ["environment_id", "topic_id", "subscriber_id"], WITH_RULES
     )
 
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL connection that listens for work; when it is lost, another one takes its place."""
+"""A PostgreSQL connection that listens for notifications; when it is lost, another one takes its place."""
 
 import asyncio
 import logging
@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import asyncpg
-
-WORK_CHANNEL = "clarion_work"
+from msgspec import Struct
 
 _CHECK_SECONDS = 10.0
 """How often to check the connection: when a machine or a network fails, nothing reports that it is gone."""
@@ -21,19 +20,35 @@ _ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
 log = logging.getLogger(__name__)
 
 
-class WorkListener:
-    """Calls a function whenever another process notifies the workers, and whenever notifications may have been lost."""
+class Channel(Struct, frozen=True):
+    """Whom to call with the payload of a notification, and when notifications may have been lost."""
 
-    def __init__(self, url: str, on_work: Callable[[], None], *, own_name: str) -> None:
+    on_message: Callable[[str], None]
+    on_resumed: Callable[[], None]
+
+
+class Listener:
+    """Listens to channels on one connection."""
+
+    def __init__(self, url: str) -> None:
         self._url = url
-        self._own_name = own_name
-        self._on_work = on_work
+        self._channels: dict[str, list[Channel]] = {}
+        self._connection: Any = None
         self._task: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        """Listen from now on, until closed; raises if PostgreSQL cannot be reached."""
-        connection = await self._connect()
-        self._task = asyncio.create_task(self._run(connection))
+    async def add(self, name: str, channel: Channel) -> None:
+        """Listen to a channel from now on, until closed; raises if PostgreSQL cannot be reached."""
+        is_new = name not in self._channels
+        self._channels.setdefault(name, []).append(channel)
+        try:
+            if self._task is None:
+                self._connection = await self._connect()
+                self._task = asyncio.create_task(self._run())
+            elif is_new:
+                await self._connection.add_listener(name, self._receive)
+        except BaseException:
+            self._channels[name].remove(channel)
+            raise
 
     async def close(self) -> None:
         if self._task is not None:
@@ -41,17 +56,18 @@ class WorkListener:
             with suppress(asyncio.CancelledError):
                 await self._task
 
-    async def _run(self, connection: Any) -> None:
+    async def _run(self) -> None:
         while True:
             try:
-                await _wait_until_lost(connection)
+                await _wait_until_lost(self._connection)
             finally:
                 # At once: a connection that no longer answers cannot be closed properly.
-                connection.terminate()
+                self._connection.terminate()
             log.warning("Listening connection lost")
-            connection = await self._reconnect()
+            self._connection = await self._reconnect()
             log.info("Listening connection replaced")
-            self._on_work()
+            for one in [one for channels in self._channels.values() for one in channels]:
+                one.on_resumed()
 
     async def _reconnect(self) -> Any:
         backoff = _MIN_BACKOFF_SECONDS
@@ -64,14 +80,15 @@ class WorkListener:
             await asyncio.sleep(backoff * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
             backoff = min(2 * backoff, _MAX_BACKOFF_SECONDS)
 
-    def _receive(self, _connection: Any, _pid: int, _channel: str, sender: str) -> None:
-        if sender != self._own_name:
-            self._on_work()
+    def _receive(self, _connection: Any, _pid: int, name: str, payload: str) -> None:
+        for one in self._channels[name]:
+            one.on_message(payload)
 
     async def _connect(self) -> Any:
         connection = await asyncpg.connect(self._url, timeout=_CHECK_TIMEOUT_SECONDS)
         try:
-            await connection.add_listener(WORK_CHANNEL, self._receive)
+            for name in list(self._channels):
+                await connection.add_listener(name, self._receive)
         except BaseException:
             connection.terminate()
             raise

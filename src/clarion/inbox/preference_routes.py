@@ -1,0 +1,127 @@
+"""Preferences in the inbox: what subscribers themselves want to receive, and when."""
+
+from collections.abc import Sequence
+
+from msgspec import UnsetType
+
+from clarion.errors import Invalid
+from clarion.http.operation import Call, Transaction, operation
+from clarion.http.wire import changes_of
+from clarion.inbox.access import get_session_subscriber
+from clarion.inbox.preference_wire import (
+    BulkPreference,
+    BulkPreferenceOut,
+    InboxBulkPreferencesPatch,
+    InboxPreferenceOut,
+    InboxPreferencePatch,
+    InboxPreferencesQuery,
+)
+from clarion.inbox.wire import Data
+from clarion.jsontext import plain_value
+from clarion.preferences import actions
+from clarion.preferences.topic_rules import update_subscription_preference
+from clarion.preferences.topic_wire import SubscriptionPreferenceOut
+from clarion.preferences.wire import ChangedPreferenceOut, PreferenceChannels
+from clarion.subscribers.model import Subscriber
+from clarion.workflows.model import Workflow
+
+
+@operation("GET", "/v1/inbox/preferences", session=True, query=InboxPreferencesQuery, transaction=Transaction.SCAN)
+async def list_inbox_preferences(call: Call, query: InboxPreferencesQuery) -> Data[list[InboxPreferenceOut]]:
+    """List the subscriber's preferences: the global one first, then one for each active workflow."""
+    subscriber = await get_session_subscriber(call)
+    overview = await actions.get_overview(call.db, subscriber)
+    found = [one for one in overview.of_criticality(query.criticality) if _is_wanted(one.workflow, query)]
+    return Data(
+        data=[
+            InboxPreferenceOut.of_all(subscriber, overview.global_decision),
+            *(InboxPreferenceOut.of_workflow(one) for one in found),
+        ]
+    )
+
+
+@operation("GET", "/v1/inbox/preferences/global", session=True, transaction=Transaction.SCAN)
+async def get_inbox_global_preference(call: Call) -> Data[InboxPreferenceOut]:
+    """Retrieve the subscriber's preference for all workflows, with their schedule."""
+    return await _global(call, await get_session_subscriber(call))
+
+
+@operation("PATCH", "/v1/inbox/preferences", session=True, body=InboxPreferencePatch, body_optional=True)
+async def update_inbox_global_preference(call: Call, body: InboxPreferencePatch) -> Data[InboxPreferenceOut]:
+    """Switch channels on or off for all workflows, which removes choices for single workflows, or set the schedule."""
+    subscriber = await get_session_subscriber(call, for_update=True)
+    await actions.switch_channels_everywhere(call.db, subscriber, body.given(), call.now)
+    if not isinstance(body.schedule, UnsetType):
+        subscriber = await actions.set_schedule(call.db, subscriber, plain_value(body.schedule), call.now)
+    return await _global(call, subscriber)
+
+
+@operation("PATCH", "/v1/inbox/preferences/bulk", session=True, body=InboxBulkPreferencesPatch)
+async def update_inbox_preferences_in_bulk(
+    call: Call, body: InboxBulkPreferencesPatch
+) -> Data[list[BulkPreferenceOut]]:
+    """Switch up to 100 workflows, also in subscriptions to topics: all of them, or none when one cannot be changed."""
+    subscriber = await get_session_subscriber(call, for_update=True)
+    return Data(data=await _switch_workflows(call, subscriber, body.preferences))
+
+
+@operation("PATCH", "/v1/inbox/preferences/{workflowId}", session=True, body=InboxPreferencePatch, body_optional=True)
+async def update_inbox_workflow_preference(
+    call: Call, reference: str, body: InboxPreferencePatch
+) -> Data[InboxPreferenceOut]:
+    """Switch channels of one workflow, named by its id or identifier."""
+    subscriber = await get_session_subscriber(call, for_update=True)
+    if not isinstance(body.schedule, UnsetType):
+        raise Invalid.field("schedule", "belongs to the global preference; send it to PATCH /v1/inbox/preferences")
+    workflow = await actions.get_changeable_workflow(call.db, call.environment_id, reference, path="workflowId")
+    return Data(data=(await _switch(call, subscriber, [(workflow, body)]))[0])
+
+
+async def _global(call: Call, subscriber: Subscriber) -> Data[InboxPreferenceOut]:
+    overview = await actions.get_overview(call.db, subscriber)
+    return Data(data=InboxPreferenceOut.of_all(subscriber, overview.global_decision))
+
+
+async def _switch_workflows(
+    call: Call, subscriber: Subscriber, items: Sequence[BulkPreference]
+) -> list[BulkPreferenceOut]:
+    """Change preferences of workflows; those in subscriptions to topics are named by `subscriptionIdentifier`."""
+    workflows: dict[int, Workflow] = {}
+    changed: dict[int, BulkPreferenceOut] = {}
+    for number, item in enumerate(items):
+        path = f"preferences.{number}"
+        if isinstance(item.subscription_identifier, UnsetType):
+            workflows[number] = await _switch_workflow(call, subscriber, item, path)
+            continue
+        found = await update_subscription_preference(
+            call.db, subscriber, item.subscription_identifier, item.workflow_id, item, call.now, path=f"{path}."
+        )
+        changed[number] = BulkPreferenceOut.of(SubscriptionPreferenceOut.of(*found))
+    decided = await actions.decide_workflows(call.db, subscriber, list(workflows.values()))
+    for number, one in zip(workflows, decided, strict=True):
+        changed[number] = BulkPreferenceOut.of(ChangedPreferenceOut.of(one.workflow, one.decision))
+    return [changed[number] for number in range(len(items))]
+
+
+async def _switch_workflow(call: Call, subscriber: Subscriber, item: BulkPreference, path: str) -> Workflow:
+    for name in changes_of(item, "enabled", "condition"):
+        raise Invalid.field(f"{path}.{name}", "is for a subscription to a topic; give its subscriptionIdentifier")
+    workflow = await actions.get_changeable_workflow(
+        call.db, call.environment_id, item.workflow_id, path=f"{path}.workflowId"
+    )
+    await actions.switch_channels(call.db, subscriber, workflow, item.given(), call.now)
+    return workflow
+
+
+async def _switch(
+    call: Call, subscriber: Subscriber, changes: Sequence[tuple[Workflow, PreferenceChannels]]
+) -> list[InboxPreferenceOut]:
+    for workflow, channels in changes:
+        await actions.switch_channels(call.db, subscriber, workflow, channels.given(), call.now)
+    decided = await actions.decide_workflows(call.db, subscriber, [workflow for workflow, _ in changes])
+    return [InboxPreferenceOut.of_workflow(one) for one in decided]
+
+
+def _is_wanted(workflow: Workflow, query: InboxPreferencesQuery) -> bool:
+    has_tag = not query.tags or not set(query.tags).isdisjoint(workflow.tags)
+    return has_tag and (not query.severity or workflow.severity in query.severity)

@@ -1,0 +1,112 @@
+"""Shapes of preferences as the inbox has them."""
+
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.http.wire import Wire
+from clarion.preferences.actions import WorkflowDecision
+from clarion.preferences.model import PreferenceDecision
+from clarion.preferences.topic_wire import SubscriptionPreferenceOut, SubscriptionPreferencePatch
+from clarion.preferences.wire import (
+    ChangedPreferenceOut,
+    OverrideOut,
+    PreferenceChannels,
+    PreferenceWorkflow,
+    Schedule,
+    channels_out,
+    schedule_out,
+)
+from clarion.subscribers.model import Subscriber
+from clarion.vocabulary import Criticality, Severity
+
+MAX_BULK = 100
+
+
+class PreferenceLevel(StrEnum):
+    GLOBAL = "global"
+    TEMPLATE = "template"
+
+
+class InboxPreferencesQuery(Wire):
+    """Only workflows that have one of the `tags` and one of the severities."""
+
+    criticality: Criticality = Criticality.NON_CRITICAL
+    tags: list[str] = field(default_factory=list)
+    severity: list[Severity] = field(default_factory=list)
+
+
+class InboxPreferencePatch(PreferenceChannels):
+    schedule: Schedule | UnsetType = UNSET
+
+
+class BulkPreference(SubscriptionPreferencePatch):
+    """For a workflow or, with `subscriptionIdentifier`, for a workflow in a subscription to a topic."""
+
+    workflow_id: Annotated[str, Meta(min_length=1, max_length=512)]
+    subscription_identifier: str | UnsetType = UNSET
+
+
+class InboxBulkPreferencesPatch(Wire):
+    preferences: Annotated[list[BulkPreference], Meta(min_length=1, max_length=MAX_BULK)]
+
+
+class InboxPreferenceOut(Wire):
+    """The preference for all workflows, with the schedule if there is one, or that for one workflow."""
+
+    level: PreferenceLevel
+    enabled: bool
+    channels: PreferenceChannels
+    overrides: list[OverrideOut] | UnsetType = UNSET
+    workflow: PreferenceWorkflow | UnsetType = UNSET
+    schedule: Schedule | UnsetType = UNSET
+
+    @classmethod
+    def of_all(cls, subscriber: Subscriber, decision: PreferenceDecision) -> Self:
+        return cls(
+            level=PreferenceLevel.GLOBAL,
+            enabled=decision.enabled,
+            channels=channels_out(decision),
+            schedule=schedule_out(subscriber),
+        )
+
+    @classmethod
+    def of_workflow(cls, decided: WorkflowDecision) -> Self:
+        same = ChangedPreferenceOut.of(decided.workflow, decided.decision)
+        return cls(
+            level=PreferenceLevel.TEMPLATE,
+            enabled=same.enabled,
+            channels=same.channels,
+            overrides=same.overrides,
+            workflow=same.workflow,
+        )
+
+
+class BulkPreferenceOut(Wire):
+    """What holds for a workflow now or, with `subscriptionId`, for a workflow in a subscription to a topic."""
+
+    level: PreferenceLevel | UnsetType = UNSET
+    subscription_id: str | UnsetType = UNSET
+    enabled: bool
+    condition: dict[str, Any] | bool | UnsetType = UNSET
+    channels: PreferenceChannels | UnsetType = UNSET
+    overrides: list[OverrideOut] | UnsetType = UNSET
+    workflow: PreferenceWorkflow
+
+    @classmethod
+    def of(cls, changed: ChangedPreferenceOut | SubscriptionPreferenceOut) -> Self:
+        if isinstance(changed, ChangedPreferenceOut):
+            return cls(
+                level=PreferenceLevel.TEMPLATE,
+                enabled=changed.enabled,
+                channels=changed.channels,
+                overrides=changed.overrides,
+                workflow=changed.workflow,
+            )
+        return cls(
+            subscription_id=changed.subscription_id,
+            enabled=changed.enabled,
+            condition=changed.condition,
+            workflow=changed.workflow,
+        )

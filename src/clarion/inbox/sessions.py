@@ -1,0 +1,144 @@
+"""Beginning a session: which environment it is, whether the caller proves to be the person, and the person's record."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.contexts import Contexts, keys_of
+from clarion.db.port import Connection, Database
+from clarion.environments.model import Environment
+from clarion.environments.store import find_environment_state, list_secrets
+from clarion.errors import Malformed, NotFound
+from clarion.http.operation import SubscriberSession
+from clarion.ids import EnvironmentId, SubscriberKey
+from clarion.inbox.hashes import is_hash_of, list_signed_forms
+from clarion.integrations.cache import IntegrationCache
+from clarion.messages.inbox_counts import InboxCounts, count_inbox
+from clarion.subscribers.model import Subscriber, changed_fields
+from clarion.subscribers.store import find_subscriber, update_subscriber, upsert_subscriber
+from clarion.vault import Vault
+from clarion.vocabulary import Channel
+
+_KEYLESS = "pk_keyless_"
+_REFUSED = (
+    "The subscriberHash, or the contextHash of a context, is missing or wrong: send the hexadecimal HMAC-SHA256 "
+    "under an API key of this environment"
+)
+
+
+class SessionRequest(Struct, frozen=True, kw_only=True):
+    """Who wants to begin a session, and what is known of them."""
+
+    application: str
+    subscriber_key: SubscriberKey
+    fields: Mapping[str, Any]
+    subscriber_hash: str | None
+    schedule: dict[str, Any] | None
+    """For a person who has none."""
+    context: dict[str, Any]
+    """As it was sent."""
+    contexts: Contexts
+    context_hash: str | None
+
+
+class BegunSession(Struct, frozen=True, kw_only=True):
+    environment: Environment
+    session: SubscriberSession
+    counts: InboxCounts
+
+
+class _Person(Struct, frozen=True):
+    subscriber: Subscriber
+    counts: InboxCounts
+
+
+class _Found(Struct, frozen=True, kw_only=True):
+    environment: Environment
+    epoch: int
+    is_proven: bool
+    """Whether a hash proves who the caller is."""
+    person: _Person | None
+
+
+async def begin_session(database: Database, request: SessionRequest, *, vault: Vault, now: Millis) -> BegunSession:
+    """Begin a session; the person is created if they do not exist.
+
+    What is stored of a person who exists changes only if a hash proves that the caller is that person: the application
+    identifier is public. Most sessions therefore change nothing, and need no transaction that writes.
+    """
+    found = await database.read(partial(_look_up, request=request, vault=vault, now=now))
+    person = found.person
+    if person is None or _has_changes(found, person.subscriber, request):
+        person = await database.transaction(partial(_write_subscriber, found=found, request=request, now=now))
+    session = SubscriberSession(
+        subscriber_id=person.subscriber.id, epoch=found.epoch, context_keys=keys_of(request.contexts)
+    )
+    return BegunSession(environment=found.environment, session=session, counts=person.counts)
+
+
+async def _look_up(db: Connection, *, request: SessionRequest, vault: Vault, now: Millis) -> _Found:
+    state = await find_environment_state(db, request.application)
+    if state is None:
+        raise Malformed(_explain_unknown(request.application))
+    environment_id = state.environment.id
+    integrations = await IntegrationCache(vault).list(db, environment_id, state.configuration_version)
+    inbox = next((one for one in integrations if one.channel is Channel.IN_APP and one.active), None)
+    if inbox is None:
+        raise NotFound("An active integration of the channel", Channel.IN_APP)
+    needs_hash = inbox.credentials.get("hmac") is True
+    if needs_hash:
+        await _check_hashes(db, environment_id, request, vault=vault, now=now)
+    return _Found(
+        environment=state.environment,
+        epoch=state.session_epoch,
+        is_proven=needs_hash,
+        person=await _find_person(db, environment_id, request.subscriber_key),
+    )
+
+
+async def _find_person(db: Connection, environment_id: EnvironmentId, key: SubscriberKey) -> _Person | None:
+    subscriber = await find_subscriber(db, environment_id, key)
+    if subscriber is None:
+        return None
+    counts = await count_inbox(db, environment_id, [subscriber.id])
+    # Empty if the person was deleted in between.
+    return _Person(subscriber, counts[subscriber.id]) if counts else None
+
+
+async def _check_hashes(
+    db: Connection, environment_id: EnvironmentId, request: SessionRequest, *, vault: Vault, now: Millis
+) -> None:
+    """Refuse a hash that is missing or wrong; the error does not reveal which."""
+    keys = await list_secrets(db, environment_id, vault, now)
+    is_person = is_hash_of(request.subscriber_hash, [request.subscriber_key.encode()], keys)
+    forms = list_signed_forms(request.context) if request.context else []
+    is_context = not forms or is_hash_of(request.context_hash, forms, keys)
+    if not (is_person and is_context):
+        raise Malformed(_REFUSED)
+
+
+def _has_changes(found: _Found, subscriber: Subscriber, request: SessionRequest) -> bool:
+    is_scheduled = request.schedule is not None and subscriber.schedule is None
+    return is_scheduled or (found.is_proven and bool(changed_fields(subscriber, request.fields)))
+
+
+async def _write_subscriber(db: Connection, *, found: _Found, request: SessionRequest, now: Millis) -> _Person:
+    environment_id, key = found.environment.id, request.subscriber_key
+    # Not the one that was found: the person may have been changed or deleted since.
+    subscriber = await find_subscriber(db, environment_id, key, for_update=True)
+    if subscriber is None:
+        subscriber, _ = await upsert_subscriber(db, environment_id, key, request.fields, now)
+    elif found.is_proven:
+        subscriber = await update_subscriber(db, subscriber, request.fields, now)
+    if request.schedule is not None and subscriber.schedule is None:
+        subscriber = await update_subscriber(db, subscriber, {"schedule": request.schedule}, now)
+    return _Person(subscriber, (await count_inbox(db, environment_id, [subscriber.id]))[subscriber.id])
+
+
+def _explain_unknown(application: str) -> str:
+    if not application or application.startswith(_KEYLESS):
+        return "An inbox without application is not supported; send the applicationIdentifier of an environment"
+    return f"No environment has the applicationIdentifier '{application}'; `clarion environments list` shows them"

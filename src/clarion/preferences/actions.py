@@ -1,0 +1,142 @@
+"""Reading and changing what a subscriber wants to receive, for the customer's API and for the inbox."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.errors import Invalid, NotFound
+from clarion.ids import EnvironmentId, WorkflowId, id_text
+from clarion.preferences import store
+from clarion.preferences.model import Layer, PreferenceDecision, decide_preference, layers_of
+from clarion.subscribers.model import Subscriber
+from clarion.subscribers.store import update_subscriber
+from clarion.vocabulary import Channel, Criticality
+from clarion.webhooks.events import append_events
+from clarion.webhooks.model import EventType
+from clarion.workflows.model import PreferenceLayer, Workflow, WorkflowVersion
+from clarion.workflows.store import find_workflow, list_active_workflows, list_versions_by_id
+
+
+class WorkflowDecision(Struct, frozen=True):
+    workflow: Workflow
+    decision: PreferenceDecision
+
+
+class PreferenceOverview(Struct, frozen=True, kw_only=True):
+    """What a subscriber wants: globally, and for each active workflow."""
+
+    global_decision: PreferenceDecision
+    workflows: list[WorkflowDecision]
+
+    def of_criticality(self, criticality: Criticality) -> list[WorkflowDecision]:
+        if criticality is Criticality.ALL:
+            return self.workflows
+        is_critical = criticality is Criticality.CRITICAL
+        return [one for one in self.workflows if one.workflow.is_critical is is_critical]
+
+
+async def get_overview(db: Connection, subscriber: Subscriber) -> PreferenceOverview:
+    """Decide the preferences of a subscriber for everything that is active."""
+    own = await store.list_preferences(db, subscriber.environment_id, subscriber.id)
+    workflows = await list_active_workflows(db, subscriber.environment_id)
+    versions = await _list_versions(db, subscriber.environment_id, workflows)
+    return PreferenceOverview(
+        global_decision=_decide_global(own.get(store.GLOBAL), versions.values()),
+        workflows=_decide_workflows(workflows, versions, own),
+    )
+
+
+async def decide_workflows(
+    db: Connection, subscriber: Subscriber, workflows: Sequence[Workflow]
+) -> list[WorkflowDecision]:
+    """Decide the preferences of a subscriber for the given workflows, active or not."""
+    own = await store.list_preferences(db, subscriber.environment_id, subscriber.id)
+    return _decide_workflows(workflows, await _list_versions(db, subscriber.environment_id, workflows), own)
+
+
+async def get_changeable_workflow(db: Connection, environment_id: EnvironmentId, reference: str, path: str) -> Workflow:
+    """Find a workflow by id, identifier or slug; raises Invalid for `path` if the workflow is critical."""
+    workflow = await find_workflow(db, environment_id, reference)
+    if workflow is None:
+        raise NotFound("Workflow", reference)
+    if workflow.is_critical:
+        raise Invalid.field(path, "names a critical workflow; its preferences cannot be changed", reference)
+    return workflow
+
+
+async def switch_channels(
+    db: Connection, subscriber: Subscriber, workflow: Workflow | None, channels: Mapping[Channel, bool], now: Millis
+) -> None:
+    """Set channels for one workflow or globally."""
+    await store.update_preferences(
+        db,
+        subscriber.environment_id,
+        subscriber.id,
+        workflow_id=store.GLOBAL if workflow is None else workflow.id,
+        channels=channels,
+        now=now,
+    )
+    if channels:
+        await _append_event(db, subscriber, workflow, {"channels": dict(channels)}, now)
+
+
+async def switch_channels_everywhere(
+    db: Connection, subscriber: Subscriber, channels: Mapping[Channel, bool], now: Millis
+) -> None:
+    """Set channels globally, and remove the subscriber's choices for these channels from all workflows.
+
+    The inbox draws a global switch on all workflows at once, and it stays so: a choice for a workflow would win.
+    """
+    if channels:
+        await store.delete_workflow_choices(db, subscriber.environment_id, subscriber.id, channels=list(channels))
+    await switch_channels(db, subscriber, None, channels, now)
+
+
+async def set_schedule(db: Connection, subscriber: Subscriber, schedule: dict[str, Any], now: Millis) -> Subscriber:
+    """Replace the schedule of a subscriber."""
+    changed = await update_subscriber(db, subscriber, {"schedule": schedule}, now)
+    await _append_event(db, changed, None, {"schedule": schedule}, now)
+    return changed
+
+
+def _decide_global(layer: PreferenceLayer | None, versions: Iterable[WorkflowVersion]) -> PreferenceDecision:
+    """Decide the global preference for the channels that active workflows use or the subscriber has set."""
+    used = {channel for version in versions for channel in version.channels}
+    used |= set(layer.channels) if layer else set()
+    return decide_preference([(Layer.SUBSCRIBER_GLOBAL, layer)], [channel for channel in Channel if channel in used])
+
+
+def _decide_workflows(
+    workflows: Sequence[Workflow],
+    versions: Mapping[WorkflowId, WorkflowVersion],
+    own: Mapping[WorkflowId, PreferenceLayer],
+) -> list[WorkflowDecision]:
+    return [
+        WorkflowDecision(
+            one, decide_preference(layers_of(one, own.get(store.GLOBAL), own.get(one.id)), versions[one.id].channels)
+        )
+        for one in workflows
+    ]
+
+
+async def _list_versions(
+    db: Connection, environment_id: EnvironmentId, workflows: Sequence[Workflow]
+) -> dict[WorkflowId, WorkflowVersion]:
+    found = await list_versions_by_id(db, environment_id, [one.version_id for one in workflows])
+    return {one.id: found[one.version_id] for one in workflows}
+
+
+async def _append_event(
+    db: Connection, subscriber: Subscriber, workflow: Workflow | None, changed: dict[str, Any], now: Millis
+) -> None:
+    data: dict[str, Any] = {
+        "_subscriberId": id_text(subscriber.id),
+        "subscriberId": subscriber.key,
+        "level": "global" if workflow is None else "template",
+    }
+    if workflow is not None:
+        data["workflow"] = {"_id": id_text(workflow.id), "identifier": workflow.key, "name": workflow.name}
+    await append_events(db, subscriber.environment_id, [(EventType.PREFERENCE_UPDATED, data | changed)], now)

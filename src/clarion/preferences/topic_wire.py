@@ -1,0 +1,84 @@
+"""Shapes of subscriptions to topics, with the rules that say which workflows reach the person through them."""
+
+from typing import Annotated, Any, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.http.wire import Wire, given
+from clarion.ids import id_text
+from clarion.preferences.model import subject_of
+from clarion.preferences.wire import PreferenceChannels, PreferenceWorkflow
+from clarion.topics.model import Subscription
+from clarion.topics.rules import MAX_RULES, find_rule
+from clarion.workflows.model import Workflow
+
+Reference = Annotated[str, Meta(min_length=1, max_length=512)]
+References = Annotated[list[Reference], Meta(max_length=100)]
+SubscriptionName = Annotated[str, Meta(max_length=255)]
+
+
+class RuleFilterIn(Wire):
+    """The workflows that are named, and those with one of the tags."""
+
+    workflow_ids: References = field(default_factory=list)
+    tags: References = field(default_factory=list)
+
+
+class RuleIn(Wire):
+    """A rule for the workflow of `workflowId`, or for those of `filter`."""
+
+    workflow_id: Reference | UnsetType = UNSET
+    filter: RuleFilterIn | UnsetType = UNSET
+    enabled: bool = True
+    condition: dict[str, Any] | bool | None = None
+
+
+RulesIn = Annotated[list[Reference | RuleIn], Meta(max_length=MAX_RULES)]
+
+
+class SubscriptionPatch(Wire):
+    """Omitted stays as it is, null clears; `preferences` replaces all rules."""
+
+    name: SubscriptionName | UnsetType | None = UNSET
+    preferences: RulesIn | UnsetType | None = UNSET
+
+
+class SubscriptionPreferencePatch(PreferenceChannels):
+    """What is to hold for one workflow; a subscription switches all channels together."""
+
+    enabled: bool | UnsetType = UNSET
+    condition: dict[str, Any] | bool | UnsetType | None = UNSET
+
+
+class SubscriptionPreferenceOut(Wire):
+    subscription_id: str
+    """The identifier of the subscription."""
+    enabled: bool
+    condition: dict[str, Any] | bool | UnsetType = UNSET
+    workflow: PreferenceWorkflow
+
+    @classmethod
+    def of(cls, subscription: Subscription, workflow: Workflow) -> Self:
+        rule = find_rule(subscription.rules, subject_of(workflow))
+        return cls(
+            subscription_id=subscription.identifier,
+            enabled=rule is None or rule.enabled,
+            condition=UNSET if rule is None else given(rule.condition),
+            workflow=PreferenceWorkflow.of(workflow),
+        )
+
+
+class TopicSubscriptionOut(Wire):
+    id: str
+    identifier: str
+    name: str | UnsetType = UNSET
+    preferences: list[SubscriptionPreferenceOut]
+
+    @classmethod
+    def of(cls, subscription: Subscription, workflows: list[Workflow]) -> Self:
+        return cls(
+            id=id_text(subscription.id),
+            identifier=subscription.identifier,
+            name=given(subscription.name),
+            preferences=[SubscriptionPreferenceOut.of(subscription, one) for one in workflows],
+        )

@@ -1,0 +1,155 @@
+"""Who is online: `isOnline` and `lastOnlineAt` of subscribers follow their sockets in all processes.
+
+A row of `online_people` says that a process has sockets of a person. Whoever adds or removes rows locks the subscriber
+first, so that of two processes that remove the last two rows the second one sees that nobody is left.
+"""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+
+from clarion.clock import Clock, Millis
+from clarion.db.port import Connection, Database
+from clarion.db.query import Insert, sql
+from clarion.errors import StoreUnavailable
+from clarion.ids import EnvironmentId, SubscriberId
+
+PersonKey = tuple[EnvironmentId, SubscriberId]
+
+LOCK_PEOPLE = sql("""
+    SELECT id FROM subscribers WHERE environment_id = :environment_id AND id {any:subscriber_ids}
+    ORDER BY id {for_update}
+""")
+INSERT_ROWS = Insert(
+    "online_people", "environment_id", "subscriber_id", "host_id", on_conflict="ON CONFLICT DO NOTHING"
+)
+DELETE_ROWS = sql("""
+    DELETE FROM online_people
+    WHERE environment_id = :environment_id AND subscriber_id {any:subscriber_ids} AND host_id = :host_id
+""")
+# Neither `version` nor `updated_at` change: nobody edited the subscriber, and lists by `updatedAt` stay in order.
+SET_ONLINE = sql("""
+    UPDATE subscribers SET is_online = TRUE
+    WHERE environment_id = :environment_id AND id {any:subscriber_ids} AND is_online IS NOT TRUE
+""")
+SET_OFFLINE = sql("""
+    UPDATE subscribers SET is_online = FALSE, last_online_at = :now
+    WHERE environment_id = :environment_id AND id {any:subscriber_ids} AND NOT EXISTS (
+        SELECT 1 FROM online_people AS o
+        WHERE o.environment_id = subscribers.environment_id AND o.subscriber_id = subscribers.id
+    )
+""")
+LIST_ROWS_OF_HOST = sql("""
+    SELECT environment_id, subscriber_id FROM online_people WHERE host_id = :host_id
+    ORDER BY environment_id, subscriber_id LIMIT :limit
+""")
+
+_GATHER_SECONDS = 0.25
+_RETRY_SECONDS = 2.0
+_MAX_PEOPLE = 500
+
+log = logging.getLogger(__name__)
+
+
+class Presence:
+    """Writes who is connected to this process, many people in one transaction."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Clock,
+        host_id: bytes,
+        is_connected: Callable[[EnvironmentId, SubscriberId], bool],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._host_id = host_id
+        self._is_connected = is_connected
+        self._changed: dict[PersonKey, None] = {}
+        self._written: set[PersonKey] = set()
+        self._has_changes = asyncio.Event()
+
+    def note(self, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> None:
+        """Somebody has connected, or their last socket is gone; a page that is loaded again causes both."""
+        self._changed[environment_id, subscriber_id] = None
+        self._has_changes.set()
+
+    def write_again(self, people: Collection[PersonKey]) -> None:
+        """Write the rows of people again, because they were removed by processes that took this one to be dead."""
+        self._written.clear()
+        for one in people:
+            self.note(*one)
+
+    async def run(self) -> None:
+        """Write changes until cancelled. The rows of those who are connected then expire with this process."""
+        while True:
+            await self._has_changes.wait()
+            await asyncio.sleep(_GATHER_SECONDS)
+            self._has_changes.clear()
+            try:
+                while self._changed:
+                    await self._write(list(self._changed)[:_MAX_PEOPLE])
+            except StoreUnavailable as error:
+                log.warning("Presence not written", extra={"error": str(error)})
+                await asyncio.sleep(_RETRY_SECONDS)
+                self._has_changes.set()
+
+    async def _write(self, people: Sequence[PersonKey]) -> None:
+        present = {one for one in people if self._is_connected(*one)}
+        came, left = present - self._written, {one for one in people if one in self._written} - present
+        if came or left:
+            now = self._clock.now()
+            await self._database.transaction(lambda db: self._exchange(db, came, left, now))
+        self._written |= came
+        self._written -= left
+        for one in people:
+            # Those who came or left during the write are looked at again.
+            if self._is_connected(*one) == (one in self._written):
+                self._changed.pop(one, None)
+
+    async def _exchange(
+        self, db: Connection, came: Collection[PersonKey], left: Collection[PersonKey], now: Millis
+    ) -> None:
+        await _lock(db, [*came, *left])
+        if came:
+            await db.insert_many(INSERT_ROWS, [(*one, self._host_id) for one in came])
+            for environment_id, ids in _by_environment(came):
+                await db.execute(SET_ONLINE, environment_id=environment_id, subscriber_ids=ids)
+        await _remove(db, left, self._host_id, now)
+
+
+async def remove_host(database: Database, host_id: bytes, seen_at: Millis) -> int:
+    """Remove the rows of a process that is gone; those who are connected nowhere else were last online at `seen_at`."""
+
+    async def remove_some(db: Connection) -> int:
+        rows = await db.fetch(LIST_ROWS_OF_HOST, host_id=host_id, limit=_MAX_PEOPLE)
+        people = [(EnvironmentId(row["environment_id"]), SubscriberId(row["subscriber_id"])) for row in rows]
+        await _lock(db, people)
+        await _remove(db, people, host_id, seen_at)
+        return len(people)
+
+    count = 0
+    while found := await database.transaction(remove_some):
+        count += found
+    return count
+
+
+async def _lock(db: Connection, people: Collection[PersonKey]) -> None:
+    for environment_id, ids in _by_environment(people):
+        await db.fetch(LOCK_PEOPLE, environment_id=environment_id, subscriber_ids=ids)
+
+
+async def _remove(db: Connection, people: Collection[PersonKey], host_id: bytes, now: Millis) -> None:
+    for environment_id, ids in _by_environment(people):
+        await db.execute(DELETE_ROWS, environment_id=environment_id, subscriber_ids=ids, host_id=host_id)
+        await db.execute(SET_OFFLINE, environment_id=environment_id, subscriber_ids=ids, now=now)
+
+
+def _by_environment(people: Collection[PersonKey]) -> list[tuple[EnvironmentId, list[SubscriberId]]]:
+    """In a fixed order, so that two processes cannot deadlock."""
+    found: defaultdict[EnvironmentId, list[SubscriberId]] = defaultdict(list)
+    for environment_id, subscriber_id in people:
+        found[environment_id].append(subscriber_id)
+    return [(environment_id, sorted(found[environment_id])) for environment_id in sorted(found)]

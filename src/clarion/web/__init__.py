@@ -1,0 +1,1 @@
+"""What browsers load: the inbox element, and the demo page."""
