@@ -10,8 +10,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from clarion.app import OPERATIONS
+from clarion.clock import ManualClock
 from clarion.http.openapi import describe_api
-from clarion.http.operation import Operation
+from clarion.http.operation import Operation, SubscriberSession
+from clarion.ids import SubscriberId, find_id
+from clarion.inbox.tokens import SessionTokens
+from clarion.vault import Vault
 from tests.support import Api
 
 DESCRIPTION = json.loads(describe_api(OPERATIONS))
@@ -68,15 +72,21 @@ def requests(draw: st.DrawFn, operation: Operation) -> dict[str, Any]:
 @settings(max_examples=15, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: f"{one.method} {one.path}")
-async def test_every_response_has_a_documented_status(api: Api, operation: Operation, data: st.DataObject) -> None:
+async def test_every_response_has_a_documented_status(
+    api: Api, vault: Vault, clock: ManualClock, operation: Operation, data: st.DataObject
+) -> None:
     documented = set(DESCRIPTION["paths"][operation.path][operation.method.lower()]["responses"]) - {"500", "503"}
-    await api.post("/v2/subscribers", json={"subscriberId": "ada"})
+    made = (await api.post("/v2/subscribers", json={"subscriberId": "ada"})).json()
+    headers = {"Content-Type": "application/json"}
+    if operation.is_for_subscribers:
+        session = SubscriberSession(subscriber_id=SubscriberId(find_id(made["_id"]) or b""), epoch=0)
+        environment = api.environment
+        token = SessionTokens(vault, clock).issue(session, environment.id, environment.organization_id)
+        headers["Authorization"] = f"Bearer {token}"
     request = data.draw(requests(operation))
     content = json.dumps(request.pop("json"))
 
-    response = await api.request(
-        operation.method, **request, content=content, headers={"Content-Type": "application/json"}
-    )
+    response = await api.request(operation.method, **request, content=content, headers=headers)
 
     # A segment that is empty or not valid UTF-8 makes another path.
     assert str(response.status_code) in documented | {"404", "405"}, (request, content, response.text)

@@ -2,7 +2,9 @@
 
 import asyncio
 import base64
+import json
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -299,3 +301,58 @@ async def test_a_delayed_event_is_cancelled_and_a_preference_holds(client: Novu)
     bulk = {"events": [{"workflow_id": "now", "to": "eve"}, {"workflow_id": "none", "to": "eve"}]}
     results = await call(client.trigger_bulk, bulk_trigger_event_dto=bulk)
     assert [one.status for one in results] == ["processed", "error"]
+
+
+async def make_inbox(database: Database, environment: Environment) -> tuple[str, str]:
+    """Two messages for Ada: with a button and data, and without."""
+    now = SystemClock().now()
+    ada = await make_subscriber(database, environment, now=now)
+    run = await make_notification(database, environment, subscriber=ada, now=now)
+    job = await make_job(database, environment, notification=run)
+    cta = '{"action": {"buttons": [{"type": "primary", "content": "Go"}]}}'
+    first = await make_message(database, environment, job=job, cta=cta, data='{"n": 1}')
+    return first.text, (await make_message(database, environment, job=job)).text
+
+
+async def test_single_notifications_of_a_subscriber(client: Novu, database: Database, environment: Environment) -> None:
+    inbox = client.subscribers.notifications
+    one: dict[str, Any] = {"subscriber_id": "ada", "notification_id": (await make_inbox(database, environment))[0]}
+
+    assert (await call(inbox.mark_as_read, **one)).is_read
+    assert not (await call(inbox.mark_as_unread, **one)).is_read
+    assert (await call(inbox.archive, **one)).is_archived
+    assert not (await call(inbox.unarchive, **one)).is_archived
+    until = {"snooze_until": datetime.now(UTC) + timedelta(hours=1)}
+    snoozed = await call(inbox.snooze, request={**one, "snooze_subscriber_notification_dto": until})
+    assert snoozed.is_snoozed
+    assert not (await call(inbox.unsnooze, **one)).is_snoozed
+    done = await call(inbox.complete_action, request={**one, "action_type": "primary"})
+    assert (done.primary_action.is_completed, done.is_read) == (True, True)
+    undone = await call(inbox.revert_action, request={**one, "action_type": "primary"})
+    assert not undone.primary_action.is_completed
+    await call(inbox.delete, **one)
+    assert len((await call(inbox.list, request={"subscriber_id": "ada"})).data) == 1
+
+
+async def test_all_notifications_of_a_subscriber(client: Novu, database: Database, environment: Environment) -> None:
+    inbox = client.subscribers.notifications
+    first, second = await make_inbox(database, environment)
+    chosen: dict[str, Any] = {
+        "subscriber_id": "ada",
+        "update_all_subscriber_notifications_dto": {"data": '{"n": 1}'},
+    }
+
+    page = await call(inbox.list, request={"subscriber_id": "ada", "limit": 1, "read": False, "snoozed": False})
+    assert ([one.id for one in page.data], page.has_more) == ([second], True)
+    sent = [{"read": False}, {"data": {"n": 1}}, {"severity": ["high"]}]
+    counts = await call(inbox.count, subscriber_id="ada", filters=json.dumps(sent))
+    assert [(one.count, one.filter_) for one in counts] == list(zip((2, 1, 0), sent, strict=True))
+    seen = {"notification_ids": [first]}
+    await call(inbox.mark_as_seen, subscriber_id="ada", mark_subscriber_notifications_as_seen_dto=seen)
+    await call(inbox.mark_all_as_read, **chosen)
+    await call(inbox.archive_all_read, **chosen)
+    archived = await call(inbox.list, request={"subscriber_id": "ada", "archived": True, "seen": True})
+    assert [one.id for one in archived.data] == [first]
+    await call(inbox.archive_all, **chosen)
+    await call(inbox.delete_all, **chosen)
+    assert [one.id for one in (await call(inbox.list, request={"subscriber_id": "ada"})).data] == [second]
