@@ -116,3 +116,26 @@ def test_each_key_gives_a_token_for_a_context_and_the_first_is_given_out() -> No
     assert also_old == old
     assert len({old, new, *Vault.parse(OLD).tokens(context=b"b")}) == 3
     assert (len(old), set("=+/") & set(old + new)) == (22, set())
+
+
+def test_keys_for_signatures_depend_on_the_key_and_on_their_purpose_alone() -> None:
+    both, old = Vault.parse(f"{NEW},{OLD}"), Vault.parse(OLD)
+
+    found = both.signing_keys(purpose=b"sessions")
+
+    assert list(found) == ["new", "old"]
+    assert found["old"] == old.signing_keys(purpose=b"sessions")["old"] != found["new"]
+    assert old.signing_keys(purpose=b"others")["old"] != found["old"]
+    assert {len(one) for one in found.values()} == {32}
+    assert b"o" * 32 not in found.values()
+
+
+def test_tokens_are_one_for_each_key_and_differ_by_context() -> None:
+    both = Vault.parse(f"{NEW},{OLD}")
+
+    first, second = both.tokens(context=b"row 1")
+
+    assert Vault.parse(OLD).tokens(context=b"row 1") == [second]
+    assert first != second
+    assert set(both.tokens(context=b"row 2")).isdisjoint({first, second})
+    assert {len(one) for one in (first, second)} == {22}

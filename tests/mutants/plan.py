@@ -78,7 +78,10 @@ _TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("src/clarion/schedules/", ("tests/schedules", "tests/engine/test_time.py")),
     ("src/clarion/http/idempotency.py", ("tests/http/test_idempotency.py", "tests/http/test_stored_responses.py")),
     ("src/clarion/providers/transport/egress.py", ("tests/providers/transport/test_egress.py",)),
-    ("src/clarion/vault.py", ("tests/test_vault.py", "tests/integrations/test_secrets.py")),
+    (
+        "src/clarion/vault.py",
+        ("tests/test_vault.py", "tests/integrations/test_secrets.py", "tests/inbox/test_tokens.py"),
+    ),
 )
 MODULES = tuple(dict.fromkeys(prefix for prefix, _ in _TESTS))
 
