@@ -89,3 +89,16 @@ def test_the_repr_of_a_secret_does_not_show_it() -> None:
 )
 def test_the_demo_is_served_on_a_laptop_only_unless_asked_for(environ: dict[str, str], serves_demo: bool) -> None:
     assert Settings.load(environ).serves_demo is serves_demo
+
+
+@pytest.mark.parametrize("url", ["redis://localhost", "nats://", "nats://host:port", "nonsense"])
+def test_a_bus_that_is_not_nats_is_refused_without_repeating_it(url: str) -> None:
+    with pytest.raises(SettingsError, match=r"CLARION_BUS_URL must be nats://") as refused:
+        Settings.load({"CLARION_BUS_URL": url, "CLARION_DATABASE_URL": "postgresql://localhost/x"})
+
+    assert url not in str(refused.value) or url == "nats://"
+
+
+def test_a_bus_needs_postgresql() -> None:
+    with pytest.raises(SettingsError, match="needs CLARION_DATABASE_URL"):
+        Settings.load({"CLARION_BUS_URL": "nats://localhost:4222"})

@@ -1,6 +1,7 @@
 """Changes that another process makes reach sockets here: through PostgreSQL, and through NATS."""
 
 import asyncio
+import json
 import socket
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from clarion.ids import EnvironmentId, MessageId, SubscriberId, new_id
 from clarion.inbox.tokens import SessionTokens
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.realtime.announcements import Announcement, _encode, _split
-from clarion.realtime.bridge import PostgresBridge
+from clarion.realtime.bridge import CHANNEL, PostgresBridge
 from clarion.secret import Secret
 from clarion.settings import Settings
 from clarion.subscribers.model import Subscriber
@@ -260,6 +261,33 @@ async def test_after_nats_was_away_everybody_gets_their_counts(
                 await wait_until(lambda: all(one._client.is_connected for one in bridges))
                 await deliver(worker, environment, ada)
                 assert names(await socket.events(3)) == ARRIVAL
+
+
+async def test_of_many_people_only_those_who_are_connected_are_announced(
+    fresh_postgres_url: str, tmp_path: Path, vault: Vault, gateway: ProviderGateway, clock: ManualClock
+) -> None:
+    async with install(fresh_postgres_url, None, tmp_path, vault, gateway, clock) as installation:
+        worker, api = await installation.add_worker(), await installation.add()
+        environment = installation.environment
+        ada = await make_subscriber(worker.database, environment, "ada")
+        async with (
+            serve(api) as address,
+            PlainClient.open(address, make_token(environment, ada, vault, clock)) as socket,
+        ):
+            await socket.events(2)
+            await wait_until(lambda: worker.services.bus.is_watched(environment.id))
+            await wait_until(lambda: (environment.id, ada.id) in api.realtime.presence._written)
+            announced: list[str] = []
+            await api.database.listen(CHANNEL, announced.append, lambda: None)
+            message = await write_message(worker, environment, ada)
+            people = [SubscriberId(new_id(clock.now())) for _ in range(1000)] + [ada.id]
+            worker.services.bus.publish_inbox_changes(
+                [InboxChange(environment_id=environment.id, subscriber_id=one, arrived=(message.id,)) for one in people]
+            )
+
+            assert names(await socket.events(3)) == ARRIVAL
+            (text,) = announced
+            assert [len(found) for found in json.loads(text)[2].values()] == [1]
 
 
 def test_many_changes_are_few_messages_that_fit() -> None:

@@ -8,6 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from clarion.bus import InboxChange
+from clarion.db.port import Database
+from clarion.db.query import sql
+from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, MessageId, SubscriberId
 from clarion.realtime.bridge import Bridge
 
@@ -17,6 +20,14 @@ _ID_BYTES = 27
 _PERSON_BYTES = _ID_BYTES + 5
 _HEAD_BYTES = 100
 
+MAX_UNFILTERED_PEOPLE = 100
+"""Of more people, those who are connected are looked up first; fewer fit into one message."""
+LIST_CONNECTED = sql("""
+    SELECT DISTINCT subscriber_id FROM online_people
+    WHERE environment_id = :environment_id AND subscriber_id {any:subscriber_ids}
+""")
+
+_People = dict[SubscriberId, dict[MessageId, None]]
 PersonChange = tuple[bytes, list[bytes]]
 
 
@@ -33,12 +44,15 @@ class Announcement(Struct, frozen=True, array_like=True):
 class Announcer:
     """Gathers changes that concern other processes, and sends them after the commit, outside of any transaction."""
 
-    def __init__(self, bridge: Bridge, sender: bytes, is_watched: Callable[[EnvironmentId], bool]) -> None:
+    def __init__(
+        self, bridge: Bridge, database: Database, sender: bytes, is_watched: Callable[[EnvironmentId], bool]
+    ) -> None:
         """`is_watched` is about other processes."""
         self._bridge = bridge
+        self._database = database
         self._sender = sender
         self._is_watched = is_watched
-        self._pending: defaultdict[EnvironmentId, dict[SubscriberId, dict[MessageId, None]]] = defaultdict(dict)
+        self._pending: defaultdict[EnvironmentId, _People] = defaultdict(dict)
         self._is_needed = asyncio.Event()
         self._has_new_host = False
 
@@ -64,12 +78,25 @@ class Announcer:
         self._is_needed.clear()
         pending = dict(self._pending)
         self._pending.clear()
+        for environment_id, people in pending.items():
+            if len(people) > MAX_UNFILTERED_PEOPLE:
+                pending[environment_id] = await self._keep_connected(environment_id, people)
         payloads = [_encode(Announcement(self._sender, changes=one)) for one in _split(pending, self._bridge.max_bytes)]
         if self._has_new_host:
             self._has_new_host = False
             payloads.append(_encode(Announcement(self._sender, has_new_host=True)))
         if payloads:
             await self._bridge.publish(payloads)
+
+    async def _keep_connected(self, environment_id: EnvironmentId, people: _People) -> _People:
+        """Leave out those who are not connected: most recipients of a broadcast are not."""
+        try:
+            rows = await self._database.read(
+                lambda db: db.fetch(LIST_CONNECTED, environment_id=environment_id, subscriber_ids=list(people))
+            )
+        except StoreUnavailable:
+            return people
+        return {SubscriberId(row["subscriber_id"]): people[SubscriberId(row["subscriber_id"])] for row in rows}
 
 
 def read_changes(announcement: Announcement) -> list[InboxChange]:
@@ -88,9 +115,7 @@ def _encode(announcement: Announcement) -> str:
     return msgspec.json.encode(announcement).decode()
 
 
-def _split(
-    pending: dict[EnvironmentId, dict[SubscriberId, dict[MessageId, None]]], max_bytes: int
-) -> Iterable[dict[bytes, list[PersonChange]]]:
+def _split(pending: dict[EnvironmentId, _People], max_bytes: int) -> Iterable[dict[bytes, list[PersonChange]]]:
     """Divide changes into parts whose JSON has at most `max_bytes`."""
     max_ids = (max_bytes - _HEAD_BYTES) // _ID_BYTES - 2
     part: defaultdict[bytes, list[PersonChange]] = defaultdict(list)

@@ -44,7 +44,9 @@ class Realtime:
         self.table = SocketTable(clock=clock, members=self.hub, check=self._checks.check)
         self.upgrader = SocketUpgrader(self.table, tokens, settings.inbox_origins)
         self._bridge = _make_bridge(settings, database)
-        self._announcer = None if self._bridge is None else Announcer(self._bridge, own_id, self._is_watched_elsewhere)
+        self._announcer = (
+            None if self._bridge is None else Announcer(self._bridge, database, own_id, self._is_watched_elsewhere)
+        )
         self._own_id = own_id
         self._serves_sockets = False
         bus.listen_to_inboxes(self._note)
