@@ -39,7 +39,8 @@ END_LISTENERS = sql("""
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND query LIKE 'LISTEN%'
 """)
-ARRIVAL = ["notification_received", *COUNT_EVENTS]
+# In any order: people are counted again soon after the first socket, perhaps just before a message is announced.
+ARRIVAL = sorted(["notification_received", *COUNT_EVENTS])
 
 
 class Installation:
@@ -178,11 +179,10 @@ async def test_a_message_of_a_worker_reaches_sockets_of_every_api(
         await tab.events(2)
         await wait_until(lambda: worker.services.bus.is_watched(environment.id))
         message = await deliver(worker, environment, ada)
-        events = await socket.events(3)
-
-        assert names(events) == ARRIVAL
-        assert events[0][1]["message"]["_id"] == message.text
-        assert await tab.events(3) == events
+        for one_tab in (socket, tab):
+            events = await one_tab.events(3)
+            assert sorted(names(events)) == ARRIVAL
+            assert dict(events)["notification_received"]["message"]["_id"] == message.text
 
 
 async def test_nothing_is_announced_for_environments_that_nobody_is_connected_to(
@@ -231,7 +231,7 @@ async def test_after_a_lost_connection_everybody_gets_their_counts(
             assert names(await socket.events(2)) == COUNT_EVENTS
             await wait_until(lambda: worker.services.bus.is_watched(environment.id))
             await deliver(worker, environment, ada)
-            assert names(await socket.events(3)) == ARRIVAL
+            assert sorted(names(await socket.events(3))) == ARRIVAL
 
 
 async def test_after_nats_was_away_everybody_gets_their_counts(
@@ -260,7 +260,7 @@ async def test_after_nats_was_away_everybody_gets_their_counts(
                 assert names(await socket.events(2)) == COUNT_EVENTS
                 await wait_until(lambda: all(one._client.is_connected for one in bridges))
                 await deliver(worker, environment, ada)
-                assert names(await socket.events(3)) == ARRIVAL
+                assert sorted(names(await socket.events(3))) == ARRIVAL
 
 
 async def test_of_many_people_only_those_who_are_connected_are_announced(
@@ -285,7 +285,7 @@ async def test_of_many_people_only_those_who_are_connected_are_announced(
                 [InboxChange(environment_id=environment.id, subscriber_id=one, arrived=(message.id,)) for one in people]
             )
 
-            assert names(await socket.events(3)) == ARRIVAL
+            assert sorted(names(await socket.events(3))) == ARRIVAL
             (text,) = announced
             assert [len(found) for found in json.loads(text)[2].values()] == [1]
 

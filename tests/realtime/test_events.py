@@ -66,7 +66,9 @@ async def test_messages_that_arrive_together_share_the_counts(address: str, ada:
         # The person was just pushed something, so that these wait for each other.
         messages = [await deliver(ada) for _ in range(3)]
         events: list[Event] = []
-        while not events or events[-1] != ("unseen_count_changed", {"unseenCount": 4, "hasMore": False}):
+        while ("unseen_count_changed", {"unseenCount": 4, "hasMore": False}) not in events or names(events).count(
+            "notification_received"
+        ) < len(messages):
             events.append(await socket.next_event())
 
     arrived = [data["message"]["_id"] for name, data in events if name == "notification_received"]
@@ -86,7 +88,8 @@ async def test_counts_are_sent_only_if_they_are_different(
         await deliver(ada)
         following = await socket.events(3)
 
-    assert names(events) == ["notification_received", "unread_count_changed"]
+    # The first change may be looked at when the message is there, and not announced yet.
+    assert sorted(names(events)) == ["notification_received", "unread_count_changed"]
     assert names(following) == ARRIVAL
 
 
@@ -143,8 +146,9 @@ async def test_an_announcement_cannot_push_a_message_to_somebody_else(
             [InboxChange(environment_id=bob.environment.id, subscriber_id=subscriber.id, arrived=(secret.id,))]
         )
         own = await deliver(bob)
+        events = await socket.events(3)
 
-        assert (await socket.next_event())[1]["message"]["_id"] == own.text
+    assert [data["message"]["_id"] for name, data in events if name == "notification_received"] == [own.text]
 
 
 async def test_a_text_ping_is_answered(address: str, ada: Person) -> None:

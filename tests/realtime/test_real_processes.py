@@ -23,7 +23,8 @@ WORKFLOW = {
     "active": True,
     "steps": [{"name": "Inbox", "type": "in_app", "controlValues": {"body": "Hello"}}],
 }
-ARRIVAL = ["notification_received", *COUNT_EVENTS]
+# In any order: people are counted again soon after the first socket, perhaps just before a message is announced.
+ARRIVAL = sorted(["notification_received", *COUNT_EVENTS])
 
 
 class Api:
@@ -76,8 +77,8 @@ async def test_a_trigger_reaches_sockets_and_sigterm_closes_them(store: list[str
             await api.client.aclose()
             stopping = asyncio.create_task(asyncio.to_thread(process.stop))
 
-            assert names(events) == ARRIVAL
-            assert events[0][1]["message"]["content"] == "Hello"
+            assert sorted(names(events)) == ARRIVAL
+            assert dict(events)["notification_received"]["message"]["content"] == "Hello"
             assert await other.events(3) == events
             assert await plain.wait_closed() == 1012
             assert await other.wait_closed() == 1012
@@ -105,11 +106,11 @@ async def test_workers_push_through_other_processes_and_the_dead_go_offline(
         for one in (socket, lost, kept):
             await one.events(2)
         # The worker learns that the environment is watched a moment after the first socket is open.
-        await asyncio.sleep(1)
+        await asyncio.sleep(2)
         await second.trigger("ada")
-        assert names(await socket.events(3)) == ARRIVAL
+        assert sorted(names(await socket.events(3))) == ARRIVAL
         await first.trigger("bob")
-        assert names(await lost.events(3)) == names(await kept.events(3)) == ARRIVAL
+        assert sorted(names(await lost.events(3))) == sorted(names(await kept.events(3))) == ARRIVAL
         await second.wait_until_online(is_online=True)
         await second.wait_until_online(is_online=True, key="bob")
 
