@@ -240,3 +240,22 @@ async def spoil(database: Database, world: World) -> None:
         )
 
     await database.transaction(work)
+
+
+async def test_markup_reaches_the_inbox_only_where_the_step_allows_it(world: World) -> None:
+    link = {"label": "{{payload.text}}", "redirect": {"url": "{{payload.url}}", "target": "_self"}}
+    controls: dict[str, Any] = {"subject": "{{payload.text}}", "primaryAction": link, "redirect": link["redirect"]}
+    await world.make_workflow(
+        in_app("{{payload.text}}", **controls),
+        in_app("{{payload.text}}", **controls, disableOutputSanitization=True),
+    )
+    text = 'a<script>alert(1)</script><img src="x" onerror="alert(1)">'
+    await world.trigger("ada", payload={"text": text, "url": "javascript:alert(1)"})
+    await world.work()
+
+    raw, clean = await notifications(world)
+    for shown in (clean["body"], clean["subject"], clean["primaryAction"]["label"]):
+        assert "script" not in shown
+        assert "onerror" not in shown
+    assert raw["body"] == text
+    assert not any("redirect" in one or "redirect" in one["primaryAction"] for one in (raw, clean))

@@ -9,6 +9,7 @@ from clarion.clock import ManualClock, Millis, iso_text
 from clarion.db.port import Database
 from clarion.ids import id_text, new_id
 from clarion.jsontext import json_text
+from clarion.messages.inbox_counts import count_inbox
 from clarion.vocabulary import Channel, Severity
 from clarion.workflows.model import MainSwitch, PreferenceLayer
 from clarion.workflows.store import mark_workflow_deleted
@@ -366,3 +367,28 @@ async def test_other_people_and_environments_see_nothing(
         assert await listed(stranger, f"after={id_text(new_id(LATER))}") == []
         assert await counted(stranger, {}) == [0]
     assert await listed(ada) == [message.text]
+
+
+async def test_a_session_with_contexts_has_the_messages_of_exactly_these(
+    ada: Person, make_person: MakePerson, database: Database
+) -> None:
+    plain = await make(database, ada)
+    acme = await make(database, ada, context_keys='["tenant:acme"]')
+    both = await make(database, ada, context_keys='["app:shop","tenant:acme"]')
+    session = await make_person("ada", context_keys=("tenant:acme",))
+    unread = {"read": False, "snoozed": False, "archived": False}
+
+    assert await listed(session) == [acme.text]
+    assert await counted(session, {}, unread) == [1, 1]
+    await session.post("/v1/inbox/notifications/read")
+    assert await listed(ada, "read=true") == [acme.text]
+    assert await listed(ada, "read=false&snoozed=false") == [both.text, plain.text]
+    counts = await database.read(
+        lambda db: count_inbox(
+            db,
+            ada.environment.id,
+            [plain.job.notification.subscriber.id],
+            context_keys=("tenant:acme", "app:shop"),
+        )
+    )
+    assert [one.total_unread for one in counts.values()] == [1]

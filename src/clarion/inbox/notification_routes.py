@@ -8,9 +8,11 @@ from clarion.inbox.access import get_session_subscriber
 from clarion.inbox.wire import Data
 from clarion.messages import inbox_actions as actions
 from clarion.messages import inbox_state as state
+from clarion.messages.inbox_filters import InboxFilter
 from clarion.messages.inbox_views import (
     change_notification,
     count_notifications,
+    limit_to_session,
     list_notifications,
     snooze_notification,
 )
@@ -102,31 +104,35 @@ async def delete_inbox_notification(call: Call, message_id: MessageId) -> None:
 async def see_inbox_notifications(call: Call, body: SeenIn) -> None:
     """Mark notifications as seen: the given ones, those that fit the filters, or all."""
     subscriber = await get_session_subscriber(call)
-    await actions.mark_all_seen(call, subscriber, body.read_filter(), body.ids)
+    await actions.mark_all_seen(call, subscriber, _wanted(call, body), body.ids)
 
 
 @operation("POST", "/v1/inbox/notifications/read", session=True, status=204, body=ManyIn, body_optional=True)
 async def read_inbox_notifications(call: Call, body: ManyIn) -> None:
     """Mark all notifications as read, or those that fit the filters; snoozed ones are left alone."""
-    await actions.mark_all_read(call, await get_session_subscriber(call), body.read_filter())
+    await actions.mark_all_read(call, await get_session_subscriber(call), _wanted(call, body))
 
 
 @operation("POST", "/v1/inbox/notifications/archive", session=True, status=204, body=ManyIn, body_optional=True)
 async def archive_inbox_notifications(call: Call, body: ManyIn) -> None:
     """Archive all notifications, or those that fit the filters; snoozed ones are left alone."""
-    await actions.archive_all(call, await get_session_subscriber(call), body.read_filter())
+    await actions.archive_all(call, await get_session_subscriber(call), _wanted(call, body))
 
 
 @operation("POST", "/v1/inbox/notifications/read-archive", session=True, status=204, body=ManyIn, body_optional=True)
 async def archive_read_inbox_notifications(call: Call, body: ManyIn) -> None:
     """Archive all notifications that are read, or those of them that fit the filters."""
-    await actions.archive_all_read(call, await get_session_subscriber(call), body.read_filter())
+    await actions.archive_all_read(call, await get_session_subscriber(call), _wanted(call, body))
 
 
 @operation("POST", "/v1/inbox/notifications/delete", session=True, status=204, body=ManyIn, body_optional=True)
 async def delete_inbox_notifications(call: Call, body: ManyIn) -> None:
     """Delete all notifications, or those that fit the filters; archived and snoozed ones are included."""
-    await actions.delete_all(call, await get_session_subscriber(call), body.read_filter())
+    await actions.delete_all(call, await get_session_subscriber(call), _wanted(call, body))
+
+
+def _wanted(call: Call, body: ManyIn) -> InboxFilter:
+    return limit_to_session(call.caller, body.read_filter())
 
 
 async def _change(

@@ -95,15 +95,15 @@ async def _look_up(db: Connection, *, request: SessionRequest, vault: Vault, now
         environment=state.environment,
         epoch=state.session_epoch,
         is_proven=needs_hash,
-        person=await _find_person(db, environment_id, request.subscriber_key),
+        person=await _find_person(db, environment_id, request),
     )
 
 
-async def _find_person(db: Connection, environment_id: EnvironmentId, key: SubscriberKey) -> _Person | None:
-    subscriber = await find_subscriber(db, environment_id, key)
+async def _find_person(db: Connection, environment_id: EnvironmentId, request: SessionRequest) -> _Person | None:
+    subscriber = await find_subscriber(db, environment_id, request.subscriber_key)
     if subscriber is None:
         return None
-    counts = await count_inbox(db, environment_id, [subscriber.id])
+    counts = await count_inbox(db, environment_id, [subscriber.id], context_keys=keys_of(request.contexts))
     # Empty if the person was deleted in between.
     return _Person(subscriber, counts[subscriber.id]) if counts else None
 
@@ -135,7 +135,8 @@ async def _write_subscriber(db: Connection, *, found: _Found, request: SessionRe
         subscriber = await update_subscriber(db, subscriber, request.fields, now)
     if request.schedule is not None and subscriber.schedule is None:
         subscriber = await update_subscriber(db, subscriber, {"schedule": request.schedule}, now)
-    return _Person(subscriber, (await count_inbox(db, environment_id, [subscriber.id]))[subscriber.id])
+    counts = await count_inbox(db, environment_id, [subscriber.id], context_keys=keys_of(request.contexts))
+    return _Person(subscriber, counts[subscriber.id])
 
 
 def _explain_unknown(application: str) -> str:

@@ -1,12 +1,14 @@
 """The counts of an inbox: unread messages by severity, and unseen ones, at the same cost for any number of messages."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from clarion.db.port import Connection
-from clarion.db.query import sql
+from clarion.db.query import Query, sql
 from clarion.ids import EnvironmentId, SubscriberId
+from clarion.jsontext import json_text
 from clarion.vocabulary import Severity
 
 MAX_INBOX_COUNT = 100
@@ -16,7 +18,7 @@ _REACH = MAX_INBOX_COUNT + 1
 _PACKED = _REACH + 1
 
 
-def _count_severity(severity: Severity) -> str:
+def _count_severity(severity: Severity, condition: str) -> str:
     """SQL: the number of unread messages, and of unseen ones among them, in one number.
 
     The index has the unseen ones first, so that the rows that are read decide both counts.
@@ -26,17 +28,22 @@ def _count_severity(severity: Severity) -> str:
             SELECT count(*) + {_PACKED} * count(CASE WHEN NOT m.seen THEN 1 END) FROM (
                 SELECT seen FROM messages
                 WHERE environment_id = :environment_id AND subscriber_id = s.id AND severity = '{severity}'
-                AND channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL
+                AND channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL {condition}
                 ORDER BY severity, seen, position LIMIT {_REACH}
             ) AS m
         ) AS {severity}
     """
 
 
-COUNT_INBOX = sql(f"""
-    SELECT s.id, {", ".join(_count_severity(one) for one in Severity)}
-    FROM subscribers AS s WHERE s.environment_id = :environment_id AND s.id {{any:subscriber_ids}}
-""")
+def _count_people(condition: str = "") -> Query:
+    return sql(f"""
+        SELECT s.id, {", ".join(_count_severity(one, condition) for one in Severity)}
+        FROM subscribers AS s WHERE s.environment_id = :environment_id AND s.id {{any:subscriber_ids}}
+    """)
+
+
+COUNT_INBOX = _count_people()
+COUNT_INBOX_OF_CONTEXTS = _count_people("AND context_keys = :context_keys")
 
 
 class InboxCounts(Struct, frozen=True, kw_only=True):
@@ -56,10 +63,21 @@ class InboxCounts(Struct, frozen=True, kw_only=True):
 
 
 async def count_inbox(
-    db: Connection, environment_id: EnvironmentId, subscriber_ids: Sequence[SubscriberId]
+    db: Connection,
+    environment_id: EnvironmentId,
+    subscriber_ids: Sequence[SubscriberId],
+    *,
+    context_keys: Sequence[str] = (),
 ) -> dict[SubscriberId, InboxCounts]:
-    """Count the messages of several people in one statement; people who do not exist are left out."""
-    rows = await db.fetch(COUNT_INBOX, environment_id=environment_id, subscriber_ids=list(subscriber_ids))
+    """Count the messages of several people in one statement; people who do not exist are left out.
+
+    With contexts, only the messages of exactly these are counted.
+    """
+    scope: dict[str, Any] = {"environment_id": environment_id, "subscriber_ids": list(subscriber_ids)}
+    if context_keys:
+        rows = await db.fetch(COUNT_INBOX_OF_CONTEXTS, **scope, context_keys=json_text(sorted(context_keys)))
+    else:
+        rows = await db.fetch(COUNT_INBOX, **scope)
     return {SubscriberId(row["id"]): _counts_of([row[one] for one in Severity]) for row in rows}
 
 

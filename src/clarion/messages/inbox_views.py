@@ -6,10 +6,13 @@ Filters that no index supports read on a snapshot outside the event loop.
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from clarion.db.port import Connection
-from clarion.http.operation import Call, DetachedCall
+from clarion.http.operation import Call, Caller, DetachedCall
 from clarion.ids import MessageId
 from clarion.messages.inbox_actions import Change, change_message
+from clarion.messages.inbox_filters import InboxFilter
 from clarion.messages.inbox_listing import count_inbox_filters, list_inbox
 from clarion.messages.inbox_state import snooze
 from clarion.messages.inbox_wire import (
@@ -33,7 +36,7 @@ FindPerson = Callable[[Call], Awaitable[Subscriber]]
 
 async def list_notifications(call: DetachedCall, find_person: FindPerson, query: InboxQuery) -> InboxPageOut:
     """One page of the inbox of the person that `find_person` returns."""
-    wanted = query.read_filter()
+    wanted = limit_to_session(call.caller, query.read_filter())
 
     async def work(db: Connection) -> InboxPageOut:
         attached = _attach(call, db)
@@ -49,7 +52,7 @@ async def list_notifications(call: DetachedCall, find_person: FindPerson, query:
 async def count_notifications(call: DetachedCall, find_person: FindPerson, query: CountQuery) -> list[FilterCountOut]:
     """The counts of the inbox of the person that `find_person` returns."""
     sent = query.read_filters()
-    filters = [wanted for wanted, _ in sent]
+    filters = [limit_to_session(call.caller, wanted) for wanted, _ in sent]
 
     async def work(db: Connection) -> list[int]:
         return await count_inbox_filters(db, await find_person(_attach(call, db)), filters)
@@ -57,6 +60,13 @@ async def count_notifications(call: DetachedCall, find_person: FindPerson, query
     is_light = all(one.is_light for one in filters)
     counts = await (call.database.read(work) if is_light else call.database.scan(work))
     return [FilterCountOut(count=count, filter=one) for count, (_, one) in zip(counts, sent, strict=True)]
+
+
+def limit_to_session(caller: Caller, wanted: InboxFilter) -> InboxFilter:
+    """The filter for a session: one with contexts has the messages of exactly these contexts."""
+    if caller.session is None or not caller.session.context_keys:
+        return wanted
+    return replace(wanted, context_keys=caller.session.context_keys)
 
 
 async def change_notification(
