@@ -164,3 +164,20 @@ def test_frames_of_all_sizes_are_those_of_the_library(size: int) -> None:
     payload = b"x" * size
 
     assert text_frame(payload) == Frame(Opcode.TEXT, payload).serialize(mask=False)
+
+
+async def test_sockets_get_the_messages_and_counts_of_exactly_their_contexts(
+    address: str, ada: Person, make_person: MakePerson, deliver: Deliver
+) -> None:
+    of_acme = await make_person("ada", context_keys=("tenant:acme",))
+    async with PlainClient.open(address, ada.token) as plain, PlainClient.open(address, of_acme.token) as acme:
+        await plain.events(2)
+        await acme.events(2)
+        await deliver(ada, content="Of a context", context_keys='["tenant:acme"]')
+        pushed = await acme.events(3)
+        await deliver(ada, content="Of none")
+        others = await plain.events(3)
+
+    assert (names(pushed), pushed[0][1]["message"]["content"]) == (ARRIVAL, "Of a context")
+    assert (names(others), others[0][1]["message"]["content"]) == (ARRIVAL, "Of none")
+    assert others[1][1]["unreadCount"] == 1

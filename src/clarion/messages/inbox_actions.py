@@ -30,7 +30,7 @@ async def change_message(
 
     A change that makes no difference writes nothing and causes no event.
     """
-    before = await inbox_store.get_for_update(call.db, subscriber, message_id)
+    before = await inbox_store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
     after = change(before, call.now)
     if after == before:
         return before
@@ -48,7 +48,7 @@ async def change_message(
 
 async def delete_message(call: Call, subscriber: Subscriber, message_id: MessageId) -> None:
     """Delete one message of the person's inbox."""
-    found = await inbox_store.get_for_update(call.db, subscriber, message_id)
+    found = await inbox_store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
     await append_message_events(call.db, call.environment_id, [(EventType.MESSAGE_DELETED, message_id)], call.now)
     await inbox_store.delete_one(call.db, subscriber, message_id)
     if found.is_unread:
@@ -93,6 +93,11 @@ async def delete_all(call: Call, subscriber: Subscriber, wanted: InboxFilter) ->
     deleted = await inbox_store.delete_all(call.db, subscriber, wanted)
     if deleted:
         announce_changes(call, [subscriber.id])
+
+
+def _contexts_of(call: Call) -> tuple[str, ...] | None:
+    """The contexts whose messages the caller may change; an API key those of any."""
+    return None if call.caller.session is None else call.caller.session.context_keys
 
 
 async def _finish(call: Call, subscriber: Subscriber, event: EventType, changed: Sequence[MessageId]) -> None:

@@ -35,14 +35,14 @@ def _count_severity(severity: Severity, condition: str) -> str:
     """
 
 
-def _count_people(condition: str = "") -> Query:
+def _count_people(condition: str) -> Query:
     return sql(f"""
         SELECT s.id, {", ".join(_count_severity(one, condition) for one in Severity)}
         FROM subscribers AS s WHERE s.environment_id = :environment_id AND s.id {{any:subscriber_ids}}
     """)
 
 
-COUNT_INBOX = _count_people()
+COUNT_INBOX = _count_people("AND context_keys IS NULL")
 COUNT_INBOX_OF_CONTEXTS = _count_people("AND context_keys = :context_keys")
 
 
@@ -71,7 +71,7 @@ async def count_inbox(
 ) -> dict[SubscriberId, InboxCounts]:
     """Count the messages of several people in one statement; people who do not exist are left out.
 
-    With contexts, only the messages of exactly these are counted.
+    Only messages of exactly the given contexts are counted; without contexts, those that have none.
     """
     scope: dict[str, Any] = {"environment_id": environment_id, "subscriber_ids": list(subscriber_ids)}
     if context_keys:

@@ -42,7 +42,8 @@ class InboxFilter(Struct, frozen=True, kw_only=True):
     data: tuple[DataCondition, ...] = ()
     created_gte: Millis | None = None
     created_lte: Millis | None = None
-    context_keys: tuple[str, ...] = ()
+    context_keys: tuple[str, ...] | None = None
+    """Of exactly these contexts, or of none if it is empty; None: of any."""
 
     @property
     def is_light(self) -> bool:

@@ -117,6 +117,8 @@ async def build_conditions(
     if wanted.context_keys:
         parameters["context_keys"] = json_text(sorted(wanted.context_keys))
         terms.append(f"t.context_keys = :{prefix}context_keys")
+    elif wanted.context_keys is not None:
+        terms.append("t.context_keys IS NULL")
     if wanted.created_gte is not None:
         parameters |= {"gte": wanted.created_gte, "first": first_id(Millis(wanted.created_gte - _SLACK))}
         terms.append(f"t.created_at >= :{prefix}gte AND t.position >= :{prefix}first")

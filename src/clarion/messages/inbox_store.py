@@ -17,7 +17,9 @@ from clarion.subscribers.model import Subscriber
 FIND_FOR_UPDATE = sql(f"""
     SELECT {COLUMNS} FROM messages AS t
     WHERE t.environment_id = :environment_id AND t.id = :id
-    AND t.subscriber_id = :subscriber_id AND t.channel = 'in_app' {{for_update}}
+    AND t.subscriber_id = :subscriber_id AND t.channel = 'in_app'
+    AND (CAST(:is_any_context AS BOOLEAN) OR t.context_keys IS NOT DISTINCT FROM CAST(:context_keys AS TEXT))
+    {{for_update}}
 """)
 UPDATE_STATE = sql("""
     UPDATE messages SET
@@ -31,10 +33,20 @@ DELETE_ONE = sql("""
 """)
 
 
-async def get_for_update(db: Connection, subscriber: Subscriber, message_id: MessageId) -> InboxMessage:
-    """Return a message of the person's inbox and lock it; raises NotFound if it is somebody else's."""
+async def get_for_update(
+    db: Connection, subscriber: Subscriber, message_id: MessageId, context_keys: Sequence[str] | None
+) -> InboxMessage:
+    """Return a message of the person's inbox and lock it; raises NotFound if it is somebody else's.
+
+    The same for one that is not of exactly the given contexts; None stands for any.
+    """
     row = await db.fetch_one(
-        FIND_FOR_UPDATE, environment_id=subscriber.environment_id, id=message_id, subscriber_id=subscriber.id
+        FIND_FOR_UPDATE,
+        environment_id=subscriber.environment_id,
+        id=message_id,
+        subscriber_id=subscriber.id,
+        is_any_context=context_keys is None,
+        context_keys=json_text(sorted(context_keys)) if context_keys else None,
     )
     if row is None:
         raise NotFound("Notification", id_text(message_id))

@@ -63,10 +63,8 @@ async def count_notifications(call: DetachedCall, find_person: FindPerson, query
 
 
 def limit_to_session(caller: Caller, wanted: InboxFilter) -> InboxFilter:
-    """The filter for a session: one with contexts has the messages of exactly these contexts."""
-    if caller.session is None or not caller.session.context_keys:
-        return wanted
-    return replace(wanted, context_keys=caller.session.context_keys)
+    """The filter for a session, which has the messages of exactly its contexts; for an API key the filter itself."""
+    return wanted if caller.session is None else replace(wanted, context_keys=caller.session.context_keys)
 
 
 async def change_notification(

@@ -81,7 +81,7 @@ class InboxQuery(Wire):
             severities=self.severity,
             created_gte=_millis(self.created_gte),
             created_lte=_millis(self.created_lte),
-            context_keys=self.context_keys,
+            context_keys=self.context_keys or None,
         )
 
     def echo(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class CountFilter(Wire, forbid_unknown_fields=True):
             severities=(self.severity,) if isinstance(self.severity, Severity) else tuple(self.severity or ()),
             created_gte=_millis(self.created_gte),
             created_lte=_millis(self.created_lte),
-            context_keys=tuple(self.context_keys or ()),
+            context_keys=tuple(self.context_keys) if self.context_keys else None,
         )
 
 
@@ -149,7 +149,7 @@ class ManyIn(Wire):
         return InboxFilter(
             tags=_read_tags(self.tags, "tags"),
             data=read_data(self.data),
-            context_keys=tuple(self.context_keys or ()),
+            context_keys=tuple(self.context_keys) if self.context_keys else None,
         )
 
 

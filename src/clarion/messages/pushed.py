@@ -1,15 +1,16 @@
 """Messages as they are pushed to sockets: the shape that the published clients turn into what a list shows."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from msgspec import UNSET, UnsetType, field
 
 from clarion.clock import Millis, iso_text
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.http.wire import Wire, given
 from clarion.ids import EnvironmentId, MessageId, id_text
+from clarion.jsontext import json_value
 from clarion.messages.model import Message
 from clarion.messages.store import COLUMNS, message_of
 from clarion.subscribers.model import Subscriber
@@ -19,7 +20,7 @@ from clarion.workflows.model import Workflow
 from clarion.workflows.store import list_workflows_by_id
 
 LIST_PUSHED = sql(f"""
-    SELECT {COLUMNS}, g.transaction_key FROM messages AS t
+    SELECT {COLUMNS}, t.context_keys, g.transaction_key FROM messages AS t
     JOIN triggers AS g ON g.environment_id = t.environment_id AND g.id = t.trigger_id
     WHERE t.environment_id = :environment_id AND t.id {{any:ids}} AND t.channel = 'in_app'
 """)
@@ -94,6 +95,7 @@ class PushedMessage(Wire):
     cta: dict[str, Any]
     data: dict[str, Any] | UnsetType = UNSET
     tags: list[str]
+    context_keys: list[str]
     severity: Severity
     seen: bool
     read: bool
@@ -110,7 +112,8 @@ class PushedMessage(Wire):
     workflow: InboxWorkflowOut
 
     @classmethod
-    def of(cls, message: Message, transaction_key: str, workflow: Workflow, subscriber: Subscriber) -> Self:
+    def of(cls, stored: "_Stored", workflow: Workflow, subscriber: Subscriber) -> Self:
+        message = stored.message
         return cls(
             id=id_text(message.id),
             template_id=id_text(message.workflow_id),
@@ -118,7 +121,7 @@ class PushedMessage(Wire):
             notification_id=id_text(message.notification_id),
             subscriber_id=id_text(message.subscriber_id),
             template_identifier=workflow.key,
-            transaction_id=transaction_key,
+            transaction_id=stored.transaction_key,
             channel=message.channel,
             subject=given(message.subject),
             content=message.content,
@@ -126,6 +129,7 @@ class PushedMessage(Wire):
             cta=_NO_CTA | (message.cta or {}),
             data=given(message.data),
             tags=workflow.tags,
+            context_keys=stored.context_keys,
             severity=message.severity,
             seen=message.seen,
             read=message.read,
@@ -148,22 +152,28 @@ async def list_pushed_messages(
 ) -> dict[MessageId, PushedMessage]:
     """Return the given in-app messages that still exist, as they are stored now."""
     rows = await db.fetch(LIST_PUSHED, environment_id=environment_id, ids=list(ids))
-    found = [_split(row) for row in rows]
+    found = [_stored_of(row) for row in rows]
     if not found:
         return {}
-    workflows = await list_workflows_by_id(db, environment_id, [one.workflow_id for one, _ in found])
-    people = await list_subscribers_by_id(db, environment_id, [one.subscriber_id for one, _ in found])
+    workflows = await list_workflows_by_id(db, environment_id, [one.message.workflow_id for one in found])
+    people = await list_subscribers_by_id(db, environment_id, [one.message.subscriber_id for one in found])
     return {
-        one.id: PushedMessage.of(one, key, workflows[one.workflow_id], people[one.subscriber_id])
-        for one, key in found
-        if one.subscriber_id in people
+        one.message.id: PushedMessage.of(one, workflows[one.message.workflow_id], people[one.message.subscriber_id])
+        for one in found
+        if one.message.subscriber_id in people
     }
 
 
-def _split(row: Any) -> tuple[Message, str]:
+class _Stored(NamedTuple):
+    message: Message
+    transaction_key: str
+    context_keys: list[str]
+
+
+def _stored_of(row: Row) -> _Stored:
     values = dict(row)
-    key: str = values.pop("transaction_key")
-    return message_of(values), key
+    transaction_key, context_keys = values.pop("transaction_key"), values.pop("context_keys")
+    return _Stored(message_of(values), transaction_key, json_value(context_keys) or [])
 
 
 def _time(moment: Millis | None) -> str | UnsetType:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from clarion.bus import InboxChange
@@ -23,17 +24,30 @@ _MAX_PEOPLE = 200
 _MAX_MESSAGES = 100
 """Of one person at a time."""
 
+ContextKeys = tuple[str, ...]
+_Counts = dict[tuple[SubscriberId, ContextKeys], InboxCounts]
+
 log = logging.getLogger(__name__)
 
 
 class Person:
-    """Somebody who is connected, with one or more sockets."""
+    """Somebody who is connected, with one or more sockets of the same contexts."""
 
-    __slots__ = ("arrived", "counts", "due_at", "environment_id", "new_sockets", "sockets", "subscriber_id")
+    __slots__ = (
+        "arrived",
+        "context_keys",
+        "counts",
+        "due_at",
+        "environment_id",
+        "new_sockets",
+        "sockets",
+        "subscriber_id",
+    )
 
-    def __init__(self, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> None:
-        self.environment_id = environment_id
-        self.subscriber_id = subscriber_id
+    def __init__(self, claim: Claim) -> None:
+        self.environment_id = claim.environment_id
+        self.subscriber_id = claim.subscriber_id
+        self.context_keys: ContextKeys = claim.context_keys
         self.sockets: list[Socket] = []
         self.new_sockets: list[Socket] = []
         """Those among them that were sent no counts yet."""
@@ -52,7 +66,9 @@ class Hub:
         """`on_presence` is called when somebody connects or when their last socket is gone."""
         self._database = database
         self._on_presence = on_presence
-        self._people: dict[EnvironmentId, dict[SubscriberId, Person]] = {}
+        self._people: dict[EnvironmentId, dict[tuple[SubscriberId, ContextKeys], Person]] = {}
+        self._contexts: dict[EnvironmentId, Counter[ContextKeys]] = {}
+        """How many people of each set of contexts are connected; mostly there is one set, which is empty."""
         self._pending: dict[EnvironmentId, dict[Person, None]] = {}
         self._has_changes = asyncio.Event()
 
@@ -64,27 +80,28 @@ class Hub:
         return environment_id in self._people
 
     def is_connected(self, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> bool:
-        return subscriber_id in self._people.get(environment_id, ())
+        return bool(self._list_connected(environment_id, subscriber_id))
 
     def list_people(self) -> list[tuple[EnvironmentId, SubscriberId]]:
-        return [(environment_id, one) for environment_id, people in self._people.items() for one in people]
+        return [(environment_id, one) for environment_id, people in self._people.items() for one, _ in people]
 
     def add(self, socket: Socket, claim: Claim) -> None:
         """Push to a socket from now on, beginning with the counts."""
-        environment_id, subscriber_id = claim.environment_id, claim.subscriber_id
+        environment_id, key = claim.environment_id, (claim.subscriber_id, claim.context_keys)
         people = self._people.setdefault(environment_id, {})
-        person = people.get(subscriber_id)
+        person = people.get(key)
         if person is None:
-            person = people[subscriber_id] = Person(environment_id, subscriber_id)
-            self._on_presence(environment_id, subscriber_id)
+            person = people[key] = Person(claim)
+            self._contexts.setdefault(environment_id, Counter())[claim.context_keys] += 1
+            self._on_presence(environment_id, claim.subscriber_id)
         person.sockets.append(socket)
         person.new_sockets.append(socket)
         person.due_at = 0.0
         self._await_push(person)
 
     def remove(self, socket: Socket, claim: Claim) -> None:
-        environment_id, subscriber_id = claim.environment_id, claim.subscriber_id
-        person = self._people.get(environment_id, {}).get(subscriber_id)
+        environment_id, key = claim.environment_id, (claim.subscriber_id, claim.context_keys)
+        person = self._people.get(environment_id, {}).get(key)
         if person is None or socket not in person.sockets:
             return
         person.sockets.remove(socket)
@@ -92,18 +109,28 @@ class Hub:
             person.new_sockets.remove(socket)
         if person.sockets:
             return
-        del self._people[environment_id][subscriber_id]
-        if not self._people[environment_id]:
-            del self._people[environment_id]
-        self._on_presence(environment_id, subscriber_id)
+        del self._people[environment_id][key]
+        contexts = self._contexts[environment_id]
+        contexts[claim.context_keys] -= 1
+        if not contexts[claim.context_keys]:
+            del contexts[claim.context_keys]
+        if not contexts:
+            del self._people[environment_id], self._contexts[environment_id]
+        self._on_presence(environment_id, claim.subscriber_id)
 
     def note(self, changes: Sequence[InboxChange]) -> None:
         """Push changes of people who are connected here, in a moment."""
         for change in changes:
-            person = self._people.get(change.environment_id, {}).get(change.subscriber_id)
-            if person is not None:
+            for person in self._list_connected(change.environment_id, change.subscriber_id):
                 person.arrived.update(dict.fromkeys(change.arrived))
                 self._await_push(person)
+
+    def _list_connected(self, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> list[Person]:
+        people = self._people.get(environment_id)
+        if people is None:
+            return []
+        found = (people.get((subscriber_id, one)) for one in self._contexts[environment_id])
+        return [one for one in found if one is not None]
 
     def count_again(self, environment_id: EnvironmentId | None = None) -> None:
         """Push the counts of everybody (of an environment) that are different now: changes may have been missed."""
@@ -146,11 +173,20 @@ class Hub:
 
     async def _push(self, environment_id: EnvironmentId, people: Sequence[Person]) -> None:
         taken = [(one, _take_arrived(one)) for one in people]
-        ids = [message_id for _, found in taken for message_id in found]
+        ids = list({message_id for _, found in taken for message_id in found})
+        by_contexts: dict[ContextKeys, list[SubscriberId]] = {}
+        for one in people:
+            by_contexts.setdefault(one.context_keys, []).append(one.subscriber_id)
 
-        async def load(db: Connection) -> tuple[dict[MessageId, PushedMessage], dict[SubscriberId, InboxCounts]]:
+        async def load(db: Connection) -> tuple[dict[MessageId, PushedMessage], _Counts]:
             messages = await list_pushed_messages(db, environment_id, ids) if ids else {}
-            return messages, await count_inbox(db, environment_id, [one.subscriber_id for one in people])
+            return messages, {
+                (subscriber_id, context_keys): counts
+                for context_keys, found in by_contexts.items()
+                for subscriber_id, counts in (
+                    await count_inbox(db, environment_id, found, context_keys=context_keys)
+                ).items()
+            }
 
         try:
             messages, counts = await choose_read(self._database, len(people) + len(ids))(load)
@@ -159,12 +195,9 @@ class Hub:
             self._postpone(taken)
             return
         for one, found in taken:
-            # What other processes announce is checked: a message goes to the person whose message it is.
-            owner = id_text(one.subscriber_id)
             arrived = [messages[message_id] for message_id in found if message_id in messages]
-            _send(
-                one, [message for message in arrived if message.subscriber_id == owner], counts.get(one.subscriber_id)
-            )
+            counted = counts.get((one.subscriber_id, one.context_keys))
+            _send(one, [message for message in arrived if _is_for(message, one)], counted)
             if one.arrived:
                 self._await_push(one)
 
@@ -185,6 +218,11 @@ def _first_due(pending: Iterable[Person], now: float) -> list[Person]:
             if len(found) == _MAX_PEOPLE:
                 break
     return found
+
+
+def _is_for(message: PushedMessage, person: Person) -> bool:
+    """Whether it is the person's; what other processes announce is checked too."""
+    return message.subscriber_id == id_text(person.subscriber_id) and tuple(message.context_keys) == person.context_keys
 
 
 def _take_arrived(person: Person) -> list[MessageId]:

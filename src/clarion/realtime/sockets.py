@@ -42,6 +42,7 @@ class Claim(Struct, frozen=True, kw_only=True):
 
     environment_id: EnvironmentId
     subscriber_id: SubscriberId
+    context_keys: tuple[str, ...] = ()
     epoch: int
     expires_at: Millis
 

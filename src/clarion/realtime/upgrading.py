@@ -66,6 +66,7 @@ class SocketUpgrader:
         return Claim(
             environment_id=caller.environment_id,
             subscriber_id=caller.session.subscriber_id,
+            context_keys=caller.session.context_keys,
             epoch=caller.session.epoch,
             expires_at=caller.expires_at or Millis(0),
         )

@@ -270,6 +270,7 @@ messages = Table(
         "severity",
         "seen",
         "position",
+        "context_keys",
         sqlite_where=text(_UNREAD),
         postgresql_where=text(_UNREAD),
     ),

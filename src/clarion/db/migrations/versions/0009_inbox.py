@@ -70,7 +70,10 @@ def _order_messages() -> None:
         ],
     )
     _partial_index(
-        "messages_unread", "messages", ["environment_id", "subscriber_id", "severity", "seen", "position"], UNREAD
+        "messages_unread",
+        "messages",
+        ["environment_id", "subscriber_id", "severity", "seen", "position", "context_keys"],
+        UNREAD,
     )
     _partial_index("messages_snoozed", "messages", ["environment_id", "subscriber_id", "position"], SNOOZED)
     _partial_index("messages_wake", "messages", ["snoozed_until", "environment_id", "id"], SNOOZED)
