@@ -9,7 +9,7 @@ from clarion.clock import ManualClock, Millis, iso_text
 from clarion.db.port import Database
 from clarion.ids import id_text, new_id
 from clarion.jsontext import json_text
-from clarion.messages.inbox_counts import count_inbox
+from clarion.messages.inbox.counts import count_inbox
 from clarion.vocabulary import Channel, Severity
 from clarion.workflows.model import MainSwitch, PreferenceLayer
 from clarion.workflows.store import mark_workflow_deleted

@@ -5,7 +5,7 @@ from typing import Any
 from clarion.clock import Millis
 from clarion.db.port import Database
 from clarion.ids import SubscriberId
-from clarion.messages.inbox_counts import COUNT_INBOX, InboxCounts, count_inbox
+from clarion.messages.inbox.counts import COUNT_INBOX, InboxCounts, count_inbox
 from clarion.vocabulary import Channel, Severity
 from tests.plans import explain
 from tests.records import NOW, make_job, make_message, make_notification, make_subscriber

@@ -9,8 +9,8 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.messages.feed import filter_feed
 from clarion.messages.filters import filter_messages
-from clarion.messages.inbox_filters import InboxFilter
-from clarion.messages.inbox_listing import Conditions, build_conditions, page_query
+from clarion.messages.inbox.filters import InboxFilter
+from clarion.messages.inbox.listing import Conditions, build_conditions, page_query
 from clarion.messages.wire import MessageQuery
 from clarion.vocabulary import Channel, Severity
 from tests.plans import explain

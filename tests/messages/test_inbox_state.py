@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from clarion.clock import HOUR, Millis
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, TransactionKey, WorkflowId
-from clarion.messages import inbox_state as state
+from clarion.messages.inbox import state
 from clarion.messages.model import InboxMessage
 from clarion.vocabulary import Severity
 

@@ -6,7 +6,7 @@ from clarion.clock import Millis, iso_text
 from clarion.db.port import Database
 from clarion.ids import id_text
 from clarion.jsontext import json_text
-from clarion.messages.pushed import list_pushed_messages
+from clarion.messages.inbox.pushed import list_pushed_messages
 from clarion.vocabulary import Channel, Severity
 from tests.records import NOW, make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
 from tests.support import Site

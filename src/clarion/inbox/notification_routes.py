@@ -6,17 +6,16 @@ from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId
 from clarion.inbox.access import get_session_subscriber
 from clarion.inbox.wire import Data
-from clarion.messages import inbox_actions as actions
-from clarion.messages import inbox_state as state
-from clarion.messages.inbox_filters import InboxFilter
-from clarion.messages.inbox_views import (
+from clarion.messages.inbox import actions, state
+from clarion.messages.inbox.filters import InboxFilter
+from clarion.messages.inbox.views import (
     change_notification,
     count_notifications,
     limit_to_session,
     list_notifications,
     snooze_notification,
 )
-from clarion.messages.inbox_wire import (
+from clarion.messages.inbox.wire import (
     ActionIn,
     CountQuery,
     FilterCountOut,

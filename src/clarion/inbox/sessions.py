@@ -16,7 +16,7 @@ from clarion.http.operation import SubscriberSession
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.inbox.hashes import is_hash_of, list_signed_forms
 from clarion.integrations.cache import IntegrationCache
-from clarion.messages.inbox_counts import InboxCounts, count_inbox
+from clarion.messages.inbox.counts import InboxCounts, count_inbox
 from clarion.subscribers.model import Subscriber, changed_fields
 from clarion.subscribers.store import find_subscriber, update_subscriber, upsert_subscriber
 from clarion.vault import Vault

@@ -6,15 +6,14 @@ from typing import Literal
 from clarion.errors import Invalid
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberKey
-from clarion.messages import inbox_actions as actions
-from clarion.messages import inbox_state as state
-from clarion.messages.inbox_views import (
+from clarion.messages.inbox import actions, state
+from clarion.messages.inbox.views import (
     change_notification,
     count_notifications,
     list_notifications,
     snooze_notification,
 )
-from clarion.messages.inbox_wire import (
+from clarion.messages.inbox.wire import (
     CountQuery,
     FilterCountOut,
     InboxNotificationOut,

@@ -9,9 +9,9 @@ from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
 from clarion.messages import store
-from clarion.messages.announcing import announce_changes
 from clarion.messages.feed import filter_feed, read_pattern
 from clarion.messages.filters import filter_messages, filter_outbox
+from clarion.messages.inbox.announcing import announce_changes
 from clarion.messages.model import Message, decide_marks
 from clarion.messages.wire import (
     CountOut,

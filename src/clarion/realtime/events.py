@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from clarion.messages.inbox_counts import InboxCounts
-from clarion.messages.pushed import PushedMessage
+from clarion.messages.inbox.counts import InboxCounts
+from clarion.messages.inbox.pushed import PushedMessage
 from clarion.vocabulary import Severity
 
 

@@ -9,8 +9,8 @@ from clarion.bus import InboxChange
 from clarion.db.port import Connection, Database
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, id_text
-from clarion.messages.inbox_counts import InboxCounts, count_inbox
-from clarion.messages.pushed import PushedMessage, list_pushed_messages
+from clarion.messages.inbox.counts import InboxCounts, count_inbox
+from clarion.messages.inbox.pushed import PushedMessage, list_pushed_messages
 from clarion.realtime.events import Event, changed_count_events, message_event
 from clarion.realtime.reading import choose_read
 from clarion.realtime.sockets import Claim, Socket

@@ -7,8 +7,8 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, new_id
 from clarion.jsontext import json_text
-from clarion.messages.inbox_listing import COLUMNS, inbox_message_of
-from clarion.messages.inbox_state import wake
+from clarion.messages.inbox.listing import COLUMNS, inbox_message_of
+from clarion.messages.inbox.state import wake
 from clarion.messages.model import InboxMessage
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType

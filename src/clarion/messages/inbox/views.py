@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from clarion.db.port import Connection
 from clarion.http.operation import Call, Caller, DetachedCall
 from clarion.ids import MessageId
-from clarion.messages.inbox_actions import Change, change_message
-from clarion.messages.inbox_filters import InboxFilter
-from clarion.messages.inbox_listing import count_inbox_filters, list_inbox
-from clarion.messages.inbox_state import snooze
-from clarion.messages.inbox_wire import (
+from clarion.messages.inbox.actions import Change, change_message
+from clarion.messages.inbox.filters import InboxFilter
+from clarion.messages.inbox.listing import count_inbox_filters, list_inbox
+from clarion.messages.inbox.pushed import InboxWorkflowOut
+from clarion.messages.inbox.state import snooze
+from clarion.messages.inbox.wire import (
     CountQuery,
     FilterCountOut,
     InboxNotificationOut,
@@ -26,7 +27,6 @@ from clarion.messages.inbox_wire import (
     find_message_id,
 )
 from clarion.messages.model import InboxMessage
-from clarion.messages.pushed import InboxWorkflowOut
 from clarion.subscribers.model import Subscriber
 from clarion.webhooks.model import EventType
 from clarion.workflows.store import list_workflows_by_id

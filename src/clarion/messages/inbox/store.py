@@ -9,8 +9,8 @@ from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.ids import MessageId, id_text
 from clarion.jsontext import json_text
-from clarion.messages.inbox_filters import InboxFilter
-from clarion.messages.inbox_listing import COLUMNS, build_conditions, inbox_message_of
+from clarion.messages.inbox.filters import InboxFilter
+from clarion.messages.inbox.listing import COLUMNS, build_conditions, inbox_message_of
 from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 

@@ -11,9 +11,9 @@ from clarion.bus import Signal
 from clarion.clock import Millis
 from clarion.http.operation import Call
 from clarion.ids import MessageId
-from clarion.messages import inbox_store
-from clarion.messages.announcing import announce_changes
-from clarion.messages.inbox_filters import InboxFilter
+from clarion.messages.inbox import store
+from clarion.messages.inbox.announcing import announce_changes
+from clarion.messages.inbox.filters import InboxFilter
 from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 from clarion.webhooks.events import append_message_events
@@ -30,11 +30,11 @@ async def change_message(
 
     A change that makes no difference writes nothing and causes no event.
     """
-    before = await inbox_store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
+    before = await store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
     after = change(before, call.now)
     if after == before:
         return before
-    await inbox_store.update_state(call.db, after, call.now)
+    await store.update_state(call.db, after, call.now)
     was_read = event is EventType.MESSAGE_READ and before.read and not before.archived
     if event is not None and not was_read:
         await append_message_events(call.db, call.environment_id, [(event, message_id)], call.now)
@@ -48,9 +48,9 @@ async def change_message(
 
 async def delete_message(call: Call, subscriber: Subscriber, message_id: MessageId) -> None:
     """Delete one message of the person's inbox."""
-    found = await inbox_store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
+    found = await store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
     await append_message_events(call.db, call.environment_id, [(EventType.MESSAGE_DELETED, message_id)], call.now)
-    await inbox_store.delete_one(call.db, subscriber, message_id)
+    await store.delete_one(call.db, subscriber, message_id)
     if found.is_unread:
         announce_changes(call, [subscriber.id])
 
@@ -59,27 +59,25 @@ async def mark_all_seen(
     call: Call, subscriber: Subscriber, wanted: InboxFilter, ids: Sequence[MessageId] | None = None
 ) -> None:
     """Mark messages as seen. Nobody is told: the number of unread messages stays the same."""
-    changed = await inbox_store.mark_all_seen(call.db, subscriber, wanted, ids, call.now)
+    changed = await store.mark_all_seen(call.db, subscriber, wanted, ids, call.now)
     await _append_events(call, EventType.MESSAGE_SEEN, changed)
 
 
 async def mark_all_read(call: Call, subscriber: Subscriber, wanted: InboxFilter) -> None:
     """Mark all unread messages that fit as read; snoozed ones are left alone, because they come back as unread."""
-    changed = await inbox_store.mark_all_read(call.db, subscriber, replace(wanted, read=False, snoozed=False), call.now)
+    changed = await store.mark_all_read(call.db, subscriber, replace(wanted, read=False, snoozed=False), call.now)
     await _finish(call, subscriber, EventType.MESSAGE_READ, changed)
 
 
 async def archive_all(call: Call, subscriber: Subscriber, wanted: InboxFilter) -> None:
     """Archive all messages that fit; snoozed ones are left alone."""
-    changed = await inbox_store.archive_all(
-        call.db, subscriber, replace(wanted, archived=False, snoozed=False), call.now
-    )
+    changed = await store.archive_all(call.db, subscriber, replace(wanted, archived=False, snoozed=False), call.now)
     await _finish(call, subscriber, EventType.MESSAGE_ARCHIVED, changed)
 
 
 async def archive_all_read(call: Call, subscriber: Subscriber, wanted: InboxFilter) -> None:
     """Archive all messages that fit and are read. Nobody is told: the number of unread messages stays the same."""
-    changed = await inbox_store.archive_all(
+    changed = await store.archive_all(
         call.db, subscriber, replace(wanted, archived=False, snoozed=False, read=True), call.now
     )
     await _append_events(call, EventType.MESSAGE_ARCHIVED, changed)
@@ -88,9 +86,9 @@ async def archive_all_read(call: Call, subscriber: Subscriber, wanted: InboxFilt
 async def delete_all(call: Call, subscriber: Subscriber, wanted: InboxFilter) -> None:
     """Delete all messages that fit, archived and snoozed ones included."""
     if await list_listeners(call.db, call.environment_id):
-        ids = await inbox_store.list_ids(call.db, subscriber, wanted)
+        ids = await store.list_ids(call.db, subscriber, wanted)
         await _append_events(call, EventType.MESSAGE_DELETED, ids)
-    deleted = await inbox_store.delete_all(call.db, subscriber, wanted)
+    deleted = await store.delete_all(call.db, subscriber, wanted)
     if deleted:
         announce_changes(call, [subscriber.id])
 

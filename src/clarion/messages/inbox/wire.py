@@ -14,9 +14,9 @@ from clarion.http.pages import MAX_OFFSET
 from clarion.http.validation import find_problems
 from clarion.http.wire import IdText, MomentText, Wire, given, parse_checked
 from clarion.ids import MessageId, find_id, id_text
-from clarion.messages.inbox_filters import InboxFilter, check_tags, read_data
+from clarion.messages.inbox.filters import InboxFilter, check_tags, read_data
+from clarion.messages.inbox.pushed import InboxWorkflowOut
 from clarion.messages.model import InboxMessage
-from clarion.messages.pushed import InboxWorkflowOut
 from clarion.messages.wire import MAX_MARKED
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel, Severity

@@ -12,8 +12,8 @@ from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import Query, sql
 from clarion.ids import EnvironmentId, MessageId, WorkflowId, first_id, last_id
 from clarion.jsontext import json_text, json_value
-from clarion.messages.inbox_counts import MAX_INBOX_COUNT
-from clarion.messages.inbox_filters import InboxFilter, TagGroups
+from clarion.messages.inbox.counts import MAX_INBOX_COUNT
+from clarion.messages.inbox.filters import InboxFilter, TagGroups
 from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Severity
