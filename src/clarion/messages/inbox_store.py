@@ -8,7 +8,6 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.ids import MessageId, id_text
-from clarion.jsontext import json_text
 from clarion.messages.inbox_filters import InboxFilter
 from clarion.messages.inbox_listing import COLUMNS, build_conditions, inbox_message_of
 from clarion.messages.model import InboxMessage
@@ -54,7 +53,7 @@ async def update_state(db: Connection, message: InboxMessage, now: Millis) -> No
         archived=message.archived,
         archived_at=message.archived_at,
         snoozed_until=message.snoozed_until,
-        cta=None if message.cta is None else json_text(message.cta),
+        cta=message.cta,
         updated_at=now,
     )
 
