@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 from clarion.clock import HOUR, Millis
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, TransactionKey, WorkflowId
+from clarion.jsontext import json_value
 from clarion.messages.inbox import state
 from clarion.messages.model import InboxMessage
 from clarion.vocabulary import Severity
 
 START = Millis(1_000_000)
-CTA = {"action": {"buttons": [{"type": "primary", "content": "Go"}]}}
+CTA = '{"action":{"buttons":[{"type":"primary","content":"Go"}]}}'
 
 NEW = InboxMessage(
     environment_id=EnvironmentId(bytes(16)),
@@ -105,8 +106,7 @@ def test_a_message_is_as_its_owner_expects_after_any_actions(actions: list[str])
         assert (message.read, message.seen, message.archived) == (model.read, model.seen, model.archived)
         assert (message.snoozed_until is not None) is model.snoozed
         assert len(message.delivered_at) == model.deliveries
-        cta = message.cta or {}
-        assert (cta["action"].get("status") == "done") is model.done
+        assert (json_value(message.cta)["action"].get("status") == "done") is model.done
         # A moment is there exactly when its flag is, and stays while the flag does.
         for flag in ("read", "seen", "archived"):
             moment = getattr(message, f"{flag}_at")

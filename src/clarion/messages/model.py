@@ -83,9 +83,9 @@ class InboxMessage(Struct, frozen=True, kw_only=True):
     content: str
     subject: str | None
     avatar: str | None
-    cta: dict[str, Any] | None
+    cta: str | None
+    """JSON text, like `data`: it is decoded only where it is needed."""
     data: str | None
-    """JSON text."""
     severity: Severity
     seen: bool
     read: bool

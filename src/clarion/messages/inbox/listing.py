@@ -21,7 +21,7 @@ from clarion.vocabulary import Severity
 # A message's position is made when it is created, but may be ahead of the clock by up to a second.
 _SLACK = 1_000
 _REACH = MAX_INBOX_COUNT + 1
-_decode = msgspec.json.Decoder().decode
+_decode_moments = msgspec.json.Decoder(list[Millis]).decode
 
 IS_UNREAD = "t.channel = 'in_app' AND NOT t.read AND NOT t.archived AND t.snoozed_until IS NULL"
 """As the index of unread messages says it."""
@@ -155,14 +155,10 @@ def page_query(dialect: Dialect, conditions: Conditions, *, has_after: bool) -> 
 
 def inbox_message_of(row: Row) -> InboxMessage:
     values = dict(row)
-    created_at, delivered_at, cta = values["created_at"], values["delivered_at"], values["cta"]
-    values["cta"] = None if cta is None else _decode(cta)
-    values["delivered_at"] = [created_at] if delivered_at is None else _decode(delivered_at)
-    values["seen"], values["read"], values["archived"] = (
-        bool(values["seen"]),
-        bool(values["read"]),
-        bool(values["archived"]),
-    )
+    delivered_at = values["delivered_at"]
+    values["delivered_at"] = [values["created_at"]] if delivered_at is None else _decode_moments(delivered_at)
+    for name in ("seen", "read", "archived"):
+        values[name] = bool(values[name])
     return InboxMessage(**values)
 
 

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from clarion.clock import HOUR, Millis
 from clarion.errors import Invalid, Malformed, NotFound
 from clarion.ids import id_text
+from clarion.jsontext import json_text, json_value
 from clarion.messages.model import MAX_SNOOZE_HOURS, InboxMessage
 
 
@@ -86,8 +87,9 @@ def _read_columns(message: InboxMessage, now: Millis) -> dict[str, Any]:
 
 
 def _set_action(message: InboxMessage, button: str, status: str) -> InboxMessage:
-    cta = message.cta or {}
+    cta: dict[str, Any] = json_value(message.cta) or {}
     action = cta.get("action") or {}
     if not any(one.get("type") == button for one in action.get("buttons", ())):
         raise Malformed(f"This notification has no {button} action")
-    return replace(message, cta={**cta, "action": {**action, "status": status, "result": {"type": button}}})
+    changed = {**cta, "action": {**action, "status": status, "result": {"type": button}}}
+    return replace(message, cta=json_text(changed))

@@ -66,7 +66,7 @@ async def update_state(db: Connection, message: InboxMessage, now: Millis) -> No
         archived=message.archived,
         archived_at=message.archived_at,
         snoozed_until=message.snoozed_until,
-        cta=None if message.cta is None else json_text(message.cta),
+        cta=message.cta,
         updated_at=now,
     )
 

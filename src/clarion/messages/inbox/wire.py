@@ -1,11 +1,10 @@
 """Shapes of the inbox: notifications as lists show them, and the filters and bodies of its operations."""
 
 import functools
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, cast
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from clarion.clock import Millis, iso_text
 from clarion.errors import Invalid, Malformed
@@ -171,6 +170,39 @@ class ActionIn(Wire):
     action_type: Literal["primary", "secondary"]
 
 
+class _StoredButton(Struct, frozen=True):
+    type: Literal["primary", "secondary"]
+    content: str
+    url: str | None = None
+    target: str | None = None
+
+
+class _StoredResult(Struct, frozen=True):
+    type: str | None = None
+
+
+class _StoredAction(Struct, frozen=True):
+    buttons: list[_StoredButton] = []
+    status: str | None = None
+    result: _StoredResult | None = None
+
+
+class _StoredLink(Struct, frozen=True):
+    url: str | None = None
+    target: str | None = None
+
+
+class _StoredCta(Struct, frozen=True):
+    """The buttons and the link of a message, as they are stored."""
+
+    action: _StoredAction = _StoredAction()
+    data: _StoredLink = _StoredLink()
+
+
+_decode_cta = msgspec.json.Decoder(_StoredCta).decode
+_NO_CTA = _StoredCta()
+
+
 class RedirectOut(Wire):
     url: str
     target: str | UnsetType = UNSET
@@ -240,8 +272,8 @@ class InboxNotificationOut(Wire):
 
     @classmethod
     def of(cls, message: InboxMessage, workflow: InboxWorkflowOut, to: RecipientOut) -> Self:
-        cta = message.cta or {}
-        redirect = cta.get("data")
+        cta = _NO_CTA if message.cta is None else _decode_cta(message.cta)
+        buttons = _buttons(cta.action)
         created_at = iso_text(message.created_at)
         return cls(
             id=id_text(message.id),
@@ -260,12 +292,13 @@ class InboxNotificationOut(Wire):
             first_seen_at=_time(message.seen_at),
             archived_at=_time(message.archived_at),
             avatar=given(message.avatar),
-            **_buttons(cta.get("action") or {}),
+            primary_action=buttons.get("primary", UNSET),
+            secondary_action=buttons.get("secondary", UNSET),
             channel_type=Channel.IN_APP,
             tags=workflow.tags,
             # As it is stored, without decoding it.
             data=UNSET if message.data is None else cast("dict[str, Any]", msgspec.Raw(message.data)),
-            redirect=_redirect(redirect) if redirect else UNSET,
+            redirect=_redirect(cta.data.url, cta.data.target),
             workflow=workflow,
             severity=message.severity,
         )
@@ -320,21 +353,16 @@ def _read_tags(tags: Tags, path: str) -> tuple[tuple[str, ...], ...]:
     return check_tags(tags.groups if isinstance(tags, TagChoices) else [tags], path)
 
 
-def _buttons(action: Mapping[str, Any]) -> dict[str, ButtonOut]:
-    done = action.get("result", {}).get("type") if action.get("status") == "done" else None
+def _buttons(action: _StoredAction) -> dict[str, ButtonOut]:
+    done = action.result.type if action.status == "done" and action.result is not None else None
     return {
-        f"{one['type']}_action": ButtonOut(
-            label=one["content"],
-            is_completed=one["type"] == done,
-            redirect=_redirect(one) if one.get("url") else UNSET,
-        )
-        for one in action.get("buttons", ())
-        if one["type"] in ("primary", "secondary")
+        one.type: ButtonOut(label=one.content, is_completed=one.type == done, redirect=_redirect(one.url, one.target))
+        for one in action.buttons
     }
 
 
-def _redirect(link: Mapping[str, Any]) -> RedirectOut:
-    return RedirectOut(url=link.get("url", ""), target=given(link.get("target")))
+def _redirect(url: str | None, target: str | None) -> RedirectOut | UnsetType:
+    return RedirectOut(url=url, target=given(target)) if url else UNSET
 
 
 def _time(moment: Millis | None) -> str | None:
