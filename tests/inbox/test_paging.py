@@ -43,7 +43,8 @@ async def test_pages_show_everything_that_was_there_all_the_time(
 
     own = [one for one in seen if one != first.text]
     assert kept <= set(own)
-    untouched = [one for one in own if one in kept]
+    # After a message that has come back from a snooze meanwhile, the list begins again: clients merge pages by id.
+    untouched = [one for one in dict.fromkeys(own) if one in kept]
     assert untouched == [one.text for one in reversed(made) if one.text in kept]
 
 

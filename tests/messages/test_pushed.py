@@ -49,6 +49,7 @@ async def test_a_pushed_message_has_all_that_a_list_shows(database: Database, si
         "cta": cta,
         "data": {"k": 1},
         "tags": ["news"],
+        "contextKeys": [],
         "severity": "high",
         "seen": False,
         "read": False,
