@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bench.figures import Key, Summary
 from bench.systems import BASELINE, FLOOR_HTTP, POSTGRES, SQLITE
-from bench.workloads import environments, hostile, membership, scaling, sockets
+from bench.workloads import environments, hostile, mailbox, membership, scaling, sockets
 
 
 class Medians(Struct, frozen=True):
@@ -208,6 +208,19 @@ def _of_neighbour(system: str, part: str) -> Goal:
     return Goal(text, "≤", 2, value)
 
 
+def _of_mailbox(system: str, what: str, title: str, limit: float) -> list[Goal]:
+    floor = (mailbox.NAME, system, "floor_cpu_ms")
+    return [
+        Goal(
+            f"{title} of a person with {count} messages on {_NAMES[system]}: times the CPU of an empty POST",
+            "≤",
+            limit,
+            _ratio((mailbox.NAME, system, f"{what}_{name}_cpu_ms"), floor),
+        )
+        for name, count in mailbox.MESSAGES.items()
+    ]
+
+
 _SITUATIONS = ("attacked", "alone")
 _TENANTS = (environments.BUSY, environments.BUSY_BULK)
 _IDLE = environments.IDLE
@@ -257,5 +270,7 @@ GOALS = (
         _value(_IDLE, POSTGRES, "many_resting_worker_percent"),
         "%",
     ),
+    *(goal for system in _NAMES for goal in _of_mailbox(system, "count", "Counts of the inbox", 2.5)),
+    *(goal for system in _NAMES for goal in _of_mailbox(system, "page", "A page of the inbox", 4)),
     *(_of_neighbour(system, part) for system in _NAMES for part in ("p50", "p99")),
 )

@@ -17,6 +17,7 @@ from bench.workloads import (
     inbox,
     latency,
     lifetime,
+    mailbox,
     membership,
     pages,
     scaling,
@@ -84,6 +85,7 @@ STANDALONE_WORKLOADS = (
     StandaloneWorkload(name="scaling", measure=scaling.measure),
     StandaloneWorkload(name="membership", measure=membership.measure),
     StandaloneWorkload(name="environments", measure=environments.measure),
+    StandaloneWorkload(name="mailbox", measure=mailbox.measure),
     StandaloneWorkload(name="hostile", measure=hostile.measure),
     StandaloneWorkload(name="sockets", measure=sockets.measure),
 )
