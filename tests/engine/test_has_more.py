@@ -89,7 +89,7 @@ async def test_a_crowd_is_handed_to_its_lanes_where_a_worker_has_some_of_them(wo
 
 
 async def test_a_unit_without_work_says_so(world: World, database: Database) -> None:
-    assert await work(world, database, limit=8) == UnitResult()
+    assert await work(world, database, limit=8) == UnitResult(delivered=[])
 
 
 async def test_a_unit_says_whether_it_leaves_something_to_send(world: World, database: Database) -> None:
