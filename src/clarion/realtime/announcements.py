@@ -71,8 +71,8 @@ class Announcer:
         """Send what is gathered until cancelled."""
         while True:
             await self._is_needed.wait()
-            await asyncio.sleep(_GATHER_SECONDS)
             await self.flush()
+            await asyncio.sleep(_GATHER_SECONDS)
 
     async def flush(self) -> None:
         self._is_needed.clear()

@@ -144,13 +144,12 @@ class Hub:
         loop = asyncio.get_running_loop()
         while True:
             await self._has_changes.wait()
-            await asyncio.sleep(_GATHER_SECONDS)
             # The environments take turns, so that a broadcast in one does not delay the others.
             while due := self._take_due(loop.time()):
                 for environment_id, people in due.items():
                     await self._push(environment_id, people)
-            if self._pending:
-                await asyncio.sleep(_HELD_SECONDS)
+            # What comes in the next moment is gathered.
+            await asyncio.sleep(_HELD_SECONDS if self._pending else _GATHER_SECONDS)
 
     def _await_push(self, person: Person) -> None:
         self._pending.setdefault(person.environment_id, {})[person] = None
