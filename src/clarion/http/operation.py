@@ -65,6 +65,12 @@ class Caller:
             )
         return " ".join((*sorted(self.scopes), *([] if self.expires_at is None else [str(self.expires_at)]))).encode()
 
+    def get_session(self) -> SubscriberSession:
+        """The session of a subscriber; raises TypeError if the caller is none."""
+        if self.session is None:
+            raise TypeError("Only operations with `session=True` have a session")
+        return self.session
+
     def has_scope(self, scope: Scope) -> bool:
         return Scope.ALL in self.scopes or scope in self.scopes
 
@@ -136,9 +142,7 @@ class Call(Struct):
     @property
     def session(self) -> SubscriberSession:
         """The session of an operation that is for subscribers."""
-        if self.caller.session is None:
-            raise TypeError("Only operations with `session=True` have a session")
-        return self.caller.session
+        return self.caller.get_session()
 
 
 class JsonResponse(Struct, Generic[T], frozen=True):

@@ -2,7 +2,7 @@
 
 from clarion.db.query import sql
 from clarion.errors import Unauthenticated
-from clarion.http.operation import Call
+from clarion.http.operation import Call, SubscriberSession
 from clarion.inbox.tokens import SCHEME
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import COLUMNS, subscriber_of
@@ -21,8 +21,12 @@ async def get_session_subscriber(call: Call, *, for_update: bool = False) -> Sub
     """The person whose session it is; raises Unauthenticated if they were deleted or all sessions were ended."""
     query = FIND_SESSION_SUBSCRIBER_FOR_UPDATE if for_update else FIND_SESSION_SUBSCRIBER
     row = await call.db.fetch_one(query, environment_id=call.environment_id, id=call.session.subscriber_id)
-    if row is None or row["session_epoch"] != call.session.epoch:
-        raise Unauthenticated(_OVER, scheme=SCHEME)
-    values = dict(row)
-    del values["session_epoch"]
+    values = dict(row or {})
+    check_session(call.session, values.pop("session_epoch", None))
     return subscriber_of(values)
+
+
+def check_session(session: SubscriberSession, epoch: int | None) -> None:
+    """Raise Unauthenticated unless it is the present epoch of the environment; None: the person does not exist."""
+    if epoch != session.epoch:
+        raise Unauthenticated(_OVER, scheme=SCHEME)

@@ -3,8 +3,8 @@
 from functools import partial
 
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
-from clarion.ids import MessageId
-from clarion.inbox.access import get_session_subscriber
+from clarion.ids import MessageId, SubscriberId
+from clarion.inbox.access import check_session, get_session_subscriber
 from clarion.inbox.wire import Data
 from clarion.messages.inbox import actions, state
 from clarion.messages.inbox.filters import InboxFilter
@@ -40,7 +40,13 @@ async def list_inbox_notifications(call: DetachedCall, query: InboxQuery) -> Inb
 @operation("GET", "/v1/inbox/notifications/count", session=True, query=CountQuery, transaction=Transaction.NONE)
 async def count_inbox_notifications(call: DetachedCall, query: CountQuery) -> Data[list[FilterCountOut]]:
     """Count the notifications that fit each of several filters, up to 100 each."""
-    return Data(data=await count_notifications(call, get_session_subscriber, query))
+
+    async def find_id(attached: Call) -> SubscriberId:
+        return attached.session.subscriber_id
+
+    found = await count_notifications(call, find_id, query)
+    check_session(call.caller.get_session(), None if found is None else found.session_epoch)
+    return Data(data=[] if found is None else found.counts)
 
 
 @operation("PATCH", f"{_ONE}/read", session=True)

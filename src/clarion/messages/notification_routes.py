@@ -3,9 +3,9 @@
 from functools import partial
 from typing import Literal
 
-from clarion.errors import Invalid
+from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
-from clarion.ids import MessageId, SubscriberKey
+from clarion.ids import MessageId, SubscriberId, SubscriberKey
 from clarion.messages.inbox import actions, state
 from clarion.messages.inbox.views import (
     change_notification,
@@ -46,7 +46,14 @@ async def count_subscriber_notifications(
     call: DetachedCall, subscriber_key: SubscriberKey, query: CountQuery
 ) -> list[FilterCountOut]:
     """Count the notifications of a subscriber that fit each of several filters, up to 100 each."""
-    return await count_notifications(call, partial(_find_person, subscriber_key=subscriber_key), query)
+
+    async def find_id(attached: Call) -> SubscriberId:
+        return (await _find_person(attached, subscriber_key)).id
+
+    found = await count_notifications(call, find_id, query)
+    if found is None:
+        raise NotFound("Subscriber", subscriber_key)
+    return found.counts
 
 
 @operation("PATCH", f"{_ONE}/read", scope=_WRITE)

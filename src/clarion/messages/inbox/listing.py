@@ -10,7 +10,7 @@ from clarion.clock import Millis
 from clarion.db.listing import MAX_PAGE_BYTES
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import Query, sql
-from clarion.ids import EnvironmentId, MessageId, WorkflowId, first_id, last_id
+from clarion.ids import EnvironmentId, MessageId, SubscriberId, WorkflowId, first_id, last_id
 from clarion.jsontext import json_text, json_value
 from clarion.messages.inbox.counts import MAX_INBOX_COUNT
 from clarion.messages.inbox.filters import InboxFilter, TagGroups
@@ -85,21 +85,37 @@ async def list_inbox(
     return InboxPage(found, has_more=len(rows) > len(found))
 
 
-async def count_inbox_filters(db: Connection, subscriber: Subscriber, wanted: Sequence[InboxFilter]) -> list[int]:
-    """Count the messages that fit each filter, in one statement; no count is higher than MAX_INBOX_COUNT."""
+class FilterCounts(Struct, frozen=True):
+    """What was counted, and the session epoch of the environment at that moment."""
+
+    counts: list[int]
+    """Of each filter, none higher than MAX_INBOX_COUNT."""
+    session_epoch: int
+
+
+async def count_inbox_filters(
+    db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, wanted: Sequence[InboxFilter]
+) -> FilterCounts | None:
+    """Count the messages that fit each filter, in one statement; None if the person does not exist."""
     parameters: dict[str, Any] = {}
-    counts = []
+    columns = ["(SELECT e.session_epoch FROM environments AS e WHERE e.id = s.environment_id) AS session_epoch"]
     for number, one in enumerate(wanted):
-        conditions = await build_conditions(db, subscriber.environment_id, one, prefix=f"f{number}_")
+        conditions = await build_conditions(db, environment_id, one, prefix=f"f{number}_")
         parameters |= conditions.parameters
-        counts.append(f"{_count_parts(conditions)} AS n{number}")
+        columns.append(f"{_count_parts(conditions)} AS n{number}")
     row = await db.fetch_one(
-        sql(f"SELECT {', '.join(counts)}"),
-        environment_id=subscriber.environment_id,
-        subscriber_id=subscriber.id,
+        sql(f"""
+            SELECT {", ".join(columns)} FROM subscribers AS s
+            WHERE s.environment_id = :environment_id AND s.id = :subscriber_id
+        """),
+        environment_id=environment_id,
+        subscriber_id=subscriber_id,
         **parameters,
     )
-    return [0 if row is None else min(MAX_INBOX_COUNT, row[f"n{number}"]) for number in range(len(wanted))]
+    if row is None:
+        return None
+    counts = [min(MAX_INBOX_COUNT, row[f"n{number}"]) for number in range(len(wanted))]
+    return FilterCounts(counts, row["session_epoch"])
 
 
 async def build_conditions(

@@ -5,15 +5,16 @@ Filters that no index supports read on a snapshot outside the event loop.
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from clarion.db.port import Connection
 from clarion.http.operation import Call, Caller, DetachedCall
-from clarion.ids import MessageId
+from clarion.ids import MessageId, SubscriberId
 from clarion.messages.inbox.actions import Change, change_message
 from clarion.messages.inbox.filters import InboxFilter
-from clarion.messages.inbox.listing import count_inbox_filters, list_inbox
+from clarion.messages.inbox.listing import FilterCounts, count_inbox_filters, list_inbox
 from clarion.messages.inbox.pushed import InboxWorkflowOut
 from clarion.messages.inbox.state import snooze
 from clarion.messages.inbox.wire import (
@@ -32,6 +33,13 @@ from clarion.webhooks.model import EventType
 from clarion.workflows.store import list_workflows_by_id
 
 FindPerson = Callable[[Call], Awaitable[Subscriber]]
+FindPersonId = Callable[[Call], Awaitable[SubscriberId]]
+
+
+class SentCounts(NamedTuple):
+    counts: list[FilterCountOut]
+    session_epoch: int
+    """Of the environment, when they were counted."""
 
 
 async def list_notifications(call: DetachedCall, find_person: FindPerson, query: InboxQuery) -> InboxPageOut:
@@ -49,17 +57,20 @@ async def list_notifications(call: DetachedCall, find_person: FindPerson, query:
     return await (call.database.read(work) if wanted.is_light else call.database.scan(work))
 
 
-async def count_notifications(call: DetachedCall, find_person: FindPerson, query: CountQuery) -> list[FilterCountOut]:
-    """The counts of the inbox of the person that `find_person` returns."""
+async def count_notifications(call: DetachedCall, find_person: FindPersonId, query: CountQuery) -> SentCounts | None:
+    """The counts of the inbox of the person that `find_person` returns; None if they do not exist."""
     sent = query.read_filters()
     filters = [limit_to_session(call.caller, wanted) for wanted, _ in sent]
 
-    async def work(db: Connection) -> list[int]:
-        return await count_inbox_filters(db, await find_person(_attach(call, db)), filters)
+    async def work(db: Connection) -> FilterCounts | None:
+        return await count_inbox_filters(db, call.environment_id, await find_person(_attach(call, db)), filters)
 
     is_light = all(one.is_light for one in filters)
-    counts = await (call.database.read(work) if is_light else call.database.scan(work))
-    return [FilterCountOut(count=count, filter=one) for count, (_, one) in zip(counts, sent, strict=True)]
+    found = await (call.database.read(work) if is_light else call.database.scan(work))
+    if found is None:
+        return None
+    shown = [FilterCountOut(count=count, filter=one) for count, (_, one) in zip(found.counts, sent, strict=True)]
+    return SentCounts(shown, found.session_epoch)
 
 
 def limit_to_session(caller: Caller, wanted: InboxFilter) -> InboxFilter:
