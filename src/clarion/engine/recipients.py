@@ -23,7 +23,7 @@ from clarion.triggers.store import insert_parts, list_triggers_by_id
 
 FIRST_CHUNK = 128
 """How many members of a crowd go with the priority of their trigger; the rest goes behind single recipients."""
-CHUNK = 2048
+CHUNK = 8192
 
 _MEMBERS = """
     SELECT %(columns)s FROM topic_subscriptions AS m
