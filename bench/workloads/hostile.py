@@ -19,7 +19,7 @@ NAME = "hostile neighbour"
 ATTACKS = ("nested body", "megabyte of brackets", "slow texts", "large lists", "large payloads")
 
 _RATE = 50.0
-_TRIGGERS = 400
+_TRIGGERS = 200
 _PAUSE_SECONDS = 0.05
 """Between two requests of the attacker."""
 _SLOW_TEXT = (
