@@ -23,7 +23,9 @@ def main(arguments: list[str]) -> int:
     command = [str(node), *rest] if program == "node" else [*npm_command(node), *rest]
     # Scripts of packages start `node` by its name.
     path = f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    return subprocess.run(command, cwd=HERE, env=os.environ | {"PATH": path}, check=False).returncode
+    # Node.js has certificates of its own; those of the system include the ones that a company adds.
+    environ = {"NODE_USE_SYSTEM_CA": "1"} | os.environ | {"PATH": path}
+    return subprocess.run(command, cwd=HERE, env=environ, check=False).returncode
 
 
 def find_node() -> Path | None:
