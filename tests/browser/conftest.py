@@ -32,6 +32,9 @@ OpenInbox = Callable[..., Awaitable[Inbox]]
 
 expect.set_options(timeout=TIMEOUT)
 
+on_both_databases = pytest.mark.parametrize("served", ["sqlite", "postgresql"], indirect=True, scope="session")
+"""For tests of what depends on the store; the others would only look at the same pages again."""
+
 
 def find_chromium() -> str:
     """The Chromium of the system; the tests are skipped without one, unless CLARION_TEST_CHROMIUM names it."""
@@ -60,7 +63,7 @@ async def browser() -> AsyncIterator[Browser]:
         await launched.close()
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="session", params=["sqlite"])
 async def served(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, browser: Browser
 ) -> AsyncIterator[Service]:

@@ -2,12 +2,13 @@
 
 from playwright.async_api import Page, expect
 
-from tests.browser.conftest import OpenInbox, OpenPage
+from tests.browser.conftest import OpenInbox, OpenPage, on_both_databases
 from tests.browser.element import Inbox, put_inbox_page, wait_until
 from tests.browser.service import Service
 from tests.browser.site import ProductSite
 
 
+@on_both_databases
 async def test_the_bell_counts_and_a_new_notification_arrives_live(
     served: Service, person: str, open_inbox: OpenInbox
 ) -> None:
@@ -63,6 +64,7 @@ async def test_all_are_marked_read(served: Service, person: str, open_inbox: Ope
     await expect(inbox.panel.get_by_text("Nothing unread")).to_be_visible()
 
 
+@on_both_databases
 async def test_archiving_can_be_undone_and_the_archive_be_looked_at(
     served: Service, person: str, open_inbox: OpenInbox
 ) -> None:
@@ -102,6 +104,7 @@ async def test_what_is_read_is_archived_at_once(served: Service, person: str, op
     await expect(inbox.message).to_contain_text("Archived")
 
 
+@on_both_databases
 async def test_a_notification_is_snoozed_and_the_snooze_ended(
     served: Service, person: str, open_inbox: OpenInbox
 ) -> None:
@@ -234,6 +237,8 @@ async def test_a_refusal_shows_the_servers_sentence(
     await inbox.open()
 
     await expect(inbox.message).to_contain_text("No environment has the applicationIdentifier 'unknown'")
+    # It goes on trying, and the browser logs each refusal.
+    await page.close()
     page.__dict__["problems"].clear()
 
 

@@ -2,7 +2,7 @@
 
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.conftest import OpenInbox
+from tests.browser.conftest import OpenInbox, on_both_databases
 from tests.browser.element import wait_until
 from tests.browser.service import Service
 
@@ -13,6 +13,7 @@ async def left_of(element: Locator) -> float:
     return box["x"]
 
 
+@on_both_databases
 async def test_tabs_show_and_count_their_tags(served: Service, person: str, page: Page, open_inbox: OpenInbox) -> None:
     await served.notify(person, "note", title="A note")
     await served.notify(person, "mention", title="A mention")
@@ -83,6 +84,7 @@ async def test_delivery_hours_are_stored(served: Service, person: str, open_inbo
     await expect(inbox.panel.get_by_label("Monday: From")).to_have_value("08:30")
 
 
+@on_both_databases
 async def test_sixty_notifications_scroll_in_without_gap_or_double(
     served: Service, person: str, open_inbox: OpenInbox
 ) -> None:

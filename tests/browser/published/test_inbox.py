@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, on_both_databases
 from tests.browser.service import Service
 from tests.browser.site import ProductSite
 from tests.processes import Process
@@ -121,6 +121,7 @@ async def choose_for_all(page: Page, name: str) -> None:
     await page.locator(".nv-moreActions__dropdownItem", has_text=name).click()
 
 
+@on_both_databases
 @pytest.mark.parametrize(("version", "socket_type"), VARIANTS)
 async def test_what_was_there_is_listed_and_what_arrives_is_announced(
     inbox: Inbox, version: str, socket_type: str
@@ -161,6 +162,7 @@ async def test_a_notification_is_read_unread_archived_and_unarchived(inbox: Inbo
     await expect(one).to_have_count(1)
 
 
+@on_both_databases
 @pytest.mark.parametrize("version", ["3.19", "3.16"])
 async def test_a_notification_is_snoozed_and_taken_back(inbox: Inbox, version: str) -> None:
     await inbox.notify(1)
@@ -206,6 +208,7 @@ async def test_all_are_read_and_archived_at_once(inbox: Inbox) -> None:
     await inbox.expect_stored(3, isArchived=True)
 
 
+@on_both_databases
 async def test_tabs_show_and_count_what_has_their_tags(inbox: Inbox) -> None:
     await inbox.notify(1, 2)
     await inbox.notify(3, workflow="mention")
@@ -224,6 +227,7 @@ async def test_tabs_show_and_count_what_has_their_tags(inbox: Inbox) -> None:
     await expect(page.locator(TABS, has_text="Notes")).to_contain_text("2")
 
 
+@on_both_databases
 async def test_a_long_list_scrolls_to_its_end_without_gap_or_repetition(inbox: Inbox) -> None:
     numbers = range(1, 64)
     await inbox.notify(*numbers)
@@ -262,6 +266,7 @@ async def test_a_second_tab_takes_part(inbox: Inbox) -> None:
     await expect(second.locator(ROWS)).to_have_count(2)
 
 
+@on_both_databases
 async def test_preferences_and_the_schedule_are_changed_and_critical_ones_are_locked(inbox: Inbox) -> None:
     page = await inbox.open(preferences='{"criticality": "all"}')
     await page.locator(".nv-preferences__button").click()
