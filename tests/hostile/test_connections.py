@@ -221,11 +221,13 @@ def test_more_connections_than_files_are_refused_at_the_start(run_command: Any, 
 
 async def test_a_client_that_does_not_read_its_answers_is_disconnected(start_target: StartTarget) -> None:
     target = start_target()
-    before = target.open_socket_count()
     async with target.tenant() as client:
         for number in range(12):
             person = {"subscriberId": f"p{number}", "data": {"text": "x" * 300_000}}
             assert (await client.post("/v2/subscribers", json=person)).status_code == 201
+        with_client = target.open_socket_count()
+    await wait_until(lambda: target.open_socket_count() < with_client)
+    before = target.open_socket_count()
     request = TRIGGER.replace(b"POST /v1/events/trigger", b"GET /v2/subscribers?limit=100") + b"\r\n"
     with ExitStack() as opened:
         for count in (1, 3):
