@@ -13,13 +13,13 @@ from clarion.preferences.wire import (
     ChangedPreferenceOut,
     OverrideOut,
     PreferenceChannels,
-    PreferenceWorkflow,
     Schedule,
     channels_out,
     schedule_out,
 )
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Criticality, Severity
+from clarion.workflows.summary import WorkflowSummary
 
 MAX_BULK = 100
 
@@ -59,7 +59,7 @@ class InboxPreferenceOut(Wire):
     enabled: bool
     channels: PreferenceChannels
     overrides: list[OverrideOut] | UnsetType = UNSET
-    workflow: PreferenceWorkflow | UnsetType = UNSET
+    workflow: WorkflowSummary | UnsetType = UNSET
     schedule: Schedule | UnsetType = UNSET
 
     @classmethod
@@ -92,7 +92,7 @@ class BulkPreferenceOut(Wire):
     condition: dict[str, Any] | bool | UnsetType = UNSET
     channels: PreferenceChannels | UnsetType = UNSET
     overrides: list[OverrideOut] | UnsetType = UNSET
-    workflow: PreferenceWorkflow
+    workflow: WorkflowSummary
 
     @classmethod
     def of(cls, changed: ChangedPreferenceOut | SubscriptionPreferenceOut) -> Self:

@@ -7,10 +7,11 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.http.wire import Wire, given
 from clarion.ids import id_text
 from clarion.preferences.model import subject_of
-from clarion.preferences.wire import PreferenceChannels, PreferenceWorkflow
+from clarion.preferences.wire import PreferenceChannels
 from clarion.topics.model import Subscription
 from clarion.topics.rules import MAX_RULES, find_rule
 from clarion.workflows.model import Workflow
+from clarion.workflows.summary import WorkflowSummary
 
 Reference = Annotated[str, Meta(min_length=1, max_length=512)]
 References = Annotated[list[Reference], Meta(max_length=100)]
@@ -55,7 +56,7 @@ class SubscriptionPreferenceOut(Wire):
     """The identifier of the subscription."""
     enabled: bool
     condition: dict[str, Any] | bool | UnsetType = UNSET
-    workflow: PreferenceWorkflow
+    workflow: WorkflowSummary
 
     @classmethod
     def of(cls, subscription: Subscription, workflow: Workflow) -> Self:
@@ -64,7 +65,7 @@ class SubscriptionPreferenceOut(Wire):
             subscription_id=subscription.identifier,
             enabled=rule is None or rule.enabled,
             condition=UNSET if rule is None else given(rule.condition),
-            workflow=PreferenceWorkflow.of(workflow),
+            workflow=WorkflowSummary.of(workflow),
         )
 
 

@@ -8,11 +8,11 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.http.wire import CheckedText, Wire, parse_checked
-from clarion.ids import id_text
 from clarion.preferences.model import SOURCES, PreferenceDecision, Source
 from clarion.subscribers.model import Subscriber
-from clarion.vocabulary import Channel, Criticality, Severity
+from clarion.vocabulary import Channel, Criticality
 from clarion.workflows.model import Workflow
+from clarion.workflows.summary import WorkflowSummary
 
 
 class PreferenceChannels(Wire):
@@ -134,26 +134,6 @@ class PreferencesOut(Wire):
     workflows: list[WorkflowPreferenceOut]
 
 
-class PreferenceWorkflow(Wire):
-    id: str
-    identifier: str
-    name: str
-    critical: bool
-    tags: list[str]
-    severity: Severity
-
-    @classmethod
-    def of(cls, workflow: Workflow) -> Self:
-        return cls(
-            id=id_text(workflow.id),
-            identifier=workflow.key,
-            name=workflow.name,
-            critical=workflow.is_critical,
-            tags=workflow.tags,
-            severity=workflow.severity,
-        )
-
-
 class ChangedPreferenceOut(Wire):
     """A workflow's preference after a bulk change."""
 
@@ -161,7 +141,7 @@ class ChangedPreferenceOut(Wire):
     enabled: bool
     channels: PreferenceChannels
     overrides: list[OverrideOut]
-    workflow: PreferenceWorkflow
+    workflow: WorkflowSummary
 
     @classmethod
     def of(cls, workflow: Workflow, decision: PreferenceDecision) -> Self:
@@ -170,7 +150,7 @@ class ChangedPreferenceOut(Wire):
             enabled=decision.enabled,
             channels=channels_out(decision),
             overrides=overrides_out(decision),
-            workflow=PreferenceWorkflow.of(workflow),
+            workflow=WorkflowSummary.of(workflow),
         )
 
 

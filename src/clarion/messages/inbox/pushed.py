@@ -11,6 +11,7 @@ from clarion.db.query import sql
 from clarion.http.wire import Wire, given
 from clarion.ids import EnvironmentId, MessageId, id_text
 from clarion.jsontext import json_value
+from clarion.messages.inbox.recipient import RecipientOut
 from clarion.messages.model import Message
 from clarion.messages.store import COLUMNS, message_of
 from clarion.subscribers.model import Subscriber
@@ -18,6 +19,7 @@ from clarion.subscribers.store import list_subscribers_by_id
 from clarion.vocabulary import Channel, Severity
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import list_workflows_by_id
+from clarion.workflows.summary import WorkflowSummary
 
 LIST_PUSHED = sql(f"""
     SELECT {COLUMNS}, t.context_keys, g.transaction_key FROM messages AS t
@@ -28,54 +30,8 @@ LIST_PUSHED = sql(f"""
 _NO_CTA: dict[str, Any] = {"action": {"buttons": []}, "data": {}}
 
 
-class InboxWorkflowOut(Wire):
-    """The workflow of a message, as the inbox shows it."""
-
-    id: str
-    identifier: str
-    name: str
-    critical: bool
-    tags: list[str]
-    severity: Severity
-
-    @classmethod
-    def of(cls, workflow: Workflow) -> Self:
-        return cls(
-            id=id_text(workflow.id),
-            identifier=workflow.key,
-            name=workflow.name,
-            critical=workflow.is_critical,
-            tags=workflow.tags,
-            severity=workflow.severity,
-        )
-
-
-class PushedSubscriberOut(Wire):
+class PushedSubscriberOut(RecipientOut):
     id: str = field(name="_id")
-    subscriber_id: str
-    first_name: str | UnsetType = UNSET
-    last_name: str | UnsetType = UNSET
-    avatar: str | UnsetType = UNSET
-    locale: str | UnsetType = UNSET
-    timezone: str | UnsetType = UNSET
-    email: str | UnsetType = UNSET
-    phone: str | UnsetType = UNSET
-    data: dict[str, Any] | UnsetType = UNSET
-
-    @classmethod
-    def of(cls, subscriber: Subscriber) -> Self:
-        return cls(
-            id=id_text(subscriber.id),
-            subscriber_id=subscriber.key,
-            first_name=given(subscriber.first_name),
-            last_name=given(subscriber.last_name),
-            avatar=given(subscriber.avatar),
-            locale=given(subscriber.locale),
-            timezone=given(subscriber.timezone),
-            email=given(subscriber.email),
-            phone=given(subscriber.phone),
-            data=given(subscriber.data),
-        )
 
 
 class PushedMessage(Wire):
@@ -109,7 +65,7 @@ class PushedMessage(Wire):
     created_at: str
     updated_at: str
     subscriber: PushedSubscriberOut
-    workflow: InboxWorkflowOut
+    workflow: WorkflowSummary
 
     @classmethod
     def of(cls, stored: "_Stored", workflow: Workflow, subscriber: Subscriber) -> Self:
@@ -143,7 +99,7 @@ class PushedMessage(Wire):
             created_at=iso_text(message.created_at),
             updated_at=iso_text(message.updated_at),
             subscriber=PushedSubscriberOut.of(subscriber),
-            workflow=InboxWorkflowOut.of(workflow),
+            workflow=WorkflowSummary.of(workflow),
         )
 
 

@@ -15,7 +15,7 @@ from clarion.ids import MessageId, SubscriberId
 from clarion.messages.inbox.actions import Change, change_message
 from clarion.messages.inbox.filters import InboxFilter
 from clarion.messages.inbox.listing import FilterCounts, count_inbox_filters, list_inbox
-from clarion.messages.inbox.pushed import InboxWorkflowOut
+from clarion.messages.inbox.recipient import RecipientOut
 from clarion.messages.inbox.state import snooze
 from clarion.messages.inbox.wire import (
     CountQuery,
@@ -23,7 +23,6 @@ from clarion.messages.inbox.wire import (
     InboxNotificationOut,
     InboxPageOut,
     InboxQuery,
-    RecipientOut,
     SnoozeIn,
     find_message_id,
 )
@@ -31,6 +30,7 @@ from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 from clarion.webhooks.model import EventType
 from clarion.workflows.store import list_workflows_by_id
+from clarion.workflows.summary import WorkflowSummary
 
 FindPerson = Callable[[Call], Awaitable[Subscriber]]
 FindPersonId = Callable[[Call], Awaitable[SubscriberId]]
@@ -103,5 +103,5 @@ async def _show(call: Call, subscriber: Subscriber, messages: Sequence[InboxMess
         return []
     workflows = await list_workflows_by_id(call.db, call.environment_id, [one.workflow_id for one in messages])
     to = RecipientOut.of(subscriber)
-    shown = {one: InboxWorkflowOut.of(workflow) for one, workflow in workflows.items()}
+    shown = {one: WorkflowSummary.of(workflow) for one, workflow in workflows.items()}
     return [InboxNotificationOut.of(one, shown[one.workflow_id], to) for one in messages]

@@ -14,11 +14,11 @@ from clarion.http.validation import find_problems
 from clarion.http.wire import IdText, MomentText, Wire, given, parse_checked
 from clarion.ids import MessageId, find_id, id_text
 from clarion.messages.inbox.filters import InboxFilter, check_tags, read_data
-from clarion.messages.inbox.pushed import InboxWorkflowOut
+from clarion.messages.inbox.recipient import RecipientOut
 from clarion.messages.model import InboxMessage
 from clarion.messages.wire import MAX_MARKED
-from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel, Severity
+from clarion.workflows.summary import WorkflowSummary
 
 MAX_COUNT_FILTERS = 30
 
@@ -214,34 +214,6 @@ class ButtonOut(Wire):
     redirect: RedirectOut | UnsetType = UNSET
 
 
-class RecipientOut(Wire):
-    id: str
-    subscriber_id: str
-    first_name: str | UnsetType = UNSET
-    last_name: str | UnsetType = UNSET
-    avatar: str | UnsetType = UNSET
-    locale: str | UnsetType = UNSET
-    timezone: str | UnsetType = UNSET
-    email: str | UnsetType = UNSET
-    phone: str | UnsetType = UNSET
-    data: dict[str, Any] | UnsetType = UNSET
-
-    @classmethod
-    def of(cls, subscriber: Subscriber) -> Self:
-        return cls(
-            id=id_text(subscriber.id),
-            subscriber_id=subscriber.key,
-            first_name=given(subscriber.first_name),
-            last_name=given(subscriber.last_name),
-            avatar=given(subscriber.avatar),
-            locale=given(subscriber.locale),
-            timezone=given(subscriber.timezone),
-            email=given(subscriber.email),
-            phone=given(subscriber.phone),
-            data=given(subscriber.data),
-        )
-
-
 class InboxNotificationOut(Wire):
     """A message as the inbox shows it."""
 
@@ -267,11 +239,11 @@ class InboxNotificationOut(Wire):
     tags: list[str]
     data: dict[str, Any] | UnsetType = UNSET
     redirect: RedirectOut | UnsetType = UNSET
-    workflow: InboxWorkflowOut
+    workflow: WorkflowSummary
     severity: Severity
 
     @classmethod
-    def of(cls, message: InboxMessage, workflow: InboxWorkflowOut, to: RecipientOut) -> Self:
+    def of(cls, message: InboxMessage, workflow: WorkflowSummary, to: RecipientOut) -> Self:
         cta = _NO_CTA if message.cta is None else _decode_cta(message.cta)
         buttons = _buttons(cta.action)
         created_at = iso_text(message.created_at)
