@@ -1,5 +1,7 @@
 """Environments and keys through HTTP, on both databases."""
 
+from typing import Any
+
 import pytest
 
 from clarion.app import Application
@@ -153,3 +155,37 @@ async def test_only_a_key_that_may_write_changes_its_own_environment(
 
     assert (await reader.patch(mine, json={"timezone": "Asia/Tokyo"})).status_code == 403
     assert (await api.patch(theirs, json={"timezone": "Asia/Tokyo"})).status_code == 404
+
+
+async def test_limits_and_retention_change_by_member_and_null_takes_them_back(api: Api) -> None:
+    own = (await api.get("/v1/environments/me")).json()
+    path = f"/v1/environments/{own['_id']}"
+    assert (own["limits"], own["retentionDays"]) == ({}, {})
+
+    body = {"limits": {"trigger": {"perSecond": 100, "burst": 500}}, "retentionDays": {"runs": 30, "audit": 400}}
+    assert (await api.patch(path, json=body)).status_code == 200
+    body = {"limits": {"global": {"perSecond": 0.5}}, "retentionDays": {"runs": None}}
+    changed = (await api.patch(path, json=body)).json()
+
+    assert changed["limits"] == {"trigger": {"perSecond": 100, "burst": 500}, "global": {"perSecond": 0.5}}
+    assert changed["retentionDays"] == {"audit": 400}
+    assert (await api.get("/v1/environments/me")).json() == changed
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"limits": {"trigger": {"perSecond": 0}}}, "limits.trigger.perSecond"),
+        ({"limits": {"trigger": {}}}, "limits.trigger.perSecond"),
+        ({"limits": {"triggers": {"perSecond": 1}}}, "limits"),
+        ({"retentionDays": {"runs": 0}}, "retentionDays.runs"),
+        ({"retentionDays": {"everything": 1}}, "retentionDays"),
+    ],
+)
+async def test_limits_and_retention_that_cannot_work_are_refused_by_field(api: Api, body: Any, field: str) -> None:
+    own = (await api.get("/v1/environments/me")).json()
+
+    response = await api.patch(f"/v1/environments/{own['_id']}", json=body)
+
+    assert response.status_code == 422
+    assert any(name.startswith(field) for name in response.json()["errors"]), response.json()

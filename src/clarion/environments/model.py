@@ -8,6 +8,7 @@ from typing import NewType
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.environments.options import EnvironmentOptions
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.vocabulary import Scope
 
@@ -25,6 +26,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     identifier: str
     timezone: str | None = None
     """Of people who have none."""
+    options: EnvironmentOptions = EnvironmentOptions()
     created_at: Millis
     updated_at: Millis
 

@@ -8,7 +8,7 @@ from clarion.clock import Millis, iso_text
 from clarion.db.query import sql
 from clarion.environments import actions, store
 from clarion.environments.configuration import raise_configuration_version
-from clarion.environments.model import ApiKey, list_missing_scopes, outlives
+from clarion.environments.model import ApiKey, Environment, list_missing_scopes, outlives
 from clarion.environments.wire import (
     ApiKeyIn,
     ApiKeyOut,
@@ -48,9 +48,13 @@ async def get_environment(call: Call) -> EnvironmentOut:
 
 @operation("PATCH", "/v1/environments/{environmentId}", scope=Scope.ENVIRONMENTS_WRITE, body=EnvironmentPatch)
 async def update_environment(call: Call, environment_id: EnvironmentId, body: EnvironmentPatch) -> EnvironmentOut:
-    """Set the default time zone of the API key's environment: that of subscribers who have none; null means UTC."""
+    """Set the time zone, the rate limits and the retention of the API key's environment."""
     if environment_id != call.environment_id:
         raise NotFound("Environment", id_text(environment_id))
+    before = (await _get_own(call)).options
+    if (after := body.options(before)) != before:
+        await store.update_options(call.db, call.environment_id, after, call.now)
+        await raise_configuration_version(call.db, call.environment_id)
     if not isinstance(body.timezone, UnsetType):
         timezone = None if body.timezone is None else str(body.timezone)
         await store.update_timezone(call.db, call.environment_id, timezone, call.now)
@@ -106,8 +110,12 @@ async def revoke_api_key(call: Call, key_id: ApiKeyId) -> None:
 
 
 async def _out(call: Call) -> EnvironmentOut:
+    return EnvironmentOut.of(await _get_own(call))
+
+
+async def _get_own(call: Call) -> Environment:
     environments = await store.list_environments(call.db, call.organization_id)
-    return EnvironmentOut.of(next(one for one in environments if one.id == call.environment_id))
+    return next(one for one in environments if one.id == call.environment_id)
 
 
 async def _get_api_key(call: Call, key_id: ApiKeyId) -> ApiKey:

@@ -9,6 +9,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
 from clarion.environments.model import ApiKey, Environment, EnvironmentState, KeyHash
+from clarion.environments.options import EnvironmentOptions, decode_options, encode_options
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.vault import Envelope, Vault, oldest_by_key
 from clarion.vocabulary import Scope
@@ -23,7 +24,7 @@ INSERT_ENVIRONMENT = sql("""
     INSERT INTO environments (id, organization_id, parent_id, name, kind, identifier, created_at, updated_at)
     VALUES (:id, :organization_id, :parent_id, :name, :kind, :identifier, :created_at, :updated_at)
 """)
-_ENVIRONMENT = "id, organization_id, parent_id, name, kind, identifier, timezone, created_at, updated_at"
+_ENVIRONMENT = "id, organization_id, parent_id, name, kind, identifier, timezone, options, created_at, updated_at"
 LIST_ENVIRONMENTS = sql(f"SELECT {_ENVIRONMENT} FROM environments ORDER BY id")
 LIST_ORGANIZATION_ENVIRONMENTS = sql(
     f"SELECT {_ENVIRONMENT} FROM environments WHERE organization_id = :organization_id ORDER BY id"
@@ -36,6 +37,8 @@ UPDATE_TIMEZONE = sql("""
     UPDATE environments SET timezone = :timezone, updated_at = :now
     WHERE id = :environment_id AND (timezone <> :timezone OR (timezone IS NULL) <> (:timezone IS NULL))
 """)
+
+UPDATE_OPTIONS = sql("UPDATE environments SET options = :options, updated_at = :now WHERE id = :environment_id")
 
 INSERT_API_KEY = sql("""
     INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, sealed, created_at, expires_at)
@@ -116,7 +119,7 @@ async def list_environments(db: Connection, organization_id: OrganizationId | No
         rows = await db.fetch(LIST_ENVIRONMENTS)
     else:
         rows = await db.fetch(LIST_ORGANIZATION_ENVIRONMENTS, organization_id=organization_id)
-    return [Environment(**row) for row in rows]
+    return [_environment(row) for row in rows]
 
 
 async def find_environment_state(db: Connection, identifier: str) -> EnvironmentState | None:
@@ -126,7 +129,7 @@ async def find_environment_state(db: Connection, identifier: str) -> Environment
         return None
     values = dict(row)
     epoch, version = values.pop("session_epoch"), values.pop("configuration_version")
-    return EnvironmentState(environment=Environment(**values), session_epoch=epoch, configuration_version=version)
+    return EnvironmentState(environment=_environment(values), session_epoch=epoch, configuration_version=version)
 
 
 async def raise_session_epoch(db: Connection, environment_id: EnvironmentId) -> None:
@@ -137,6 +140,12 @@ async def raise_session_epoch(db: Connection, environment_id: EnvironmentId) -> 
 async def update_timezone(db: Connection, environment_id: EnvironmentId, timezone: str | None, now: Millis) -> None:
     """Set the time zone of people who have none; None means UTC."""
     await db.execute(UPDATE_TIMEZONE, environment_id=environment_id, timezone=timezone, now=now)
+
+
+async def update_options(
+    db: Connection, environment_id: EnvironmentId, options: EnvironmentOptions, now: Millis
+) -> None:
+    await db.execute(UPDATE_OPTIONS, environment_id=environment_id, options=encode_options(options), now=now)
 
 
 async def insert_api_key(db: Connection, key: ApiKey, secret: str, vault: Vault) -> None:
@@ -226,3 +235,7 @@ def _api_key(row: Row) -> ApiKey:
         last_used_at=row["last_used_at"],
         revoked_at=row["revoked_at"],
     )
+
+
+def _environment(row: Row) -> Environment:
+    return Environment(**{**row, "options": decode_options(row["options"])})

@@ -1,14 +1,33 @@
 """Shapes of environments and keys."""
 
-from typing import Annotated, Self
+from collections.abc import Mapping
+from typing import Annotated, Self, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.environments.model import ApiKey, Environment
+from clarion.environments.options import DataKind, EnvironmentOptions, LimitCategory, RateLimit
 from clarion.http.wire import MomentText, Timezone, Wire
 from clarion.ids import id_base62, id_text
 from clarion.vocabulary import Scope
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class RateLimitShape(Wire):
+    """On average `perSecond`, and up to `burst` at once; without `burst`, those of one second."""
+
+    per_second: Annotated[float, Meta(gt=0, le=1_000_000)]
+    burst: Annotated[int, Meta(ge=1, le=10_000_000)] | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, limit: RateLimit) -> Self:
+        return cls(per_second=limit.per_second, burst=UNSET if limit.burst is None else limit.burst)
+
+    def limit(self) -> RateLimit:
+        return RateLimit(per_second=self.per_second, burst=None if isinstance(self.burst, UnsetType) else self.burst)
 
 
 class EnvironmentOut(Wire):
@@ -20,6 +39,8 @@ class EnvironmentOut(Wire):
     type: str
     slug: str
     timezone: str | UnsetType = UNSET
+    limits: dict[LimitCategory, RateLimitShape]
+    retention_days: dict[DataKind, int]
     created_at: str
     updated_at: str
 
@@ -34,15 +55,39 @@ class EnvironmentOut(Wire):
             type=environment.kind,
             slug=f"{environment.kind}_env_{id_base62(environment.id)}",
             timezone=UNSET if environment.timezone is None else environment.timezone,
+            limits={one: RateLimitShape.of(limit) for one, limit in environment.options.limits.items()},
+            retention_days=environment.options.retention_days,
             created_at=iso_text(environment.created_at),
             updated_at=iso_text(environment.updated_at),
         )
 
 
 class EnvironmentPatch(Wire):
-    """`timezone` is that of subscribers who have none; null means UTC."""
+    """`timezone` is that of subscribers who have none; null means UTC.
+
+    Of `limits` and `retentionDays` the members that are sent change; null takes back what the environment set, so that
+    the settings of the installation apply.
+    """
 
     timezone: Timezone | UnsetType | None = UNSET
+    limits: dict[LimitCategory, RateLimitShape | None] | UnsetType = UNSET
+    retention_days: dict[DataKind, Annotated[int, Meta(ge=1, le=36_500)] | None] | UnsetType = UNSET
+
+    def options(self, before: EnvironmentOptions) -> EnvironmentOptions:
+        """The options with what the caller sent."""
+        limits = {} if isinstance(self.limits, UnsetType) else self.limits
+        days = {} if isinstance(self.retention_days, UnsetType) else self.retention_days
+        return EnvironmentOptions(
+            limits=_overlay(
+                before.limits, {one: None if value is None else value.limit() for one, value in limits.items()}
+            ),
+            retention_days=_overlay(before.retention_days, days),
+        )
+
+
+def _overlay(before: dict[K, V], changes: Mapping[K, V | None]) -> dict[K, V]:
+    after = {**before, **changes}
+    return {name: value for name, value in after.items() if value is not None}
 
 
 KeyName = Annotated[str, Meta(min_length=1, max_length=100)]

@@ -8,6 +8,7 @@ digest_windows ─ digest_events                      throttle_passes
 trigger_attachments ─ attachments
 integration_health                                  suppressions, receipts
 webhook_endpoints ─ webhook_deliveries ─ webhook_events
+audit_entries, rate_limit_buckets                   processes (of the installation)
 
 Rules: every table carries `environment_id` and leads its keys with it. Ids are 16 bytes and time-ordered, so
 a primary key is also the order of creation. Moments are milliseconds in BIGINT, JSON is text encoded by us (it
@@ -18,7 +19,7 @@ overrides live in the trigger, attached files in a table of their own, step text
 SQLAlchemy describes the tables for the migrations and their test; it never runs a query.
 """
 
-from clarion.db.schema import accounts, delivery, people, runs, setup
+from clarion.db.schema import accounts, delivery, operations, people, runs, setup
 from clarion.db.schema.columns import metadata
 
-__all__ = ["accounts", "delivery", "metadata", "people", "runs", "setup"]
+__all__ = ["accounts", "delivery", "metadata", "operations", "people", "runs", "setup"]

@@ -25,8 +25,10 @@ environments = Table(
     text_("timezone", optional=True),  # of people who have none
     Column("configuration_version", Integer, nullable=False, server_default="0"),  # raised by each change of it
     Column("session_epoch", Integer, nullable=False, server_default="0"),  # raised to end all sessions of subscribers
+    text_("options", optional=True),  # JSON object: rate limits, retention
     moment("created_at"),
     moment("updated_at"),
+    moment("deleted_at", optional=True),  # its data is deleted in the background from then on
     UniqueConstraint("organization_id", "name", name="environments_name"),
 )
 

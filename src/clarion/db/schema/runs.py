@@ -22,6 +22,7 @@ triggers = Table(
     text_("recipients", optional=True),  # JSON: whom it is for, as accepted
     text_("position", optional=True),  # JSON: how far splitting has come
     text_("context", optional=True),  # JSON object by type of context
+    text_("trace_context", optional=True),  # the `traceparent` of the request that triggered it
     Index("triggers_transaction", "environment_id", "transaction_key", unique=True),
     Index(
         "triggers_queued",

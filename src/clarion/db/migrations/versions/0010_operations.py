@@ -1,0 +1,61 @@
+"""What running an installation needs: options of environments, the audit log, rate limits, processes, traces."""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects.postgresql import UUID
+
+revision = "0010"
+down_revision = "0009"
+
+ID = sa.LargeBinary(16).with_variant(UUID(), "postgresql")
+
+
+def upgrade() -> None:
+    op.add_column("environments", sa.Column("options", sa.Text(), nullable=True))
+    op.add_column("environments", sa.Column("deleted_at", sa.BigInteger(), nullable=True))
+    op.add_column("triggers", sa.Column("trace_context", sa.Text(), nullable=True))
+    _create_audit_entries()
+    op.create_table(
+        "rate_limit_buckets",
+        sa.Column("environment_id", ID, nullable=False),
+        sa.Column("category", sa.Text(), nullable=False),
+        sa.Column("tokens", sa.Float(), nullable=False),
+        sa.Column("refilled_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("environment_id", "category"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "processes",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("host", sa.Text(), nullable=False),
+        sa.Column("pid", sa.Integer(), nullable=False),
+        sa.Column("version", sa.Text(), nullable=False),
+        sa.Column("started_at", sa.BigInteger(), nullable=False),
+        sa.Column("seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("clock_at", sa.BigInteger(), nullable=False),
+        sa.Column("report", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+
+
+def _create_audit_entries() -> None:
+    op.create_table(
+        "audit_entries",
+        sa.Column("environment_id", ID, nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("action", sa.Text(), nullable=False),
+        sa.Column("target_type", sa.Text(), nullable=False),
+        sa.Column("target_id", sa.Text(), nullable=False),
+        sa.Column("target_name", sa.Text(), nullable=True),
+        sa.Column("actor_type", sa.Text(), nullable=False),
+        sa.Column("actor_id", sa.Text(), nullable=True),
+        sa.Column("actor_name", sa.Text(), nullable=True),
+        sa.Column("request_id", sa.Text(), nullable=True),
+        sa.Column("before", sa.Text(), nullable=True),
+        sa.Column("after", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("environment_id", "id"),
+    )
+    op.create_index("audit_entries_target", "audit_entries", ["environment_id", "target_type", "target_id", "id"])
+    op.create_index("audit_entries_actor", "audit_entries", ["environment_id", "actor_id", "id"])
