@@ -22,6 +22,7 @@ MessageId = NewType("MessageId", bytes)
 WebhookEndpointId = NewType("WebhookEndpointId", bytes)
 WebhookEventId = NewType("WebhookEventId", bytes)
 WebhookDeliveryId = NewType("WebhookDeliveryId", bytes)
+AuditEntryId = NewType("AuditEntryId", bytes)
 
 SubscriberKey = NewType("SubscriberKey", str)
 TopicKey = NewType("TopicKey", str)

@@ -37,6 +37,7 @@ def make_request(name: str) -> WriteRequest:
         named={"body": GreetingIn(name=name)},
         key=None,
         display_path="/greetings",
+        request_id=b"req_1",
     )
 
 

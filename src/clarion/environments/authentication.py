@@ -58,7 +58,7 @@ class Authenticator:
         if found is None or not hmac.compare_digest(found[0].hash, key_hash):
             raise Unauthenticated("The API key is not known; check the value after 'Authorization: ApiKey'")
         key, organization_id = found
-        caller = Caller(key.environment_id, organization_id, key.id, key.scopes, key.expires_at)
+        caller = Caller(key.environment_id, organization_id, key.id, key.scopes, key.expires_at, key.name)
         cached = _CachedKey(key=key, caller=caller, until=Millis(now + CACHED_FOR))
         if len(self._cache) >= _MAX_CACHED:
             self._cache.clear()

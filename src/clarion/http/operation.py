@@ -53,6 +53,7 @@ class Caller:
     key_id: ApiKeyId
     scopes: frozenset[Scope]
     expires_at: Millis | None = None
+    key_name: str | None = None
     session: SubscriberSession | None = None
 
     @cached_property
@@ -111,6 +112,7 @@ class DetachedCall(Struct, frozen=True, kw_only=True):
     database: Database
     services: Services
     request: RawRequest
+    request_id: str
 
     @property
     def environment_id(self) -> EnvironmentId:
@@ -130,6 +132,8 @@ class Call(Struct):
     services: Services
     after_commit: list[Callable[[], None]] = []
     """Called when the transaction is durable."""
+    request_id: str | None = None
+    """None in reads and in batched operations, which leave no entries in the audit log."""
 
     @property
     def environment_id(self) -> EnvironmentId:

@@ -159,6 +159,7 @@ class Service:
                 named=arguments.named,
                 key=_make_idempotency_key(request, caller, body),
                 display_path=request.display_path,
+                request_id=request.request_id,
             )
         )
 
@@ -169,7 +170,13 @@ class Service:
         raw = RawRequest(
             method=request.method, path=request.raw_path, query=request.query, headers=request.headers, body=body
         )
-        return DetachedCall(caller=caller, database=self._database, services=self._services, request=raw)
+        return DetachedCall(
+            caller=caller,
+            database=self._database,
+            services=self._services,
+            request=raw,
+            request_id=request.request_id.decode(),
+        )
 
     async def _authorize(self, operation: Operation, request: _Request) -> Caller:
         if operation.scope is None and not operation.is_for_subscribers:

@@ -28,6 +28,7 @@ class WriteRequest(Struct, frozen=True, kw_only=True):
     named: dict[str, Any]
     key: IdempotencyKey | None
     display_path: str
+    request_id: bytes
 
 
 class WriteRunner:
@@ -70,6 +71,7 @@ class WriteRunner:
 
     async def _execute(self, request: WriteRequest, db: Connection) -> tuple[Response, Call]:
         call = Call(request.caller, db, self._services.clock.now(), self._services)
+        call.request_id = request.request_id.decode()
         result = await request.operation.handler(call, *request.path_values, **request.named)
         return make_response(request.operation, result), call
 
