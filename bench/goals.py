@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bench.figures import Key, Summary
 from bench.systems import BASELINE, FLOOR_HTTP, POSTGRES, SQLITE
-from bench.workloads import environments, hostile, mailbox, membership, scaling, sockets
+from bench.workloads import environments, hostile, mailbox, membership, scaling, sockets, takeover
 
 
 class Medians(Struct, frozen=True):
@@ -208,6 +208,14 @@ def _of_neighbour(system: str, part: str) -> Goal:
     return Goal(text, "≤", 2, value)
 
 
+def _of_takeover(kind: str) -> list[Goal]:
+    workload, title = takeover.workload_name(kind), f"After an API process with 1000 {kind} sockets was killed"
+    return [
+        Goal(f"{title}: seconds until another serves all of them", "≤", 15, _value(workload, POSTGRES, "seconds"), "s"),
+        Goal(f"{title}: incomplete lists", "≤", 0, _value(workload, POSTGRES, "incomplete_lists")),
+    ]
+
+
 def _of_mailbox(system: str, what: str, title: str, limit: float) -> list[Goal]:
     floor = (mailbox.NAME, system, "floor_cpu_ms")
     return [
@@ -238,6 +246,7 @@ GOALS = (
     ),
     *_of_sockets(SQLITE),
     *_of_sockets(POSTGRES),
+    *(goal for kind in takeover.KINDS for goal in _of_takeover(kind)),
     Goal("Memory of `clarion serve`, idle", "≤", 100, _value("lifetime", SQLITE, "idle_mb"), "MB"),
     Goal("Memory of `clarion serve`, under load", "≤", 200, _value("lifetime", SQLITE, "loaded_mb"), "MB"),
     *(goal for kind in scaling.TITLES for goal in _of_scaling(kind)),

@@ -23,6 +23,7 @@ from bench.workloads import (
     scaling,
     sockets,
     statements,
+    takeover,
     trigger,
 )
 
@@ -88,4 +89,5 @@ STANDALONE_WORKLOADS = (
     StandaloneWorkload(name="mailbox", measure=mailbox.measure),
     StandaloneWorkload(name="hostile", measure=hostile.measure),
     StandaloneWorkload(name="sockets", measure=sockets.measure),
+    StandaloneWorkload(name="takeover", measure=takeover.measure),
 )

@@ -79,12 +79,13 @@ async def open_sockets(address: str, kind: str, tokens: Sequence[str], on_arriva
 
     async def open_one(token: str) -> SocketClient:
         async with limit:
-            return await _open_socket(address, kind, token, on_arrival)
+            return await open_socket(address, kind, token, on_arrival)
 
     return await asyncio.gather(*map(open_one, tokens))
 
 
-async def _open_socket(address: str, kind: str, token: str, on_arrival: Arrive) -> SocketClient:
+async def open_socket(address: str, kind: str, token: str, on_arrival: Arrive) -> SocketClient:
+    """Open a socket; returns when it has got its counts."""
     where = urlsplit(address)
     assert where.hostname is not None
     assert where.port is not None

@@ -94,7 +94,7 @@ def _start(system_kind: str, kind: str, site: Site) -> AbstractAsyncContextManag
 
 
 async def _measure(system: System, kind: str) -> list[Figure]:
-    tokens = await _list_tokens(system)
+    tokens = await list_tokens(system, _SOCKETS)
     arrivals = Arrivals()
     opened = await _open_all(system, kind, tokens, arrivals)
     try:
@@ -174,8 +174,8 @@ def _resident(groups: dict[str, Any]) -> int:
     return sum(found.resident for found in memory(groups).values())
 
 
-async def _list_tokens(system: System) -> list[str]:
-    """Return the tokens of the people who connect, in the order of their numbers."""
+async def list_tokens(system: System, count: int) -> list[str]:
+    """Return the tokens of the first people, in the order of their numbers."""
     if system.kind == SQLITE:
         connection = connect(system.folder / "clarion.db", read_only=True)
         rows = rows_of(connection.execute(_PEOPLE))
@@ -193,7 +193,7 @@ async def _list_tokens(system: System) -> list[str]:
         )
         for row in rows
     }
-    return [found[f"person-{number}"] for number in range(_SOCKETS)]
+    return [found[f"person-{number}"] for number in range(count)]
 
 
 def _raw(value: Any) -> Any:
