@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+import clarion.audit.routes
 import clarion.deadletters.routes
 import clarion.engine.routes
 import clarion.environments.routes
@@ -83,6 +84,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.deadletters.routes,
     clarion.webhooks.routes,
     clarion.environments.routes,
+    clarion.audit.routes,
     clarion.inbox.session_routes,
     clarion.inbox.preference_routes,
     clarion.inbox.notification_routes,

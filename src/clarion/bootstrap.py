@@ -2,9 +2,11 @@
 
 from msgspec import Struct
 
+from clarion.audit.model import SERVICE, Action, Author
 from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.environments import actions, store
+from clarion.environments.auditing import record_api_key, record_environment
 from clarion.environments.model import hash_key
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
@@ -12,6 +14,8 @@ from clarion.integrations.actions import create_in_app_integration
 from clarion.settings import Settings
 from clarion.vault import KEY_FILE, Vault, sealing_key_id
 from clarion.webhooks import store as webhooks
+
+_BY_SERVICE = Author(actor=SERVICE)
 
 
 class FirstKeys(Struct, frozen=True):
@@ -66,6 +70,7 @@ async def _set_up(db: Connection, settings: Settings, vault: Vault, now: Millis)
     identifiers = {"Development": settings.development_app_id, "Production": settings.production_app_id}
     for environment in await actions.create_organization(db, name="Clarion", identifiers=identifiers, now=now):
         await create_in_app_integration(db, environment.id, vault=vault, now=now)
+        await record_environment(db, Action.ENVIRONMENT_CREATE, _BY_SERVICE, now, after=environment)
 
 
 async def _add_configured_keys(db: Connection, settings: Settings, vault: Vault, now: Millis) -> None:
@@ -75,7 +80,8 @@ async def _add_configured_keys(db: Connection, settings: Settings, vault: Vault,
         secret = secrets.get(environment.name)
         if secret and await store.find_api_key_by_hash(db, hash_key(secret.reveal())) is None:
             request = actions.KeyRequest(name="Configured key", text=secret.reveal())
-            await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
+            made = await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
+            await record_api_key(db, Action.API_KEY_CREATE, _BY_SERVICE, now, after=made.record)
 
 
 async def _create_first_keys(db: Connection, vault: Vault, now: Millis) -> FirstKeys | None:
@@ -85,5 +91,6 @@ async def _create_first_keys(db: Connection, vault: Vault, now: Millis) -> First
         if not await store.has_had_api_key(db, environment.id):
             request = actions.KeyRequest(name="First key")
             created = await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
+            await record_api_key(db, Action.API_KEY_CREATE, _BY_SERVICE, now, after=created.record)
             keys[environment.name] = created.text
     return FirstKeys(keys) if keys else None

@@ -96,6 +96,33 @@ class Scope(StrEnum):
     WEBHOOKS_WRITE = "webhooks:write"
     ENVIRONMENTS_READ = "environments:read"
     ENVIRONMENTS_WRITE = "environments:write"
+    AUDIT_READ = "audit:read"
+
+
+SCOPE_DESCRIPTIONS = {
+    Scope.ALL: "Everything, including what later versions add.",
+    Scope.SUBSCRIBERS_READ: "List subscribers, with their addresses and channel credentials, and export their data.",
+    Scope.SUBSCRIBERS_WRITE: "Create and change subscribers and their channel credentials, and erase them.",
+    Scope.TOPICS_READ: "List topics and who is subscribed to them.",
+    Scope.TOPICS_WRITE: "Create, change and delete topics, and subscribe people to them.",
+    Scope.INTEGRATIONS_READ: "List integrations and providers; secrets among the credentials are masked.",
+    Scope.INTEGRATIONS_WRITE: "Create, change, test and delete integrations.",
+    Scope.INTEGRATIONS_SECRETS: "See the secrets among the credentials of integrations; needs integrations:read too.",
+    Scope.WORKFLOWS_READ: "List workflows with their steps, and preview steps.",
+    Scope.WORKFLOWS_WRITE: "Create, change, copy and delete workflows.",
+    Scope.PREFERENCES_READ: "Read the preferences of subscribers.",
+    Scope.PREFERENCES_WRITE: "Change the preferences of subscribers.",
+    Scope.MESSAGES_READ: "Read messages of all channels, the outbox and suppressed addresses.",
+    Scope.MESSAGES_WRITE: "Mark and delete messages, and suppress addresses or clear them.",
+    Scope.EVENTS_READ: "Read triggered events with what became of them, and dead letters.",
+    Scope.EVENTS_WRITE: "Trigger workflows, cancel triggers, and redrive dead letters.",
+    Scope.WEBHOOKS_READ: "List webhook endpoints, without their secrets, and deliveries to them.",
+    Scope.WEBHOOKS_WRITE: "Create, change, test and delete webhook endpoints, rotate their secrets, replay deliveries.",
+    Scope.ENVIRONMENTS_READ: "List environments, API keys without their secrets, and scopes.",
+    Scope.ENVIRONMENTS_WRITE: "Change environments, end sessions, and create, change and revoke API keys.",
+    Scope.AUDIT_READ: "Read the audit log: who changed which part of the configuration.",
+}
+"""What each scope allows, in a sentence."""
 
 
 class ChannelProvider(StrEnum):

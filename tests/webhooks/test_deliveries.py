@@ -15,6 +15,7 @@ from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries, list_due_endpoints
 from clarion.webhooks.model import DISABLE_AFTER, MAX_ATTEMPTS, RETENTION, RETRY_DELAYS
+from tests.audit.support import list_entries
 from tests.engine.sending.test_sender import running, until
 from tests.engine.support import World, in_app
 from tests.providers.loopback import answering
@@ -109,6 +110,9 @@ async def test_a_receiver_that_is_gone_is_disabled_at_once_and_can_be_enabled_ag
 
     first, second = await list_deliveries(post.api, endpoint)
     assert (disabled["active"], "410 Gone" in disabled["disabledReason"]) == (False, True)
+    by_service, created = (await list_entries(post.api, targetId=endpoint["_id"]))[-2:]
+    assert (created["actor"]["type"], by_service["actor"]) == ("apiKey", {"type": "service"})
+    assert by_service["before"]["active"] > by_service["after"]["active"]
     assert enabled.json()["active"]
     assert not {"disabledReason", "failingSince"} & enabled.json().keys()
     assert (first["status"], second["status"]) == ("failed", "delivered")

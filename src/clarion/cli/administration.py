@@ -4,25 +4,32 @@ import asyncio
 import dataclasses
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.table import Table
 
+from clarion.audit.model import Action, Change, Target, TargetType
+from clarion.audit.recording import record_change
 from clarion.bootstrap import check_vault
+from clarion.cli.author import command_line_author
 from clarion.clock import DAY, Millis, SystemClock, iso_text
 from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Connection, Database, Work
 from clarion.environments import actions, store
+from clarion.environments.auditing import record_api_key, target_of
 from clarion.environments.model import ApiKey, Environment
 from clarion.errors import SettingsError
 from clarion.http.idempotency import reseal_responses
 from clarion.ids import ApiKeyId, find_id, id_text
 from clarion.integrations.actions import reencrypt_credentials
+from clarion.integrations.store import list_samples as list_credential_samples
 from clarion.settings import Settings, variable
-from clarion.vault import Vault, open_vault
-from clarion.vocabulary import Scope
+from clarion.vault import Vault, open_vault, sealing_key_id
+from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope
 from clarion.webhooks.actions import reencrypt_secrets
+from clarion.webhooks.store import list_samples as list_secret_samples
 
 T = TypeVar("T")
 
@@ -57,7 +64,9 @@ def create_key(settings: Settings, environment_name: str, *, name: str, scopes: 
     async def create(db: Connection) -> actions.NewKey:
         await check_vault(db, settings, vault)
         environment = await get_environment(db, environment_name)
-        return await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
+        made = await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
+        await record_api_key(db, Action.API_KEY_CREATE, command_line_author(), now, after=made.record)
+        return made
 
     created = asyncio.run(run_in_store(settings, create))
     _console.print(f"API key for {environment_name}, shown this once:\n{created.text}", highlight=False, soft_wrap=True)
@@ -83,15 +92,24 @@ def list_keys(settings: Settings) -> None:
     wide_console().print(table)
 
 
+def list_scopes() -> None:
+    table = Table("Scope", "What it allows")
+    for scope in Scope:
+        table.add_row(scope, SCOPE_DESCRIPTIONS[scope])
+    _console.print(table)
+
+
 def revoke_key(settings: Settings, key_text: str) -> None:
     key_id = find_id(key_text)
     now = SystemClock().now()
 
     async def revoke(db: Connection) -> bool:
-        if key_id is None:
-            return False
-        found = await store.list_environments(db)
-        return any([await store.revoke_api_key(db, one.id, ApiKeyId(key_id), now) for one in found])
+        for one in await store.list_environments(db) if key_id else ():
+            key = await store.find_api_key(db, one.id, ApiKeyId(key_id or b""))
+            if key is not None and await store.revoke_api_key(db, one.id, key.id, now):
+                await record_api_key(db, Action.API_KEY_REVOKE, command_line_author(), now, before=key)
+                return True
+        return False
 
     if not asyncio.run(run_in_store(settings, revoke)):
         raise SettingsError(f"There is no API key '{key_text}'; `clarion keys list` shows the ids.")
@@ -102,6 +120,9 @@ def end_sessions(settings: Settings, environment_name: str) -> None:
     async def end(db: Connection) -> Environment:
         environment = await get_environment(db, environment_name)
         await store.raise_session_epoch(db, environment.id)
+        now = SystemClock().now()
+        change = Change(action=Action.ENVIRONMENT_REVOKE_SESSIONS, target=target_of(environment))
+        await record_change(db, environment.id, change, command_line_author(), now)
         return environment
 
     environment = asyncio.run(run_in_store(settings, end))
@@ -120,6 +141,7 @@ def rotate_encryption(settings: Settings) -> None:
 
     async def rotate() -> int:
         async with _open_current_store(settings) as database:
+            await database.transaction(partial(_record_rotation, vault=vault))
             count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
             count += await actions.reencrypt_api_keys(database, vault)
             return count + await reseal_responses(database, vault)
@@ -152,6 +174,26 @@ def format_time(moment: Millis | None) -> str:
 def wide_console() -> Console:
     # Ids must not wrap: people copy them.
     return Console(width=max(_console.width, 160))
+
+
+async def _record_rotation(db: Connection, vault: Vault) -> None:
+    """Record, before it begins, that secrets are sealed with another key; the log of each environment has it.
+
+    The secrets are sealed in many units of work, and what is done of a rotation that was interrupted is done.
+    """
+    found = [*await store.list_samples(db), *await list_credential_samples(db), *await list_secret_samples(db)]
+    old_keys = sorted({sealing_key_id(one.text) for one in found} - {vault.writing_key_id})
+    if not old_keys:
+        return
+    now, author = SystemClock().now(), command_line_author()
+    change = Change(
+        action=Action.ENCRYPTION_ROTATE,
+        target=Target(type=TargetType.ENCRYPTION, id=vault.writing_key_id),
+        before={"keys": old_keys},
+        after={"keys": [vault.writing_key_id]},
+    )
+    for environment in await store.list_environments(db):
+        await record_change(db, environment.id, change, author, now)
 
 
 def _open_vault(settings: Settings) -> Vault:

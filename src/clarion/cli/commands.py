@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from clarion import __version__
-from clarion.cli import administration, deadletters, serving
+from clarion.cli import administration, audit, deadletters, serving
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName, Host, Port
 from clarion.errors import ClarionError, SettingsError
 from clarion.settings import Settings
@@ -30,6 +30,7 @@ app.add_typer(environments, name="environments")
 app.add_typer(encryption, name="encryption")
 app.add_typer(sessions, name="sessions")
 app.add_typer(deadletters.commands, name="dead-letters")
+app.add_typer(audit.commands, name="audit")
 
 
 def main() -> None:
@@ -100,6 +101,12 @@ def create_key(
 def list_keys(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
     """List the API keys of every environment, without their secrets."""
     administration.list_keys(_settings(data_dir=data_dir, database_url=database_url))
+
+
+@keys.command("scopes")
+def list_scopes() -> None:
+    """List the scopes that a key can have, and what each of them allows."""
+    administration.list_scopes()
 
 
 @keys.command("revoke")

@@ -1,5 +1,7 @@
 """Operations that take the locks of lanes: cancel a trigger, delete a person."""
 
+from clarion.audit.model import Action, Target, TargetType
+from clarion.audit.recording import record
 from clarion.engine.cancel import cancel_transaction
 from clarion.engine.lane_locks import lock_lanes
 from clarion.http.operation import Call, operation
@@ -25,4 +27,5 @@ async def delete_subscriber(call: Call, subscriber_key: SubscriberKey) -> Delete
     found = await subscribers.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
     await erase_from_triggers(call.db, call.environment_id, found)
     await subscribers.delete_subscriber(call.db, call.environment_id, found.id)
+    await record(call, Action.SUBSCRIBER_ERASE, Target(type=TargetType.SUBSCRIBER, id=found.key))
     return DeletedOut(acknowledged=True, status="deleted")

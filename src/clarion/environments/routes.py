@@ -3,10 +3,13 @@
 from msgspec import UnsetType
 
 from clarion import __version__
+from clarion.audit.model import Action
+from clarion.audit.recording import author_of, record
 from clarion.bus import Signal
 from clarion.clock import Millis, iso_text
 from clarion.db.query import sql
 from clarion.environments import actions, store
+from clarion.environments.auditing import record_api_key, record_environment, target_of
 from clarion.environments.configuration import raise_configuration_version
 from clarion.environments.model import ApiKey, Environment, list_missing_scopes, outlives
 from clarion.environments.wire import (
@@ -18,12 +21,13 @@ from clarion.environments.wire import (
     HealthOut,
     HealthPart,
     NewApiKeyOut,
+    ScopeOut,
 )
 from clarion.errors import Forbidden, Invalid, NotFound
 from clarion.http.operation import Call, operation
 from clarion.http.wire import MomentText
 from clarion.ids import ApiKeyId, EnvironmentId, id_text
-from clarion.vocabulary import Scope
+from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope
 
 
 @operation("GET", "/v1/health-check", scope=None)
@@ -51,27 +55,38 @@ async def update_environment(call: Call, environment_id: EnvironmentId, body: En
     """Set the time zone, the rate limits and the retention of the API key's environment."""
     if environment_id != call.environment_id:
         raise NotFound("Environment", id_text(environment_id))
-    before = (await _get_own(call)).options
-    if (after := body.options(before)) != before:
+    await store.lock_environment(call.db, call.environment_id)
+    before = await _get_own(call)
+    if (after := body.options(before.options)) != before.options:
         await store.update_options(call.db, call.environment_id, after, call.now)
         await raise_configuration_version(call.db, call.environment_id)
     if not isinstance(body.timezone, UnsetType):
         timezone = None if body.timezone is None else str(body.timezone)
         await store.update_timezone(call.db, call.environment_id, timezone, call.now)
         await raise_configuration_version(call.db, call.environment_id)
-    return await _out(call)
+    changed = await _get_own(call)
+    author = author_of(call)
+    await record_environment(call.db, Action.ENVIRONMENT_UPDATE, author, call.now, before=before, after=changed)
+    return EnvironmentOut.of(changed)
 
 
 @operation("POST", "/v1/environments/sessions/revoke", scope=Scope.ENVIRONMENTS_WRITE, status=204)
 async def revoke_sessions(call: Call) -> None:
     """End all sessions of subscribers of the API key's environment; a page begins a new one when it is loaded."""
     await store.raise_session_epoch(call.db, call.environment_id)
+    await record(call, Action.ENVIRONMENT_REVOKE_SESSIONS, target_of(await _get_own(call)))
 
 
 @operation("GET", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_READ)
 async def list_api_keys(call: Call) -> list[ApiKeyOut]:
     """List the API keys of the environment, without their secrets."""
     return [ApiKeyOut.of(key) for key in await store.list_api_keys(call.db, call.environment_id)]
+
+
+@operation("GET", "/v1/scopes", scope=Scope.ENVIRONMENTS_READ)
+async def list_scopes(_: Call) -> list[ScopeOut]:
+    """List the scopes that an API key can have, and what each of them allows."""
+    return [ScopeOut(scope=one, description=SCOPE_DESCRIPTIONS[one]) for one in Scope]
 
 
 @operation("POST", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_WRITE, status=201, body=ApiKeyIn)
@@ -83,6 +98,7 @@ async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
     expires_at = own if isinstance(body.expires_at, UnsetType) else _granted_expiry(call, body.expires_at)
     request = actions.KeyRequest(name=body.name, scopes=scopes, expires_at=expires_at)
     made = await actions.create_api_key(call.db, call.environment_id, request, vault=call.services.vault, now=call.now)
+    await record_api_key(call.db, Action.API_KEY_CREATE, author_of(call), call.now, after=made.record)
     return NewApiKeyOut(key=made.text, api_key=ApiKeyOut.of(made.record))
 
 
@@ -97,15 +113,18 @@ async def update_api_key(call: Call, key_id: ApiKeyId, body: ApiKeyPatch) -> Api
     name = key.name if isinstance(body.name, UnsetType) else body.name
     await store.update_api_key(call.db, call.environment_id, key_id, name=name, expires_at=expires_at)
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
-    changed = await store.find_api_key(call.db, call.environment_id, key_id)
-    return ApiKeyOut.of(changed or key)
+    changed = await _get_api_key(call, key_id)
+    await record_api_key(call.db, Action.API_KEY_UPDATE, author_of(call), call.now, before=key, after=changed)
+    return ApiKeyOut.of(changed)
 
 
 @operation("DELETE", "/v1/environments/api-keys/{apiKeyId}", scope=Scope.ENVIRONMENTS_WRITE, status=204)
 async def revoke_api_key(call: Call, key_id: ApiKeyId) -> None:
     """Revoke an API key at once."""
-    _require_scopes(call, (await _get_api_key(call, key_id)).scopes, "revoke")
-    await store.revoke_api_key(call.db, call.environment_id, key_id, call.now)
+    key = await _get_api_key(call, key_id)
+    _require_scopes(call, key.scopes, "revoke")
+    if await store.revoke_api_key(call.db, call.environment_id, key_id, call.now):
+        await record_api_key(call.db, Action.API_KEY_REVOKE, author_of(call), call.now, before=key)
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
 
 

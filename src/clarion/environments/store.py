@@ -33,6 +33,7 @@ FIND_ENVIRONMENT_STATE = sql(f"""
     SELECT {_ENVIRONMENT}, session_epoch, configuration_version FROM environments WHERE identifier = :identifier
 """)
 RAISE_SESSION_EPOCH = sql("UPDATE environments SET session_epoch = session_epoch + 1 WHERE id = :environment_id")
+LOCK_ENVIRONMENT = sql("SELECT id FROM environments WHERE id = :environment_id {for_update}")
 UPDATE_TIMEZONE = sql("""
     UPDATE environments SET timezone = :timezone, updated_at = :now
     WHERE id = :environment_id AND (timezone <> :timezone OR (timezone IS NULL) <> (:timezone IS NULL))
@@ -130,6 +131,11 @@ async def find_environment_state(db: Connection, identifier: str) -> Environment
     values = dict(row)
     epoch, version = values.pop("session_epoch"), values.pop("configuration_version")
     return EnvironmentState(environment=_environment(values), session_epoch=epoch, configuration_version=version)
+
+
+async def lock_environment(db: Connection, environment_id: EnvironmentId) -> None:
+    """Lock the row of an environment, so that changes of it are made one after the other."""
+    await db.fetch_one(LOCK_ENVIRONMENT, environment_id=environment_id)
 
 
 async def raise_session_epoch(db: Connection, environment_id: EnvironmentId) -> None:

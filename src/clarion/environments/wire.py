@@ -137,6 +137,13 @@ class NewApiKeyOut(Wire):
     api_key: ApiKeyOut
 
 
+class ScopeOut(Wire):
+    """A scope of API keys, and what it allows."""
+
+    scope: Scope
+    description: str
+
+
 class HealthPart(Wire):
     status: str
     version: str | UnsetType = UNSET

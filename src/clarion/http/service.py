@@ -131,7 +131,7 @@ class Service:
         if response.is_replayed:
             headers.append((b"idempotency-replay", b"true"))
         headers[0] = (b"content-type", response.content_type)
-        return response.status, ([] if response.status == 204 else headers), response.body
+        return response.status, (headers[1:] if response.status == 204 else headers), response.body
 
     async def _run_operation(self, request: _Request, receive: Receive) -> Response:
         operation, path_texts = self._router.find(request.method, request.raw_path)

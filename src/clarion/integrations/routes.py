@@ -1,12 +1,17 @@
 """Integrations: create, list, change, delete."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from clarion.audit.model import Action
+from clarion.audit.recording import author_of
+from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, Caller, DetachedCall, Services, Transaction, operation
 from clarion.http.wire import IdText, changes_of
 from clarion.ids import IntegrationId
 from clarion.integrations import actions, store, verification
+from clarion.integrations.auditing import NO_ACTIONS, record_integrations
 from clarion.integrations.model import Integration
 from clarion.integrations.wire import IntegrationIn, IntegrationOut, IntegrationPatch, TestMessageIn, TestMessageOut
 from clarion.jsontext import plain_value
@@ -47,9 +52,11 @@ async def check_changed_credentials(call: DetachedCall, integration_id: Integrat
 async def create_integration(call: Call, body: IntegrationIn) -> IntegrationOut:
     """Create an integration in the environment of the API key."""
     _check_environment(call, body.environment_id)
+    before = await _list_before(call)
     made = await actions.create_integration(
         call.db, call.environment_id, _draft(call.services, body), vault=call.services.vault, now=call.now
     )
+    await _record(call, before)
     return _out(call, made)
 
 
@@ -79,24 +86,29 @@ async def update_integration(call: Call, integration_id: IntegrationId, body: In
     _check_environment(call, body.environment_id)
     if not changes_of(body, *_FIELDS, "check"):
         raise Invalid.field("body", f"must have at least one of {_NAMES}")
+    before = await _list_before(call)
     changed = await actions.update_integration(
         call.db, call.environment_id, integration_id, _changes(body), vault=call.services.vault, now=call.now
     )
+    await _record(call, before)
     return _out(call, changed)
 
 
 @operation("POST", "/v1/integrations/{integrationId}/set-primary", scope=Scope.INTEGRATIONS_WRITE)
 async def set_primary_integration(call: Call, integration_id: IntegrationId) -> IntegrationOut:
     """Make an integration the primary one of email or sms; it becomes active and loses its conditions."""
+    before = await _list_before(call)
     chosen = await actions.set_primary_integration(
         call.db, call.environment_id, integration_id, vault=call.services.vault, now=call.now
     )
+    await _record(call, before, {integration_id: Action.INTEGRATION_SET_PRIMARY})
     return _out(call, chosen)
 
 
 @operation("DELETE", "/v1/integrations/{integrationId}", scope=Scope.INTEGRATIONS_WRITE)
 async def delete_integration(call: Call, integration_id: IntegrationId) -> list[IntegrationOut]:
     """Delete an integration for good and list the remaining ones."""
+    before = await _list_before(call)
     remaining = await actions.delete_integration(
         call.db,
         call.environment_id,
@@ -105,6 +117,7 @@ async def delete_integration(call: Call, integration_id: IntegrationId) -> list[
         vault=call.services.vault,
         now=call.now,
     )
+    await _record(call, before)
     return [_out(call, one) for one in remaining]
 
 
@@ -118,6 +131,19 @@ async def delete_integration(call: Call, integration_id: IntegrationId) -> list[
 async def send_test_message(call: DetachedCall, integration_id: IntegrationId, body: TestMessageIn) -> TestMessageOut:
     """Send a test message through an integration, active or not, and show what its provider answers."""
     return await verification.send_test_message(call, integration_id, body)
+
+
+async def _list_before(call: Call) -> list[Integration]:
+    """List the integrations, which nobody else changes until this unit of work ends."""
+    await raise_configuration_version(call.db, call.environment_id)
+    return await store.list_integrations(call.db, call.environment_id, call.services.vault)
+
+
+async def _record(
+    call: Call, before: list[Integration], actions_by_id: Mapping[IntegrationId, Action] = NO_ACTIONS
+) -> None:
+    after = await store.list_integrations(call.db, call.environment_id, call.services.vault)
+    await record_integrations(call.db, before, after, author_of(call), call.now, actions=actions_by_id)
 
 
 def _check_environment(call: Call | DetachedCall, environment_id: IdText | None) -> None:

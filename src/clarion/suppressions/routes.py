@@ -1,9 +1,11 @@
 """Suppressed addresses: list, add, clear."""
 
+from clarion.audit.model import Action
 from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import MAX_OFFSET, OffsetPage
 from clarion.suppressions import store
+from clarion.suppressions.auditing import record_suppression
 from clarion.suppressions.model import (
     SUPPRESSED_CHANNELS,
     Suppression,
@@ -47,9 +49,11 @@ async def create_suppression(call: Call, body: SuppressionIn) -> SuppressionOut:
         detail=body.detail,
         created_at=call.now,
     )
+    before = await store.find_suppression(call.db, call.environment_id, body.channel, address)
     await store.insert_suppressions(call.db, [made])
-    stored = await store.find_suppression(call.db, call.environment_id, body.channel, address)
-    return SuppressionOut.of(stored or made, call.services.names)
+    stored = await store.find_suppression(call.db, call.environment_id, body.channel, address) or made
+    await record_suppression(call, Action.SUPPRESSION_CREATE, before=before, after=stored)
+    return SuppressionOut.of(stored, call.services.names)
 
 
 @operation("DELETE", "/v1/suppressions/{channel}/{address}", scope=Scope.MESSAGES_WRITE, status=204)
@@ -57,8 +61,15 @@ async def delete_suppression(call: Call, channel: str, address: str) -> None:
     """Send to an address again."""
     is_valid = channel in SUPPRESSED_CHANNELS
     folded = fold_address(Channel(channel), address) if is_valid else ""
-    if not is_valid or not await store.delete_suppression(call.db, call.environment_id, Channel(channel), folded):
+    found = (
+        await store.find_suppression(call.db, call.environment_id, Channel(channel), folded, for_update=True)
+        if is_valid
+        else None
+    )
+    if found is None:
         raise NotFound("Suppression", f"{channel} {address}")
+    await store.delete_suppression(call.db, call.environment_id, found.channel, found.address)
+    await record_suppression(call, Action.SUPPRESSION_DELETE, before=found)
 
 
 def _filters(query: SuppressionQuery) -> dict[str, str]:

@@ -26,10 +26,11 @@ INSERT_SUPPRESSIONS = Insert(
         WHERE suppressions.reason = 'unsubscribed' AND excluded.reason <> 'unsubscribed'
     """,
 )
-FIND_SUPPRESSION = sql(f"""
+_FIND_SUPPRESSION = f"""
     SELECT {_COLUMNS} FROM suppressions
     WHERE environment_id = :environment_id AND channel = :channel AND address = :address
-""")
+"""
+FIND_SUPPRESSION, LOCK_SUPPRESSION = sql(_FIND_SUPPRESSION), sql(_FIND_SUPPRESSION + " {for_update}")
 DELETE_SUPPRESSION = sql("""
     DELETE FROM suppressions WHERE environment_id = :environment_id AND channel = :channel AND address = :address
 """)
@@ -64,9 +65,10 @@ async def insert_suppressions(db: Connection, suppressions: Iterable[Suppression
 
 
 async def find_suppression(
-    db: Connection, environment_id: EnvironmentId, channel: Channel, address: str
+    db: Connection, environment_id: EnvironmentId, channel: Channel, address: str, *, for_update: bool = False
 ) -> Suppression | None:
-    row = await db.fetch_one(FIND_SUPPRESSION, environment_id=environment_id, channel=channel, address=address)
+    query = LOCK_SUPPRESSION if for_update else FIND_SUPPRESSION
+    row = await db.fetch_one(query, environment_id=environment_id, channel=channel, address=address)
     return None if row is None else _suppression(row)
 
 

@@ -18,6 +18,7 @@ from clarion.db.query import sql
 from clarion.environments.configuration import raise_configuration_version
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
 from clarion.vault import Vault
+from clarion.webhooks.auditing import record_disabled
 from clarion.webhooks.model import DISABLE_AFTER, Attempt, DeliveryStatus, Endpoint, next_attempt_at
 from clarion.webhooks.store import endpoint_of
 
@@ -169,17 +170,21 @@ async def _update_endpoint(
     Returns how many endpoints it disabled.
     """
     bound: dict[str, Any] = {"environment_id": environment_id, "id": endpoint_id}
-    disabled = 0
+    reasons: list[str] = []
     if any(one.is_success for one in attempts):
         await db.execute(MARK_WORKING, **bound)
     else:
         await db.execute(MARK_FAILING, **bound, now=now)
         long_ago = now - DISABLE_AFTER
-        disabled += await db.execute(DISABLE, **bound, reason=FAILED_FOR_DAYS, failing_since=long_ago, now=now)
+        if await db.execute(DISABLE, **bound, reason=FAILED_FOR_DAYS, failing_since=long_ago, now=now):
+            reasons.append(FAILED_FOR_DAYS)
     if any(one.is_gone for one in attempts):
         await db.execute(MARK_FAILING, **bound, now=now)
-        disabled += await db.execute(DISABLE, **bound, reason=GONE, failing_since=now, now=now)
-    return disabled
+        if await db.execute(DISABLE, **bound, reason=GONE, failing_since=now, now=now):
+            reasons.append(GONE)
+    for reason in reasons:
+        await record_disabled(db, environment_id, endpoint_id, reason, now)
+    return len(reasons)
 
 
 def _row(delivery: ClaimedDelivery, attempt: Attempt, now: Millis) -> dict[str, Any]:

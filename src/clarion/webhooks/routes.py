@@ -4,6 +4,8 @@ from typing import Any
 
 from msgspec import UnsetType
 
+from clarion.audit.model import Action
+from clarion.audit.recording import author_of
 from clarion.clock import iso_text
 from clarion.db.port import Connection
 from clarion.errors import Invalid
@@ -14,6 +16,7 @@ from clarion.ids import WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id
 from clarion.providers.definition.result import SendFailure
 from clarion.vocabulary import Scope
 from clarion.webhooks import actions, store
+from clarion.webhooks.auditing import record_endpoint
 from clarion.webhooks.events import make_payload
 from clarion.webhooks.model import EVENT_DESCRIPTIONS, Delivery, Endpoint, EventType
 from clarion.webhooks.posting import post_event
@@ -54,6 +57,7 @@ async def create_webhook_endpoint(call: Call, body: EndpointIn) -> NewEndpointOu
         "active": body.active,
     }
     made = await actions.create_endpoint(call.db, call.environment_id, fields, vault=call.services.vault, now=call.now)
+    await _record(call, Action.WEBHOOK_ENDPOINT_CREATE, after=made)
     return NewEndpointOut.of(made)
 
 
@@ -88,24 +92,30 @@ async def update_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId, bo
     fields |= {name: _text(value) for name, value in changes_of(body, "url", "description").items()}
     if not isinstance(body.event_types, UnsetType):
         fields["events"] = frozenset(body.event_types)
+    before = await _get_endpoint(call, endpoint_id, for_update=True)
     changed = await actions.update_endpoint(
         call.db, call.environment_id, endpoint_id, fields, vault=call.services.vault, now=call.now
     )
+    await _record(call, Action.WEBHOOK_ENDPOINT_UPDATE, before=before, after=changed)
     return EndpointOut.of(changed)
 
 
 @operation("DELETE", "/v1/webhooks/endpoints/{endpointId}", scope=Scope.WEBHOOKS_WRITE, status=204)
 async def delete_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> None:
     """Delete an endpoint; its queued deliveries are not sent."""
+    before = await _get_endpoint(call, endpoint_id, for_update=True)
     await actions.delete_endpoint(call.db, call.environment_id, endpoint_id)
+    await _record(call, Action.WEBHOOK_ENDPOINT_DELETE, before=before)
 
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/rotate-secret", scope=Scope.WEBHOOKS_WRITE)
 async def rotate_webhook_secret(call: Call, endpoint_id: WebhookEndpointId) -> SecretOut:
     """Give an endpoint a new secret, shown only here; for 24 hours the previous one signs as well."""
+    before = await _get_endpoint(call, endpoint_id, for_update=True)
     changed = await actions.rotate_secret(
         call.db, call.environment_id, endpoint_id, vault=call.services.vault, now=call.now
     )
+    await _record(call, Action.WEBHOOK_ENDPOINT_ROTATE_SECRET, before=before, after=changed)
     until = changed.secrets[1].until or call.now
     return SecretOut(secret=changed.secret.reveal(), previous_until=iso_text(until))
 
@@ -175,8 +185,13 @@ async def _check_url(call: DetachedCall, url: EndpointUrl) -> None:
         raise Invalid.field("url", f"cannot be sent to: {failure.message}", str(url)) from None
 
 
-async def _get_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> Endpoint:
-    return await store.get_endpoint(call.db, call.environment_id, endpoint_id, call.services.vault)
+async def _get_endpoint(call: Call, endpoint_id: WebhookEndpointId, *, for_update: bool = False) -> Endpoint:
+    vault = call.services.vault
+    return await store.get_endpoint(call.db, call.environment_id, endpoint_id, vault, for_update=for_update)
+
+
+async def _record(call: Call, action: Action, *, before: Endpoint | None = None, after: Endpoint | None = None) -> None:
+    await record_endpoint(call.db, action, author_of(call), call.now, before=before, after=after)
 
 
 def _text(value: Any) -> str | None:

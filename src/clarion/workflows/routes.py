@@ -4,6 +4,7 @@ import asyncio
 
 from msgspec import UnsetType
 
+from clarion.audit.model import Action
 from clarion.db.port import Connection
 from clarion.errors import NotFound
 from clarion.http.limits import LARGE_BODY
@@ -13,6 +14,7 @@ from clarion.ids import EnvironmentId, WorkflowKey
 from clarion.jsontext import plain_value
 from clarion.vocabulary import Scope
 from clarion.workflows import actions, store
+from clarion.workflows.auditing import record_workflow
 from clarion.workflows.listing import list_workflow_page
 from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.preview import render_preview
@@ -57,6 +59,7 @@ async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
     fields = body.fields() | {"key": WorkflowKey(str(body.workflow_id))}
     content = body.content() | {"steps": build_steps(body.steps, (), call.now)}
     made = await actions.create_workflow(call.db, call.environment_id, fields, content, call.now)
+    await record_workflow(call, Action.WORKFLOW_CREATE, after=made)
     return WorkflowOut.of(*made, call.services.names.origin)
 
 
@@ -88,6 +91,7 @@ async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: Workflow
     current = await _lock_workflow(call, workflow_key)
     content = body.content() | {"steps": build_steps(body.steps, current[1].steps, call.now)}
     changed = await actions.change_workflow(call.db, current, body.fields(), content, call.now)
+    await record_workflow(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
     return WorkflowOut.of(*changed, call.services.names.origin)
 
 
@@ -103,14 +107,16 @@ async def update_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowP
     """Change the supplied fields and leave the others, and the steps, as they are."""
     current = await _lock_workflow(call, workflow_key)
     changed = await actions.change_workflow(call.db, current, body.fields(), body.content(), call.now)
+    await record_workflow(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
     return WorkflowOut.of(*changed, call.services.names.origin)
 
 
 @operation("DELETE", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, status=204)
 async def delete_workflow(call: Call, workflow_key: WorkflowKey) -> None:
     """Delete a workflow; runs under way go on, and its identifier is free again."""
-    found = await store.get_workflow(call.db, call.environment_id, workflow_key, for_update=True)
-    await actions.delete_workflow(call.db, found, call.now)
+    current = await _lock_workflow(call, workflow_key)
+    await actions.delete_workflow(call.db, current[0], call.now)
+    await record_workflow(call, Action.WORKFLOW_DELETE, before=current)
 
 
 @operation(
@@ -128,6 +134,7 @@ async def duplicate_workflow(call: Call, workflow_key: WorkflowKey, body: Duplic
     if not isinstance(body.workflow_id, UnsetType):
         fields["key"] = WorkflowKey(str(body.workflow_id))
     made = await actions.duplicate_workflow(call.db, found, fields, call.now)
+    await record_workflow(call, Action.WORKFLOW_DUPLICATE, after=made)
     return WorkflowOut.of(*made, call.services.names.origin)
 
 

@@ -1,0 +1,80 @@
+"""Changes of environments and API keys in the audit log."""
+
+from typing import Any
+
+from clarion.audit.model import Action, Author, Change, Target, TargetType
+from clarion.audit.recording import record_change
+from clarion.clock import Millis, iso_text
+from clarion.db.port import Connection
+from clarion.environments.model import ApiKey, Environment
+from clarion.ids import id_text
+from clarion.jsontext import plain_value
+
+
+async def record_environment(
+    db: Connection,
+    action: Action,
+    author: Author,
+    now: Millis,
+    *,
+    before: Environment | None = None,
+    after: Environment | None = None,
+) -> None:
+    """Record a change of an environment in its own log, unless nothing differs."""
+    found = after or before
+    if found is None:
+        raise TypeError("A change has an environment before or after it")
+    change = Change(
+        action=action,
+        target=target_of(found),
+        before=None if before is None else _describe_environment(before),
+        after=None if after is None else _describe_environment(after),
+    )
+    await record_change(db, found.id, change, author, now)
+
+
+async def record_api_key(
+    db: Connection,
+    action: Action,
+    author: Author,
+    now: Millis,
+    *,
+    before: ApiKey | None = None,
+    after: ApiKey | None = None,
+) -> None:
+    """Record a change of an API key, unless nothing differs."""
+    found = after or before
+    if found is None:
+        raise TypeError("A change has an API key before or after it")
+    change = Change(
+        action=action,
+        target=Target(type=TargetType.API_KEY, id=id_text(found.id), name=found.name),
+        before=None if before is None else _describe_key(before),
+        after=None if after is None else _describe_key(after),
+    )
+    await record_change(db, found.environment_id, change, author, now)
+
+
+def target_of(environment: Environment) -> Target:
+    return Target(type=TargetType.ENVIRONMENT, id=id_text(environment.id), name=environment.name)
+
+
+def _describe_environment(environment: Environment) -> dict[str, Any]:
+    options: dict[str, Any] = plain_value(environment.options)
+    return {
+        "name": environment.name,
+        "type": environment.kind,
+        "identifier": environment.identifier,
+        "timezone": environment.timezone,
+        "limits": options.get("limits", {}),
+        "retentionDays": options.get("retention_days", {}),
+    }
+
+
+def _describe_key(key: ApiKey) -> dict[str, Any]:
+    return {
+        "name": key.name,
+        "scopes": sorted(key.scopes),
+        "expiresAt": None if key.expires_at is None else iso_text(key.expires_at),
+        "hint": key.hint,
+    }

@@ -1,0 +1,189 @@
+"""Changes through HTTP, one for each operation that leaves an entry in the audit log."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec import Struct
+
+from tests.support import Api
+
+HOOK = "http://127.0.0.1:9/hook"
+EMAIL = {"providerId": "sendgrid", "channel": "email", "active": True}
+CREDENTIALS = {"apiKey": "SG.canary-one", "from": "a@example.com"}
+STEP = {"name": "Inbox", "type": "in_app", "controlValues": {"body": "Hi"}}
+WORKFLOW = {"name": "Welcome", "workflowId": "welcome", "active": True, "steps": [STEP]}
+
+Ready = tuple[str, dict[str, Any] | None]
+"""The path of a request and its body."""
+
+
+class AuditedChange(Struct, frozen=True, kw_only=True):
+    """An operation, a request for it that changes something, and the entry that it leaves."""
+
+    method: str
+    path: str
+    action: str
+    prepare: Callable[[Api], Awaitable[Ready]]
+    is_repeatable: bool = False
+    """Whether the same request again changes something again; else it changes nothing or is refused."""
+
+    @property
+    def operation(self) -> tuple[str, str]:
+        return self.method, self.path
+
+
+async def create(api: Api, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    response = await api.post(path, json=body)
+    assert response.status_code == 201, response.text
+    made: dict[str, Any] = response.json()
+    return made
+
+
+async def list_entries(api: Api, **filters: Any) -> list[dict[str, Any]]:
+    response = await api.get("/v1/audit-log", params={"limit": 100, **filters})
+    assert response.status_code == 200, response.text
+    entries: list[dict[str, Any]] = response.json()["data"]
+    return entries
+
+
+async def _new_workflow(_: Api) -> Ready:
+    return "/v2/workflows", WORKFLOW
+
+
+async def _workflow(api: Api) -> str:
+    return f"/v2/workflows/{(await create(api, '/v2/workflows', WORKFLOW))['_id']}"
+
+
+async def _replaced_workflow(api: Api) -> Ready:
+    return await _workflow(api), {"name": "Hello", "steps": [STEP]}
+
+
+async def _patched_workflow(api: Api) -> Ready:
+    return await _workflow(api), {"preferences": {"user": {"channels": {"email": {"enabled": False}}}}}
+
+
+async def _deleted_workflow(api: Api) -> Ready:
+    return await _workflow(api), None
+
+
+async def _copied_workflow(api: Api) -> Ready:
+    return f"{await _workflow(api)}/duplicate", {"workflowId": "copy"}
+
+
+async def _new_integration(_: Api) -> Ready:
+    return "/v1/integrations", {**EMAIL, "identifier": "mail", "credentials": CREDENTIALS}
+
+
+async def make_integration(api: Api, **values: Any) -> str:
+    made = await create(api, "/v1/integrations", {**EMAIL, "credentials": CREDENTIALS, **values})
+    return f"/v1/integrations/{made['_id']}"
+
+
+async def _changed_integration(api: Api) -> Ready:
+    return await make_integration(api), {"name": "Other"}
+
+
+async def _primary_integration(api: Api) -> Ready:
+    await make_integration(api)
+    return f"{await make_integration(api)}/set-primary", None
+
+
+async def _deleted_integration(api: Api) -> Ready:
+    return await make_integration(api), None
+
+
+async def _new_endpoint(_: Api) -> Ready:
+    return "/v1/webhooks/endpoints", {"url": HOOK}
+
+
+async def make_endpoint(api: Api) -> str:
+    return f"/v1/webhooks/endpoints/{(await create(api, '/v1/webhooks/endpoints', {'url': HOOK}))['_id']}"
+
+
+async def _changed_endpoint(api: Api) -> Ready:
+    return await make_endpoint(api), {"eventTypes": ["message.sent"]}
+
+
+async def _deleted_endpoint(api: Api) -> Ready:
+    return await make_endpoint(api), None
+
+
+async def _rotated_endpoint(api: Api) -> Ready:
+    return f"{await make_endpoint(api)}/rotate-secret", None
+
+
+async def _changed_environment(api: Api) -> Ready:
+    me = (await api.get("/v1/environments/me")).json()
+    return f"/v1/environments/{me['_id']}", {"timezone": "Asia/Tokyo", "retentionDays": {"audit": 30}}
+
+
+async def _revoked_sessions(_: Api) -> Ready:
+    return "/v1/environments/sessions/revoke", None
+
+
+async def _new_key(_: Api) -> Ready:
+    return "/v1/environments/api-keys", {"name": "CI", "scopes": ["topics:read"]}
+
+
+async def _key(api: Api) -> str:
+    made = await create(api, "/v1/environments/api-keys", {"name": "CI"})
+    return f"/v1/environments/api-keys/{made['apiKey']['_id']}"
+
+
+async def _changed_key(api: Api) -> Ready:
+    return await _key(api), {"name": "Build"}
+
+
+async def _revoked_key(api: Api) -> Ready:
+    return await _key(api), None
+
+
+async def _new_suppression(_: Api) -> Ready:
+    return "/v1/suppressions", {"channel": "email", "address": "Grace@example.com", "detail": "grace asked"}
+
+
+async def _cleared_suppression(api: Api) -> Ready:
+    await create(api, "/v1/suppressions", {"channel": "sms", "address": "+44 20 7946 0958"})
+    return "/v1/suppressions/sms/442079460958", None
+
+
+async def _erased_subscriber(api: Api) -> Ready:
+    await create(api, "/v2/subscribers", {"subscriberId": "ada", "email": "ada@example.com"})
+    return "/v2/subscribers/ada", None
+
+
+def _change(operation: str, action: str, prepare: Callable[[Api], Awaitable[Ready]], **more: Any) -> AuditedChange:
+    method, path = operation.split()
+    return AuditedChange(method=method, path=path, action=action, prepare=prepare, **more)
+
+
+AUDITED = [
+    _change("POST /v2/workflows", "workflow.create", _new_workflow),
+    _change("PUT /v2/workflows/{workflowId}", "workflow.update", _replaced_workflow),
+    _change("PATCH /v2/workflows/{workflowId}", "workflow.update", _patched_workflow),
+    _change("DELETE /v2/workflows/{workflowId}", "workflow.delete", _deleted_workflow),
+    _change("POST /v2/workflows/{workflowId}/duplicate", "workflow.duplicate", _copied_workflow),
+    _change("POST /v1/integrations", "integration.create", _new_integration),
+    _change("PUT /v1/integrations/{integrationId}", "integration.update", _changed_integration),
+    _change("POST /v1/integrations/{integrationId}/set-primary", "integration.setPrimary", _primary_integration),
+    _change("DELETE /v1/integrations/{integrationId}", "integration.delete", _deleted_integration),
+    _change("POST /v1/webhooks/endpoints", "webhookEndpoint.create", _new_endpoint, is_repeatable=True),
+    _change("PATCH /v1/webhooks/endpoints/{endpointId}", "webhookEndpoint.update", _changed_endpoint),
+    _change("DELETE /v1/webhooks/endpoints/{endpointId}", "webhookEndpoint.delete", _deleted_endpoint),
+    _change(
+        "POST /v1/webhooks/endpoints/{endpointId}/rotate-secret",
+        "webhookEndpoint.rotateSecret",
+        _rotated_endpoint,
+        is_repeatable=True,
+    ),
+    _change("PATCH /v1/environments/{environmentId}", "environment.update", _changed_environment),
+    _change(
+        "POST /v1/environments/sessions/revoke", "environment.revokeSessions", _revoked_sessions, is_repeatable=True
+    ),
+    _change("POST /v1/environments/api-keys", "apiKey.create", _new_key, is_repeatable=True),
+    _change("PATCH /v1/environments/api-keys/{apiKeyId}", "apiKey.update", _changed_key),
+    _change("DELETE /v1/environments/api-keys/{apiKeyId}", "apiKey.revoke", _revoked_key),
+    _change("POST /v1/suppressions", "suppression.create", _new_suppression),
+    _change("DELETE /v1/suppressions/{channel}/{address}", "suppression.delete", _cleared_suppression),
+    _change("DELETE /v2/subscribers/{subscriberId}", "subscriber.erase", _erased_subscriber),
+]
