@@ -23,6 +23,7 @@ import clarion.integrations.routes
 import clarion.messages.notification_routes
 import clarion.messages.routes
 import clarion.notifications.routes
+import clarion.organizations.routes
 import clarion.preferences.routes
 import clarion.receipts.routes
 import clarion.subscribers.routes
@@ -49,6 +50,7 @@ from clarion.http.service import Service
 from clarion.http.static import StaticPage
 from clarion.inbox.tokens import SessionTokens
 from clarion.integrations.callbacks import make_receipts_url_finder
+from clarion.organizations.deletion import EnvironmentDeleter
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
@@ -85,6 +87,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.webhooks.routes,
     clarion.environments.routes,
     clarion.audit.routes,
+    clarion.organizations.routes,
     clarion.inbox.session_routes,
     clarion.inbox.preference_routes,
     clarion.inbox.notification_routes,
@@ -122,6 +125,7 @@ class Application(Struct, frozen=True, kw_only=True):
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(engine.run(self.settings.shutdown_grace_seconds))
             tasks.create_task(self.notify_workers(unless=lambda: engine.membership.is_alone))
+            tasks.create_task(EnvironmentDeleter(self.database, clock=self.services.clock).run())
 
     async def notify_workers(self, *, unless: Callable[[], bool] = lambda: False) -> None:
         """Notify the workers of other processes when there is work, at most once per interval, until cancelled."""

@@ -10,7 +10,7 @@ from clarion.environments.auditing import record_api_key, record_environment
 from clarion.environments.model import hash_key
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
-from clarion.integrations.actions import create_in_app_integration
+from clarion.organizations.actions import FIRST_KEY, create_organization
 from clarion.settings import Settings
 from clarion.vault import KEY_FILE, Vault, sealing_key_id
 from clarion.webhooks import store as webhooks
@@ -68,15 +68,15 @@ async def check_vault(db: Connection, settings: Settings, vault: Vault) -> None:
 
 async def _set_up(db: Connection, settings: Settings, vault: Vault, now: Millis) -> None:
     identifiers = {"Development": settings.development_app_id, "Production": settings.production_app_id}
-    for environment in await actions.create_organization(db, name="Clarion", identifiers=identifiers, now=now):
-        await create_in_app_integration(db, environment.id, vault=vault, now=now)
+    for environment in await create_organization(db, name="Clarion", identifiers=identifiers, vault=vault, now=now):
         await record_environment(db, Action.ENVIRONMENT_CREATE, _BY_SERVICE, now, after=environment)
 
 
 async def _add_configured_keys(db: Connection, settings: Settings, vault: Vault, now: Millis) -> None:
-    """Add the keys of the settings; one that was revoked stays revoked."""
+    """Add the keys of the settings to the first organization; one that was revoked stays revoked."""
     secrets = {"Development": settings.development_api_key, "Production": settings.production_api_key}
-    for environment in await store.list_environments(db):
+    first, *_ = await store.list_organizations(db)
+    for environment in await store.list_environments(db, first.id):
         secret = secrets.get(environment.name)
         if secret and await store.find_api_key_by_hash(db, hash_key(secret.reveal())) is None:
             request = actions.KeyRequest(name="Configured key", text=secret.reveal())
@@ -89,7 +89,7 @@ async def _create_first_keys(db: Connection, vault: Vault, now: Millis) -> First
     keys: dict[str, str] = {}
     for environment in await store.list_environments(db):
         if not await store.has_had_api_key(db, environment.id):
-            request = actions.KeyRequest(name="First key")
+            request = actions.KeyRequest(name=FIRST_KEY)
             created = await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
             await record_api_key(db, Action.API_KEY_CREATE, _BY_SERVICE, now, after=created.record)
             keys[environment.name] = created.text

@@ -117,6 +117,15 @@ async def _changed_environment(api: Api) -> Ready:
     return f"/v1/environments/{me['_id']}", {"timezone": "Asia/Tokyo", "retentionDays": {"audit": 30}}
 
 
+async def _new_environment(_: Api) -> Ready:
+    return "/v1/environments", {"name": "Staging"}
+
+
+async def _deleted_environment(api: Api) -> Ready:
+    made = await create(api, "/v1/environments", {"name": "Staging"})
+    return f"/v1/environments/{made['_id']}?confirm=Staging", None
+
+
 async def _revoked_sessions(_: Api) -> Ready:
     return "/v1/environments/sessions/revoke", None
 
@@ -177,6 +186,9 @@ AUDITED = [
         is_repeatable=True,
     ),
     _change("PATCH /v1/environments/{environmentId}", "environment.update", _changed_environment),
+    _change("PUT /v1/environments/{environmentId}", "environment.update", _changed_environment),
+    _change("POST /v1/environments", "environment.create", _new_environment),
+    _change("DELETE /v1/environments/{environmentId}", "environment.delete", _deleted_environment),
     _change(
         "POST /v1/environments/sessions/revoke", "environment.revokeSessions", _revoked_sessions, is_repeatable=True
     ),

@@ -8,10 +8,11 @@ import pytest
 
 from clarion.app import OPERATIONS
 from clarion.db.port import Database
+from clarion.environments.actions import create_organization
 from clarion.http.operation import Operation
 from clarion.ids import id_text
 from clarion.vocabulary import Channel
-from tests.records import make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
+from tests.records import NOW, make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
 from tests.support import Api
 
 MISSING = {
@@ -66,6 +67,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "/v1/webhooks/endpoints/{endpointId}"): {"description": "Taken over"},
     ("POST", "/v1/webhooks/endpoints/{endpointId}/replay"): {"since": "2020-01-01T00:00:00.000Z"},
     ("PATCH", "/v1/environments/{environmentId}"): {"timezone": "Asia/Tokyo"},
+    ("PUT", "/v1/environments/{environmentId}"): {"name": "Taken over"},
     ("PATCH", "/v1/environments/api-keys/{apiKeyId}"): {"name": "Taken over"},
 }
 QUERIES = {("GET", "/v2/subscribers/{subscriberId}/notifications/count"): {"filters": "[{}]"}}
@@ -107,6 +109,9 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
     delivery = (await other_api.post(f"/v1/webhooks/endpoints/{endpoint['_id']}/test")).json()
     keys = (await other_api.get("/v1/environments/api-keys")).json()
     events = (await other_api.get("/v1/notifications")).json()
+    elsewhere, _ = await database.transaction(
+        lambda db: create_organization(db, name="Elsewhere", identifiers={}, now=NOW)
+    )
     return {
         "subscriberId": "ada",
         "externalSubscriberId": "ada",
@@ -122,7 +127,8 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
         "apiKeyId": keys[0]["_id"],
         "endpointId": endpoint["_id"],
         "deliveryId": delivery["_id"],
-        "environmentId": id_text(environment.id),
+        # Environments of the same organization may be changed by a key with the scope.
+        "environmentId": id_text(elsewhere.id),
         "channel": "email",
         "address": "ada@example.org",
     }

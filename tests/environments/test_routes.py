@@ -145,7 +145,7 @@ async def test_a_time_zone_that_does_not_exist_is_refused(api: Api) -> None:
         assert (response.status_code, list(response.json()["errors"])) == (422, ["timezone"])
 
 
-async def test_only_a_key_that_may_write_changes_its_own_environment(
+async def test_only_a_key_that_may_write_changes_the_environments_of_its_organization(
     api: Api, make_api: MakeApi, other_api: Api
 ) -> None:
     mine, theirs = [
@@ -153,8 +153,44 @@ async def test_only_a_key_that_may_write_changes_its_own_environment(
     ]
     reader = await make_api(scopes=frozenset({Scope.ENVIRONMENTS_READ}))
 
-    assert (await reader.patch(mine, json={"timezone": "Asia/Tokyo"})).status_code == 403
-    assert (await api.patch(theirs, json={"timezone": "Asia/Tokyo"})).status_code == 404
+    for path in (mine, theirs):
+        assert (await reader.patch(path, json={"timezone": "Asia/Tokyo"})).status_code == 403
+        assert (await api.patch(path, json={"timezone": "Asia/Tokyo"})).status_code == 200
+    assert (await other_api.get("/v1/environments/me")).json()["timezone"] == "Asia/Tokyo"
+
+
+async def test_a_name_is_changed_and_is_unique_in_the_organization(api: Api, clock: ManualClock) -> None:
+    own = (await api.get("/v1/environments/me")).json()
+    path = f"/v1/environments/{own['_id']}"
+    clock.move(SECOND)
+
+    renamed = await api.put(path, json={"name": "Sandbox", "color": "#2f6fed", "identifier": own["identifier"]})
+    taken = await api.patch(path, json={"name": "Production"})
+    same = await api.patch(path, json={"name": "Sandbox"})
+
+    assert renamed.status_code == 200
+    assert renamed.json() == own | {"name": "Sandbox", "color": "#2f6fed", "updatedAt": "2026-01-01T00:00:01.000Z"}
+    assert (taken.status_code, list(taken.json()["errors"])) == (422, ["name"])
+    assert same.json() == (await api.get("/v1/environments/me")).json() == renamed.json()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": " x"}, "name"),
+        ({"name": None}, "name"),
+        ({"color": "red"}, "color"),
+        ({"parentId": "01a1df28-0000-7000-8000-000000000001"}, "parentId"),
+        ({"identifier": "another"}, "identifier"),
+    ],
+)
+async def test_changes_that_cannot_be_made_are_refused_by_field(api: Api, body: Any, field: str) -> None:
+    own = (await api.get("/v1/environments/me")).json()
+
+    response = await api.patch(f"/v1/environments/{own['_id']}", json=body)
+
+    assert (response.status_code, list(response.json()["errors"])) == (422, [field])
 
 
 async def test_limits_and_retention_change_by_member_and_null_takes_them_back(api: Api) -> None:

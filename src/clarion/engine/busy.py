@@ -52,7 +52,10 @@ LIST_BUSY = sql(f"""
             ORDER BY due_at, id LIMIT 1
         )
     ) IS NOT NULL AS is_own, busy.id IN (SELECT id FROM canceling WHERE id IS NOT NULL) AS has_canceling
-    FROM busy WHERE busy.id IS NOT NULL ORDER BY busy.id
+    FROM busy
+    WHERE busy.id IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM environments WHERE id = busy.id AND deleted_at IS NOT NULL)
+    ORDER BY busy.id
 """)
 
 

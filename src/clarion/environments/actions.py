@@ -1,17 +1,35 @@
-"""Creates organizations and API keys, for the API, the command line and the first start."""
+"""Creates and changes organizations, environments and API keys, for the API, the command line and the first start."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
 from clarion.environments import store
 from clarion.environments.model import ApiKey, Environment, hash_key, make_identifier, make_key_text
-from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, new_id
+from clarion.environments.options import EnvironmentOptions
+from clarion.errors import Invalid, NotFound, Problem
+from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, id_text, new_id
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 
 _KINDS = (("Development", "dev"), ("Production", "prod"))
 _RESEAL_BATCH = 100
+
+MAX_ENVIRONMENTS = 50
+"""Of one organization."""
+
+
+class EnvironmentDraft(Struct, frozen=True, kw_only=True):
+    """An environment to create."""
+
+    name: str
+    kind: str = "dev"
+    parent_id: EnvironmentId | None = None
+    options: EnvironmentOptions = EnvironmentOptions()
 
 
 class KeyRequest(Struct, frozen=True, kw_only=True):
@@ -38,19 +56,63 @@ async def create_organization(
     await store.insert_organization(db, organization_id, name, now)
     created: list[Environment] = []
     for environment_name, kind in _KINDS:
-        environment = Environment(
-            id=EnvironmentId(new_id(now)),
-            organization_id=organization_id,
-            parent_id=created[0].id if created else None,
-            name=environment_name,
-            kind=kind,
-            identifier=identifiers.get(environment_name) or make_identifier(),
-            created_at=now,
-            updated_at=now,
-        )
+        parent_id = created[0].id if created else None
+        draft = EnvironmentDraft(name=environment_name, kind=kind, parent_id=parent_id)
+        environment = _make_environment(organization_id, draft, now)
+        environment = replace(environment, identifier=identifiers.get(environment_name) or environment.identifier)
         await store.insert_environment(db, environment)
         created.append(environment)
     return created
+
+
+async def list_environments_to_change(db: Connection, organization_id: OrganizationId) -> list[Environment]:
+    """List the environments of an organization and lock them: others that change them wait for this unit of work."""
+    await store.lock_organization(db, organization_id)
+    return await store.list_environments(db, organization_id)
+
+
+async def create_environment(
+    db: Connection, siblings: Collection[Environment], draft: EnvironmentDraft, now: Millis
+) -> Environment:
+    """Create an environment beside its locked siblings; raises Invalid if the name is taken."""
+    made = _make_environment(next(iter(siblings)).organization_id, draft, now)
+    problems = _find_problems(made, siblings)
+    if len(siblings) >= MAX_ENVIRONMENTS:
+        problems["name"] = [Problem(f"is one too many: an organization has up to {MAX_ENVIRONMENTS} environments")]
+    if problems:
+        raise Invalid(problems)
+    await store.insert_environment(db, made)
+    return made
+
+
+async def change_environment(
+    db: Connection,
+    siblings: Collection[Environment],
+    environment_id: EnvironmentId,
+    fields: Mapping[str, Any],
+    now: Millis,
+) -> tuple[Environment, Environment]:
+    """Change fields of one of the locked environments; returns it as it was and as it is.
+
+    If nothing differs, nothing is written.
+    """
+    before = get_environment(siblings, environment_id)
+    after = replace(before, **fields)
+    if after == before:
+        return before, before
+    if problems := _find_problems(after, [one for one in siblings if one.id != environment_id]):
+        raise Invalid(problems)
+    after = replace(after, updated_at=now)
+    await store.update_environment(db, after)
+    return before, after
+
+
+def get_environment(environments: Collection[Environment], environment_id: EnvironmentId) -> Environment:
+    """Return one of the environments; raises NotFound."""
+    for one in environments:
+        if one.id == environment_id:
+            return one
+    raise NotFound("Environment", id_text(environment_id))
 
 
 async def create_api_key(
@@ -80,3 +142,27 @@ async def reencrypt_api_keys(database: Database, vault: Vault) -> int:
     while batch := await database.transaction(lambda db: store.reseal_api_keys(db, vault, limit=_RESEAL_BATCH)):
         resealed += batch
     return resealed
+
+
+def _make_environment(organization_id: OrganizationId, draft: EnvironmentDraft, now: Millis) -> Environment:
+    return Environment(
+        id=EnvironmentId(new_id(now)),
+        organization_id=organization_id,
+        parent_id=draft.parent_id,
+        name=draft.name,
+        kind=draft.kind,
+        identifier=make_identifier(),
+        options=draft.options,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _find_problems(environment: Environment, others: Collection[Environment]) -> dict[str, list[Problem]]:
+    problems: dict[str, list[Problem]] = {}
+    if any(one.name == environment.name for one in others):
+        problems["name"] = [Problem("is the name of another environment of the organization", environment.name)]
+    if environment.parent_id is not None and all(one.id != environment.parent_id for one in others):
+        message = "must be the id of another environment of the organization"
+        problems["parentId"] = [Problem(message, id_text(environment.parent_id))]
+    return problems

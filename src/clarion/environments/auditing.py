@@ -3,11 +3,12 @@
 from typing import Any
 
 from clarion.audit.model import Action, Author, Change, Target, TargetType
-from clarion.audit.recording import record_change
+from clarion.audit.recording import author_of, record_change
 from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
 from clarion.environments.model import ApiKey, Environment
-from clarion.ids import id_text
+from clarion.http.operation import Call
+from clarion.ids import EnvironmentId, id_text
 from clarion.jsontext import plain_value
 
 
@@ -21,16 +22,17 @@ async def record_environment(
     after: Environment | None = None,
 ) -> None:
     """Record a change of an environment in its own log, unless nothing differs."""
-    found = after or before
-    if found is None:
-        raise TypeError("A change has an environment before or after it")
-    change = Change(
-        action=action,
-        target=target_of(found),
-        before=None if before is None else _describe_environment(before),
-        after=None if after is None else _describe_environment(after),
-    )
-    await record_change(db, found.id, change, author, now)
+    change, environment_id = _environment_change(action, before, after)
+    await record_change(db, environment_id, change, author, now)
+
+
+async def record_request(
+    call: Call, action: Action, *, before: Environment | None = None, after: Environment | None = None
+) -> None:
+    """Record what a request changes of an environment, in its log and in that of the API key's environment."""
+    change, environment_id = _environment_change(action, before, after)
+    for one in dict.fromkeys((environment_id, call.environment_id)):
+        await record_change(call.db, one, change, author_of(call), call.now)
 
 
 async def record_api_key(
@@ -53,6 +55,21 @@ async def record_api_key(
         after=None if after is None else _describe_key(after),
     )
     await record_change(db, found.environment_id, change, author, now)
+
+
+def _environment_change(
+    action: Action, before: Environment | None, after: Environment | None
+) -> tuple[Change, EnvironmentId]:
+    found = after or before
+    if found is None:
+        raise TypeError("A change has an environment before or after it")
+    change = Change(
+        action=action,
+        target=target_of(found),
+        before=None if before is None else _describe_environment(before),
+        after=None if after is None else _describe_environment(after),
+    )
+    return change, found.id
 
 
 def target_of(environment: Environment) -> Target:

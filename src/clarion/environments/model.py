@@ -17,6 +17,12 @@ KeyHash = NewType("KeyHash", bytes)
 _LETTERS = string.ascii_letters + string.digits
 
 
+class Organization(Struct, frozen=True, kw_only=True):
+    id: OrganizationId
+    name: str
+    created_at: Millis
+
+
 class Environment(Struct, frozen=True, kw_only=True):
     id: EnvironmentId
     organization_id: OrganizationId

@@ -47,6 +47,8 @@ class EnvironmentOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     limits: dict[LimitCategory, RateLimit] = {}
     retention_days: dict[DataKind, int] = {}
+    color: str | None = None
+    """How people tell it from others, such as `#2f6fed`."""
 
 
 _OPTIONS = msgspec.json.Decoder(EnvironmentOptions)

@@ -9,8 +9,7 @@ from clarion.bus import Signal
 from clarion.clock import Millis, iso_text
 from clarion.db.query import sql
 from clarion.environments import actions, store
-from clarion.environments.auditing import record_api_key, record_environment, target_of
-from clarion.environments.configuration import raise_configuration_version
+from clarion.environments.auditing import record_api_key, record_request, target_of
 from clarion.environments.model import ApiKey, Environment, list_missing_scopes, outlives
 from clarion.environments.wire import (
     ApiKeyIn,
@@ -47,27 +46,19 @@ async def list_environments(call: Call) -> list[EnvironmentOut]:
 @operation("GET", "/v1/environments/me", scope=Scope.ENVIRONMENTS_READ)
 async def get_environment(call: Call) -> EnvironmentOut:
     """Retrieve the environment of the API key."""
-    return await _out(call)
+    return EnvironmentOut.of(await _get_own(call))
 
 
 @operation("PATCH", "/v1/environments/{environmentId}", scope=Scope.ENVIRONMENTS_WRITE, body=EnvironmentPatch)
 async def update_environment(call: Call, environment_id: EnvironmentId, body: EnvironmentPatch) -> EnvironmentOut:
-    """Set the time zone, the rate limits and the retention of the API key's environment."""
-    if environment_id != call.environment_id:
-        raise NotFound("Environment", id_text(environment_id))
-    await store.lock_environment(call.db, call.environment_id)
-    before = await _get_own(call)
-    if (after := body.options(before.options)) != before.options:
-        await store.update_options(call.db, call.environment_id, after, call.now)
-        await raise_configuration_version(call.db, call.environment_id)
-    if not isinstance(body.timezone, UnsetType):
-        timezone = None if body.timezone is None else str(body.timezone)
-        await store.update_timezone(call.db, call.environment_id, timezone, call.now)
-        await raise_configuration_version(call.db, call.environment_id)
-    changed = await _get_own(call)
-    author = author_of(call)
-    await record_environment(call.db, Action.ENVIRONMENT_UPDATE, author, call.now, before=before, after=changed)
-    return EnvironmentOut.of(changed)
+    """Change the name, the time zone, the rate limits or the retention of an environment of the organization."""
+    return await _update_environment(call, environment_id, body)
+
+
+@operation("PUT", "/v1/environments/{environmentId}", scope=Scope.ENVIRONMENTS_WRITE, body=EnvironmentPatch)
+async def put_environment(call: Call, environment_id: EnvironmentId, body: EnvironmentPatch) -> EnvironmentOut:
+    """Change an environment as PATCH does: what is left out stays as it is."""
+    return await _update_environment(call, environment_id, body)
 
 
 @operation("POST", "/v1/environments/sessions/revoke", scope=Scope.ENVIRONMENTS_WRITE, status=204)
@@ -128,13 +119,20 @@ async def revoke_api_key(call: Call, key_id: ApiKeyId) -> None:
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
 
 
-async def _out(call: Call) -> EnvironmentOut:
-    return EnvironmentOut.of(await _get_own(call))
-
-
 async def _get_own(call: Call) -> Environment:
     environments = await store.list_environments(call.db, call.organization_id)
-    return next(one for one in environments if one.id == call.environment_id)
+    return actions.get_environment(environments, call.environment_id)
+
+
+async def _update_environment(call: Call, environment_id: EnvironmentId, body: EnvironmentPatch) -> EnvironmentOut:
+    environments = await actions.list_environments_to_change(call.db, call.organization_id)
+    current = actions.get_environment(environments, environment_id)
+    if not isinstance(body.identifier, UnsetType) and body.identifier != current.identifier:
+        raise Invalid.field("identifier", "cannot be changed: pages with an inbox have it", body.identifier)
+    fields = body.fields(current)
+    before, after = await actions.change_environment(call.db, environments, environment_id, fields, call.now)
+    await record_request(call, Action.ENVIRONMENT_UPDATE, before=before, after=after)
+    return EnvironmentOut.of(after)
 
 
 async def _get_api_key(call: Call, key_id: ApiKeyId) -> ApiKey:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
-from clarion.environments.model import ApiKey, Environment, EnvironmentState, KeyHash
-from clarion.environments.options import EnvironmentOptions, decode_options, encode_options
+from clarion.environments.model import ApiKey, Environment, EnvironmentState, KeyHash, Organization
+from clarion.environments.options import decode_options, encode_options
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.vault import Envelope, Vault, oldest_by_key
 from clarion.vocabulary import Scope
@@ -19,34 +20,39 @@ _SCOPES = msgspec.json.Decoder(frozenset[Scope])
 LOCK_FIRST_START = sql("LOCK TABLE organizations IN EXCLUSIVE MODE")
 COUNT_ORGANIZATIONS = sql("SELECT count(*) AS n FROM organizations")
 INSERT_ORGANIZATION = sql("INSERT INTO organizations (id, name, created_at) VALUES (:id, :name, :now)")
+LIST_ORGANIZATIONS = sql("SELECT id, name, created_at FROM organizations ORDER BY id")
+UPDATE_ORGANIZATION = sql("UPDATE organizations SET name = :name WHERE id = :id")
+LOCK_ORGANIZATION = sql("SELECT id FROM organizations WHERE id = :id {for_update}")
 
 INSERT_ENVIRONMENT = sql("""
-    INSERT INTO environments (id, organization_id, parent_id, name, kind, identifier, created_at, updated_at)
-    VALUES (:id, :organization_id, :parent_id, :name, :kind, :identifier, :created_at, :updated_at)
+    INSERT INTO environments (id, organization_id, parent_id, name, kind, identifier, options, created_at, updated_at)
+    VALUES (:id, :organization_id, :parent_id, :name, :kind, :identifier, :options, :created_at, :updated_at)
 """)
 _ENVIRONMENT = "id, organization_id, parent_id, name, kind, identifier, timezone, options, created_at, updated_at"
-LIST_ENVIRONMENTS = sql(f"SELECT {_ENVIRONMENT} FROM environments ORDER BY id")
-LIST_ORGANIZATION_ENVIRONMENTS = sql(
-    f"SELECT {_ENVIRONMENT} FROM environments WHERE organization_id = :organization_id ORDER BY id"
-)
+LIST_ENVIRONMENTS = sql(f"SELECT {_ENVIRONMENT} FROM environments WHERE deleted_at IS NULL ORDER BY id")
+LIST_ORGANIZATION_ENVIRONMENTS = sql(f"""
+    SELECT {_ENVIRONMENT} FROM environments
+    WHERE organization_id = :organization_id AND deleted_at IS NULL ORDER BY id
+""")
 FIND_ENVIRONMENT_STATE = sql(f"""
-    SELECT {_ENVIRONMENT}, session_epoch, configuration_version FROM environments WHERE identifier = :identifier
+    SELECT {_ENVIRONMENT}, session_epoch, configuration_version FROM environments
+    WHERE identifier = :identifier AND deleted_at IS NULL
 """)
 RAISE_SESSION_EPOCH = sql("UPDATE environments SET session_epoch = session_epoch + 1 WHERE id = :environment_id")
-LOCK_ENVIRONMENT = sql("SELECT id FROM environments WHERE id = :environment_id {for_update}")
-UPDATE_TIMEZONE = sql("""
-    UPDATE environments SET timezone = :timezone, updated_at = :now
-    WHERE id = :environment_id AND (timezone <> :timezone OR (timezone IS NULL) <> (:timezone IS NULL))
+UPDATE_ENVIRONMENT = sql("""
+    UPDATE environments
+    SET name = :name, parent_id = :parent_id, timezone = :timezone, options = :options, updated_at = :updated_at,
+        configuration_version = configuration_version + 1
+    WHERE id = :id
 """)
-
-UPDATE_OPTIONS = sql("UPDATE environments SET options = :options, updated_at = :now WHERE id = :environment_id")
 
 INSERT_API_KEY = sql("""
     INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, sealed, created_at, expires_at)
     VALUES (:environment_id, :id, :hash, :name, :hint, :scopes, :sealed, :created_at, :expires_at)
 """)
 FIND_API_KEY_BY_HASH = sql("""
-    SELECT k.*, e.organization_id FROM api_keys AS k JOIN environments AS e ON e.id = k.environment_id
+    SELECT k.*, e.organization_id, e.deleted_at AS environment_deleted_at
+    FROM api_keys AS k JOIN environments AS e ON e.id = k.environment_id
     WHERE k.hash = :hash
 """)
 FIND_API_KEY = sql("""
@@ -100,6 +106,20 @@ async def insert_organization(db: Connection, organization_id: OrganizationId, n
     await db.execute(INSERT_ORGANIZATION, id=organization_id, name=name, now=now)
 
 
+async def list_organizations(db: Connection) -> list[Organization]:
+    """List all organizations, oldest first."""
+    return [Organization(**row) for row in await db.fetch(LIST_ORGANIZATIONS)]
+
+
+async def update_organization(db: Connection, organization_id: OrganizationId, name: str) -> None:
+    await db.execute(UPDATE_ORGANIZATION, id=organization_id, name=name)
+
+
+async def lock_organization(db: Connection, organization_id: OrganizationId) -> None:
+    """Serialize changes of an organization's environments, so that names stay unique."""
+    await db.fetch_one(LOCK_ORGANIZATION, id=organization_id)
+
+
 async def insert_environment(db: Connection, environment: Environment) -> None:
     await db.execute(
         INSERT_ENVIRONMENT,
@@ -109,13 +129,14 @@ async def insert_environment(db: Connection, environment: Environment) -> None:
         name=environment.name,
         kind=environment.kind,
         identifier=environment.identifier,
+        options=encode_options(environment.options),
         created_at=environment.created_at,
         updated_at=environment.updated_at,
     )
 
 
 async def list_environments(db: Connection, organization_id: OrganizationId | None = None) -> list[Environment]:
-    """List the environments of one organization, or of all organizations for the operator."""
+    """List the environments of one organization, or of all for the operator, without those that are deleted."""
     if organization_id is None:
         rows = await db.fetch(LIST_ENVIRONMENTS)
     else:
@@ -133,25 +154,22 @@ async def find_environment_state(db: Connection, identifier: str) -> Environment
     return EnvironmentState(environment=_environment(values), session_epoch=epoch, configuration_version=version)
 
 
-async def lock_environment(db: Connection, environment_id: EnvironmentId) -> None:
-    """Lock the row of an environment, so that changes of it are made one after the other."""
-    await db.fetch_one(LOCK_ENVIRONMENT, environment_id=environment_id)
-
-
 async def raise_session_epoch(db: Connection, environment_id: EnvironmentId) -> None:
     """End all sessions of subscribers of the environment."""
     await db.execute(RAISE_SESSION_EPOCH, environment_id=environment_id)
 
 
-async def update_timezone(db: Connection, environment_id: EnvironmentId, timezone: str | None, now: Millis) -> None:
-    """Set the time zone of people who have none; None means UTC."""
-    await db.execute(UPDATE_TIMEZONE, environment_id=environment_id, timezone=timezone, now=now)
-
-
-async def update_options(
-    db: Connection, environment_id: EnvironmentId, options: EnvironmentOptions, now: Millis
-) -> None:
-    await db.execute(UPDATE_OPTIONS, environment_id=environment_id, options=encode_options(options), now=now)
+async def update_environment(db: Connection, environment: Environment) -> None:
+    """Write everything of an environment that can change, and raise the version of its configuration."""
+    await db.execute(
+        UPDATE_ENVIRONMENT,
+        id=environment.id,
+        name=environment.name,
+        parent_id=environment.parent_id,
+        timezone=environment.timezone,
+        options=encode_options(environment.options),
+        updated_at=environment.updated_at,
+    )
 
 
 async def insert_api_key(db: Connection, key: ApiKey, secret: str, vault: Vault) -> None:
@@ -170,8 +188,14 @@ async def insert_api_key(db: Connection, key: ApiKey, secret: str, vault: Vault)
 
 
 async def find_api_key_by_hash(db: Connection, key_hash: KeyHash) -> tuple[ApiKey, OrganizationId] | None:
+    """Find a key, revoked ones included; a key of a deleted environment is revoked, whenever it was made."""
     row = await db.fetch_one(FIND_API_KEY_BY_HASH, hash=key_hash)
-    return None if row is None else (_api_key(row), OrganizationId(row["organization_id"]))
+    if row is None:
+        return None
+    key = _api_key(row)
+    if key.revoked_at is None:
+        key = replace(key, revoked_at=row["environment_deleted_at"])
+    return key, OrganizationId(row["organization_id"])
 
 
 async def find_api_key(db: Connection, environment_id: EnvironmentId, key_id: ApiKeyId) -> ApiKey | None:

@@ -1,19 +1,46 @@
 """Shapes of environments and keys."""
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Self, TypeVar
+from enum import StrEnum
+from typing import Annotated, Any, Self, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.environments.model import ApiKey, Environment
 from clarion.environments.options import DataKind, EnvironmentOptions, LimitCategory, RateLimit
-from clarion.http.wire import MomentText, Timezone, Wire
-from clarion.ids import id_base62, id_text
+from clarion.http.wire import CheckedText, IdText, MomentText, Timezone, Wire, changes_of, given
+from clarion.ids import EnvironmentId, id_base62, id_text
 from clarion.vocabulary import Scope
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+
+class EnvironmentName(CheckedText):
+    __slots__ = ()
+    RULE = "must have 1 to 100 characters, no control characters and no white space at its ends"
+    EXAMPLE = "Staging"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return 1 <= len(text) <= 100 and text.isprintable() and text.strip() == text
+
+
+class Color(CheckedText):
+    __slots__ = ()
+    RULE = "must be a color such as #2f6fed"
+    EXAMPLE = "#2f6fed"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return re.fullmatch("#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})", text) is not None
+
+
+class EnvironmentType(StrEnum):
+    DEV = "dev"
+    PROD = "prod"
 
 
 class RateLimitShape(Wire):
@@ -38,6 +65,7 @@ class EnvironmentOut(Wire):
     identifier: str
     type: str
     slug: str
+    color: str | UnsetType = UNSET
     timezone: str | UnsetType = UNSET
     limits: dict[LimitCategory, RateLimitShape]
     retention_days: dict[DataKind, int]
@@ -54,7 +82,8 @@ class EnvironmentOut(Wire):
             identifier=environment.identifier,
             type=environment.kind,
             slug=f"{environment.kind}_env_{id_base62(environment.id)}",
-            timezone=UNSET if environment.timezone is None else environment.timezone,
+            color=given(environment.options.color),
+            timezone=given(environment.timezone),
             limits={one: RateLimitShape.of(limit) for one, limit in environment.options.limits.items()},
             retention_days=environment.options.retention_days,
             created_at=iso_text(environment.created_at),
@@ -65,13 +94,27 @@ class EnvironmentOut(Wire):
 class EnvironmentPatch(Wire):
     """`timezone` is that of subscribers who have none; null means UTC.
 
+    `identifier` cannot change, because pages with an inbox have it; it may be sent as it is.
+
     Of `limits` and `retentionDays` the members that are sent change; null takes back what the environment set, so that
     the settings of the installation apply.
     """
 
+    name: EnvironmentName | UnsetType = UNSET
+    color: Color | UnsetType | None = UNSET
+    parent_id: IdText | UnsetType | None = UNSET
+    identifier: str | UnsetType = UNSET
     timezone: Timezone | UnsetType | None = UNSET
     limits: dict[LimitCategory, RateLimitShape | None] | UnsetType = UNSET
     retention_days: dict[DataKind, Annotated[int, Meta(ge=1, le=36_500)] | None] | UnsetType = UNSET
+
+    def fields(self, before: Environment) -> dict[str, Any]:
+        """The fields of the environment with what the caller sent."""
+        sent: dict[str, Any] = changes_of(self, "name", "timezone")
+        fields: dict[str, Any] = {name: _text(value) for name, value in sent.items()}
+        if not isinstance(self.parent_id, UnsetType):
+            fields["parent_id"] = None if self.parent_id is None else EnvironmentId(self.parent_id.id)
+        return fields | {"options": self.options(before.options)}
 
     def options(self, before: EnvironmentOptions) -> EnvironmentOptions:
         """The options with what the caller sent."""
@@ -82,7 +125,12 @@ class EnvironmentPatch(Wire):
                 before.limits, {one: None if value is None else value.limit() for one, value in limits.items()}
             ),
             retention_days=_overlay(before.retention_days, days),
+            color=before.color if isinstance(self.color, UnsetType) else _text(self.color),
         )
+
+
+def _text(value: str | None) -> str | None:
+    return None if value is None else str(value)
 
 
 def _overlay(before: dict[K, V], changes: Mapping[K, V | None]) -> dict[K, V]:

@@ -62,6 +62,7 @@ LIST_WAITING = sql(f"""
         WHERE environment_id = sending.id AND queue = 2 AND type = channels.type AND priority = priorities.priority
         ORDER BY due_at LIMIT 1
     ) <= :now
+    AND NOT EXISTS (SELECT 1 FROM environments WHERE id = sending.id AND deleted_at IS NOT NULL)
     ORDER BY 1, 2, 3
 """)
 

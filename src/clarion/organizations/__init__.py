@@ -1,0 +1,1 @@
+"""Organizations, and the life of their environments: how they are set up and deleted."""

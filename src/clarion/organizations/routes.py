@@ -1,0 +1,66 @@
+"""Environments: create and delete them."""
+
+from clarion.audit.model import Action
+from clarion.audit.recording import author_of, record
+from clarion.bus import Signal
+from clarion.environments.actions import KeyRequest, get_environment, list_environments_to_change
+from clarion.environments.auditing import record_api_key, record_request, target_of
+from clarion.environments.model import Environment
+from clarion.errors import Invalid
+from clarion.http.operation import Call, operation
+from clarion.ids import EnvironmentId
+from clarion.organizations import actions
+from clarion.organizations.wire import DeletedOut, DeletionQuery, EnvironmentIn, NewEnvironmentOut
+from clarion.vocabulary import Scope
+
+_TAG = "Environments"
+
+
+@operation("POST", "/v1/environments", scope=Scope.ENVIRONMENTS_WRITE, status=201, body=EnvironmentIn, tag=_TAG)
+async def create_environment(call: Call, body: EnvironmentIn) -> NewEnvironmentOut:
+    """Create an environment of the organization, with an inbox and an API key, whose secret is shown only here.
+
+    The new key has the scopes of the key that makes the request, and expires with it.
+    """
+    environments = await _list_environments(call)
+    key = KeyRequest(name=actions.FIRST_KEY, scopes=call.caller.scopes, expires_at=call.caller.expires_at)
+    made = await actions.create_environment(
+        call.db, environments, body.draft(), key=key, vault=call.services.vault, now=call.now
+    )
+    await record_request(call, Action.ENVIRONMENT_CREATE, after=made.environment)
+    await record_api_key(call.db, Action.API_KEY_CREATE, author_of(call), call.now, after=made.key.record)
+    return NewEnvironmentOut.of_new(made, call.caller.key_id)
+
+
+@operation("DELETE", "/v1/environments/{environmentId}", scope=Scope.ENVIRONMENTS_WRITE, query=DeletionQuery, tag=_TAG)
+async def delete_environment(call: Call, environment_id: EnvironmentId, query: DeletionQuery) -> DeletedOut:
+    """Delete another environment of the organization; its keys and sessions end at once.
+
+    Its data is deleted in the background. One of type `prod` needs its name in `confirm`.
+    """
+    environments = await _list_environments(call)
+    _check_deletion(call, get_environment(environments, environment_id), query)
+    deleted = await actions.delete_environment(call.db, environments, environment_id, call.now)
+    # In the log of the API key's own environment: that of the deleted one is deleted with it.
+    await record(call, Action.ENVIRONMENT_DELETE, target_of(deleted))
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
+    return DeletedOut()
+
+
+async def _list_environments(call: Call) -> list[Environment]:
+    """List and lock the environments of the organization, which must include that of the API key."""
+    environments = await list_environments_to_change(call.db, call.organization_id)
+    get_environment(environments, call.environment_id)
+    return environments
+
+
+def _check_deletion(call: Call, environment: Environment, query: DeletionQuery) -> None:
+    if environment.id == call.environment_id:
+        raise Invalid.field(
+            "environmentId",
+            "is the environment of this API key; use a key of another one, or 'clarion environments delete'",
+        )
+    if not environment.is_development and query.confirm != environment.name:
+        raise Invalid.field(
+            "confirm", f"must be the name of this environment of type {environment.kind}", query.confirm
+        )

@@ -1,0 +1,70 @@
+"""Shapes of new environments."""
+
+from typing import Annotated, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+from msgspec.structs import replace
+
+from clarion.environments.actions import EnvironmentDraft
+from clarion.environments.options import EnvironmentOptions
+from clarion.environments.wire import Color, EnvironmentName, EnvironmentOut, EnvironmentType
+from clarion.http.wire import IdText, Wire
+from clarion.ids import ApiKeyId, EnvironmentId, id_text
+from clarion.organizations.model import NewEnvironment
+from clarion.vocabulary import Scope
+
+
+class EnvironmentIn(Wire):
+    """`parentId` is another environment of the organization; `color` is shown to people."""
+
+    name: EnvironmentName
+    type: EnvironmentType = EnvironmentType.DEV
+    color: Color | None = None
+    parent_id: IdText | None = None
+
+    def draft(self) -> EnvironmentDraft:
+        return EnvironmentDraft(
+            name=str(self.name),
+            kind=self.type.value,
+            parent_id=None if self.parent_id is None else EnvironmentId(self.parent_id.id),
+            options=EnvironmentOptions(color=None if self.color is None else str(self.color)),
+        )
+
+
+class DeletionQuery(Wire):
+    """`confirm` is the name of the environment, and needed for one of type `prod`."""
+
+    confirm: Annotated[str, Meta(max_length=255)] | None = None
+
+
+class DeletedOut(Wire):
+    acknowledged: bool = True
+    status: str = "deleted"
+
+
+class FirstKeyOut(Wire):
+    """The first API key of an environment; `_userId` is the API key that created it."""
+
+    id: str = field(name="_id")
+    key: str
+    user_id: str = field(name="_userId")
+    name: str
+    scopes: list[Scope]
+
+
+class NewEnvironmentOut(EnvironmentOut):
+    """A new environment; the secrets in `apiKeys` are shown here and never again."""
+
+    api_keys: list[FirstKeyOut] | UnsetType = UNSET
+
+    @classmethod
+    def of_new(cls, made: NewEnvironment, maker: ApiKeyId) -> Self:
+        record = made.key.record
+        key = FirstKeyOut(
+            id=id_text(record.id),
+            key=made.key.text,
+            user_id=id_text(maker),
+            name=record.name,
+            scopes=sorted(record.scopes),
+        )
+        return replace(cls.of(made.environment), api_keys=[key])
