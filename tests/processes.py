@@ -42,6 +42,7 @@ class Process:
             self.popen = subprocess.Popen(
                 [*COMMAND, *arguments],
                 env=clean_environ(environ),
+                stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,

@@ -1,19 +1,23 @@
-"""Log formats: JSON lines with a constant message and fields, or readable lines for a terminal."""
+"""Logs: JSON lines with a constant message and fields, or readable lines, to standard error or to a file."""
 
 import logging
 import sys
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from clarion.clock import Millis, iso_text
+from clarion.errors import SettingsError
 
+_SECONDS_BETWEEN_CHECKS = 1
 _RESERVED = frozenset(vars(logging.makeLogRecord({})))
 
 
-def configure_logging(*, level: str, json_lines: bool) -> None:
-    """Send every logger of the process to standard error in one format."""
-    handler = logging.StreamHandler(sys.stderr)
+def configure_logging(*, level: str, json_lines: bool, file: Path | None = None) -> None:
+    """Send every logger of the process to a file or to standard error, in one format."""
+    handler = logging.StreamHandler(sys.stderr) if file is None else _open_log_file(file)
     handler.setFormatter(_JsonLines() if json_lines else _ReadableLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -21,6 +25,42 @@ def configure_logging(*, level: str, json_lines: bool) -> None:
     # At info level these repeat the request log and the startup messages.
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def follow_log_file() -> bool:
+    """Open the log file again if it was renamed; false if the log goes to standard error."""
+    handlers = [handler for handler in logging.getLogger().handlers if isinstance(handler, _RotatedFile)]
+    for handler in handlers:
+        handler.check_at_next_line()
+    return bool(handlers)
+
+
+class _RotatedFile(WatchedFileHandler):
+    """A file that other programs may rename; looking for that costs a system call, so it is not done for each line."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, encoding="utf-8")
+        self._checked_at = 0.0
+
+    def check_at_next_line(self) -> None:
+        self._checked_at = 0.0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            if abs(record.created - self._checked_at) >= _SECONDS_BETWEEN_CHECKS:
+                self._checked_at = record.created
+                self.reopenIfNeeded()
+            logging.FileHandler.emit(self, record)
+        except OSError:
+            # A folder that is gone must not fail the request whose line this is.
+            self.handleError(record)
+
+
+def _open_log_file(path: Path) -> _RotatedFile:
+    try:
+        return _RotatedFile(path)
+    except OSError as error:
+        raise SettingsError(f"CLARION_LOG_FILE is {path}, which cannot be written: {error.strerror}.") from error
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""All configuration, read once from CLARION_… variables; every default works on a laptop."""
+"""All configuration, read once from CLARION_… variables and a file; every default works on a laptop."""
 
 import dataclasses
 import ipaddress
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from clarion.errors import SettingsError
 from clarion.secret import Secret
+from clarion.settings_sources import PREFIX, KnownSetting, find_values, name_sources
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _LOG_FORMATS = ("auto", "json", "text")
@@ -71,6 +72,9 @@ class Settings:
     shutdown_grace_seconds: int = _setting(20, "How long requests and sends under way may take after SIGTERM.")
     log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
     log_format: str = _setting("auto", "`json`, `text`, or `auto`: text in a terminal, else JSON lines.")
+    log_file: Path | None = _setting(
+        None, "File for the log instead of standard error; opened again after it is renamed, and at SIGHUP."
+    )
     demo: bool | None = _setting(
         None,
         "`on` or `off`: whether `/demo` shows the inbox of `ada` in Development, to browsers on this machine only; "
@@ -85,25 +89,29 @@ class Settings:
 
     @classmethod
     def load(cls, environ: Mapping[str, str], **overrides: Any) -> Self:
-        """Read the variables, apply the overrides (command-line options), and refuse values that cannot work."""
-        values: dict[str, Any] = {}
-        for item in dataclasses.fields(cls):
-            text = environ.get(variable(item.name))
-            if text is not None and text != "":
-                values[item.name] = _parse(item.name, text)
-        values |= {
-            name: _parse(name, value) if isinstance(value, str) else value
-            for name, value in overrides.items()
-            if value is not None
-        }
-        settings = cls(**values)
-        _check(settings)
+        """Read variables and files, apply the overrides (command-line options), and refuse values that cannot work."""
+        options = {name: value for name, value in overrides.items() if value is not None}
+        found = find_values(environ, known_settings(), given=options)
+        try:
+            values = {name: _parse(name, one.text.reveal()) for name, one in found.items()}
+            values |= {name: _parse(name, one) if isinstance(one, str) else one for name, one in options.items()}
+            settings = cls(**values)
+            _check(settings)
+        except SettingsError as error:
+            raise name_sources(error, found, known_settings()) from error
         return settings
 
 
 def variable(name: str) -> str:
     """The environment variable of a setting."""
-    return f"CLARION_{name.upper()}"
+    return f"{PREFIX}{name.upper()}"
+
+
+def known_settings() -> list[KnownSetting]:
+    """Every setting, for those who look for its value."""
+    return [
+        KnownSetting(item.name, variable(item.name), item.name in _SECRETS) for item in dataclasses.fields(Settings)
+    ]
 
 
 _TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_seconds")
@@ -115,17 +123,22 @@ _NUMBERS = frozenset(
 )
 _ORIGINS = ("cors_origins", "inbox_origins")
 _LISTS = frozenset({*_ORIGINS, "egress_allow"})
+_PATHS = frozenset({"data_dir", "log_file"})
 _SECRETS = frozenset({"database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys"})
+
+# Kubernetes adds CLARION_PORT to the pods of a namespace that has a Service named `clarion`.
+_SERVICE_LINK_HINT = " Kubernetes sets it for a Service of that name: set `enableServiceLinks: false` in the pod."
 
 
 def _parse(name: str, text: str) -> Any:
     if name in _NUMBERS:
         if not text.isascii() or not text.isdigit():
-            raise SettingsError(f"{variable(name)} must be a whole number, not '{text}'.")
+            hint = _SERVICE_LINK_HINT if text.startswith("tcp://") else ""
+            raise SettingsError(f"{variable(name)} must be a whole number, not '{text}'.{hint}")
         return int(text)
     if name in _SECRETS:
         return Secret(text)
-    if name == "data_dir":
+    if name in _PATHS:
         return Path(text)
     if name == "demo":
         if text not in _SWITCH:

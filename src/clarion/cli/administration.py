@@ -1,11 +1,10 @@
 """Commands that read or change the store and exit."""
 
 import asyncio
-import dataclasses
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -25,7 +24,7 @@ from clarion.http.idempotency import reseal_responses
 from clarion.ids import ApiKeyId, find_id, id_text
 from clarion.integrations.actions import reencrypt_credentials
 from clarion.integrations.store import list_samples as list_credential_samples
-from clarion.settings import Settings, variable
+from clarion.settings import Settings
 from clarion.vault import Vault, open_vault, sealing_key_id
 from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope
 from clarion.webhooks.actions import reencrypt_secrets
@@ -39,21 +38,6 @@ _console = Console()
 def migrate(settings: Settings) -> None:
     applied = asyncio.run(migrate_store(settings))
     _console.print(f"Applied {', '.join(applied)}." if applied else "The store is up to date.")
-
-
-def show_settings() -> None:
-    table = Table("Variable", "Default", "What it is for")
-    for row in settings_rows():
-        table.add_row(*row)
-    _console.print(table)
-
-
-def settings_rows() -> list[tuple[str, str, str]]:
-    """Every setting as (variable, default, meaning)."""
-    return [
-        (variable(item.name), _default_text(item.default), str(item.metadata["about"]))
-        for item in dataclasses.fields(Settings)
-    ]
 
 
 def create_key(settings: Settings, environment_name: str, *, name: str, scopes: list[str], days: int | None) -> None:
@@ -216,11 +200,3 @@ def _parse_scopes(texts: list[str]) -> frozenset[Scope]:
     if unknown:
         raise SettingsError(f"There is no scope '{unknown[0]}'; there are {', '.join(sorted(known))}.")
     return frozenset(Scope(text) for text in texts)
-
-
-def _default_text(default: Any) -> str:
-    if default is None or default == ():
-        return "–"
-    if isinstance(default, tuple):
-        return ",".join(default)
-    return str(default)

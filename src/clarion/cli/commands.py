@@ -9,14 +9,15 @@ from rich.console import Console
 
 from clarion import __version__
 from clarion.cli import administration, audit, deadletters, serving
-from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName, Host, Port
+from clarion.cli.configuration import show_settings
+from clarion.cli.options import Config, DatabaseUrl, DataDir, EnvironmentName, Host, Port, config_first, use_config
 from clarion.errors import ClarionError, SettingsError
 from clarion.settings import Settings
 
 app = typer.Typer(
     name="clarion",
     help="Notification infrastructure: trigger once, deliver in-app, by email, SMS, chat and push.",
-    epilog="Every option is also a CLARION_… variable, and `clarion settings` lists them all.",
+    epilog="Every setting is a CLARION_… variable or a line of the --config file; `clarion settings` lists them all.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -36,14 +37,18 @@ app.add_typer(audit.commands, name="audit")
 def main() -> None:
     """Run the command; errors are printed to standard error as one line."""
     try:
-        app()
+        app(config_first(sys.argv[1:]))
     except ClarionError as error:
         Console(stderr=True).print(f"clarion: {error}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2 if isinstance(error, SettingsError) else 1)
 
 
 @app.callback(invoke_without_command=True)
-def start(version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False) -> None:  # noqa: FBT002
+def start(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,  # noqa: FBT002
+    config: Config = None,
+) -> None:
+    use_config(config)
     if version:
         typer.echo(f"clarion {__version__}")
         raise typer.Exit
@@ -77,8 +82,8 @@ def migrate(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
 
 @app.command()
 def settings() -> None:
-    """List every setting: its variable, its default and what it is for."""
-    administration.show_settings()
+    """List every setting: its variable, its value, where that comes from, and what it is for."""
+    show_settings(os.environ)
 
 
 @keys.command("create")

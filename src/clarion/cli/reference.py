@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from clarion.app import OPERATIONS
-from clarion.cli.administration import settings_rows
+from clarion.cli.configuration import settings_rows
 from clarion.http.openapi import describe_api
 
 _ROOT = Path(__file__).parents[3]

@@ -17,6 +17,8 @@ from rich.console import Console
 
 from clarion import __version__
 from clarion.app import Application, open_application
+from clarion.cli.configuration import log_settings_warnings
+from clarion.cli.hangup import handle_hangup, ignore_hangup
 from clarion.cli.open_files import choose_max_connections, choose_max_sockets, raise_open_files
 from clarion.errors import SettingsError
 from clarion.http.connections import ConnectionLimits, ConnectionTable
@@ -186,6 +188,7 @@ class _Shutdown:
         loop = asyncio.get_running_loop()
         for number in _STOP_SIGNALS:
             loop.add_signal_handler(number, self._begin)
+        handle_hangup(loop, self._begin)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -229,9 +232,11 @@ def _end_at_once(number: int, _: object) -> None:
 
 
 def _run(settings: Settings, work: Coroutine[Any, Any, None]) -> None:
-    is_terminal = sys.stderr.isatty()
+    is_terminal = settings.log_file is None and sys.stderr.isatty()
     json_lines = settings.log_format == "json" or (settings.log_format == "auto" and not is_terminal)
-    configure_logging(level=settings.log_level, json_lines=json_lines)
+    configure_logging(level=settings.log_level, json_lines=json_lines, file=settings.log_file)
+    log_settings_warnings()
+    ignore_hangup()
     raise_open_files()
     factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
     with suppress(ImportError):

@@ -1,0 +1,59 @@
+"""`clarion settings`: every setting, its value and where that comes from; and the warnings at a start."""
+
+import dataclasses
+import logging
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from clarion.settings import Settings, known_settings, variable
+from clarion.settings_sources import find_values, find_warnings
+
+_HIDDEN = "***"
+
+log = logging.getLogger(__name__)
+
+
+def show_settings(environ: Mapping[str, str]) -> None:
+    """Print the table first and check the values afterwards: a value that is refused is in the table."""
+    found = find_values(environ, known_settings())
+    secrets = {one.name for one in known_settings() if one.is_secret}
+    table = Table("Variable", "Value", "Set by", "What it is for")
+    for item in dataclasses.fields(Settings):
+        value = found.get(item.name)
+        if value is None:
+            shown, source = default_text(item.default), "default"
+        else:
+            shown, source = _HIDDEN if item.name in secrets else value.text.reveal(), value.source
+        table.add_row(variable(item.name), escape(shown), escape(source), str(item.metadata["about"]))
+    console = Console()
+    console.print(table)
+    for warning in find_warnings(environ, known_settings()):
+        fields = ", ".join(f"{name}: {text}" for name, text in warning.fields.items())
+        console.print(f"{warning.message} ({fields}).", markup=False, highlight=False, soft_wrap=True)
+    Settings.load(environ)
+
+
+def log_settings_warnings() -> None:
+    for warning in find_warnings(os.environ, known_settings()):
+        log.warning(warning.message, extra=warning.fields)
+
+
+def settings_rows() -> list[tuple[str, str, str]]:
+    """Every setting as (variable, default, meaning)."""
+    return [
+        (variable(item.name), default_text(item.default), str(item.metadata["about"]))
+        for item in dataclasses.fields(Settings)
+    ]
+
+
+def default_text(default: Any) -> str:
+    if default is None or default == ():
+        return "–"
+    if isinstance(default, tuple):
+        return ",".join(default)
+    return str(default)

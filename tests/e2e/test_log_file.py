@@ -1,0 +1,86 @@
+"""A log file that is rotated by a real rename, SIGHUP, and what the log says of variables that are no settings."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from tests.processes import COMMAND, Start, clean_environ
+
+
+async def until(condition: Callable[[], bool], address: str) -> None:
+    """Send requests, each of which is a line of the log, until the condition holds."""
+    async with asyncio.timeout(30), httpx.AsyncClient() as client:
+        while not condition():
+            assert (await client.get(f"{address}/v1/health-check")).status_code == 200
+            await asyncio.sleep(0.05)
+
+
+async def test_a_renamed_log_file_is_opened_again_with_a_signal_and_without(start: Start, tmp_path: Path) -> None:
+    log, older, old = (tmp_path / name for name in ("clarion.log", "clarion.log.2", "clarion.log.1"))
+    environ = {"CLARION_DATA_DIR": str(tmp_path / "data"), "CLARION_LOG_FILE": str(log), "CLARION_PROT": "1"}
+    process = start("serve", **environ)
+    await until(lambda: "/v1/health-check" in log.read_text(), process.address)
+
+    log.rename(older)
+    process.popen.send_signal(signal.SIGHUP)
+    await until(lambda: log.exists() and "/v1/health-check" in log.read_text(), process.address)
+    log.rename(old)
+    await until(lambda: log.exists() and "/v1/health-check" in log.read_text(), process.address)
+
+    assert process.stop() == 0
+    assert '"variable":"CLARION_PROT","nearest":"CLARION_PORT"' in older.read_text()
+    assert "SIGHUP" in old.read_text()
+    assert "SIGHUP" not in log.read_text()
+
+
+async def test_a_log_file_whose_folder_is_gone_fails_no_request(start: Start, tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    process = start("serve", CLARION_DATA_DIR=str(tmp_path / "data"), CLARION_LOG_FILE=str(folder / "clarion.log"))
+    (folder / "clarion.log").unlink()
+    folder.rmdir()
+
+    await until(lambda: True, process.address)
+    process.popen.send_signal(signal.SIGHUP)
+    async with httpx.AsyncClient() as client:
+        assert (await client.get(f"{process.address}/v1/health-check")).status_code == 200
+        folder.mkdir()
+        await until((folder / "clarion.log").exists, process.address)
+
+
+def test_a_log_file_that_cannot_be_written_is_refused_with_its_setting(
+    run_command: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    done = run_command("serve", CLARION_DATA_DIR=str(tmp_path), CLARION_LOG_FILE=str(tmp_path / "none" / "x.log"))
+
+    assert done.returncode == 2
+    assert "CLARION_LOG_FILE" in done.stderr
+
+
+def test_a_terminal_that_closes_ends_the_process_in_order(tmp_path: Path) -> None:
+    master, terminal = os.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "serve"],
+        env=clean_environ({"CLARION_DATA_DIR": str(tmp_path)}),
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        while "API reference" not in process.stdout.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(timeout=30) == 0
+        process.stdout.close()
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+        os.close(terminal)
