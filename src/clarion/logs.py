@@ -1,7 +1,9 @@
 """Log formats: JSON lines with a constant message and fields, or readable lines for a terminal."""
 
 import logging
+import re
 import sys
+import traceback
 from typing import Any
 
 import msgspec
@@ -9,6 +11,8 @@ import msgspec
 from clarion.clock import Millis, iso_text
 
 _RESERVED = frozenset(vars(logging.makeLogRecord({})))
+# PostgreSQL quotes the values of rows here, which may be contents of messages.
+_ROW_DETAIL = re.compile(r"^DETAIL: .*?(?=^[A-Z]+:  |^The above exc|^During handl|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def configure_logging(*, level: str, json_lines: bool) -> None:
@@ -21,6 +25,15 @@ def configure_logging(*, level: str, json_lines: bool) -> None:
     # At info level these repeat the request log and the startup messages.
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def describe_error(error: BaseException) -> str:
+    """The kind of an error and where it was raised, without its message, which may quote what a caller sent."""
+    return "".join([*traceback.format_tb(error.__traceback__), type(error).__name__])
+
+
+def _format_trace(formatter: logging.Formatter, info: Any) -> str:
+    return _ROW_DETAIL.sub("DETAIL: left out", formatter.formatException(info))
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
@@ -37,7 +50,7 @@ class _JsonLines(logging.Formatter):
             **_fields(record),
         }
         if record.exc_info:
-            line["trace"] = self.formatException(record.exc_info)
+            line["trace"] = _format_trace(self, record.exc_info)
         return msgspec.json.encode(line, enc_hook=str).decode()
 
 
@@ -46,4 +59,4 @@ class _ReadableLines(logging.Formatter):
         time = iso_text(Millis(int(record.created * 1000)))[11:23]
         fields = " ".join(f"{name}={value}" for name, value in _fields(record).items())
         line = f"{time} {record.levelname.lower():7} {record.getMessage()} {fields}".rstrip()
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        return f"{line}\n{_format_trace(self, record.exc_info)}" if record.exc_info else line

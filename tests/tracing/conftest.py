@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.servers import empty_database
 from tests.tracing.collector import Collector, open_collector
 
 KEY = "canary-key-of-the-traced-caller"
+APPLICATION = "traced-application"
 OTHER_KEY = "canary-key-of-another-environment"
 SECRETS = {"mail": "canary-webhook-provider-secret", "text": "canary-text-provider-key"}
 EMAIL, PHONE = "canary-address@example.com", "+442079460000"
@@ -44,6 +46,7 @@ class Traced:
         self.text: WebServer
         self.events: WebServer
         self.endpoint_secret: str
+        self.monitor_ports: list[int] = []
 
     def client(self, key: str = KEY) -> httpx.AsyncClient:
         return self.api.client(key)
@@ -77,6 +80,13 @@ async def answer_as_infobip(request: bytes, writer: asyncio.StreamWriter) -> Non
     await answering(200, json.dumps(answer))(request, writer)
 
 
+def find_free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
 @pytest.fixture(scope="session")
 async def traced(
     backend: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -88,6 +98,7 @@ async def traced(
         settings = {
             "CLARION_DEVELOPMENT_API_KEY": KEY,
             "CLARION_PRODUCTION_API_KEY": OTHER_KEY,
+            "CLARION_DEVELOPMENT_APP_ID": APPLICATION,
             "CLARION_EGRESS_ALLOW": "127.0.0.0/8",
             "CLARION_TRACES_SAMPLE": "0",
             **collector.settings,
@@ -99,9 +110,14 @@ async def traced(
             await migrate_postgres(url)
             commands = ["api", "worker"]
         logs = [folder / command for command in commands]
-        processes = [Process([command, *store], settings, log=log) for command, log in zip(commands, logs, strict=True)]
+        ports = [find_free_port() for _ in commands]
+        processes = [
+            Process([command, *store], settings | {"CLARION_MONITOR_PORT": str(port)}, log=log)
+            for command, log, port in zip(commands, logs, ports, strict=True)
+        ]
         for process in processes:
             opened.callback(process.close)
         service = Traced(processes[0], collector, logs)
+        service.monitor_ports = ports
         await service.prepare(opened)
         yield service
