@@ -59,6 +59,7 @@ from clarion.receipts.actions import delete_old_receipts
 from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
 from clarion.settings import Settings
+from clarion.tracing.tracer import Tracer, open_tracer
 from clarion.triggers.attachments import delete_unneeded_files
 from clarion.vault import Vault, open_vault
 from clarion.watchdog import LoopWatchdog
@@ -120,6 +121,7 @@ class Application(Struct, frozen=True, kw_only=True):
             bus=self.services.bus,
             gateway=self.services.gateway,
             receipts_url=make_receipts_url_finder(self.settings.public_url, self.vault),
+            tracer=self.services.tracer,
         )
         await self.database.listen_for_work(engine.wake)
         async with asyncio.TaskGroup() as tasks:
@@ -151,13 +153,17 @@ class Application(Struct, frozen=True, kw_only=True):
                 await self.database.update_statistics()
                 await delete_unneeded_files(self.database, self.services.clock.now())
                 await delete_old_receipts(self.database, self.services.clock.now())
-                await record_early_reports(self.database, self.vault, self.services.clock.now())
-                await poll_receipts(self.database, self.services.gateway, self.vault, self.services.clock.now())
+                await self._record_receipts()
             except StoreUnavailable as error:
                 log.warning("Upkeep postponed", extra={"error": str(error)})
             except Exception:
                 # An unexpected error in maintenance must not end the process.
                 log.exception("Upkeep failed")
+
+    async def _record_receipts(self) -> None:
+        now, tracer = self.services.clock.now(), self.services.tracer
+        await record_early_reports(self.database, self.vault, now, tracer=tracer)
+        await poll_receipts(self.database, self.services.gateway, self.vault, now, tracer=tracer)
 
 
 @asynccontextmanager
@@ -168,6 +174,7 @@ async def open_application(
 
     The first process that `makes_keys`, because it shows them, generates the first API keys.
     """
+    tracer = open_tracer(settings)
     vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
     if migrate:
         await migrate_store(settings)
@@ -178,15 +185,19 @@ async def open_application(
         clock = SystemClock()
         first_keys = await prepare_store(database, settings, vault, clock, makes_keys=makes_keys)
         async with ProviderGateway(EgressGuard(settings.egress_allow)) as gateway:
-            application = build_application(settings, database, vault, gateway, clock=clock, first_keys=first_keys)
+            application = build_application(
+                settings, database, vault, gateway, clock=clock, first_keys=first_keys, tracer=tracer
+            )
             yield application
         await application.realtime.close()
         await application.authenticator.record_use()
     finally:
+        if tracer is not None:
+            await tracer.close()
         await database.close()
 
 
-def build_application(
+def build_application(  # noqa: PLR0913 - what it is composed of
     settings: Settings,
     database: Database,
     vault: Vault,
@@ -194,6 +205,7 @@ def build_application(
     *,
     clock: Clock,
     first_keys: FirstKeys | None = None,
+    tracer: Tracer | None = None,
 ) -> Application:
     """Build the application on a store that is migrated and set up."""
     bus = Bus()
@@ -204,6 +216,7 @@ def build_application(
         names=BuiltinNames(settings.builtin_name),
         bus=bus,
         gateway=gateway,
+        tracer=tracer,
     )
     authenticator = Authenticator(database, clock, bus)
     tokens = SessionTokens(vault, clock)

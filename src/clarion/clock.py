@@ -45,6 +45,11 @@ class ManualClock:
         self._now = Millis(self._now + by)
 
 
+def wall_nanoseconds() -> int:
+    """Nanoseconds since 1970 by the clock of the machine, for the spans of traces."""
+    return time.time_ns()
+
+
 def iso_text(moment: Millis) -> str:
     """ISO 8601 in UTC with milliseconds and Z, the only form that the API sends."""
     minutes, millis = divmod(moment, MINUTE)

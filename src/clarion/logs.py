@@ -1,7 +1,9 @@
 """Logs: JSON lines with a constant message and fields, or readable lines, to standard error or to a file."""
 
 import logging
+import re
 import sys
+import traceback
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ from clarion.errors import SettingsError
 
 _SECONDS_BETWEEN_CHECKS = 1
 _RESERVED = frozenset(vars(logging.makeLogRecord({})))
+# PostgreSQL quotes the values of rows here, which may be contents of messages.
+_ROW_DETAIL = re.compile(r"^DETAIL: .*?(?=^[A-Z]+:  |^The above exc|^During handl|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def configure_logging(*, level: str, json_lines: bool, file: Path | None = None) -> None:
@@ -63,6 +67,15 @@ def _open_log_file(path: Path) -> _RotatedFile:
         raise SettingsError(f"CLARION_LOG_FILE is {path}, which cannot be written: {error.strerror}.") from error
 
 
+def describe_error(error: BaseException) -> str:
+    """The kind of an error and where it was raised, without its message, which may quote what a caller sent."""
+    return "".join([*traceback.format_tb(error.__traceback__), type(error).__name__])
+
+
+def _format_trace(formatter: logging.Formatter, info: Any) -> str:
+    return _ROW_DETAIL.sub("DETAIL: left out", formatter.formatException(info))
+
+
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
     return {name: value for name, value in vars(record).items() if name not in _RESERVED}
 
@@ -77,7 +90,7 @@ class _JsonLines(logging.Formatter):
             **_fields(record),
         }
         if record.exc_info:
-            line["trace"] = self.formatException(record.exc_info)
+            line["trace"] = _format_trace(self, record.exc_info)
         return msgspec.json.encode(line, enc_hook=str).decode()
 
 
@@ -86,4 +99,4 @@ class _ReadableLines(logging.Formatter):
         time = iso_text(Millis(int(record.created * 1000)))[11:23]
         fields = " ".join(f"{name}={value}" for name, value in _fields(record).items())
         line = f"{time} {record.levelname.lower():7} {record.getMessage()} {fields}".rstrip()
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        return f"{line}\n{_format_trace(self, record.exc_info)}" if record.exc_info else line

@@ -3,7 +3,7 @@
 import dataclasses
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -75,6 +75,14 @@ class Settings:
     log_file: Path | None = _setting(
         None, "File for the log instead of standard error; opened again after it is renamed, and at SIGHUP."
     )
+    traces_endpoint: str | None = _setting(
+        None,
+        "OpenTelemetry collector (OTLP over HTTP) that gets traces, such as `http://collector:4318`; "
+        "needs `clarion[traces]`.",
+    )
+    traces_sample: float = _setting(
+        0.01, "Share of triggers that start a trace, 0 to 1; a request with a `traceparent` decides for itself."
+    )
     demo: bool | None = _setting(
         None,
         "`on` or `off`: whether `/demo` shows the inbox of `ada` in Development, to browsers on this machine only; "
@@ -123,7 +131,6 @@ _NUMBERS = frozenset(
 )
 _ORIGINS = ("cors_origins", "inbox_origins")
 _LISTS = frozenset({*_ORIGINS, "egress_allow"})
-_PATHS = frozenset({"data_dir", "log_file"})
 _SECRETS = frozenset({"database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys"})
 
 # Kubernetes adds CLARION_PORT to the pods of a namespace that has a Service named `clarion`.
@@ -138,8 +145,8 @@ def _parse(name: str, text: str) -> Any:
         return int(text)
     if name in _SECRETS:
         return Secret(text)
-    if name in _PATHS:
-        return Path(text)
+    if name in _PARSED:
+        return _PARSED[name](text)
     if name == "demo":
         if text not in _SWITCH:
             raise SettingsError(f"{variable(name)} must be 'on' or 'off', not '{text}'.")
@@ -149,6 +156,22 @@ def _parse(name: str, text: str) -> Any:
     return text
 
 
+def _parse_share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise SettingsError(f"CLARION_TRACES_SAMPLE must be a number between 0 and 1, not '{text}'.")
+    return share
+
+
+_PARSED: Mapping[str, Callable[[str], Any]] = {"data_dir": Path, "log_file": Path, "traces_sample": _parse_share}
+
+
+_ADDRESSES = {"public_url": "https://api.example.com", "traces_endpoint": "http://collector:4318"}
+
+
 def _check(settings: Settings) -> None:
     _check_numbers(settings)
     _check_words(settings)
@@ -156,19 +179,25 @@ def _check(settings: Settings) -> None:
     if settings.database_url is not None:
         _check_database_url(settings.database_url.reveal())
     _check_bus_url(settings)
+    _check_origins(settings)
+    for name, example in _ADDRESSES.items():
+        address = getattr(settings, name)
+        if address is not None and not _is_base_url(address):
+            raise SettingsError(
+                f"{variable(name)} must be an address such as {example}, without user, query and fragment."
+            )
+    for network in settings.egress_allow:
+        if not _is_network(network):
+            raise SettingsError(f"CLARION_EGRESS_ALLOW must list networks such as 10.0.0.0/8, not '{network}'.")
+
+
+def _check_origins(settings: Settings) -> None:
     for name in _ORIGINS:
         for origin in getattr(settings, name):
             if not _is_origin(origin):
                 raise SettingsError(
                     f"{variable(name)} must list origins such as https://app.example.com, not '{origin}'."
                 )
-    if settings.public_url is not None and not _is_base_url(settings.public_url):
-        raise SettingsError(
-            "CLARION_PUBLIC_URL must be an address such as https://api.example.com, without user, query and fragment."
-        )
-    for network in settings.egress_allow:
-        if not _is_network(network):
-            raise SettingsError(f"CLARION_EGRESS_ALLOW must list networks such as 10.0.0.0/8, not '{network}'.")
 
 
 def _check_bus_url(settings: Settings) -> None:

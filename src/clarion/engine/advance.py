@@ -20,6 +20,7 @@ from clarion.engine.throttles import ThrottlePasses
 from clarion.ids import EnvironmentId
 from clarion.jobs.details import DetailStatus, canceled_detail
 from clarion.jobs.model import CANCELED_BY_FAILURE, FINISHED, Job, JobQueue
+from clarion.logs import describe_error
 from clarion.preferences.model import Layer, decide_channel, layers_of
 from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, render_value
@@ -154,7 +155,8 @@ async def _take(context: StepContext, *, is_resumed: bool) -> StepOutcome:
         context.note(DetailStatus.FAILED, "Message content could not be generated", raw={"reason": str(problem)})
         return Failed()
     except _STEP_ERRORS as error:
-        log.exception("Step failed", extra={"workflow": context.run.workflow.key, "step": step.step_id})
+        fields = {"workflow": context.run.workflow.key, "step": step.step_id, "trace": describe_error(error)}
+        log.error("Step failed", extra=fields)  # noqa: TRY400 - the message of the error may quote the payload
         text = "There was one or more errors when trying to execute the notification"
         context.note(DetailStatus.FAILED, text, raw={"reason": f"{type(error).__name__}: {error}"})
         return Failed()

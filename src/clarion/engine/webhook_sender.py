@@ -13,10 +13,12 @@ from clarion.clock import Clock, Millis
 from clarion.db.port import Database
 from clarion.engine.loop import PAUSE_SECONDS, repeat
 from clarion.engine.tasks import Tasks
+from clarion.engine.webhook_traces import WebhookTracer
 from clarion.environments.store import list_environments
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, WebhookEndpointId
 from clarion.providers.sending.gateway import ProviderGateway
+from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import (
     ClaimedDelivery,
@@ -45,11 +47,20 @@ log = logging.getLogger(__name__)
 class WebhookSender:
     """Posts events of all environments to their endpoints."""
 
-    def __init__(self, database: Database, *, clock: Clock, vault: Vault, gateway: ProviderGateway) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Clock,
+        vault: Vault,
+        gateway: ProviderGateway,
+        tracer: Tracer | None = None,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._vault = vault
         self._gateway = gateway
+        self._traces = None if tracer is None else WebhookTracer(database, tracer)
         self._hint = asyncio.Event()
         self._is_full = False
         self._is_ending = False
@@ -105,6 +116,8 @@ class WebhookSender:
         claim = partial(claim_deliveries, place=place, vault=self._vault, limit=limit, now=self._clock.now())
         deliveries = await self._database.transaction(claim)
         self._in_flight.update(deliveries)
+        if self._traces is not None:
+            await self._traces.add(place[0], deliveries)
         for delivery in deliveries:
             self._posts.start(self._post(delivery))
         return bool(deliveries)
@@ -122,9 +135,10 @@ class WebhookSender:
     async def _attempt(self, delivery: ClaimedDelivery) -> Attempt:
         if delivery.payload is None:
             return make_expired_attempt()
-        return await post_event(
-            self._gateway, delivery.endpoint, delivery.event_id, delivery.payload, self._clock.now()
+        post = partial(
+            post_event, self._gateway, delivery.endpoint, delivery.event_id, delivery.payload, self._clock.now()
         )
+        return await (post() if self._traces is None else self._traces.post(delivery, post))
 
     async def _record_posted(self) -> None:
         try:

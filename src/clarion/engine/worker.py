@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from clarion.bus import Bus, Signal
-from clarion.clock import SECOND, Clock, Millis
+from clarion.clock import SECOND, Clock, Millis, wall_nanoseconds
 from clarion.db.port import Database, Dialect
 from clarion.engine.arrivals import list_arrivals, publish_arrivals
 from clarion.engine.busy import Busy, list_busy
@@ -15,6 +15,7 @@ from clarion.engine.cancel import continue_cancel
 from clarion.engine.loop import repeat
 from clarion.engine.membership import Membership
 from clarion.engine.poison import isolate_poison
+from clarion.engine.run_traces import RunTracer
 from clarion.engine.sending.claim import LEASE
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.engine.sending.sender import Sender
@@ -26,6 +27,7 @@ from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.providers.sending.gateway import ProviderGateway
+from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
 
 STEAL_AFTER = Millis(SECOND // 2)
@@ -89,9 +91,11 @@ class Engine:
         gateway: ProviderGateway,
         receipts_url: ReceiptsUrl = nowhere,
         lease: Millis = LEASE,
+        tracer: Tracer | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
+        self._traces = None if tracer is None else RunTracer(database, tracer)
         self._bus = bus
         self._announce_work = partial(bus.publish, Signal.WORK)
         self._last_served = EnvironmentId(b"")
@@ -107,8 +111,9 @@ class Engine:
             wake_lanes=self._announce_work,
             receipts_url=receipts_url,
             lease=lease,
+            tracer=tracer,
         )
-        self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway)
+        self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway, tracer=tracer)
         self.waker = Waker(database, clock=clock, bus=bus)
         bus.listen(Signal.WORK, self.wake)
 
@@ -119,12 +124,16 @@ class Engine:
 
     async def run(self, grace_seconds: float | None = None) -> None:
         """Work until cancelled; then calls of providers that are under way have the grace period to end."""
-        async with asyncio.TaskGroup() as work:
-            work.create_task(self.membership.run())
-            work.create_task(repeat(partial(self.work_lanes, units_alone=_UNITS_ALONE), self._hint))
-            work.create_task(self.sender.run(grace_seconds))
-            work.create_task(self.webhooks.run(grace_seconds))
-            work.create_task(self.waker.run())
+        try:
+            async with asyncio.TaskGroup() as work:
+                work.create_task(self.membership.run())
+                work.create_task(repeat(partial(self.work_lanes, units_alone=_UNITS_ALONE), self._hint))
+                work.create_task(self.sender.run(grace_seconds))
+                work.create_task(self.webhooks.run(grace_seconds))
+                work.create_task(self.waker.run())
+        finally:
+            if self._traces is not None:
+                await self._traces.finish()
 
     async def drain(self) -> None:
         """Work until nothing is due at this moment."""
@@ -132,6 +141,8 @@ class Engine:
             await self.work_lanes() or await self.sender.work() or await self.waker.work() or await self.webhooks.work()
         ):
             pass
+        if self._traces is not None:
+            await self._traces.finish()
 
     async def work_lanes(self, *, units_alone: int = 1) -> bool:
         """One unit of work in every environment that has some; returns whether there was any.
@@ -175,6 +186,7 @@ class Engine:
     async def _run_unit(self, environment_id: EnvironmentId, lanes: LaneSet) -> UnitResult:
         now, started = self._clock.now(), time.perf_counter()
         limit = self._sizes.size_for(environment_id)
+        announce = partial(self._announce, environment_id, 0 if self._traces is None else wall_nanoseconds())
         try:
             done = await self._database.transaction(
                 lambda db: run_unit(db, environment_id, now, lanes=lanes, limit=limit)
@@ -184,9 +196,8 @@ class Engine:
         except Exception:
             # One trigger or run that fails unexpectedly must not hold up its environment.
             log.exception("Unit of work failed", extra={"environment_id": environment_id.hex()})
-            announce = partial(self._announce_arrivals, environment_id)
             return UnitResult(runs=await isolate_poison(self._database, environment_id, lanes, now, announce=announce))
-        self._announce_arrivals(environment_id, done)
+        announce(done)
         self._sizes.note_unit(environment_id, done.runs, (time.perf_counter() - started) * 1000)
         if done.has_parts:
             self._announce_work()
@@ -194,6 +205,8 @@ class Engine:
             self.sender.wake()
         return done
 
-    def _announce_arrivals(self, environment_id: EnvironmentId, done: UnitResult) -> None:
+    def _announce(self, environment_id: EnvironmentId, started_at: int, done: UnitResult) -> None:
+        if self._traces is not None:
+            self._traces.trace(environment_id, done.delivered, started_at)
         if done.delivered and self._bus.is_watched(environment_id):
             publish_arrivals(self._bus, list_arrivals(environment_id, done.delivered))

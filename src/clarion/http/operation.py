@@ -24,6 +24,8 @@ from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, SubscriberId, f
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings import Settings
+from clarion.tracing.context import TraceContext
+from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 
@@ -89,6 +91,8 @@ class Services(Struct, frozen=True, kw_only=True):
     names: BuiltinNames
     bus: Bus
     gateway: ProviderGateway
+    tracer: Tracer | None = None
+    """None unless traces are switched on."""
 
 
 class RawRequest(Struct, frozen=True, kw_only=True):
@@ -134,6 +138,8 @@ class Call(Struct):
     """Called when the transaction is durable."""
     request_id: str | None = None
     """None in reads and in batched operations, which leave no entries in the audit log."""
+    trace: TraceContext | None = None
+    """Of the request's span; None unless it is traced."""
 
     @property
     def environment_id(self) -> EnvironmentId:

@@ -26,6 +26,7 @@ from clarion.http.static import HeaderList, Headers, StaticPage, accepts_gzip
 from clarion.http.writes import WriteRequest, WriteRunner, make_response
 from clarion.ids import id_text
 from clarion.randomness import random_bytes
+from clarion.tracing.tracer import RequestTrace, Tracer
 
 Authenticate = Callable[[str | None], Awaitable[Caller]]
 AuthenticateSession = Callable[[str | None], Caller]
@@ -39,6 +40,8 @@ _COMPRESSION_LEVEL = 6
 MAX_LOOP_BYTES = 256 * 1024
 """Larger bodies are decoded, and larger responses compressed, outside the event loop."""
 _THREADS = 2
+_TRIGGERS = "/v1/events/"
+"""The operations that start traces; others are traced if their callers are."""
 _VARIES = (b"vary", b"Accept-Encoding")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
@@ -54,6 +57,10 @@ class _Request(Struct, kw_only=True):
     caller: Caller | None = None
     held_bytes: int = 0
     """How much of the body is in memory."""
+    trace: RequestTrace | None = None
+    """None unless traces are switched on and the request is sampled."""
+    route: str = ""
+    """The path of the operation, for traces."""
 
     @property
     def display_path(self) -> str:
@@ -76,6 +83,7 @@ class Service:
         self._router = Router(operations)
         self._database = database
         self._services = services
+        self._tracer = services.tracer
         self._writes = WriteRunner(database, services)
         self._authenticate = authenticate
         self._authenticate_session = authenticate_session
@@ -109,6 +117,8 @@ class Service:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
         _log_request(request, status, started)
+        if request.trace is not None and self._tracer is not None:
+            _end_trace(request, status, request.trace, self._tracer)
 
     async def _respond(self, request: _Request, receive: Receive) -> tuple[int, HeaderList, bytes]:
         headers = [(b"content-type", _JSON)]
@@ -135,6 +145,9 @@ class Service:
 
     async def _run_operation(self, request: _Request, receive: Receive) -> Response:
         operation, path_texts = self._router.find(request.method, request.raw_path)
+        if self._tracer is not None:
+            request.route = operation.path
+            request.trace = self._tracer.start_request(request.headers, can_start=operation.path.startswith(_TRIGGERS))
         caller = await self._authorize(operation, request)
         body = await _read_body(receive, request, operation.body_limit, self._held)
         if len(body) <= MAX_LOOP_BYTES:
@@ -160,6 +173,7 @@ class Service:
                 key=_make_idempotency_key(request, caller, body),
                 display_path=request.display_path,
                 request_id=request.request_id,
+                trace=None if request.trace is None else request.trace.context,
             )
         )
 
@@ -194,6 +208,13 @@ class Service:
     async def _read(self, operation: Operation, caller: Caller, arguments: "_Arguments", db: Connection) -> Response:
         call = Call(caller, db, self._services.clock.now(), self._services)
         return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
+
+
+def _end_trace(request: _Request, status: int, trace: RequestTrace, tracer: Tracer) -> None:
+    """Export the span of a request; anybody can send a `traceparent`, so only known callers are traced."""
+    if request.caller is not None:
+        environment_id = id_text(request.caller.environment_id)
+        tracer.end_request(trace, request.route, method=request.method, status=status, environment_id=environment_id)
 
 
 def _compress(body: bytes) -> bytes:
@@ -299,4 +320,6 @@ def _log_request(request: _Request, status: int, started: float) -> None:
     }
     if request.caller is not None:
         fields["environment_id"] = id_text(request.caller.environment_id)
+    if request.trace is not None:
+        fields["trace_id"] = request.trace.context.trace_id.hex()
     log.info("Request", extra=fields)

@@ -14,6 +14,7 @@ from clarion.http.errors import error_body, status_of
 from clarion.http.idempotency import IdempotencyKey, Response
 from clarion.http.operation import Call, Caller, JsonResponse, Operation, RawResponse, Services
 from clarion.jsontext import encode_json
+from clarion.tracing.context import TraceContext
 
 MAX_WAITING_WRITES = 2_000
 """How many requests may wait for the store; more would only wait longer than their clients do."""
@@ -29,6 +30,8 @@ class WriteRequest(Struct, frozen=True, kw_only=True):
     key: IdempotencyKey | None
     display_path: str
     request_id: bytes
+    trace: TraceContext | None = None
+    """Of the request's span; None unless it is traced."""
 
 
 class WriteRunner:
@@ -70,7 +73,7 @@ class WriteRunner:
         return response
 
     async def _execute(self, request: WriteRequest, db: Connection) -> tuple[Response, Call]:
-        call = Call(request.caller, db, self._services.clock.now(), self._services)
+        call = Call(request.caller, db, self._services.clock.now(), self._services, trace=request.trace)
         call.request_id = request.request_id.decode()
         result = await request.operation.handler(call, *request.path_values, **request.named)
         return make_response(request.operation, result), call
@@ -137,7 +140,7 @@ class WriteRunner:
         keys = [one.key for one in requests if one.key is not None]
         stored = await idempotency.find_responses(db, keys, vault, now)
         fresh = [one for one in requests if one.key is None or one.key.digest not in stored]
-        calls = [Call(one.caller, db, now, self._services) for one in fresh]
+        calls = [Call(one.caller, db, now, self._services, trace=one.trace) for one in fresh]
         results = await fresh[0].operation.handler(calls, [one.named["body"] for one in fresh]) if fresh else []
         outcomes = [_make_outcome(one, result) for one, result in zip(fresh, results, strict=True)]
         responses = [

@@ -3,10 +3,11 @@
 import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from msgspec import Struct
 
-from clarion.clock import DAY, Millis
+from clarion.clock import DAY, Millis, wall_nanoseconds
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Database
 from clarion.ids import JobId, MessageId, SubscriberId, id_text
@@ -26,9 +27,11 @@ from clarion.receipts.model import (
     find_suppressed_address,
     is_about_message,
 )
+from clarion.receipts.traces import trace_reports
 from clarion.subscribers.tokens import remove_device_tokens
 from clarion.suppressions.model import Suppression
 from clarion.suppressions.store import insert_suppressions
+from clarion.tracing.tracer import Tracer
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 
@@ -50,15 +53,34 @@ _EVENTS: Mapping[ReceiptKind, EventType] = {
 log = logging.getLogger(__name__)
 
 
-async def record_reports(database: Database, integration: Integration, reports: Sequence[Report], now: Millis) -> None:
+class RecordedBatch(NamedTuple):
+    """The result of recording a batch of reports."""
+
+    recorded: list[tuple[Report, MessageId]]
+    """The reports that were new, with their messages."""
+    unmatched: list[Report]
+    """Those whose message is not found."""
+
+
+async def record_reports(
+    database: Database,
+    integration: Integration,
+    reports: Sequence[Report],
+    now: Millis,
+    *,
+    tracer: Tracer | None = None,
+) -> None:
     """Record new reports in batches; if a batch fails, the provider repeats all, and the stored ones are skipped."""
     once = list({report.digest: report for report in reports}.values())
     new = unknown = 0
+    started_at = 0 if tracer is None else wall_nanoseconds()
     for start in range(0, len(once), _RECORD_BATCH):
         batch = once[start : start + _RECORD_BATCH]
         work = partial(record_batch, integration=integration, batch=batch, now=now, should_keep_early=True)
         written, unmatched = await database.transaction(work)
-        new, unknown = new + written, unknown + len(unmatched)
+        new, unknown = new + len(written), unknown + len(unmatched)
+        if tracer is not None:
+            await trace_reports(database, tracer, integration, written, started_at)
     log.info(
         "Receipts",
         extra={
@@ -96,8 +118,8 @@ class _Effects(Struct):
 
 async def record_batch(
     db: Connection, integration: Integration, batch: Sequence[Report], now: Millis, *, should_keep_early: bool = False
-) -> tuple[int, list[Report]]:
-    """Record a batch of reports; returns how many were new, and those whose message is not found."""
+) -> RecordedBatch:
+    """Record a batch of reports."""
     await prefer_index_scans(db)
     targets = await _find_messages(db, integration, batch)
     unmatched = [one for one in batch if one.digest not in targets]
@@ -106,7 +128,7 @@ async def record_batch(
         # Before jobs are locked, in the same order as the retry of early reports, so that they cannot deadlock.
         await store.insert_early_reports(db, integration, early, now)
     if not targets:
-        return 0, unmatched
+        return RecordedBatch([], unmatched)
     environment_id = integration.environment_id
     sizes = await jobs.lock_jobs(db, environment_id, {job_id for _, job_id in targets.values()})
     messages = await store.list_reported_messages(
@@ -120,7 +142,8 @@ async def record_batch(
         if report.digest not in stored:
             _add_effects(effects, integration, report, message, now)
     await _write_effects(db, integration, effects, sizes, now)
-    return len(effects.digests), unmatched
+    new = set(effects.digests)
+    return RecordedBatch([(one, message.id) for one, message in matched if one.digest in new], unmatched)
 
 
 async def _find_messages(

@@ -8,12 +8,15 @@ import logging
 from functools import partial
 from typing import NamedTuple
 
-from clarion.clock import MINUTE, Millis
+from clarion.clock import MINUTE, Millis, wall_nanoseconds
 from clarion.db.port import Connection, Database
-from clarion.ids import EnvironmentId, IntegrationId, id_text
+from clarion.ids import EnvironmentId, IntegrationId, MessageId, id_text
 from clarion.integrations.model import Integration
 from clarion.receipts import store
-from clarion.receipts.actions import record_batch
+from clarion.receipts.actions import RecordedBatch, record_batch
+from clarion.receipts.model import Report
+from clarion.receipts.traces import trace_reports
+from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
 
 RETENTION = Millis(MINUTE)
@@ -29,12 +32,14 @@ Ids = tuple[EnvironmentId, IntegrationId]
 class RetryResult(NamedTuple):
     """The result of retrying one batch of reports."""
 
-    recorded: int
+    recorded: list[tuple[Report, MessageId]]
     last: bytes | None
     """The digest after which the next batch starts; None after the last batch."""
 
 
-async def record_early_reports(database: Database, vault: Vault, now: Millis, *, limit: int = RETRY_BATCH) -> None:
+async def record_early_reports(
+    database: Database, vault: Vault, now: Millis, *, limit: int = RETRY_BATCH, tracer: Tracer | None = None
+) -> None:
     """Record early reports whose messages exist now, and delete those that waited too long."""
     # Deletes also reports that cannot be recorded for any other reason.
     await database.transaction(partial(store.delete_old_early_reports, before=Millis(now - 2 * RETENTION)))
@@ -43,8 +48,11 @@ async def record_early_reports(database: Database, vault: Vault, now: Millis, *,
         recorded, last = 0, b""
         while True:
             work = partial(_retry_batch, ids=ids, integration=integration, after=last, limit=limit, now=now)
+            started_at = 0 if tracer is None else wall_nanoseconds()
             result = await database.transaction(work)
-            recorded += result.recorded
+            recorded += len(result.recorded)
+            if tracer is not None and integration is not None:
+                await trace_reports(database, tracer, integration, result.recorded, started_at)
             if result.last is None:
                 break
             last = result.last
@@ -62,7 +70,8 @@ async def _retry_batch(
 ) -> RetryResult:
     found = await store.lock_early_reports(db, *ids, after=after, limit=limit)
     reports = [report for report, _ in found]
-    recorded, unmatched = await record_batch(db, integration, reports, now) if integration and reports else (0, [])
+    found_none = RecordedBatch([], [])
+    recorded, unmatched = await record_batch(db, integration, reports, now) if integration and reports else found_none
     waiting = {one.digest for one in unmatched}
     finished = [one.digest for one, at in found if one.digest not in waiting or at <= now - RETENTION]
     if finished:

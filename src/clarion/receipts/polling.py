@@ -20,6 +20,7 @@ from clarion.receipts.actions import record_reports
 from clarion.receipts.model import Report, read_report
 from clarion.receipts.store import find_integration
 from clarion.receipts.tickets import RETENTION, ReceiptTicket, claim_tickets, delete_tickets
+from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
 
 _CLAIM_BATCH = 1_000
@@ -29,11 +30,13 @@ _POLL_BATCH = 100
 log = logging.getLogger(__name__)
 
 
-async def poll_receipts(database: Database, gateway: ProviderGateway, vault: Vault, now: Millis) -> None:
+async def poll_receipts(
+    database: Database, gateway: ProviderGateway, vault: Vault, now: Millis, *, tracer: Tracer | None = None
+) -> None:
     """Poll all due tickets, and record the receipts that are ready."""
     while True:
         claimed = await database.transaction(partial(claim_tickets, limit=_CLAIM_BATCH, now=now))
-        await asyncio.gather(*(_poll(database, gateway, vault, batch, now) for batch in _batches(claimed)))
+        await asyncio.gather(*(_poll(database, gateway, vault, batch, now, tracer) for batch in _batches(claimed)))
         if len(claimed) < _CLAIM_BATCH:
             return
 
@@ -52,7 +55,12 @@ def _integration_of(one: ReceiptTicket) -> tuple[bytes, bytes]:
 
 
 async def _poll(
-    database: Database, gateway: ProviderGateway, vault: Vault, tickets: Sequence[ReceiptTicket], now: Millis
+    database: Database,
+    gateway: ProviderGateway,
+    vault: Vault,
+    tickets: Sequence[ReceiptTicket],
+    now: Millis,
+    tracer: Tracer | None,
 ) -> None:
     environment_id, integration_id = tickets[0].environment_id, tickets[0].integration_id
     finished = [one.ticket for one in tickets if one.sent_at <= now - RETENTION]
@@ -63,7 +71,7 @@ async def _poll(
         receipts = await _fetch_receipts(gateway, integration, tickets)
         reports = [_report(one, receipts[one.ticket], integration, now) for one in tickets if one.ticket in receipts]
         if reports:
-            await record_reports(database, integration, reports, now)
+            await record_reports(database, integration, reports, now, tracer=tracer)
         finished += receipts
     if finished:
         await database.transaction(lambda db: delete_tickets(db, environment_id, integration_id, finished))

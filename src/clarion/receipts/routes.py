@@ -92,7 +92,7 @@ async def _receive(call: DetachedCall, environment_id: str, integration_id: str)
     except RecursionError:
         raise Malformed("The report is nested too deep") from None
     if reports:
-        await actions.record_reports(call.database, integration, reports, now)
+        await actions.record_reports(call.database, integration, reports, now, tracer=call.services.tracer)
     return _THANKS
 
 

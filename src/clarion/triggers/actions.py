@@ -28,6 +28,7 @@ from clarion.schema_cost import PayloadTooCostly, SchemaProblem
 from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
+from clarion.tracing.context import TraceContext
 from clarion.triggers import store
 from clarion.triggers.attached_files import read_attached_files, without_files
 from clarion.triggers.attachments import Files, has_attachments, insert_files, take_files, take_payload_files
@@ -65,6 +66,8 @@ class TriggerRequest(Struct, frozen=True, kw_only=True):
     transaction: str | None
     actor: Person | None
     contexts: Contexts | None = None
+    trace: TraceContext | None = None
+    """Of the request's span; None unless it is traced."""
 
 
 class Accepted(Struct, frozen=True):
@@ -202,6 +205,7 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         lane=lane or 0,
         recipients=recipients,
         position=None,
+        trace=request.trace,
     )
     return Accepted(outcome, transaction, errors, trigger)
 

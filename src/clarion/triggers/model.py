@@ -21,6 +21,7 @@ from clarion.ids import (
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Priority
 from clarion.randomness import random_bytes
+from clarion.tracing.context import TraceContext
 
 MAX_RECIPIENTS = 100
 MAX_EVENTS = 100
@@ -161,6 +162,8 @@ class Trigger(Struct, frozen=True, kw_only=True):
     recipients: Recipients
     position: Position | None
     """How far splitting or cancelling has come."""
+    trace: TraceContext | None = None
+    """Of the request that triggers it, while it is accepted; None unless it is traced."""
 
     @property
     def is_canceled(self) -> bool:

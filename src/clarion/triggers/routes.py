@@ -76,6 +76,7 @@ def _read(call: Call, body: TriggerIn | BroadcastIn) -> actions.TriggerRequest |
             transaction=body.transaction_id,
             actor=read_actor(body.actor),
             contexts=read_contexts(body.context) if body.context else None,
+            trace=call.trace,
         )
     except Invalid as refusal:
         return refusal

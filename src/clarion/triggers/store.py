@@ -26,12 +26,13 @@ _COLUMNS = """
     lane, recipients, position, context
 """
 
-TRIGGERS = Insert(
-    "triggers",
+_INSERTED = (
     *("environment_id", "id", "transaction_key", "workflow_id", "version_id", "payload", "overrides"),
     *("created_at", "state", "priority", "lane", "recipients", "context"),
-    on_conflict="ON CONFLICT (environment_id, transaction_key) DO NOTHING",
 )
+_ONCE = "ON CONFLICT (environment_id, transaction_key) DO NOTHING"
+TRIGGERS = Insert("triggers", *_INSERTED, on_conflict=_ONCE)
+TRACED_TRIGGERS = Insert("triggers", *_INSERTED, "trace_context", on_conflict=_ONCE)
 # In one statement, so that a trigger that is to be split is seen together with a later one for its people. Waiting
 # for another worker that is splitting it keeps the order of each person's triggers; only the rest of a large crowd is
 # skipped while another worker splits it.
@@ -156,7 +157,9 @@ HAS_UNFINISHED_RUNS = sql("""
 
 async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> None:
     """Insert them, but those whose transaction was seen before in their environment."""
-    if triggers:
+    if any(one.trace is not None for one in triggers):
+        await db.insert_many(TRACED_TRIGGERS, [(*_row(one), one.trace and one.trace.stored) for one in triggers])
+    elif triggers:
         await db.insert_many(TRIGGERS, [_row(one) for one in triggers])
 
 

@@ -1,6 +1,7 @@
 """Posts events to their receivers, signed by the Standard Webhooks scheme."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from clarion.clock import SECOND, Millis
 from clarion.ids import WebhookEventId, id_text
@@ -15,16 +16,21 @@ _MAX_QUOTE = 500
 
 
 async def post_event(
-    gateway: ProviderGateway, endpoint: Endpoint, event_id: WebhookEventId, payload: str, now: Millis
+    gateway: ProviderGateway,
+    endpoint: Endpoint,
+    event_id: WebhookEventId,
+    payload: str,
+    now: Millis,
+    headers: Mapping[str, str] = MappingProxyType({}),
 ) -> Attempt:
-    """Post an event to the receiver once; failures are returned, not raised."""
+    """Post an event to the receiver once, with further headers; failures are returned, not raised."""
     content = payload.encode()
     named = {"webhook-id": id_text(event_id), "webhook-timestamp": str(now // SECOND)}
     request = ProviderRequest(
         url=endpoint.url,
         encoding=Encoding.RAW,
         body=content,
-        headers={"Content-Type": "application/json", **named},
+        headers={"Content-Type": "application/json", **headers, **named},
         auth={"webhook-signature": sign(named, content, endpoint.signing_keys(now))},
     )
     try:

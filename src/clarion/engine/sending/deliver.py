@@ -13,12 +13,14 @@ from clarion.engine.sending.outgoing import ReceiptsUrl, list_ignored_overrides,
 from clarion.engine.sending.planning import recognises_repeats
 from clarion.engine.sending.retry import wished_pause
 from clarion.engine.sending.settling import settle
+from clarion.engine.sending.traces import send_traced
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailSource, DetailStatus
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
 from clarion.providers.sending.gateway import ProviderGateway
+from clarion.tracing.tracer import Tracer
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
 log = logging.getLogger(__name__)
@@ -35,9 +37,16 @@ class Deliverer:
     """Hands the messages of claimed jobs to their providers."""
 
     def __init__(
-        self, gateway: ProviderGateway, clock: Clock, *, is_current: IsCurrent, receipts_url: ReceiptsUrl = nowhere
+        self,
+        gateway: ProviderGateway,
+        clock: Clock,
+        *,
+        is_current: IsCurrent,
+        receipts_url: ReceiptsUrl = nowhere,
+        tracer: Tracer | None = None,
     ) -> None:
         self._gateway = gateway
+        self._tracer = tracer
         self._clock = clock
         self._is_current = is_current
         self._receipts_url = receipts_url
@@ -70,6 +79,8 @@ class Deliverer:
             log.warning("Send not made: its lease has lapsed", extra={"job_id": send.job.id.hex()})
             raise _Stopped
         try:
+            if self._tracer is not None and send.traces:
+                return await send_traced(self._tracer, self._gateway, send, integration, outgoing)
             return await self._gateway.send(integration.provider_id, outgoing)
         except asyncio.CancelledError:
             if not self._is_cut_short():

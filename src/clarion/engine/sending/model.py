@@ -12,6 +12,7 @@ from clarion.integrations.model import Integration
 from clarion.jobs.model import Job
 from clarion.providers.definition.result import SendFailure
 from clarion.subscribers.model import ChannelEntry
+from clarion.tracing.store import MessageTrace
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
 BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH})
@@ -150,6 +151,8 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     """Device tokens that will never work again, by provider."""
     dead_at: Millis | None = None
     """When the last attempt failed for one of its messages at least."""
+    traces: dict[str, MessageTrace] = {}
+    """The messages of traced triggers, by the text of their id; empty unless traces are switched on."""
 
     def add_message(self, message: OutgoingMessage, now: Millis) -> None:
         """Add a message of the job, to be sent in this attempt unless it is sent, given up or not due."""

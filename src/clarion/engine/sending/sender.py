@@ -21,12 +21,14 @@ from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.engine.sending.places import Places, Room, list_waiting
 from clarion.engine.sending.record import record_sends
+from clarion.engine.sending.traces import add_traces
 from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.sends import is_in_attempt
 from clarion.providers.sending.gateway import ProviderGateway
+from clarion.tracing.tracer import Tracer
 
 _BUSY = 16
 _GATHER_SECONDS = 0.04
@@ -48,13 +50,17 @@ class Sender:
         wake_lanes: Callable[[], None],
         receipts_url: ReceiptsUrl = nowhere,
         lease: Millis = LEASE,
+        tracer: Tracer | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._lease = lease
         self._integrations = integrations
         self._wake_lanes = wake_lanes
-        self._deliverer = Deliverer(gateway, clock, is_current=self._is_current, receipts_url=receipts_url)
+        self._tracer = tracer
+        self._deliverer = Deliverer(
+            gateway, clock, is_current=self._is_current, receipts_url=receipts_url, tracer=tracer
+        )
         self._hint = asyncio.Event()
         self._is_full = False
         self._is_ending = False
@@ -116,6 +122,8 @@ class Sender:
         claimed = await self._database.transaction(claim)
         self._is_full = self._is_full or claimed.is_full
         self._places.take(claimed.sends)
+        if self._tracer is not None and claimed.sends:
+            await add_traces(self._database, claimed.sends)
         for send in claimed.sends:
             self._sends.start(self._send(send))
         return claimed.has_found

@@ -38,6 +38,7 @@ PROVIDER = ChatProvider(
     name="Chat Webhook",
     credentials=ChatWebhookCredentials,
     request=request,
+    takes_trace=True,
     sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
     sent=either(json_id("id"), own_id),
     failures=(statuses(recipient_invalid=(410,)),),

@@ -76,6 +76,8 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
     is_http2: bool = False
     can_use_apprise: bool = False
     """Whether `apprise:` is accepted as URL."""
+    takes_trace: bool = False
+    """Whether the receiver is the user's own service, which gets the trace context of the message."""
 
     def read_message(self, outgoing: Outgoing, account: A, now: Millis) -> M:
         raise NotImplementedError

@@ -38,5 +38,7 @@ class Outgoing:
     """Where the provider sends receipts, for providers that take a callback URL with each message."""
     credentials: Mapping[str, Any] = field(default_factory=dict, repr=False)
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    trace_headers: Mapping[str, str] = field(default_factory=dict)
+    """The trace context, for receivers of plain webhooks only; vendors do not get it."""
     can_start: Callable[[], bool] = field(default=always, repr=False, compare=False)
     """Whether the message may still be sent, asked after it has waited for a connection."""

@@ -56,6 +56,7 @@ PROVIDER = EmailProvider(
     name="Email Webhook",
     credentials=EmailWebhookCredentials,
     request=request,
+    takes_trace=True,
     sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
     casing=as_given,
     custom_data=lambda given: {"customData": given},

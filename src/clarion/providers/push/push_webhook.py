@@ -55,6 +55,7 @@ PROVIDER = PushProvider(
     request=request,
     is_called_per_token=True,
     can_use_apprise=True,
+    takes_trace=True,
     sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
     sent=either(json_id("id"), own_id),
     failures=(statuses(recipient_invalid=(410,)),),

@@ -107,6 +107,8 @@ class HttpSender:
     async def _send_part(self, provider: AnyProvider, account: Credentials, part: Any, outgoing: Outgoing) -> Sent:
         request = await self._run_flow(provider.request(account, part), provider, account)
         request = _with_overrides(provider, request, outgoing.overrides)
+        if provider.takes_trace and outgoing.trace_headers:
+            request = replace(request, headers={**request.headers, **outgoing.trace_headers})
         if provider.sizes is not None:
             check_sizes(provider.name, provider.sizes(request))
         answer = await self._call_as_account(provider, account, request, outgoing.can_start)
