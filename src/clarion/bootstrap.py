@@ -73,7 +73,7 @@ async def _add_configured_keys(db: Connection, settings: Settings, vault: Vault,
     secrets = {"Development": settings.development_api_key, "Production": settings.production_api_key}
     for environment in await store.list_environments(db):
         secret = secrets.get(environment.name)
-        if secret and await store.find_api_key_by_hash(db, hash_key(secret.reveal())) is None:
+        if secret and not await store.list_api_keys_by_hash(db, [hash_key(secret.reveal())]):
             request = actions.KeyRequest(name="Configured key", text=secret.reveal())
             await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
 

@@ -3,13 +3,14 @@
 import dataclasses
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 from clarion.errors import SettingsError
+from clarion.rate_limits import LimitCategory, RateLimit, parse_rate_limits
 from clarion.secret import Secret
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -56,6 +57,14 @@ class Settings:
     )
     egress_allow: tuple[str, ...] = _setting(
         (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
+    )
+    rate_limits: tuple[tuple[LimitCategory, RateLimit], ...] = _setting(
+        (),
+        "Limits of each environment that sets none of its own, such as `trigger=100/s burst 200, global=1000/s`; "
+        "categories: `trigger`, `configuration`, `global`.",
+    )
+    failed_keys_per_minute: int = _setting(
+        60, "Requests with invalid API keys from one address before they get 429; 0: no limit."
     )
     max_connections: int | None = _setting(
         None, "Connections of clients at a time; unset: as many as the limit of open files allows, at most 10000."
@@ -110,6 +119,7 @@ _TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_sec
 _NUMBERS = frozenset(
     {
         *("port", "database_pool_size", "max_connections", "max_sockets", "session_days", "shutdown_grace_seconds"),
+        "failed_keys_per_minute",
         *_TIMEOUTS,
     }
 )
@@ -125,15 +135,29 @@ def _parse(name: str, text: str) -> Any:
         return int(text)
     if name in _SECRETS:
         return Secret(text)
-    if name == "data_dir":
-        return Path(text)
-    if name == "demo":
-        if text not in _SWITCH:
-            raise SettingsError(f"{variable(name)} must be 'on' or 'off', not '{text}'.")
-        return _SWITCH[text]
     if name in _LISTS:
         return tuple(part.strip() for part in text.split(",") if part.strip())
-    return text
+    return _PARSERS[name](text) if name in _PARSERS else text
+
+
+def _parse_demo(text: str) -> bool:
+    if text not in _SWITCH:
+        raise SettingsError(f"CLARION_DEMO must be 'on' or 'off', not '{text}'.")
+    return _SWITCH[text]
+
+
+def _parse_rate_limits(text: str) -> tuple[tuple[LimitCategory, RateLimit], ...]:
+    try:
+        return tuple(parse_rate_limits(text).items())
+    except ValueError as error:
+        raise SettingsError(f"CLARION_RATE_LIMITS: {error}.") from None
+
+
+_PARSERS: Mapping[str, Callable[[str], Any]] = {
+    "data_dir": Path,
+    "demo": _parse_demo,
+    "rate_limits": _parse_rate_limits,
+}
 
 
 def _check(settings: Settings) -> None:

@@ -54,6 +54,7 @@ async def update_environment(call: Call, environment_id: EnvironmentId, body: En
     before = (await _get_own(call)).options
     if (after := body.options(before)) != before:
         await store.update_options(call.db, call.environment_id, after, call.now)
+        call.after_commit.append(lambda: call.services.bus.publish(Signal.LIMITS_CHANGED))
         await raise_configuration_version(call.db, call.environment_id)
     if not isinstance(body.timezone, UnsetType):
         timezone = None if body.timezone is None else str(body.timezone)
@@ -83,6 +84,7 @@ async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
     expires_at = own if isinstance(body.expires_at, UnsetType) else _granted_expiry(call, body.expires_at)
     request = actions.KeyRequest(name=body.name, scopes=scopes, expires_at=expires_at)
     made = await actions.create_api_key(call.db, call.environment_id, request, vault=call.services.vault, now=call.now)
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
     return NewApiKeyOut(key=made.text, api_key=ApiKeyOut.of(made.record))
 
 

@@ -38,15 +38,16 @@ UPDATE_TIMEZONE = sql("""
     WHERE id = :environment_id AND (timezone <> :timezone OR (timezone IS NULL) <> (:timezone IS NULL))
 """)
 
+GET_OPTIONS = sql("SELECT options FROM environments WHERE id = :environment_id")
 UPDATE_OPTIONS = sql("UPDATE environments SET options = :options, updated_at = :now WHERE id = :environment_id")
 
 INSERT_API_KEY = sql("""
     INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, sealed, created_at, expires_at)
     VALUES (:environment_id, :id, :hash, :name, :hint, :scopes, :sealed, :created_at, :expires_at)
 """)
-FIND_API_KEY_BY_HASH = sql("""
+LIST_API_KEYS_BY_HASH = sql("""
     SELECT k.*, e.organization_id FROM api_keys AS k JOIN environments AS e ON e.id = k.environment_id
-    WHERE k.hash = :hash
+    WHERE k.hash {any:hashes}
 """)
 FIND_API_KEY = sql("""
     SELECT * FROM api_keys WHERE environment_id = :environment_id AND id = :id AND revoked_at IS NULL
@@ -142,6 +143,11 @@ async def update_timezone(db: Connection, environment_id: EnvironmentId, timezon
     await db.execute(UPDATE_TIMEZONE, environment_id=environment_id, timezone=timezone, now=now)
 
 
+async def get_options(db: Connection, environment_id: EnvironmentId) -> EnvironmentOptions:
+    row = await db.fetch_one(GET_OPTIONS, environment_id=environment_id)
+    return decode_options(None if row is None else row["options"])
+
+
 async def update_options(
     db: Connection, environment_id: EnvironmentId, options: EnvironmentOptions, now: Millis
 ) -> None:
@@ -163,9 +169,12 @@ async def insert_api_key(db: Connection, key: ApiKey, secret: str, vault: Vault)
     )
 
 
-async def find_api_key_by_hash(db: Connection, key_hash: KeyHash) -> tuple[ApiKey, OrganizationId] | None:
-    row = await db.fetch_one(FIND_API_KEY_BY_HASH, hash=key_hash)
-    return None if row is None else (_api_key(row), OrganizationId(row["organization_id"]))
+async def list_api_keys_by_hash(
+    db: Connection, hashes: Sequence[KeyHash]
+) -> dict[KeyHash, tuple[ApiKey, OrganizationId]]:
+    rows = await db.fetch(LIST_API_KEYS_BY_HASH, hashes=hashes)
+    found = [(_api_key(row), OrganizationId(row["organization_id"])) for row in rows]
+    return {key.hash: (key, organization_id) for key, organization_id in found}
 
 
 async def find_api_key(db: Connection, environment_id: EnvironmentId, key_id: ApiKeyId) -> ApiKey | None:
