@@ -45,7 +45,7 @@ class _NoStore:
 _CALLER = Caller(EnvironmentId(bytes(16)), OrganizationId(bytes(16)), ApiKeyId(bytes(16)), frozenset({Scope.ALL}))
 
 
-async def _authenticate(_: str | None) -> Caller:
+async def _authenticate(_: str | None, *, is_suspect: bool) -> Caller:  # noqa: ARG001
     return _CALLER
 
 

@@ -40,11 +40,13 @@ from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
+from clarion.environments.rate_limiter import RateLimiter
 from clarion.errors import StoreUnavailable
 from clarion.http.cors import INBOX_PATHS
 from clarion.http.idempotency import delete_expired
 from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
+from clarion.http.rate_limits import HEADER_NAMES
 from clarion.http.reference import render_reference
 from clarion.http.service import Service
 from clarion.http.static import StaticPage
@@ -217,6 +219,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         bus=bus,
         gateway=gateway,
         tracer=tracer,
+        limiter=RateLimiter(database, clock, bus, defaults=dict(settings.rate_limits)),
     )
     authenticator = Authenticator(database, clock, bus)
     tokens = SessionTokens(vault, clock)
@@ -249,7 +252,7 @@ def _add_cors(service: Service, settings: Settings) -> ASGIApp:
         allow_origins=list(settings.cors_origins),
         allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
         allow_headers=["*"],
-        expose_headers=["X-Request-Id", "Idempotency-Replay", "Retry-After"],
+        expose_headers=["X-Request-Id", "Idempotency-Replay", "Retry-After", *HEADER_NAMES],
         max_age=86_400,
     )
 

@@ -78,7 +78,7 @@ async def _add_configured_keys(db: Connection, settings: Settings, vault: Vault,
     first, *_ = await store.list_organizations(db)
     for environment in await store.list_environments(db, first.id):
         secret = secrets.get(environment.name)
-        if secret and await store.find_api_key_by_hash(db, hash_key(secret.reveal())) is None:
+        if secret and not await store.list_api_keys_by_hash(db, [hash_key(secret.reveal())]):
             request = actions.KeyRequest(name="Configured key", text=secret.reveal())
             made = await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
             await record_api_key(db, Action.API_KEY_CREATE, _BY_SERVICE, now, after=made.record)

@@ -11,6 +11,7 @@ from clarion.ids import EnvironmentId, MessageId, SubscriberId
 
 class Signal(StrEnum):
     API_KEY_CHANGED = "api-key-changed"
+    LIMITS_CHANGED = "limits-changed"
     WORK = "work"
 
 

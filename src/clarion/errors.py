@@ -16,6 +16,7 @@ ClarionError
     ├── AlreadyExists     and the caller asked to fail in that case
     ├── InProgress        the same idempotency key is being worked on
     ├── TooLarge, NotJson
+    ├── RateLimited       more requests than a limit allows
     ├── Busy              more requests are waiting than the service works on
     ├── PayloadInvalid    a trigger's payload does not fit the workflow's schema
     └── Invalid           one or more fields are not valid
@@ -105,6 +106,23 @@ class InProgress(RequestError):
 
 class TooLarge(RequestError):
     """The body exceeds the limit of its operation."""
+
+
+class RateLimited(RequestError):
+    """More requests than a limit allows; the same request may succeed after `retry_after` seconds."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: int,
+        headers: Sequence[tuple[bytes, bytes]] = (),
+        ctx: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, ctx=ctx)
+        self.retry_after = retry_after
+        self.headers = headers
+        """What the response says about the limit."""
 
 
 class Busy(RequestError):

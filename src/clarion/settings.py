@@ -10,6 +10,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from clarion.errors import SettingsError
+from clarion.rate_limits import LimitCategory, RateLimit, parse_rate_limits
 from clarion.secret import Secret
 from clarion.settings_sources import PREFIX, KnownSetting, find_values, name_sources
 
@@ -57,6 +58,14 @@ class Settings:
     )
     egress_allow: tuple[str, ...] = _setting(
         (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
+    )
+    rate_limits: tuple[tuple[LimitCategory, RateLimit], ...] = _setting(
+        (),
+        "Limits of each environment that sets none of its own, such as `trigger=100/s burst 200, global=1000/s`; "
+        "categories: `trigger`, `configuration`, `global`.",
+    )
+    failed_keys_per_minute: int = _setting(
+        60, "Requests with invalid API keys from one address before they get 429; 0: no limit."
     )
     max_connections: int | None = _setting(
         None, "Connections of clients at a time; unset: as many as the limit of open files allows, at most 10000."
@@ -126,6 +135,7 @@ _TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_sec
 _NUMBERS = frozenset(
     {
         *("port", "database_pool_size", "max_connections", "max_sockets", "session_days", "shutdown_grace_seconds"),
+        "failed_keys_per_minute",
         *_TIMEOUTS,
     }
 )
@@ -145,15 +155,22 @@ def _parse(name: str, text: str) -> Any:
         return int(text)
     if name in _SECRETS:
         return Secret(text)
-    if name in _PARSED:
-        return _PARSED[name](text)
-    if name == "demo":
-        if text not in _SWITCH:
-            raise SettingsError(f"{variable(name)} must be 'on' or 'off', not '{text}'.")
-        return _SWITCH[text]
     if name in _LISTS:
         return tuple(part.strip() for part in text.split(",") if part.strip())
-    return text
+    return _PARSERS[name](text) if name in _PARSERS else text
+
+
+def _parse_demo(text: str) -> bool:
+    if text not in _SWITCH:
+        raise SettingsError(f"CLARION_DEMO must be 'on' or 'off', not '{text}'.")
+    return _SWITCH[text]
+
+
+def _parse_rate_limits(text: str) -> tuple[tuple[LimitCategory, RateLimit], ...]:
+    try:
+        return tuple(parse_rate_limits(text).items())
+    except ValueError as error:
+        raise SettingsError(f"CLARION_RATE_LIMITS: {error}.") from None
 
 
 def _parse_share(text: str) -> float:
@@ -166,9 +183,13 @@ def _parse_share(text: str) -> float:
     return share
 
 
-_PARSED: Mapping[str, Callable[[str], Any]] = {"data_dir": Path, "log_file": Path, "traces_sample": _parse_share}
-
-
+_PARSERS: Mapping[str, Callable[[str], Any]] = {
+    "data_dir": Path,
+    "demo": _parse_demo,
+    "log_file": Path,
+    "rate_limits": _parse_rate_limits,
+    "traces_sample": _parse_share,
+}
 _ADDRESSES = {"public_url": "https://api.example.com", "traces_endpoint": "http://collector:4318"}
 
 

@@ -49,7 +49,7 @@ async def name(call: Call, body: NameIn) -> NameOut:
 
 @pytest.fixture
 def client(application: Application, database: Database) -> httpx.AsyncClient:
-    async def nobody(_: str | None) -> Caller:
+    async def nobody(_: str | None, *, is_suspect: bool) -> Caller:
         raise AssertionError("these are open to everyone")
 
     def no_session(_: str | None) -> Caller:

@@ -11,6 +11,7 @@ from clarion.app import Application, build_application
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.errors import SettingsError
+from clarion.http.rate_limits import HEADER_NAMES
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings import Settings
 from clarion.vault import Vault
@@ -86,7 +87,11 @@ async def test_errors_can_be_read_by_the_page(page: httpx.AsyncClient, ada: Pers
     for status, response in answers.items():
         assert response.status_code == status
         assert response.headers.get_list("access-control-allow-origin") == ["*"]
-        assert words(response, "access-control-expose-headers") == {"x-request-id", "retry-after"}
+        assert words(response, "access-control-expose-headers") == {
+            "x-request-id",
+            "retry-after",
+            *map(str.lower, HEADER_NAMES),
+        }
         assert response.headers["cache-control"] == "no-store"
         assert status == 200 or response.json()["message"]
 

@@ -6,23 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from clarion.jsontext import json_text
-
-
-class LimitCategory(StrEnum):
-    """What a rate limit counts; each request counts in its own category and in ALL."""
-
-    TRIGGER = "trigger"
-    """Events that are triggered; each event of a bulk counts."""
-    CONFIGURATION = "configuration"
-    """Changes of workflows, integrations, webhooks, environments and keys."""
-    ALL = "global"
-
-
-class RateLimit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A token bucket: `per_second` on average, and up to `burst` at once; without `burst`, those of one second."""
-
-    per_second: float
-    burst: int | None = None
+from clarion.rate_limits import LimitCategory, RateLimit
 
 
 class DataKind(StrEnum):

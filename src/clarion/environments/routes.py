@@ -90,6 +90,7 @@ async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
     request = actions.KeyRequest(name=body.name, scopes=scopes, expires_at=expires_at)
     made = await actions.create_api_key(call.db, call.environment_id, request, vault=call.services.vault, now=call.now)
     await record_api_key(call.db, Action.API_KEY_CREATE, author_of(call), call.now, after=made.record)
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
     return NewApiKeyOut(key=made.text, api_key=ApiKeyOut.of(made.record))
 
 
@@ -132,6 +133,8 @@ async def _update_environment(call: Call, environment_id: EnvironmentId, body: E
     fields = body.fields(current)
     before, after = await actions.change_environment(call.db, environments, environment_id, fields, call.now)
     await record_request(call, Action.ENVIRONMENT_UPDATE, before=before, after=after)
+    if after.options.limits != before.options.limits:
+        call.after_commit.append(lambda: call.services.bus.publish(Signal.LIMITS_CHANGED))
     return EnvironmentOut.of(after)
 
 

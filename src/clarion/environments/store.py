@@ -10,7 +10,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
 from clarion.environments.model import ApiKey, Environment, EnvironmentState, KeyHash, Organization
-from clarion.environments.options import decode_options, encode_options
+from clarion.environments.options import EnvironmentOptions, decode_options, encode_options
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.vault import Envelope, Vault, oldest_by_key
 from clarion.vocabulary import Scope
@@ -46,14 +46,16 @@ UPDATE_ENVIRONMENT = sql("""
     WHERE id = :id
 """)
 
+GET_OPTIONS = sql("SELECT options FROM environments WHERE id = :environment_id")
+
 INSERT_API_KEY = sql("""
     INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, sealed, created_at, expires_at)
     VALUES (:environment_id, :id, :hash, :name, :hint, :scopes, :sealed, :created_at, :expires_at)
 """)
-FIND_API_KEY_BY_HASH = sql("""
+LIST_API_KEYS_BY_HASH = sql("""
     SELECT k.*, e.organization_id, e.deleted_at AS environment_deleted_at
     FROM api_keys AS k JOIN environments AS e ON e.id = k.environment_id
-    WHERE k.hash = :hash
+    WHERE k.hash {any:hashes}
 """)
 FIND_API_KEY = sql("""
     SELECT * FROM api_keys WHERE environment_id = :environment_id AND id = :id AND revoked_at IS NULL
@@ -172,6 +174,11 @@ async def update_environment(db: Connection, environment: Environment) -> None:
     )
 
 
+async def get_options(db: Connection, environment_id: EnvironmentId) -> EnvironmentOptions:
+    row = await db.fetch_one(GET_OPTIONS, environment_id=environment_id)
+    return decode_options(None if row is None else row["options"])
+
+
 async def insert_api_key(db: Connection, key: ApiKey, secret: str, vault: Vault) -> None:
     await db.execute(
         INSERT_API_KEY,
@@ -187,15 +194,17 @@ async def insert_api_key(db: Connection, key: ApiKey, secret: str, vault: Vault)
     )
 
 
-async def find_api_key_by_hash(db: Connection, key_hash: KeyHash) -> tuple[ApiKey, OrganizationId] | None:
-    """Find a key, revoked ones included; a key of a deleted environment is revoked, whenever it was made."""
-    row = await db.fetch_one(FIND_API_KEY_BY_HASH, hash=key_hash)
-    if row is None:
-        return None
-    key = _api_key(row)
-    if key.revoked_at is None:
-        key = replace(key, revoked_at=row["environment_deleted_at"])
-    return key, OrganizationId(row["organization_id"])
+async def list_api_keys_by_hash(
+    db: Connection, hashes: Sequence[KeyHash]
+) -> dict[KeyHash, tuple[ApiKey, OrganizationId]]:
+    """Find keys, revoked ones included; a key of a deleted environment is revoked, whenever it was made."""
+    found: dict[KeyHash, tuple[ApiKey, OrganizationId]] = {}
+    for row in await db.fetch(LIST_API_KEYS_BY_HASH, hashes=hashes):
+        key = _api_key(row)
+        if key.revoked_at is None:
+            key = replace(key, revoked_at=row["environment_deleted_at"])
+        found[key.hash] = key, OrganizationId(row["organization_id"])
+    return found
 
 
 async def find_api_key(db: Connection, environment_id: EnvironmentId, key_id: ApiKeyId) -> ApiKey | None:

@@ -9,9 +9,10 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.environments.model import ApiKey, Environment
-from clarion.environments.options import DataKind, EnvironmentOptions, LimitCategory, RateLimit
+from clarion.environments.options import DataKind, EnvironmentOptions
 from clarion.http.wire import CheckedText, IdText, MomentText, Timezone, Wire, changes_of, given
 from clarion.ids import EnvironmentId, id_base62, id_text
+from clarion.rate_limits import MAX_BURST, MAX_PER_SECOND, LimitCategory, RateLimit
 from clarion.vocabulary import Scope
 
 K = TypeVar("K")
@@ -46,8 +47,8 @@ class EnvironmentType(StrEnum):
 class RateLimitShape(Wire):
     """On average `perSecond`, and up to `burst` at once; without `burst`, those of one second."""
 
-    per_second: Annotated[float, Meta(gt=0, le=1_000_000)]
-    burst: Annotated[int, Meta(ge=1, le=10_000_000)] | UnsetType = UNSET
+    per_second: Annotated[float, Meta(gt=0, le=MAX_PER_SECOND)]
+    burst: Annotated[int, Meta(ge=1, le=MAX_BURST)] | UnsetType = UNSET
 
     @classmethod
     def of(cls, limit: RateLimit) -> Self:

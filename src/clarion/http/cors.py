@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from clarion.http.rate_limits import HEADER_NAMES
 from clarion.settings import ANY_ORIGIN
 
 INBOX_PATHS = (b"/v1/inbox/", b"/socket.io/", b"/ws")
@@ -19,7 +20,7 @@ _HEADER_NAME = re.compile(rb"[a-z0-9-]{1,64}")
 _MAX_ASKED_HEADERS = 20
 # A day, although browsers use less: nearly every path of the inbox is different, and each has its own preflight.
 _MAX_AGE = b"86400"
-_EXPOSED = (b"access-control-expose-headers", b"X-Request-Id, Retry-After")
+_EXPOSED = (b"access-control-expose-headers", f"X-Request-Id, Retry-After, {', '.join(HEADER_NAMES)}".encode())
 _NOT_STORED = (b"cache-control", b"no-store")
 _VARY = (b"vary", b"Origin")
 _EVERYONE = (b"access-control-allow-origin", b"*")

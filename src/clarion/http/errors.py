@@ -30,6 +30,7 @@ STATUS: dict[type[errors.ClarionError], int] = {
     errors.NotJson: 415,
     errors.PayloadInvalid: 400,
     errors.Invalid: 422,
+    errors.RateLimited: 429,
     errors.Busy: 503,
     errors.StoreUnavailable: 503,
 }
@@ -71,6 +72,8 @@ def refusal_body(status: int, message: str, now: Millis) -> bytes:
 def error_headers(error: errors.RequestError | errors.StoreUnavailable) -> list[tuple[bytes, bytes]]:
     if isinstance(error, errors.InProgress | errors.Busy | errors.StoreUnavailable):
         return [(b"retry-after", b"1")]
+    if isinstance(error, errors.RateLimited):
+        return [(b"retry-after", str(error.retry_after).encode()), *error.headers]
     if isinstance(error, errors.Unauthenticated):
         return [(b"www-authenticate", error.scheme.encode())]
     if isinstance(error, errors.MethodNotAllowed):

@@ -38,6 +38,7 @@ _MEANINGS = {
     413: "The body is too large",
     415: "The body is not JSON",
     422: "Fields are not valid; every one is named",
+    429: "More requests than a rate limit allows; try again after `Retry-After` seconds",
     500: "A defect on our side",
     503: "The store is unreachable or full; try again after `Retry-After` seconds",
 }
@@ -59,6 +60,7 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
         "paths": paths,
         "components": {
             "schemas": schemas.components,
+            "headers": _LIMIT_HEADERS,
             "securitySchemes": {
                 "ApiKey": {
                     "type": "apiKey",
@@ -117,6 +119,8 @@ def _operation(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
         described["security"] = []
     else:
         described["x-scope"] = operation.scope
+    if operation.limit is not None:
+        described["x-rate-limit"] = operation.limit
     if operation.body_shape is not None:
         described["requestBody"] = {
             "required": not operation.is_body_optional,
@@ -140,8 +144,9 @@ def _parameters(operation: Operation, schemas: _Schemas) -> Iterable[dict[str, A
 
 def _responses(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
     responses: dict[str, Any] = {}
+    headers = _HEADERS if operation.limit is None else _HEADERS | _LIMITS
     for status in operation.statuses:
-        responses[str(status)] = {"description": HTTPStatus(status).phrase, "headers": _HEADERS}
+        responses[str(status)] = {"description": HTTPStatus(status).phrase, "headers": headers}
         if operation.result is RawResponse:
             responses[str(status)]["content"] = {"text/plain": {"schema": {"type": "string"}}}
         elif status != 204:
@@ -151,7 +156,7 @@ def _responses(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
         content = _content(shape, schemas) | {"example": _refusal_example(operation, status)}
         responses[str(status)] = {
             "description": _meaning(operation, status),
-            "headers": _HEADERS | (_RETRY if status in (409, 503) else {}),
+            "headers": (headers if status == 429 else _HEADERS) | (_RETRY if status in _RETRIED else {}),
             "content": {"application/json": content},
         }
     return responses
@@ -161,6 +166,21 @@ _HEADERS: dict[str, Any] = {
     "X-Request-Id": {"schema": {"type": "string"}, "description": "The request's name in the logs"}
 }
 _RETRY: dict[str, Any] = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait"}}
+_RETRIED = (409, 429, 503)
+_LIMIT_HEADERS: dict[str, Any] = {
+    name: {"schema": {"type": kind}, "description": f"{about}; absent if no limit applies"}
+    for name, kind, about in (
+        ("RateLimit-Limit", "integer", "How many requests the tightest limit allows in its time"),
+        ("RateLimit-Remaining", "integer", "How many requests are possible now"),
+        ("RateLimit-Reset", "integer", "Seconds until the same request is possible again"),
+        (
+            "RateLimit-Policy",
+            "string",
+            "The limit, its seconds `w`, `burst`, `category` and the `cost` of this request",
+        ),
+    )
+}
+_LIMITS: dict[str, Any] = {name: {"$ref": f"#/components/headers/{name}"} for name in _LIMIT_HEADERS}
 
 
 def _refusals(operation: Operation) -> list[int]:
@@ -169,18 +189,25 @@ def _refusals(operation: Operation) -> list[int]:
         found |= {401, 403, 413}
     if operation.is_for_subscribers:
         found |= {401, 413}
+    if operation.limit is not None:
+        found.add(429)
     if operation.transaction is Transaction.NONE and operation.scope is None:
         # These authenticate by the content of the request, such as a signature.
         found |= {400, 401, 413}
     if operation.path_kinds:
         found.add(404)
+    return sorted(found | _refusals_of_input(operation))
+
+
+def _refusals_of_input(operation: Operation) -> set[int]:
+    found = set()
     if not operation.is_safe and (operation.scope is not None or operation.is_for_subscribers):
         found |= {409, 422}
     if operation.query_shape is not None:
         found |= {400, 422}
     if operation.body_shape is not None:
         found |= {400, 404, 413, 415, 422}
-    return sorted(found)
+    return found
 
 
 def _meaning(operation: Operation, status: int) -> str:

@@ -18,11 +18,13 @@ from clarion.db.port import Connection, Database
 from clarion.errors import NotFound, RequestError
 from clarion.http.limits import SMALL_BODY
 from clarion.http.queries import make_query_reader
+from clarion.http.rate_limits import Limiter, NoLimits
 from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, SubscriberId, find_id
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
+from clarion.rate_limits import LimitCategory
 from clarion.settings import Settings
 from clarion.tracing.context import TraceContext
 from clarion.tracing.tracer import Tracer
@@ -34,6 +36,9 @@ Handler = Callable[..., Coroutine[Any, Any, Any]]
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 _SAFE_METHODS = ("GET", "HEAD")
+_CONFIGURATION_SCOPES = frozenset(
+    {Scope.WORKFLOWS_WRITE, Scope.INTEGRATIONS_WRITE, Scope.WEBHOOKS_WRITE, Scope.ENVIRONMENTS_WRITE}
+)
 
 
 class SubscriberSession(Struct, frozen=True, kw_only=True):
@@ -93,6 +98,7 @@ class Services(Struct, frozen=True, kw_only=True):
     gateway: ProviderGateway
     tracer: Tracer | None = None
     """None unless traces are switched on."""
+    limiter: Limiter = NoLimits()
 
 
 class RawRequest(Struct, frozen=True, kw_only=True):
@@ -117,6 +123,8 @@ class DetachedCall(Struct, frozen=True, kw_only=True):
     services: Services
     request: RawRequest
     request_id: str
+    response_headers: list[tuple[bytes, bytes]] = []
+    """More headers for the response."""
 
     @property
     def environment_id(self) -> EnvironmentId:
@@ -204,6 +212,10 @@ class Operation(Struct, frozen=True, kw_only=True):
     read_body: Callable[[bytes], Wire] | None
     result: Any
     tag: str
+    limit: LimitCategory | None
+    """The rate limit that a request counts in, besides the one of everything; None: it is not counted."""
+    count_items: Callable[[Any], int] | None
+    """How many requests a body counts as; None: one."""
 
     @property
     def is_safe(self) -> bool:
@@ -234,6 +246,8 @@ def operation(  # noqa: PLR0913 - the options of a route
     batched: bool = False,
     precheck: Handler | None = None,
     tag: str | None = None,
+    limit: LimitCategory | None = None,
+    items: Callable[[Any], int] | None = None,
 ) -> Callable[[Handler], Handler]:
     """Publish a function as an operation; raises TypeError if its parameters do not fit the options.
 
@@ -252,6 +266,11 @@ def operation(  # noqa: PLR0913 - the options of a route
     may refuse the request. It passes nothing on, and the data may change in between: the operation checks again.
 
     `tag` is the section of the API description, by default the name of the feature's package.
+
+    `limit` is the rate limit that requests count in. By default, operations whose scope lets keys change workflows,
+    integrations, webhooks or environments count as CONFIGURATION, and all others that need a key or a session as ALL.
+    One that needs neither counts its requests itself, when it knows the environment.
+    `items` returns how many requests a body counts as.
     """
 
     def publish(handler: Handler) -> Handler:
@@ -285,11 +304,19 @@ def operation(  # noqa: PLR0913 - the options of a route
             is_body_optional=body_optional,
             read_body=make_body_reader(body) if body else None,
             result=_result_of_batch(handler) if batched else _result_of(handler),
+            limit=limit or _default_limit(scope, is_for_subscribers=session),
+            count_items=items,
             tag=tag or handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),
         )
         return handler
 
     return publish
+
+
+def _default_limit(scope: Scope | None, *, is_for_subscribers: bool) -> LimitCategory | None:
+    if scope in _CONFIGURATION_SCOPES:
+        return LimitCategory.CONFIGURATION
+    return LimitCategory.ALL if scope is not None or is_for_subscribers else None
 
 
 def operations_of(*modules: ModuleType) -> list[Operation]:

@@ -6,9 +6,9 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar, TypeVarTuple, Unpack
+from typing import Any, NamedTuple, Protocol, TypeVar, TypeVarTuple, Unpack
 
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from clarion import errors
 from clarion.db.port import Connection, Database
 from clarion.http import idempotency
+from clarion.http.attempts import FailedAttempts
 from clarion.http.cors import INBOX_PATHS, InboxCors
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
 from clarion.http.idempotency import Response
@@ -28,7 +29,6 @@ from clarion.ids import id_text
 from clarion.randomness import random_bytes
 from clarion.tracing.tracer import RequestTrace, Tracer
 
-Authenticate = Callable[[str | None], Awaitable[Caller]]
 AuthenticateSession = Callable[[str | None], Caller]
 T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")
@@ -48,12 +48,20 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 log = logging.getLogger(__name__)
 
 
+class Authenticate(Protocol):
+    """Finds out who sent an Authorization header; `is_suspect` if many failures came from the same address."""
+
+    async def __call__(self, header: str | None, /, *, is_suspect: bool) -> Caller: ...
+
+
 class _Request(Struct, kw_only=True):
     method: str
     raw_path: bytes
     query: bytes
     headers: Headers
     request_id: bytes
+    address: str
+    """Of the client, or of the proxy next to this service."""
     caller: Caller | None = None
     held_bytes: int = 0
     """How much of the body is in memory."""
@@ -61,6 +69,8 @@ class _Request(Struct, kw_only=True):
     """None unless traces are switched on and the request is sampled."""
     route: str = ""
     """The path of the operation, for traces."""
+    response_headers: HeaderList = []
+    """More headers for the response, whether it is a result or an error."""
 
     @property
     def display_path(self) -> str:
@@ -90,6 +100,8 @@ class Service:
         self._pages = pages
         self._cors = InboxCors(services.settings.inbox_origins)
         self._held = HeldBytes()
+        self._limiter = services.limiter
+        self._attempts = FailedAttempts(services.clock, services.settings.failed_keys_per_minute)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="clarion-large")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -131,7 +143,9 @@ class Service:
             if isinstance(error, errors.StoreUnavailable):
                 log.warning("Store unavailable", extra={"error": str(error), "request_id": request.request_id.decode()})
             body = error_body(error, path=request.display_path, now=self._services.clock.now())
-            return status_of(error), headers + error_headers(error), body
+            # Headers of a refusal are about its own limit.
+            others = [] if isinstance(error, errors.RateLimited) else request.response_headers
+            return status_of(error), [*headers, *error_headers(error), *others], body
         except Exception:
             error_id = str(uuid.uuid4())
             log.exception("Request failed", extra={"error_id": error_id, "request_id": request.request_id.decode()})
@@ -141,7 +155,8 @@ class Service:
         if response.is_replayed:
             headers.append((b"idempotency-replay", b"true"))
         headers[0] = (b"content-type", response.content_type)
-        return response.status, (headers[1:] if response.status == 204 else headers), response.body
+        more = request.response_headers
+        return response.status, (headers[1:] if response.status == 204 else headers) + more, response.body
 
     async def _run_operation(self, request: _Request, receive: Receive) -> Response:
         operation, path_texts = self._router.find(request.method, request.raw_path)
@@ -149,11 +164,21 @@ class Service:
             request.route = operation.path
             request.trace = self._tracer.start_request(request.headers, can_start=operation.path.startswith(_TRIGGERS))
         caller = await self._authorize(operation, request)
+        if operation.limit is not None and caller is not ANONYMOUS:
+            request.response_headers = await self._limiter.admit(caller.environment_id, operation.limit)
         body = await _read_body(receive, request, operation.body_limit, self._held)
         if len(body) <= MAX_LOOP_BYTES:
             arguments = _read_arguments(operation, request, path_texts, body)
         else:
             arguments = await self._in_thread(_read_arguments, operation, request, path_texts, body)
+        if operation.count_items is not None:
+            await self._count_items(operation, request, caller, arguments)
+        return await self._execute(operation, request, caller, body, arguments)
+
+    async def _execute(
+        self, operation: Operation, request: _Request, caller: Caller, body: bytes, arguments: "_Arguments"
+    ) -> Response:
+        """Run the operation in what it runs in."""
         if operation.transaction is Transaction.NONE:
             call = self._detached_call(caller, request, body)
             return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
@@ -177,6 +202,15 @@ class Service:
             )
         )
 
+    async def _count_items(
+        self, operation: Operation, request: _Request, caller: Caller, arguments: "_Arguments"
+    ) -> None:
+        """Count each item of a bulk, instead of the request."""
+        if operation.limit is None or operation.count_items is None:
+            return
+        items = max(1, operation.count_items(arguments.named["body"]))
+        request.response_headers = await self._limiter.admit(caller.environment_id, operation.limit, items, held=1)
+
     async def _in_thread(self, function: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
 
@@ -190,6 +224,7 @@ class Service:
             services=self._services,
             request=raw,
             request_id=request.request_id.decode(),
+            response_headers=request.response_headers,
         )
 
     async def _authorize(self, operation: Operation, request: _Request) -> Caller:
@@ -200,7 +235,13 @@ class Service:
         if operation.scope is None:
             caller = request.caller = self._authenticate_session(header)
             return caller
-        caller = request.caller = await self._authenticate(header)
+        try:
+            is_suspect = self._attempts.is_suspect(request.address)
+            caller = request.caller = await self._authenticate(header, is_suspect=is_suspect)
+        except errors.Unauthenticated as error:
+            if header is None:
+                raise
+            raise self._attempts.answer(request.address, error) from None
         if not caller.has_scope(operation.scope):
             raise errors.Forbidden(f"This API key lacks the scope '{operation.scope}'")
         return caller
@@ -243,6 +284,7 @@ def _make_request(scope: Scope) -> _Request:
         raw_path=scope.get("raw_path") or scope["path"].encode(),
         query=scope["query_string"],
         headers=headers,
+        address=client[0] if (client := scope.get("client")) else "",
         request_id=own_id if _REQUEST_ID.fullmatch(own_id) else b"req_" + random_bytes(16).hex().encode(),
     )
 

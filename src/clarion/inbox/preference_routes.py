@@ -56,7 +56,13 @@ async def update_inbox_global_preference(call: Call, body: InboxPreferencePatch)
     return await _global(call, subscriber)
 
 
-@operation("PATCH", "/v1/inbox/preferences/bulk", session=True, body=InboxBulkPreferencesPatch)
+@operation(
+    "PATCH",
+    "/v1/inbox/preferences/bulk",
+    session=True,
+    body=InboxBulkPreferencesPatch,
+    items=lambda body: len(body.preferences),
+)
 async def update_inbox_preferences_in_bulk(
     call: Call, body: InboxBulkPreferencesPatch
 ) -> Data[list[BulkPreferenceOut]]:

@@ -9,16 +9,24 @@ from clarion.contexts import read_contexts
 from clarion.errors import Invalid
 from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.http.wire import changes_of
-from clarion.ids import SubscriberKey
+from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.inbox.session_wire import BrowserTimezone, SessionIn, SessionOut
 from clarion.inbox.sessions import SessionRequest, begin_session
 from clarion.inbox.tokens import SessionTokens
 from clarion.inbox.wire import Data
 from clarion.jsontext import plain_value
+from clarion.rate_limits import LimitCategory
 from clarion.subscribers.model import CONTACT_FIELDS
 
 
-@operation("POST", "/v1/inbox/session", status=201, body=SessionIn, transaction=Transaction.NONE)
+@operation(
+    "POST",
+    "/v1/inbox/session",
+    status=201,
+    body=SessionIn,
+    transaction=Transaction.NONE,
+    limit=LimitCategory.ALL,
+)
 async def create_inbox_session(call: DetachedCall, body: SessionIn) -> Data[SessionOut]:
     """Begin a session of a subscriber, who is created if they do not exist.
 
@@ -27,7 +35,11 @@ async def create_inbox_session(call: DetachedCall, body: SessionIn) -> Data[Sess
     exists changed.
     """
     services = call.services
-    begun = await begin_session(call.database, _request(body), vault=services.vault, now=call.now)
+
+    async def count(environment_id: EnvironmentId) -> None:
+        call.response_headers.extend(await services.limiter.admit(environment_id, LimitCategory.ALL))
+
+    begun = await begin_session(call.database, _request(body), vault=services.vault, now=call.now, count=count)
     token = SessionTokens(services.vault, services.clock).issue(
         begun.session,
         begun.environment.id,

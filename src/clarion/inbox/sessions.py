@@ -1,6 +1,6 @@
 """Beginning a session: which environment it is, whether the caller proves to be the person, and the person's record."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -63,13 +63,23 @@ class _Found(Struct, frozen=True, kw_only=True):
     person: _Person | None
 
 
-async def begin_session(database: Database, request: SessionRequest, *, vault: Vault, now: Millis) -> BegunSession:
+async def begin_session(
+    database: Database,
+    request: SessionRequest,
+    *,
+    vault: Vault,
+    now: Millis,
+    count: Callable[[EnvironmentId], Awaitable[None]],
+) -> BegunSession:
     """Begin a session; the person is created if they do not exist.
+
+    `count` is called when the environment is known, and may refuse the request.
 
     What is stored of a person who exists changes only if a hash proves that the caller is that person: the application
     identifier is public. Most sessions therefore change nothing, and need no transaction that writes.
     """
     found = await database.read(partial(_look_up, request=request, vault=vault, now=now))
+    await count(found.environment.id)
     person = found.person
     if person is None or _has_changes(found, person.subscriber, request):
         person = await database.transaction(partial(_write_subscriber, found=found, request=request, now=now))

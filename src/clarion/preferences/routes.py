@@ -53,7 +53,11 @@ async def update_preferences(call: Call, subscriber_key: SubscriberKey, body: Pr
 
 
 @operation(
-    "PATCH", "/v2/subscribers/{subscriberId}/preferences/bulk", scope=Scope.PREFERENCES_WRITE, body=BulkPreferencesPatch
+    "PATCH",
+    "/v2/subscribers/{subscriberId}/preferences/bulk",
+    scope=Scope.PREFERENCES_WRITE,
+    body=BulkPreferencesPatch,
+    items=lambda body: len(body.preferences),
 )
 async def update_preferences_in_bulk(
     call: Call, subscriber_key: SubscriberKey, body: BulkPreferencesPatch

@@ -42,7 +42,14 @@ async def create_subscriber(call: Call, query: CreateSubscriberQuery, body: Subs
     return await _out(call, subscriber)
 
 
-@operation("POST", "/v1/subscribers/bulk", scope=Scope.SUBSCRIBERS_WRITE, status=201, body=SubscribersIn)
+@operation(
+    "POST",
+    "/v1/subscribers/bulk",
+    scope=Scope.SUBSCRIBERS_WRITE,
+    status=201,
+    body=SubscribersIn,
+    items=lambda body: len(body.subscribers),
+)
 async def create_subscribers(call: Call, body: SubscribersIn) -> BulkOut:
     """Create or change up to 500 subscribers: all of them, or none when one is not valid."""
     was_created: dict[str, bool] = {}

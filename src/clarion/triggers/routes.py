@@ -9,6 +9,7 @@ from clarion.contexts import read_contexts
 from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, operation
+from clarion.rate_limits import LimitCategory
 from clarion.triggers import actions
 from clarion.triggers.recipients import read_actor, read_recipients
 from clarion.triggers.wire import BroadcastIn, BulkTriggerIn, TriggerIn, TriggerOut
@@ -23,6 +24,7 @@ from clarion.vocabulary import Scope
     body=TriggerIn,
     body_limit=LARGE_BODY,
     batched=True,
+    limit=LimitCategory.TRIGGER,
 )
 async def trigger_event(calls: Sequence[Call], bodies: Sequence[TriggerIn]) -> list[TriggerOut | RequestError]:
     """Trigger a workflow for people, topics or both; the answer comes when the trigger is durable."""
@@ -30,7 +32,14 @@ async def trigger_event(calls: Sequence[Call], bodies: Sequence[TriggerIn]) -> l
 
 
 @operation(
-    "POST", "/v1/events/trigger/bulk", scope=Scope.EVENTS_WRITE, status=201, body=BulkTriggerIn, body_limit=LARGE_BODY
+    "POST",
+    "/v1/events/trigger/bulk",
+    scope=Scope.EVENTS_WRITE,
+    status=201,
+    body=BulkTriggerIn,
+    body_limit=LARGE_BODY,
+    limit=LimitCategory.TRIGGER,
+    items=lambda body: len(body.events),
 )
 async def trigger_events(call: Call, body: BulkTriggerIn) -> list[TriggerOut]:
     """Trigger up to 100 events; each has its own result, in the order given."""
@@ -44,6 +53,7 @@ async def trigger_events(call: Call, body: BulkTriggerIn) -> list[TriggerOut]:
     status=201,
     body=BroadcastIn,
     body_limit=LARGE_BODY,
+    limit=LimitCategory.TRIGGER,
 )
 async def broadcast_event(call: Call, body: BroadcastIn) -> TriggerOut:
     """Trigger a workflow for every subscriber of the environment."""

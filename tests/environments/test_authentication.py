@@ -1,0 +1,117 @@
+"""Looking up API keys: unknown ones must not load the store, and never keep valid ones out."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from clarion.bus import Bus, Signal
+from clarion.clock import ManualClock
+from clarion.db.port import Database, Work
+from clarion.environments import actions
+from clarion.environments.authentication import CACHED_FOR, Authenticator
+from clarion.environments.key_lookup import MAX_WAITING, KeyLookup
+from clarion.environments.model import hash_key
+from clarion.errors import RateLimited, Unauthenticated
+from clarion.http.operation import Caller
+from clarion.vault import Vault
+from tests.support import Api, Site
+
+
+class SlowReads:
+    """A database whose reads wait until they are let through."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.count = 0
+        self.gate = asyncio.Event()
+
+    async def read(self, work: Work[Any]) -> Any:
+        self.count += 1
+        await self.gate.wait()
+        return await self._database.read(work)
+
+
+@pytest.fixture
+def slow(database: Database) -> Any:
+    return SlowReads(database)
+
+
+async def refuse(authenticator: Authenticator, key: str, *, is_suspect: bool = False) -> None:
+    with pytest.raises(Unauthenticated):
+        await authenticator(f"ApiKey {key}", is_suspect=is_suspect)
+
+
+async def test_unknown_keys_that_come_at_the_same_time_are_looked_up_together(
+    slow: Any, clock: ManualClock, api: Api
+) -> None:
+    authenticator = Authenticator(slow, clock, Bus())
+    guesses = [asyncio.create_task(refuse(authenticator, f"guess-{number}")) for number in range(100)]
+    good = asyncio.create_task(authenticator(f"ApiKey {api.key}"))
+    await asyncio.sleep(0)
+
+    slow.gate.set()
+    caller: Caller = await good
+    await asyncio.gather(*guesses)
+
+    assert caller.environment_id == api.environment.id
+    assert slow.count <= 2
+
+
+async def test_an_unknown_key_is_looked_up_again_after_two_seconds(
+    slow: Any, database: Database, vault: Vault, clock: ManualClock, site: Site
+) -> None:
+    slow.gate.set()
+    authenticator = Authenticator(slow, clock, Bus())
+    for _ in range(10):
+        await refuse(authenticator, "a-key-to-come-later")
+    lookups = slow.count
+    request = actions.KeyRequest(name="later", text="a-key-to-come-later")
+    await database.transaction(
+        lambda db: actions.create_api_key(db, site.development.id, request, vault=vault, now=clock.now())
+    )
+
+    await refuse(authenticator, "a-key-to-come-later")
+    clock.move(CACHED_FOR)
+    caller = await authenticator("ApiKey a-key-to-come-later")
+
+    assert lookups == 1
+    assert caller.environment_id == site.development.id
+
+
+async def test_unknown_keys_are_looked_up_again_when_a_key_is_made_here(slow: Any, clock: ManualClock) -> None:
+    slow.gate.set()
+    bus = Bus()
+    authenticator = Authenticator(slow, clock, bus)
+    await refuse(authenticator, "an-unknown-key")
+
+    bus.publish(Signal.API_KEY_CHANGED)
+    await refuse(authenticator, "an-unknown-key")
+
+    assert slow.count == 2
+
+
+async def test_a_valid_key_is_accepted_from_an_address_that_failed_too_often(
+    database: Database, clock: ManualClock, api: Api
+) -> None:
+    authenticator = Authenticator(database, clock, Bus())
+
+    new = await authenticator(f"ApiKey {api.key}", is_suspect=True)
+    clock.move(CACHED_FOR)
+    known = await authenticator(f"ApiKey {api.key}", is_suspect=True)
+
+    assert new.environment_id == known.environment_id == api.environment.id
+
+
+async def test_a_bounded_number_of_keys_waits_for_a_slow_lookup(slow: Any) -> None:
+    lookup = KeyLookup(slow)
+    waiting = [asyncio.create_task(lookup.find(hash_key(str(number)))) for number in range(MAX_WAITING)]
+    await asyncio.sleep(0)
+
+    with pytest.raises(RateLimited) as refused:
+        await lookup.find(hash_key("one more"))
+
+    slow.gate.set()
+    assert set(await asyncio.gather(*waiting)) == {None}
+    assert refused.value.retry_after == 1
+    assert await lookup.find(hash_key("later")) is None
