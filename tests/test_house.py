@@ -36,6 +36,9 @@ UNSCOPED = {
     "clarion.engine.sending.barrier._ENTER",
     "clarion.engine.sending.barrier._WAIT",
     "clarion.engine.membership",
+    "clarion.monitoring.health.FIND_REVISION",
+    "clarion.monitoring.heartbeat",
+    "clarion.monitoring.status._DATABASE_BYTES",
     "clarion.realtime.hosts",
 }
 

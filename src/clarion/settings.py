@@ -57,6 +57,16 @@ class Settings:
     egress_allow: tuple[str, ...] = _setting(
         (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
     )
+    monitor_port: int | None = _setting(
+        None, "Port for /metrics, /live and /ready of every kind of process; unset: none; 0 takes a free one."
+    )
+    monitor_host: str = _setting("127.0.0.1", "Address that the monitoring port listens on.")
+    metrics_token: Secret | None = _setting(
+        None, "Whoever asks for metrics has to send it; if set, the API's port serves /metrics as well."
+    )
+    health_file: Path | None = _setting(
+        None, "File that is touched every 5 seconds while the process is ready, and removed while it is not."
+    )
     max_connections: int | None = _setting(
         None, "Connections of clients at a time; unset: as many as the limit of open files allows, at most 10000."
     )
@@ -109,13 +119,23 @@ def variable(name: str) -> str:
 _TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_seconds")
 _NUMBERS = frozenset(
     {
-        *("port", "database_pool_size", "max_connections", "max_sockets", "session_days", "shutdown_grace_seconds"),
+        *(
+            "port",
+            "monitor_port",
+            "database_pool_size",
+            "max_connections",
+            "max_sockets",
+            "session_days",
+            "shutdown_grace_seconds",
+        ),
         *_TIMEOUTS,
     }
 )
 _ORIGINS = ("cors_origins", "inbox_origins")
 _LISTS = frozenset({*_ORIGINS, "egress_allow"})
-_SECRETS = frozenset({"database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys"})
+_SECRETS = frozenset(
+    {"database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys", "metrics_token"}
+)
 
 
 def _parse(name: str, text: str) -> Any:
@@ -125,7 +145,7 @@ def _parse(name: str, text: str) -> Any:
         return int(text)
     if name in _SECRETS:
         return Secret(text)
-    if name == "data_dir":
+    if name in ("data_dir", "health_file"):
         return Path(text)
     if name == "demo":
         if text not in _SWITCH:
@@ -140,6 +160,7 @@ def _check(settings: Settings) -> None:
     _check_numbers(settings)
     _check_words(settings)
     _check_first_keys(settings)
+    _check_monitoring(settings)
     if settings.database_url is not None:
         _check_database_url(settings.database_url.reveal())
     _check_bus_url(settings)
@@ -213,6 +234,18 @@ def _check_first_keys(settings: Settings) -> None:
         app_id: str | None = getattr(settings, name)
         if app_id is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", app_id):
             raise SettingsError(f"{variable(name)} must have 1 to 64 letters, digits, '-' or '_'.")
+
+
+def _check_monitoring(settings: Settings) -> None:
+    if settings.monitor_port is not None and settings.monitor_port > 65_535:
+        raise SettingsError(f"CLARION_MONITOR_PORT must be at most 65535, not {settings.monitor_port}.")
+    if not _is_host(settings.monitor_host):
+        raise SettingsError(f"CLARION_MONITOR_HOST must be an address or a host name, not '{settings.monitor_host}'.")
+    token = settings.metrics_token
+    if token is not None and not re.fullmatch(r"[\x21-\x7e]{16,255}", token.reveal()):
+        raise SettingsError("CLARION_METRICS_TOKEN must have 16 to 255 printable characters without spaces.")
+    if settings.health_file is not None and not settings.health_file.parent.is_dir():
+        raise SettingsError(f"CLARION_HEALTH_FILE must be in a folder that exists, not {settings.health_file}.")
 
 
 def _check_database_url(url: str) -> None:

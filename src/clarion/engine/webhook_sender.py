@@ -16,6 +16,7 @@ from clarion.engine.tasks import Tasks
 from clarion.environments.store import list_environments
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, WebhookEndpointId
+from clarion.metrics.measures import Gauge, Measures
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import (
@@ -45,8 +46,17 @@ log = logging.getLogger(__name__)
 class WebhookSender:
     """Posts events of all environments to their endpoints."""
 
-    def __init__(self, database: Database, *, clock: Clock, vault: Vault, gateway: ProviderGateway) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Clock,
+        vault: Vault,
+        gateway: ProviderGateway,
+        measures: Measures | None = None,
+    ) -> None:
         self._database = database
+        self._measures = measures or Measures()
         self._clock = clock
         self._vault = vault
         self._gateway = gateway
@@ -58,6 +68,7 @@ class WebhookSender:
         self._tasks = Tasks()
         self._posts = Tasks()
         self._recorder: asyncio.Task[None] | None = None
+        self._measures.watch(Gauge.WEBHOOKS_IN_FLIGHT, lambda: len(self._in_flight))
 
     async def run(self, grace_seconds: float | None = None) -> None:
         """Post until cancelled; what is in flight then has the grace period to end, and is left to its lease after."""
@@ -112,6 +123,7 @@ class WebhookSender:
     async def _post(self, delivery: ClaimedDelivery) -> None:
         try:
             attempt = await self._attempt(delivery)
+            self._measures.webhooks["delivered" if attempt.is_success else "failed"] += 1
         except Exception as error:
             log.exception("Webhook failed", extra={"delivery_id": delivery.id.hex()})
             attempt = Attempt(error=f"{type(error).__name__} in Clarion itself")

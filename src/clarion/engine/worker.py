@@ -13,6 +13,7 @@ from clarion.engine.arrivals import list_arrivals, publish_arrivals
 from clarion.engine.busy import Busy, list_busy
 from clarion.engine.cancel import continue_cancel
 from clarion.engine.loop import repeat
+from clarion.engine.measuring import measure_unit
 from clarion.engine.membership import Membership
 from clarion.engine.poison import isolate_poison
 from clarion.engine.sending.claim import LEASE
@@ -25,6 +26,7 @@ from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES, LaneSet
+from clarion.metrics.measures import Measures
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 
@@ -89,8 +91,10 @@ class Engine:
         gateway: ProviderGateway,
         receipts_url: ReceiptsUrl = nowhere,
         lease: Millis = LEASE,
+        measures: Measures | None = None,
     ) -> None:
         self._database = database
+        self._measures = measures or Measures()
         self._clock = clock
         self._bus = bus
         self._announce_work = partial(bus.publish, Signal.WORK)
@@ -107,8 +111,9 @@ class Engine:
             wake_lanes=self._announce_work,
             receipts_url=receipts_url,
             lease=lease,
+            measures=self._measures,
         )
-        self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway)
+        self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway, measures=self._measures)
         self.waker = Waker(database, clock=clock, bus=bus)
         bus.listen(Signal.WORK, self.wake)
 
@@ -184,9 +189,9 @@ class Engine:
         except Exception:
             # One trigger or run that fails unexpectedly must not hold up its environment.
             log.exception("Unit of work failed", extra={"environment_id": environment_id.hex()})
-            announce = partial(self._announce_arrivals, environment_id)
+            announce = partial(self._note_done, environment_id)
             return UnitResult(runs=await isolate_poison(self._database, environment_id, lanes, now, announce=announce))
-        self._announce_arrivals(environment_id, done)
+        self._note_done(environment_id, done)
         self._sizes.note_unit(environment_id, done.runs, (time.perf_counter() - started) * 1000)
         if done.has_parts:
             self._announce_work()
@@ -194,6 +199,8 @@ class Engine:
             self.sender.wake()
         return done
 
-    def _announce_arrivals(self, environment_id: EnvironmentId, done: UnitResult) -> None:
+    def _note_done(self, environment_id: EnvironmentId, done: UnitResult) -> None:
+        if done.runs:
+            measure_unit(self._measures, done, self._clock.now())
         if done.delivered and self._bus.is_watched(environment_id):
             publish_arrivals(self._bus, list_arrivals(environment_id, done.delivered))

@@ -10,7 +10,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from clarion.bus import Bus
 from clarion.clock import Clock, Millis
@@ -21,6 +21,7 @@ from clarion.http.queries import make_query_reader
 from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, SubscriberId, find_id
+from clarion.metrics.measures import Measures
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings import Settings
@@ -88,6 +89,7 @@ class Services(Struct, frozen=True, kw_only=True):
     names: BuiltinNames
     bus: Bus
     gateway: ProviderGateway
+    measures: Measures = field(default_factory=Measures)
 
 
 class RawRequest(Struct, frozen=True, kw_only=True):

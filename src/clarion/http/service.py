@@ -25,6 +25,7 @@ from clarion.http.router import Router
 from clarion.http.static import HeaderList, Headers, StaticPage, accepts_gzip
 from clarion.http.writes import WriteRequest, WriteRunner, make_response
 from clarion.ids import id_text
+from clarion.metrics.measures import Duplicate
 from clarion.randomness import random_bytes
 
 Authenticate = Callable[[str | None], Awaitable[Caller]]
@@ -52,6 +53,8 @@ class _Request(Struct, kw_only=True):
     headers: Headers
     request_id: bytes
     caller: Caller | None = None
+    operation: str = "unknown"
+    """Its name as metrics have it: of a closed list."""
     held_bytes: int = 0
     """How much of the body is in memory."""
 
@@ -76,6 +79,7 @@ class Service:
         self._router = Router(operations)
         self._database = database
         self._services = services
+        self._measures = services.measures
         self._writes = WriteRunner(database, services)
         self._authenticate = authenticate
         self._authenticate_session = authenticate_session
@@ -108,13 +112,16 @@ class Service:
             headers.append((b"content-length", str(len(body)).encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
-        _log_request(request, status, started)
+        seconds = time.perf_counter() - started
+        self._measures.operation(request.operation).note(status, seconds)
+        _log_request(request, status, seconds)
 
     async def _respond(self, request: _Request, receive: Receive) -> tuple[int, HeaderList, bytes]:
         headers = [(b"content-type", _JSON)]
         try:
             page = self._pages.get(request.raw_path.decode("latin-1")) if request.method == "GET" else None
             if page is not None:
+                request.operation = "page"
                 return page().respond(request.headers)
             response = await self._run_operation(request, receive)
         except (errors.RequestError, errors.StoreUnavailable) as error:
@@ -129,12 +136,14 @@ class Service:
         finally:
             self._held.release(request.held_bytes)
         if response.is_replayed:
+            self._measures.duplicates[Duplicate.IDEMPOTENCY_KEY] += 1
             headers.append((b"idempotency-replay", b"true"))
         headers[0] = (b"content-type", response.content_type)
         return response.status, ([] if response.status == 204 else headers), response.body
 
     async def _run_operation(self, request: _Request, receive: Receive) -> Response:
         operation, path_texts = self._router.find(request.method, request.raw_path)
+        request.operation = operation.handler.__name__
         caller = await self._authorize(operation, request)
         body = await _read_body(receive, request, operation.body_limit, self._held)
         if len(body) <= MAX_LOOP_BYTES:
@@ -280,14 +289,14 @@ def _hold(request: _Request, size: int, limit: int, held: HeldBytes) -> None:
     request.held_bytes += size
 
 
-def _log_request(request: _Request, status: int, started: float) -> None:
+def _log_request(request: _Request, status: int, seconds: float) -> None:
     if not log.isEnabledFor(logging.INFO):
         return
     fields: dict[str, Any] = {
         "method": request.method,
         "path": request.raw_path.decode("latin-1"),
         "status": status,
-        "ms": round((time.perf_counter() - started) * 1000, 2),
+        "ms": round(seconds * 1000, 2),
         "request_id": request.request_id.decode(),
     }
     if request.caller is not None:

@@ -154,10 +154,11 @@ HAS_UNFINISHED_RUNS = sql("""
 """)
 
 
-async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> None:
-    """Insert them, but those whose transaction was seen before in their environment."""
-    if triggers:
-        await db.insert_many(TRIGGERS, [_row(one) for one in triggers])
+async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> int:
+    """Insert them, but those whose transaction was seen before in their environment; returns how many."""
+    if not triggers:
+        return 0
+    return await db.insert_many(TRIGGERS, [_row(one) for one in triggers])
 
 
 def _row(one: Trigger) -> tuple[Any, ...]:
