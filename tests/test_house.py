@@ -37,6 +37,9 @@ UNSCOPED = {
     "clarion.engine.sending.barrier._WAIT",
     "clarion.engine.membership",
     "clarion.organizations.store",
+    "clarion.monitoring.health.FIND_REVISION",
+    "clarion.monitoring.heartbeat",
+    "clarion.monitoring.status._DATABASE_BYTES",
     "clarion.realtime.hosts",
 }
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from msgspec import Struct, field
+from msgspec import Struct
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -52,6 +52,9 @@ from clarion.http.service import Service
 from clarion.http.static import StaticPage
 from clarion.inbox.tokens import SessionTokens
 from clarion.integrations.callbacks import make_receipts_url_finder
+from clarion.metrics.measures import Gauge
+from clarion.monitoring.answers import add_answers
+from clarion.monitoring.monitor import Monitor
 from clarion.organizations.deletion import EnvironmentDeleter
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
@@ -112,7 +115,8 @@ class Application(Struct, frozen=True, kw_only=True):
     vault: Vault
     realtime: Realtime
     first_keys: FirstKeys | None
-    watchdog: LoopWatchdog = field(default_factory=LoopWatchdog)
+    watchdog: LoopWatchdog
+    monitor: Monitor
 
     async def run_engine(self) -> None:
         """Run the engine until cancelled."""
@@ -124,6 +128,7 @@ class Application(Struct, frozen=True, kw_only=True):
             gateway=self.services.gateway,
             receipts_url=make_receipts_url_finder(self.settings.public_url, self.vault),
             tracer=self.services.tracer,
+            measures=self.services.measures,
         )
         await self.database.listen_for_work(engine.wake)
         async with asyncio.TaskGroup() as tasks:
@@ -221,6 +226,8 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         tracer=tracer,
         limiter=RateLimiter(database, clock, bus, defaults=dict(settings.rate_limits)),
     )
+    watchdog = LoopWatchdog()
+    monitor = Monitor(settings, database, clock=clock, measures=services.measures, watchdog=watchdog)
     authenticator = Authenticator(database, clock, bus)
     tokens = SessionTokens(vault, clock)
     pages: Pages = {"/openapi.json": _openapi_page, "/docs": _reference_page, **inbox_pages()}
@@ -232,15 +239,19 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         authenticate_session=tokens.authenticate,
         pages=pages | demo_pages() if settings.serves_demo else pages,
     )
+    realtime = Realtime(settings, database, bus=bus, clock=clock, tokens=tokens)
+    services.measures.watch(Gauge.SOCKETS, lambda: len(realtime.table))
     return Application(
         settings=settings,
         database=database,
         services=services,
         authenticator=authenticator,
-        asgi=_add_cors(service, settings),
+        asgi=add_answers(_add_cors(service, settings), monitor.answers),
         vault=vault,
-        realtime=Realtime(settings, database, bus=bus, clock=clock, tokens=tokens),
+        realtime=realtime,
         first_keys=first_keys,
+        watchdog=watchdog,
+        monitor=monitor,
     )
 
 

@@ -67,6 +67,16 @@ class Settings:
     failed_keys_per_minute: int = _setting(
         60, "Requests with invalid API keys from one address before they get 429; 0: no limit."
     )
+    monitor_port: int | None = _setting(
+        None, "Port for /metrics, /live and /ready of every kind of process; unset: none; 0 takes a free one."
+    )
+    monitor_host: str = _setting("127.0.0.1", "Address that the monitoring port listens on.")
+    metrics_token: Secret | None = _setting(
+        None, "Whoever asks for metrics has to send it; if set, the API's port serves /metrics as well."
+    )
+    health_file: Path | None = _setting(
+        None, "File that is touched every 5 seconds while the process is ready, and removed while it is not."
+    )
     max_connections: int | None = _setting(
         None, "Connections of clients at a time; unset: as many as the limit of open files allows, at most 10000."
     )
@@ -135,13 +145,15 @@ _TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_sec
 _NUMBERS = frozenset(
     {
         *("port", "database_pool_size", "max_connections", "max_sockets", "session_days", "shutdown_grace_seconds"),
-        "failed_keys_per_minute",
+        *("failed_keys_per_minute", "monitor_port"),
         *_TIMEOUTS,
     }
 )
 _ORIGINS = ("cors_origins", "inbox_origins")
 _LISTS = frozenset({*_ORIGINS, "egress_allow"})
-_SECRETS = frozenset({"database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys"})
+_SECRETS = frozenset(
+    {"database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys", "metrics_token"}
+)
 
 # Kubernetes adds CLARION_PORT to the pods of a namespace that has a Service named `clarion`.
 _SERVICE_LINK_HINT = " Kubernetes sets it for a Service of that name: set `enableServiceLinks: false` in the pod."
@@ -186,6 +198,7 @@ def _parse_share(text: str) -> float:
 _PARSERS: Mapping[str, Callable[[str], Any]] = {
     "data_dir": Path,
     "demo": _parse_demo,
+    "health_file": Path,
     "log_file": Path,
     "rate_limits": _parse_rate_limits,
     "traces_sample": _parse_share,
@@ -197,6 +210,7 @@ def _check(settings: Settings) -> None:
     _check_numbers(settings)
     _check_words(settings)
     _check_first_keys(settings)
+    _check_monitoring(settings)
     if settings.database_url is not None:
         _check_database_url(settings.database_url.reveal())
     _check_bus_url(settings)
@@ -276,6 +290,18 @@ def _check_first_keys(settings: Settings) -> None:
         app_id: str | None = getattr(settings, name)
         if app_id is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", app_id):
             raise SettingsError(f"{variable(name)} must have 1 to 64 letters, digits, '-' or '_'.")
+
+
+def _check_monitoring(settings: Settings) -> None:
+    if settings.monitor_port is not None and settings.monitor_port > 65_535:
+        raise SettingsError(f"CLARION_MONITOR_PORT must be at most 65535, not {settings.monitor_port}.")
+    if not _is_host(settings.monitor_host):
+        raise SettingsError(f"CLARION_MONITOR_HOST must be an address or a host name, not '{settings.monitor_host}'.")
+    token = settings.metrics_token
+    if token is not None and not re.fullmatch(r"[\x21-\x7e]{16,255}", token.reveal()):
+        raise SettingsError("CLARION_METRICS_TOKEN must have 16 to 255 printable characters without spaces.")
+    if settings.health_file is not None and not settings.health_file.parent.is_dir():
+        raise SettingsError(f"CLARION_HEALTH_FILE must be in a folder that exists, not {settings.health_file}.")
 
 
 def _check_database_url(url: str) -> None:

@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from clarion.metrics.histogram import LAG_SECONDS, Histogram
+
 MAX_BLOCKED_SECONDS = 0.25
 _INTERVAL_SECONDS = 0.05
 _MAX_FRAMES = 12
+_RECENT_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +31,10 @@ class LoopWatchdog:
         """How often the loop was blocked for longer than allowed."""
         self.blocked_seconds = 0.0
         """How long it was blocked then, in all."""
+        self.lag_seconds = Histogram(LAG_SECONDS)
+        """How long the loop took to answer, each time that it was asked."""
+        self._last_lag = 0.0
+        self._lagged_at = time.monotonic()
 
     @contextmanager
     def watch(self) -> Iterator[None]:
@@ -55,6 +62,18 @@ class LoopWatchdog:
             # The loop may be blocked since just after it answered the last time.
             if not self._answered.wait(self._max_blocked_seconds - _INTERVAL_SECONDS):
                 self._observe(asked, used)
+            self._note_lag(time.monotonic() - asked)
+
+    def find_recent_lag(self) -> float:
+        """The longest time that the loop took to answer within the last seconds."""
+        return self._last_lag if time.monotonic() - self._lagged_at < _RECENT_SECONDS else 0.0
+
+    def _note_lag(self, seconds: float) -> None:
+        if self._stopping.is_set():
+            return
+        self.lag_seconds.observe(seconds)
+        if seconds >= self.find_recent_lag():
+            self._last_lag, self._lagged_at = seconds, time.monotonic()
 
     def _observe(self, asked: float, used: float) -> None:
         """Log where the loop is now, wait until it goes on, and count that."""

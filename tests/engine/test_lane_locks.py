@@ -41,9 +41,9 @@ class Paused:
         await self._wait_at(query)
         return await self._db.fetch(query, **parameters)
 
-    async def insert_many(self, into: Insert, rows: Any) -> None:
+    async def insert_many(self, into: Insert, rows: Any) -> int:
         await self._wait_at(into.table)
-        await self._db.insert_many(into, rows)
+        return await self._db.insert_many(into, rows)
 
     async def _wait_at(self, place: str | Query) -> None:
         if place == self._place:

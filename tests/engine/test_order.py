@@ -29,7 +29,7 @@ async def accept(
         transaction=None,
         actor=None,
     )
-    (accepted,) = await accept_triggers(db, [request], now)
+    (accepted,) = (await accept_triggers(db, [request], now)).outcomes
     assert isinstance(accepted, Accepted)
     assert accepted.trigger is not None
     return accepted.trigger

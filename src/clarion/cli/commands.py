@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from clarion import __version__
-from clarion.cli import administration, audit, deadletters, serving
+from clarion.cli import administration, audit, deadletters, serving, status
 from clarion.cli.configuration import show_settings
 from clarion.cli.options import Config, DatabaseUrl, DataDir, EnvironmentName, Host, Port, config_first, use_config
 from clarion.errors import ClarionError, SettingsError
@@ -32,6 +32,7 @@ app.add_typer(encryption, name="encryption")
 app.add_typer(sessions, name="sessions")
 app.add_typer(deadletters.commands, name="dead-letters")
 app.add_typer(audit.commands, name="audit")
+app.command("status")(status.show_status)
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ from clarion.errors import SettingsError
 from clarion.http.connections import ConnectionLimits, ConnectionTable
 from clarion.http.protocol import LimitedProtocol
 from clarion.logs import configure_logging
+from clarion.metrics.measures import Gauge
 from clarion.settings import Settings
 
 _BACKLOG = 2048
@@ -49,8 +50,10 @@ async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
     """Serve the API; with a worker it is a complete installation, which also migrates the store."""
     with _open_socket(settings) as listener:
         opening = open_application(settings, migrate=has_worker, makes_keys=True)
-        async with opening as application, _Shutdown() as shutdown:
+        kind = "serve" if has_worker else "api"
+        async with opening as application, application.monitor.listen(kind) as watched, _Shutdown() as shutdown:
             _tune_garbage_collection()
+            shutdown.run(application.monitor.run(kind))
             shutdown.run(application.run_maintenance())
             shutdown.run(application.run_engine() if has_worker else application.notify_workers())
             table = _make_connection_table(application)
@@ -60,19 +63,22 @@ async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
             shutdown.run(application.realtime.run_sockets(max_sockets))
             server = _make_server(application, table)
             shutdown.on_begin(lambda: _stop(server))
-            _print_welcome(application, listener.getsockname()[1])
+            _print_welcome(application, listener.getsockname()[1], watched)
             with application.watchdog.watch():
                 await server.serve(sockets=[listener])
 
 
 async def _work(settings: Settings) -> None:
-    async with open_application(settings) as application, _Shutdown() as shutdown:
+    opening = open_application(settings)
+    async with opening as application, application.monitor.listen("worker") as watched, _Shutdown() as shutdown:
+        shutdown.run(application.monitor.run("worker"))
         shutdown.run(application.run_maintenance())
         shutdown.run(application.run_engine())
         shutdown.run(application.realtime.run())
         _tune_garbage_collection()
         stopping = asyncio.Event()
         shutdown.on_begin(stopping.set)
+        _print_watched(watched)
         _print(f"Clarion {__version__} works on {_describe_store(settings)}")
         with application.watchdog.watch():
             await stopping.wait()
@@ -101,7 +107,9 @@ def _make_connection_table(application: Application) -> ConnectionTable:
         body_seconds=settings.body_timeout_seconds,
         idle_seconds=settings.idle_timeout_seconds,
     )
-    return ConnectionTable(limits, application.services.clock)
+    table = ConnectionTable(limits, application.services.clock)
+    application.services.measures.watch(Gauge.CONNECTIONS, lambda: len(table))
+    return table
 
 
 def _make_server(application: Application, table: ConnectionTable) -> uvicorn.Server:
@@ -140,7 +148,7 @@ def _open_socket(settings: Settings) -> socket.socket:
     return listener
 
 
-def _print_welcome(application: Application, port: int) -> None:
+def _print_welcome(application: Application, port: int, watched: str | None) -> None:
     host = application.settings.host
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     _print(f"Clarion {__version__} listens on {address}, store: {_describe_store(application.settings)}")
@@ -161,7 +169,13 @@ def _print_welcome(application: Application, port: int) -> None:
         _print(f"  curl {address}/v1/health-check")
     if application.settings.serves_demo:
         _print(f"  Inbox: {address}/demo")
+    _print_watched(watched)
     _print(f"  API reference: {address}/docs")
+
+
+def _print_watched(address: str | None) -> None:
+    if address is not None:
+        _print(f"  Monitoring: {address}/metrics")
 
 
 def _describe_store(settings: Settings) -> str:

@@ -36,6 +36,17 @@ def list_missing_in_sqlite(path: Path) -> list[str]:
         raise StoreUnavailable(f"The SQLite store {path} cannot be opened: {error}") from error
 
 
+def find_sqlite_revision(path: Path) -> str | None:
+    """The schema of a store; None if it has none. Raises StoreUnavailable if there is no store."""
+    if not path.exists():
+        raise StoreUnavailable(f"There is no store {path}; `clarion serve` makes it.")
+    try:
+        with closing(sqlite.connect(path, read_only=True)) as connection:
+            return _sqlite_revision(connection)
+    except apsw.Error as error:
+        raise StoreUnavailable(f"The SQLite store {path} cannot be opened: {error}") from error
+
+
 def migrate_sqlite(path: Path) -> list[str]:
     """Apply the missing migrations and return their revisions."""
     missing = list_missing_in_sqlite(path)
@@ -48,6 +59,12 @@ def migrate_sqlite(path: Path) -> list[str]:
         except (sqlite3.Error, OSError) as error:
             raise StoreUnavailable(f"The SQLite store {path} cannot be made: {error}") from error
     return missing
+
+
+async def find_postgres_revision(url: str) -> str | None:
+    """The schema of a database; None if it has none."""
+    async with _connected(url) as connection:
+        return await _postgres_revision(connection)
 
 
 async def list_missing_in_postgres(url: str) -> list[str]:

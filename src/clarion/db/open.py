@@ -1,8 +1,16 @@
 """Migrate and open the configured store."""
 
 import asyncio
+from pathlib import Path
 
-from clarion.db.migrate import list_missing_in_postgres, list_missing_in_sqlite, migrate_postgres, migrate_sqlite
+from clarion.db.migrate import (
+    find_postgres_revision,
+    find_sqlite_revision,
+    list_missing_in_postgres,
+    list_missing_in_sqlite,
+    migrate_postgres,
+    migrate_sqlite,
+)
 from clarion.db.port import Database
 from clarion.db.postgres import PostgresDatabase
 from clarion.db.sqlite import SqliteDatabase
@@ -27,6 +35,21 @@ async def require_current_store(settings: Settings) -> None:
         missing = await asyncio.to_thread(list_missing_in_sqlite, settings.data_dir / _FILE)
     if missing:
         raise StoreOutdated("The store is not at the schema of this version; run `clarion migrate` first.")
+
+
+def store_path(settings: Settings) -> Path | None:
+    """The file of the store; None on PostgreSQL."""
+    return settings.data_dir / _FILE if settings.database_url is None else None
+
+
+async def find_revision(settings: Settings) -> str | None:
+    """The schema of the store, which may be newer or older than this version's; None if it has none.
+
+    Raises StoreUnavailable if there is no store.
+    """
+    if settings.database_url is not None:
+        return await find_postgres_revision(settings.database_url.reveal())
+    return await asyncio.to_thread(find_sqlite_revision, settings.data_dir / _FILE)
 
 
 async def open_store(settings: Settings) -> Database:

@@ -43,8 +43,11 @@ class Connection(Protocol):
 
     async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None: ...
 
-    async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> None:
-        """Insert rows in bulk; a conflict with an existing row is an error unless `into` has an ON CONFLICT clause."""
+    async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> int:
+        """Insert rows in bulk; returns how many were inserted.
+
+        A conflict with an existing row is an error unless `into` has an ON CONFLICT clause.
+        """
         ...
 
 

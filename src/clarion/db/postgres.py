@@ -1,6 +1,7 @@
 """PostgreSQL: pooled asyncpg connections, one transaction per unit of work."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -13,6 +14,7 @@ from clarion.db.listener import Channel, Listener
 from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
 from clarion.errors import StoreUnavailable
+from clarion.metrics.database import DatabaseMeasures, PoolState
 from clarion.randomness import random_bytes
 
 T = TypeVar("T")
@@ -76,11 +78,11 @@ class PostgresConnection:
         else:
             await self._connection.executemany(query.postgres, map(query.arguments, rows))
 
-    async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> None:
+    async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> int:
         if into.on_conflict:
-            await self._connection.executemany(into.postgres, rows)
-        else:
-            await self._connection.copy_records_to_table(into.table, columns=into.columns, records=rows)
+            return len(await self._connection.fetchmany(into.postgres, rows))
+        await self._connection.copy_records_to_table(into.table, columns=into.columns, records=rows)
+        return len(rows)
 
 
 class PostgresDatabase:
@@ -95,6 +97,7 @@ class PostgresDatabase:
         self._caches = Caches()
         self._listener = Listener(url)
         self._unit_count = 0
+        self.measures = DatabaseMeasures()
 
     @classmethod
     async def connect(
@@ -110,11 +113,21 @@ class PostgresDatabase:
             raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
         return cls(pool, url)
 
+    def read_pool(self) -> PoolState:
+        size, idle = self._pool.get_size(), self._pool.get_idle_size()
+        waiting = max(0, self._unit_count - (size - idle))
+        return PoolState(in_use=size - idle, idle=idle, limit=self._pool.get_max_size(), waiting=waiting)
+
     async def transaction(self, work: Work[T]) -> T:
         for attempt in range(1, _MAX_ATTEMPTS + 1):
             try:
-                async with self._acquire() as connection, connection.transaction():
-                    return await work(PostgresConnection(connection, self._caches))
+                async with self._acquire() as connection:
+                    async with connection.transaction():
+                        result = await work(PostgresConnection(connection, self._caches))
+                        worked = time.perf_counter()
+                    self.measures.commit_seconds.observe(time.perf_counter() - worked)
+                    self.measures.commit_sizes.observe(1)
+                    return result
             except _RETRYABLE:
                 if attempt == _MAX_ATTEMPTS:
                     raise StoreUnavailable("The store is busy with conflicting changes") from None

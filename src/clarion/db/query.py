@@ -98,7 +98,9 @@ class Insert:
         self.columns = columns
         self.on_conflict = on_conflict
         numbers = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
-        self.postgres = f"{self._head} VALUES ({numbers}) {on_conflict}"
+        # It returns a row for each that is inserted, to count them.
+        returning = "RETURNING 1" if on_conflict else ""
+        self.postgres = f"{self._head} VALUES ({numbers}) {on_conflict} {returning}"
 
     def sqlite(self, count: int) -> str:
         """The statement for `count` rows. Each statement releases the GIL, so fewer and larger ones are faster."""

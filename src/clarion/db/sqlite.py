@@ -5,6 +5,7 @@ import contextlib
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
@@ -19,6 +20,7 @@ from clarion.db.jsonmatch import json_has_values, json_matches
 from clarion.db.port import Dialect, Row, Work
 from clarion.db.query import Insert, Query
 from clarion.errors import StoreUnavailable
+from clarion.metrics.database import DatabaseMeasures, PoolState
 from clarion.private_files import tighten_file
 
 T = TypeVar("T")
@@ -94,14 +96,16 @@ class SqliteConnection:
         # A statement with RETURNING stops at each row until that row is fetched.
         self._connection.executemany(query.sqlite, map(query.arguments, rows)).fetchall()
 
-    async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> None:
-        done = 0
+    async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> int:
+        done = inserted = 0
         while done < len(rows):
             # Powers of two, so that few different statements are prepared.
             count = min(1 << (len(rows) - done).bit_length() - 1, _MAX_ROWS_PER_STATEMENT)
             values = tuple(chain.from_iterable(rows[done : done + count]))
             self._connection.execute(into.sqlite(count), values)
+            inserted += self._connection.changes()
             done += count
+        return inserted
 
 
 def _read_column_names(query: Query, cursor: apsw.Cursor) -> Sequence[str]:
@@ -132,11 +136,17 @@ class SqliteDatabase:
         self._read_connection = connect(path, read_only=True)
         self._path = path
         self._caches = Caches()
+        self.measures = DatabaseMeasures()
+        self._is_writing = False
         self._scan_local = threading.local()
         self._scan_connections: list[apsw.Connection] = []
         self._scanners = ThreadPoolExecutor(_SCAN_THREADS, thread_name_prefix="clarion-scan")
         self._writer_thread = threading.Thread(target=self._run_writer, name="clarion-writer", daemon=True)
         self._writer_thread.start()
+
+    def read_pool(self) -> PoolState:
+        writing = int(self._is_writing)
+        return PoolState(in_use=writing, idle=1 - writing, limit=1, waiting=self._waiting.qsize())
 
     async def transaction(self, work: Work[T]) -> T:
         if self._waiting.qsize() >= _MAX_WAITING_UNITS:
@@ -193,7 +203,9 @@ class SqliteDatabase:
                     last = True
                     break
                 units.append(following)
-            _commit_together(self._write_connection, units, self._caches)
+            self._is_writing = True
+            _commit_together(self._write_connection, units, self._caches, self.measures)
+            self._is_writing = False
             self._loop.call_soon_threadsafe(_settle_futures, units)
             if last:
                 return
@@ -210,14 +222,19 @@ def _read_snapshot(connection: apsw.Connection, work: Work[T], caches: Caches) -
         raise _make_unavailable(error) from error
 
 
-def _commit_together(connection: apsw.Connection, units: list[_Unit], caches: Caches) -> None:
+def _commit_together(
+    connection: apsw.Connection, units: list[_Unit], caches: Caches, measures: DatabaseMeasures
+) -> None:
     """Run all units in one transaction. A unit that fails is rolled back alone; if the commit fails, all units fail."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         for unit in units:
             _run_unit(connection, unit, caches, is_alone=len(units) == 1)
         if connection.in_transaction:
+            started = time.perf_counter()
             connection.execute("COMMIT")
+            measures.commit_seconds.observe(time.perf_counter() - started)
+            measures.commit_sizes.observe(len(units))
     except (apsw.Error, StoreUnavailable) as error:
         log.exception("Store cannot commit")
         if connection.in_transaction:

@@ -21,7 +21,9 @@ from clarion.environments.configuration import Versioned, get_configuration_vers
 from clarion.ids import EnvironmentId
 from clarion.jobs.lanes import LaneSet
 from clarion.jobs.model import JobQueue
+from clarion.vocabulary import JobStatus, StepType
 
+WAITING_STEPS = frozenset({StepType.DELAY, StepType.DIGEST})
 MAX_RUNS = 128
 """A larger unit shares its cost over more runs; beyond this there is little to gain."""
 
@@ -34,6 +36,15 @@ LIST_DEFAULTS = sql("""
     WHERE e.id = :environment_id
 """)
 DEFAULTS: CacheSlot[EnvironmentId, Versioned[Defaults]] = CacheSlot(limit=10_000)
+
+
+class Resumed(Struct, frozen=True):
+    """A run that was due."""
+
+    run: Run
+    due_at: Millis
+    began_at: Millis
+    """When its trigger was accepted, or when its last delay or digest ended."""
 
 
 class UnitResult(Struct, frozen=True):
@@ -49,6 +60,8 @@ class UnitResult(Struct, frozen=True):
     """Whether the next unit will find work at once."""
     delivered: Sequence[Run] = ()
     """The runs whose new messages are in inboxes when the unit is committed."""
+    resumed: Sequence[Resumed] = ()
+    """Those among them that had started before."""
 
 
 async def run_unit(
@@ -65,6 +78,8 @@ async def run_unit(
 async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim, now: Millis) -> UnitResult:
     """Take everything in the claim as far as it gets."""
     recipients, has_postponed = claim.recipients, False
+    # Before they go on, which changes when they are due.
+    resumed = tuple(_resume(run, now) for run in claim.due)
     if any(one.topic is not None for one in recipients):
         recipients, has_postponed = await apply_topic_rules(db, environment_id, recipients, now)
     runs = [*claim.due, *await start_runs(db, environment_id, recipients, now)]
@@ -83,7 +98,21 @@ async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim,
         has_parts=claim.has_split,
         has_more=claim.has_more or has_postponed,
         delivered=runs,
+        resumed=resumed,
     )
+
+
+def _resume(run: Run, now: Millis) -> Resumed:
+    due_at, began_at = now, run.trigger.created_at
+    for job in run.jobs:
+        is_wait = run.step_of(job).type in WAITING_STEPS
+        if job.queue is JobQueue.DECIDE and job.due_at is not None:
+            due_at = job.due_at
+            if is_wait and job.status is JobStatus.DELAYED:
+                began_at = due_at
+        elif is_wait and job.status is JobStatus.COMPLETED and job.details:
+            began_at = job.details[-1].at
+    return Resumed(run, due_at, began_at)
 
 
 async def get_defaults(db: Connection, environment_id: EnvironmentId, version: int) -> Defaults:

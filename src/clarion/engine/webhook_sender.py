@@ -17,6 +17,7 @@ from clarion.engine.webhook_traces import WebhookTracer
 from clarion.environments.store import list_environments
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, WebhookEndpointId
+from clarion.metrics.measures import Gauge, Measures
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
@@ -55,8 +56,10 @@ class WebhookSender:
         vault: Vault,
         gateway: ProviderGateway,
         tracer: Tracer | None = None,
+        measures: Measures | None = None,
     ) -> None:
         self._database = database
+        self._measures = measures or Measures()
         self._clock = clock
         self._vault = vault
         self._gateway = gateway
@@ -69,6 +72,7 @@ class WebhookSender:
         self._tasks = Tasks()
         self._posts = Tasks()
         self._recorder: asyncio.Task[None] | None = None
+        self._measures.watch(Gauge.WEBHOOKS_IN_FLIGHT, lambda: len(self._in_flight))
 
     async def run(self, grace_seconds: float | None = None) -> None:
         """Post until cancelled; what is in flight then has the grace period to end, and is left to its lease after."""
@@ -125,6 +129,7 @@ class WebhookSender:
     async def _post(self, delivery: ClaimedDelivery) -> None:
         try:
             attempt = await self._attempt(delivery)
+            self._measures.webhooks["delivered" if attempt.is_success else "failed"] += 1
         except Exception as error:
             log.exception("Webhook failed", extra={"delivery_id": delivery.id.hex()})
             attempt = Attempt(error=f"{type(error).__name__} in Clarion itself")

@@ -13,6 +13,7 @@ from clarion.engine.arrivals import list_arrivals, publish_arrivals
 from clarion.engine.busy import Busy, list_busy
 from clarion.engine.cancel import continue_cancel
 from clarion.engine.loop import repeat
+from clarion.engine.measuring import measure_unit
 from clarion.engine.membership import Membership
 from clarion.engine.poison import isolate_poison
 from clarion.engine.run_traces import RunTracer
@@ -26,6 +27,7 @@ from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES, LaneSet
+from clarion.metrics.measures import Measures
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
@@ -92,8 +94,10 @@ class Engine:
         receipts_url: ReceiptsUrl = nowhere,
         lease: Millis = LEASE,
         tracer: Tracer | None = None,
+        measures: Measures | None = None,
     ) -> None:
         self._database = database
+        self._measures = measures or Measures()
         self._clock = clock
         self._traces = None if tracer is None else RunTracer(database, tracer)
         self._bus = bus
@@ -112,8 +116,11 @@ class Engine:
             receipts_url=receipts_url,
             lease=lease,
             tracer=tracer,
+            measures=self._measures,
         )
-        self.webhooks = WebhookSender(database, clock=clock, vault=vault, gateway=gateway, tracer=tracer)
+        self.webhooks = WebhookSender(
+            database, clock=clock, vault=vault, gateway=gateway, tracer=tracer, measures=self._measures
+        )
         self.waker = Waker(database, clock=clock, bus=bus)
         bus.listen(Signal.WORK, self.wake)
 
@@ -206,6 +213,8 @@ class Engine:
         return done
 
     def _announce(self, environment_id: EnvironmentId, started_at: int, done: UnitResult) -> None:
+        if done.runs:
+            measure_unit(self._measures, done, self._clock.now())
         if self._traces is not None:
             self._traces.trace(environment_id, done.delivered, started_at)
         if done.delivered and self._bus.is_watched(environment_id):

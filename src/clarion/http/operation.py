@@ -10,7 +10,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from clarion.bus import Bus
 from clarion.clock import Clock, Millis
@@ -22,6 +22,7 @@ from clarion.http.rate_limits import Limiter, NoLimits
 from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, SubscriberId, find_id
+from clarion.metrics.measures import Measures
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.rate_limits import LimitCategory
@@ -99,6 +100,7 @@ class Services(Struct, frozen=True, kw_only=True):
     tracer: Tracer | None = None
     """None unless traces are switched on."""
     limiter: Limiter = NoLimits()
+    measures: Measures = field(default_factory=Measures)
 
 
 class RawRequest(Struct, frozen=True, kw_only=True):

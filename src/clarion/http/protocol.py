@@ -15,7 +15,7 @@ from clarion.http.upgrades import Upgrader, UpgradeRefusal, UpgradeRequest
 MAX_HEADERS = 100
 MAX_HEAD_BYTES = 32 * 1024
 MIN_BYTES_PER_SECOND = 8 * 1024
-HEALTH_PATHS = frozenset({"/v1/health-check"})
+HEALTH_PATHS = frozenset({"/v1/health-check", "/live", "/ready"})
 """Paths that are served beyond the limit of connections."""
 # A client that still sends gets to read its answer only if the server reads on for a while.
 _LINGER_SECONDS = 3

@@ -26,6 +26,7 @@ from clarion.http.router import Router
 from clarion.http.static import HeaderList, Headers, StaticPage, accepts_gzip
 from clarion.http.writes import WriteRequest, WriteRunner, make_response
 from clarion.ids import id_text
+from clarion.metrics.measures import Duplicate
 from clarion.randomness import random_bytes
 from clarion.tracing.tracer import RequestTrace, Tracer
 
@@ -63,6 +64,8 @@ class _Request(Struct, kw_only=True):
     address: str
     """Of the client, or of the proxy next to this service."""
     caller: Caller | None = None
+    operation: str = "unknown"
+    """Its name as metrics have it: of a closed list."""
     held_bytes: int = 0
     """How much of the body is in memory."""
     trace: RequestTrace | None = None
@@ -94,6 +97,7 @@ class Service:
         self._database = database
         self._services = services
         self._tracer = services.tracer
+        self._measures = services.measures
         self._writes = WriteRunner(database, services)
         self._authenticate = authenticate
         self._authenticate_session = authenticate_session
@@ -128,7 +132,9 @@ class Service:
             headers.append((b"content-length", str(len(body)).encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
-        _log_request(request, status, started)
+        seconds = time.perf_counter() - started
+        self._measures.operation(request.operation).note(status, seconds)
+        _log_request(request, status, seconds)
         if request.trace is not None and self._tracer is not None:
             _end_trace(request, status, request.trace, self._tracer)
 
@@ -137,6 +143,7 @@ class Service:
         try:
             page = self._pages.get(request.raw_path.decode("latin-1")) if request.method == "GET" else None
             if page is not None:
+                request.operation = "page"
                 return page().respond(request.headers)
             response = await self._run_operation(request, receive)
         except (errors.RequestError, errors.StoreUnavailable) as error:
@@ -153,6 +160,7 @@ class Service:
         finally:
             self._held.release(request.held_bytes)
         if response.is_replayed:
+            self._measures.duplicates[Duplicate.IDEMPOTENCY_KEY] += 1
             headers.append((b"idempotency-replay", b"true"))
         headers[0] = (b"content-type", response.content_type)
         more = request.response_headers
@@ -163,6 +171,7 @@ class Service:
         if self._tracer is not None:
             request.route = operation.path
             request.trace = self._tracer.start_request(request.headers, can_start=operation.path.startswith(_TRIGGERS))
+        request.operation = operation.handler.__name__
         caller = await self._authorize(operation, request)
         if operation.limit is not None and caller is not ANONYMOUS:
             request.response_headers = await self._limiter.admit(caller.environment_id, operation.limit)
@@ -350,14 +359,14 @@ def _hold(request: _Request, size: int, limit: int, held: HeldBytes) -> None:
     request.held_bytes += size
 
 
-def _log_request(request: _Request, status: int, started: float) -> None:
+def _log_request(request: _Request, status: int, seconds: float) -> None:
     if not log.isEnabledFor(logging.INFO):
         return
     fields: dict[str, Any] = {
         "method": request.method,
         "path": request.raw_path.decode("latin-1"),
         "status": status,
-        "ms": round((time.perf_counter() - started) * 1000, 2),
+        "ms": round(seconds * 1000, 2),
         "request_id": request.request_id.decode(),
     }
     if request.caller is not None:

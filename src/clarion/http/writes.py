@@ -8,12 +8,13 @@ from msgspec import Struct
 
 from clarion.db.port import Connection, Database, Work
 from clarion.errors import Busy, InProgress, Invalid, RequestError, StoreUnavailable
-from clarion.http import idempotency
-from clarion.http.batching import Batch, Batcher
+from clarion.http import batching, idempotency
+from clarion.http.batching import Batcher
 from clarion.http.errors import error_body, status_of
 from clarion.http.idempotency import IdempotencyKey, Response
 from clarion.http.operation import Call, Caller, JsonResponse, Operation, RawResponse, Services
 from clarion.jsontext import encode_json
+from clarion.metrics.measures import Batch, Gauge
 from clarion.tracing.context import TraceContext
 
 MAX_WAITING_WRITES = 2_000
@@ -44,6 +45,7 @@ class WriteRunner:
         self._max_waiting = max_waiting
         self.waiting_count = 0
         """How many requests wait for the store now."""
+        services.measures.watch(Gauge.WAITING_REQUESTS, lambda: self.waiting_count)
 
     async def run(self, request: WriteRequest) -> Response:
         """Run the request, or return the response stored under its key; raises the error that refuses it."""
@@ -107,7 +109,7 @@ class WriteRunner:
             self._batchers[operation.path] = Batcher(self._run_batch, identity=_identity)
         return self._batchers[operation.path]
 
-    async def _run_batch(self, batch: Batch[WriteRequest]) -> Sequence[Response | Exception]:
+    async def _run_batch(self, batch: batching.Batch[WriteRequest]) -> Sequence[Response | Exception]:
         """Run a batch in one unit of work; if that fails, run each request alone, so that only the faulty ones fail."""
         try:
             return await self._commit_batch(batch.take)
@@ -128,6 +130,7 @@ class WriteRunner:
 
     async def _commit_batch(self, take: Callable[[], Sequence[WriteRequest]]) -> Sequence[Response | Exception]:
         outcomes, calls = await self._database.transaction(partial(self._execute_batch, take))
+        self._services.measures.batches[Batch.REQUESTS].observe(len(outcomes))
         _run_after_commit(calls)
         return outcomes
 

@@ -15,9 +15,17 @@ from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, Priority
 from clarion.jsontext import json_text
 from clarion.vocabulary import Channel
 
+# When the last delay or digest before the job ended.
+_WAITED_UNTIL = """
+    CASE WHEN step > 0 THEN (
+        SELECT MAX(earlier.updated_at) FROM jobs AS earlier
+        WHERE earlier.environment_id = :environment_id AND earlier.notification_id = jobs.notification_id
+        AND earlier.step < jobs.step AND earlier.type IN ('delay', 'digest') AND earlier.status = 'completed'
+    ) END
+"""
 LIST_DUE_SENDS = sql(f"""
     SELECT id, notification_id, step, provider_id, attempt, status, put_off_since, priority,
-        {CONFIGURATION_VERSION} AS configuration_version
+        {CONFIGURATION_VERSION} AS configuration_version, {_WAITED_UNTIL} AS waited_until
     FROM jobs
     WHERE environment_id = :environment_id AND queue = 2 AND type = :channel AND priority = :priority
     AND due_at <= :now

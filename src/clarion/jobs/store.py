@@ -57,6 +57,7 @@ RELEASE_NEXT = sql("""
             AND before.step < j.step ORDER BY before.step DESC LIMIT 1
         ), 'completed') NOT IN ('queued', 'running', 'delayed')
     )
+    RETURNING notification_id
 """)
 CANCEL_PENDING = sql(f"""
     UPDATE jobs SET
@@ -166,9 +167,10 @@ async def list_due_runs(
 
 async def release_next(
     db: Connection, environment_id: EnvironmentId, run_ids: Iterable[NotificationId], now: Millis
-) -> int:
-    """Let the next pending job of each run be decided; returns how many runs go on."""
-    return await db.execute(RELEASE_NEXT, environment_id=environment_id, run_ids=sorted(run_ids), now=now)
+) -> set[NotificationId]:
+    """Let the next pending job of each run be decided; returns the runs that go on."""
+    rows = await db.fetch(RELEASE_NEXT, environment_id=environment_id, run_ids=sorted(run_ids), now=now)
+    return {row["notification_id"] for row in rows}
 
 
 async def cancel_pending(

@@ -78,9 +78,15 @@ class Accepted(Struct, frozen=True):
     """None where there is nothing to be worked on."""
 
 
-async def accept_triggers(
-    db: Connection, requests: Sequence[TriggerRequest], now: Millis
-) -> list[Accepted | Invalid | PayloadInvalid]:
+class AcceptedTriggers(Struct, frozen=True):
+    outcomes: list[Accepted | Invalid | PayloadInvalid]
+    """Of each request, in their order."""
+    stored: int
+    duplicates: int
+    """Those whose transaction was seen before."""
+
+
+async def accept_triggers(db: Connection, requests: Sequence[TriggerRequest], now: Millis) -> AcceptedTriggers:
     """Store triggers to be worked on; returns the outcome of each.
 
     One whose transaction was seen before is answered alike and not run again.
@@ -88,9 +94,9 @@ async def accept_triggers(
     known = await _look_up(db, requests)
     outcomes = [_accept_one(request, known, now) for request in requests]
     triggers = [one.trigger for one in outcomes if isinstance(one, Accepted) and one.trigger is not None]
-    await store.insert_triggers(db, await _store_files(db, triggers, now))
+    stored = await store.insert_triggers(db, await _store_files(db, triggers, now))
     await _update_people(db, triggers, now)
-    return outcomes
+    return AcceptedTriggers(outcomes, stored=stored, duplicates=len(triggers) - stored)
 
 
 async def _store_files(db: Connection, triggers: list[Trigger], now: Millis) -> list[Trigger]:

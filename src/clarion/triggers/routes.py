@@ -8,7 +8,8 @@ from clarion.bus import Signal
 from clarion.contexts import read_contexts
 from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.limits import LARGE_BODY
-from clarion.http.operation import Call, operation
+from clarion.http.operation import Call, Services, operation
+from clarion.metrics.measures import Duplicate
 from clarion.rate_limits import LimitCategory
 from clarion.triggers import actions
 from clarion.triggers.recipients import read_actor, read_recipients
@@ -70,9 +71,16 @@ async def _accept(
     read = [_read(call, body) for call, body in zip(calls, bodies, strict=True)]
     call = calls[0]
     requests = [one for one in read if isinstance(one, actions.TriggerRequest)]
-    accepted = iter(await actions.accept_triggers(call.db, requests, call.now))
-    call.after_commit.append(lambda: call.services.bus.publish(Signal.WORK))
-    return [one if isinstance(one, Invalid) else next(accepted) for one in read]
+    accepted = await actions.accept_triggers(call.db, requests, call.now)
+    call.after_commit.append(lambda: _announce(call.services, accepted))
+    outcomes = iter(accepted.outcomes)
+    return [one if isinstance(one, Invalid) else next(outcomes) for one in read]
+
+
+def _announce(services: Services, accepted: actions.AcceptedTriggers) -> None:
+    services.measures.accepted_triggers += accepted.stored
+    services.measures.duplicates[Duplicate.TRANSACTION] += accepted.duplicates
+    services.bus.publish(Signal.WORK)
 
 
 def _read(call: Call, body: TriggerIn | BroadcastIn) -> actions.TriggerRequest | Invalid:

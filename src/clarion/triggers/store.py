@@ -155,12 +155,11 @@ HAS_UNFINISHED_RUNS = sql("""
 """)
 
 
-async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> None:
-    """Insert them, but those whose transaction was seen before in their environment."""
+async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> int:
+    """Insert them, but those whose transaction was seen before in their environment; returns how many."""
     if any(one.trace is not None for one in triggers):
-        await db.insert_many(TRACED_TRIGGERS, [(*_row(one), one.trace and one.trace.stored) for one in triggers])
-    elif triggers:
-        await db.insert_many(TRIGGERS, [_row(one) for one in triggers])
+        return await db.insert_many(TRACED_TRIGGERS, [(*_row(one), one.trace and one.trace.stored) for one in triggers])
+    return await db.insert_many(TRIGGERS, [_row(one) for one in triggers]) if triggers else 0
 
 
 def _row(one: Trigger) -> tuple[Any, ...]:

@@ -77,7 +77,7 @@ async def trigger_demo(db: Connection, now: Millis) -> TransactionKey:
         transaction=None,
         actor=None,
     )
-    (outcome,) = await accept_triggers(db, [request], now)
+    (outcome,) = (await accept_triggers(db, [request], now)).outcomes
     if isinstance(outcome, RequestError):
         raise outcome
     return _check(outcome)

@@ -64,6 +64,8 @@ class Claim(NamedTuple):
     """Whether any job was due, to be sent or to wait."""
     is_full: bool = False
     """Whether more may be taken as soon as one that is in flight ends."""
+    expired: int = 0
+    """Those whose lease another worker let lapse."""
 
 
 async def claim_sends(
@@ -94,7 +96,8 @@ async def claim_sends(
     await sends_store.defer(db, environment_id, [one.job.id for one in deferred], until=Millis(now + DEFERRED_FOR))
     ids = [send.job.id for send in going]
     await sends_store.claim(db, environment_id, ids, lease_until=lease_until, now=now)
-    return Claim(going, has_found=True, is_full=bool(deferred))
+    expired = sum(row["status"] == JobStatus.RUNNING for row in rows)
+    return Claim(going, has_found=True, is_full=bool(deferred), expired=expired)
 
 
 def _choose(sends: Sequence[ClaimedSend], shares: IntegrationShares) -> tuple[list[ClaimedSend], list[ClaimedSend]]:
@@ -147,6 +150,7 @@ def _claimed_send(queue: SendQueue, row: Row, integrations: Sequence[Integration
         lease_until=lease_until,
         integrations=integrations,
         has_turn=row["status"] == JobStatus.DELAYED,
+        waited_until=row["waited_until"],
         put_off_since=row["put_off_since"],
     )
 

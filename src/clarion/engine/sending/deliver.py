@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
@@ -17,6 +18,7 @@ from clarion.engine.sending.traces import send_traced
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailSource, DetailStatus
+from clarion.metrics.measures import Measures
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
 from clarion.providers.sending.gateway import ProviderGateway
@@ -44,9 +46,11 @@ class Deliverer:
         is_current: IsCurrent,
         receipts_url: ReceiptsUrl = nowhere,
         tracer: Tracer | None = None,
+        measures: Measures,
     ) -> None:
         self._gateway = gateway
         self._tracer = tracer
+        self._measures = measures
         self._clock = clock
         self._is_current = is_current
         self._receipts_url = receipts_url
@@ -79,14 +83,25 @@ class Deliverer:
             log.warning("Send not made: its lease has lapsed", extra={"job_id": send.job.id.hex()})
             raise _Stopped
         try:
-            if self._tracer is not None and send.traces:
-                return await send_traced(self._tracer, self._gateway, send, integration, outgoing)
-            return await self._gateway.send(integration.provider_id, outgoing)
+            return await self._call_measured(send, integration, outgoing)
         except asyncio.CancelledError:
             if not self._is_cut_short():
                 raise
             message = "Clarion was stopped before the provider answered"
             raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from None
+
+    async def _call_measured(self, send: ClaimedSend, integration: Integration, outgoing: Outgoing) -> Sent:
+        measures = self._measures.integration(integration.provider_id, integration.identifier)
+        started = time.perf_counter()
+        try:
+            if self._tracer is not None and send.traces:
+                return await send_traced(self._tracer, self._gateway, send, integration, outgoing)
+            return await self._gateway.send(integration.provider_id, outgoing)
+        except SendFailure as failure:
+            measures.errors[failure.kind] += 1
+            raise
+        finally:
+            measures.seconds.observe(time.perf_counter() - started)
 
     def make_outgoing(
         self, send: ClaimedSend, message: OutgoingMessage, integration: Integration

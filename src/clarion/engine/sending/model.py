@@ -110,6 +110,8 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     integrations: Sequence[Integration]
     has_turn: bool = False
     """Whether it has waited for a rate limit, and this is the moment that it was promised."""
+    waited_until: Millis | None = None
+    """When the last delay or digest of its run ended; None if it had none."""
     put_off_since: Millis | None = None
     """When its provider first asked to come back later; None where it did not, and when all is over."""
     messages: list[OutgoingMessage] = []

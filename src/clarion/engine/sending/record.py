@@ -6,6 +6,7 @@ from clarion.clock import Millis
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection
 from clarion.db.query import sql
+from clarion.engine.measuring import RecordedSends
 from clarion.engine.sending.health import record_health_reports
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.webhook_events import emit_send_events
@@ -40,12 +41,12 @@ LIST_VERSIONS = sql("""
 
 async def record_sends(
     db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
-) -> bool:
-    """Write the results of sends and let their runs go on; returns whether a lane has work now."""
+) -> RecordedSends:
+    """Write the results of sends and let their runs go on."""
     await prefer_index_scans(db)
     ours, version = await _list_ours(db, environment_id, sends)
     if not ours:
-        return False
+        return RecordedSends()
     attempts = [sends_store.attempt_row(one.job, put_off_since=one.put_off_since, dead_at=one.dead_at) for one in ours]
     await sends_store.record_attempts(db, environment_id, attempts, now)
     await _record_messages(db, environment_id, ours, now)
@@ -58,7 +59,7 @@ async def record_sends(
     released = await jobs.release_next(db, environment_id, ended, now)
     await _forget_tokens(db, environment_id, ours, now)
     await record_health_reports(db, environment_id, [report for one in ours for report in one.health_reports], now)
-    return released > 0
+    return RecordedSends(ours, frozenset((ended | stopped) - released), bool(released))
 
 
 async def _list_ours(

@@ -14,6 +14,7 @@ from itertools import groupby
 from clarion.clock import Clock, Millis
 from clarion.db.port import Database
 from clarion.engine.loop import PAUSE_SECONDS, repeat
+from clarion.engine.measuring import measure_sends
 from clarion.engine.sending.claim import LEASE, claim_sends
 from clarion.engine.sending.deliver import Deliverer, give_up, set_aside
 from clarion.engine.sending.leases import LeaseKeeper
@@ -27,6 +28,7 @@ from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.sends import is_in_attempt
+from clarion.metrics.measures import Gauge, Measures
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.tracing.tracer import Tracer
 
@@ -51,15 +53,22 @@ class Sender:
         receipts_url: ReceiptsUrl = nowhere,
         lease: Millis = LEASE,
         tracer: Tracer | None = None,
+        measures: Measures | None = None,
     ) -> None:
         self._database = database
+        self._measures = measures or Measures()
         self._clock = clock
         self._lease = lease
         self._integrations = integrations
         self._wake_lanes = wake_lanes
         self._tracer = tracer
         self._deliverer = Deliverer(
-            gateway, clock, is_current=self._is_current, receipts_url=receipts_url, tracer=tracer
+            gateway,
+            clock,
+            is_current=self._is_current,
+            receipts_url=receipts_url,
+            tracer=tracer,
+            measures=self._measures,
         )
         self._hint = asyncio.Event()
         self._is_full = False
@@ -70,6 +79,7 @@ class Sender:
         self._tasks = Tasks()
         self._sends = Tasks()
         self._recorder: asyncio.Task[None] | None = None
+        self._measures.watch(Gauge.SENDS_IN_FLIGHT, lambda: len(self._places))
 
     def wake(self) -> None:
         """There may be jobs to send."""
@@ -120,6 +130,7 @@ class Sender:
             now=self._clock.now(),
         )
         claimed = await self._database.transaction(claim)
+        self._measures.expired_leases += claimed.expired
         self._is_full = self._is_full or claimed.is_full
         self._places.take(claimed.sends)
         if self._tracer is not None and claimed.sends:
@@ -187,7 +198,9 @@ class Sender:
         record = partial(record_sends, environment_id=environment_id, sends=sends, now=self._clock.now())
         while True:
             try:
-                if await self._database.transaction(record):
+                recorded = await self._database.transaction(record)
+                measure_sends(self._measures, recorded, self._clock.now())
+                if recorded.has_released:
                     self._wake_lanes()
             except StoreUnavailable as error:
                 log.warning("Recording postponed", extra={"error": str(error), "count": len(sends)})

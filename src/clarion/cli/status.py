@@ -1,0 +1,156 @@
+"""`clarion status`: an installation at a glance."""
+
+import asyncio
+import os
+from contextlib import suppress
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.clock import DAY, HOUR, MINUTE, SECOND, iso_text
+from clarion.errors import StoreError
+from clarion.monitoring.backlog import Queue
+from clarion.monitoring.heartbeat import ProcessRow
+from clarion.monitoring.status import Status, read_status, status_document
+from clarion.settings import Settings
+
+MAX_CLOCK_OFFSET_SECONDS = 1.0
+_REFRESH_SECONDS = 2.0
+_QUEUES = {Queue.LANE: "Runs", Queue.SEND: "Sends", Queue.WEBHOOK: "Webhooks"}
+
+
+def show_status(
+    watch: Annotated[bool, typer.Option("--watch", help="Refresh every two seconds, until Ctrl-C.")] = False,  # noqa: FBT002
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Show an installation at a glance: processes, backlog, rates, open circuits, dead letters, the store."""
+    settings = Settings.load(os.environ, data_dir=data_dir, database_url=database_url)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_watch(settings, as_json=as_json) if watch else _show_once(settings, as_json=as_json))
+
+
+async def _show_once(settings: Settings, *, as_json: bool) -> None:
+    status = await read_status(settings)
+    if as_json:
+        typer.echo(msgspec.json.encode(status_document(status)).decode())
+    else:
+        Console().print(render_status(status))
+
+
+async def _watch(settings: Settings, *, as_json: bool) -> None:
+    """Refresh for ever; as JSON, a line each time."""
+    if as_json:
+        while True:
+            await _show_once(settings, as_json=True)
+            await asyncio.sleep(_REFRESH_SECONDS)
+    with Live(Text("…"), auto_refresh=False, screen=True) as live:
+        while True:
+            live.update(await _render_now(settings), refresh=True)
+            await asyncio.sleep(_REFRESH_SECONDS)
+
+
+async def _render_now(settings: Settings) -> RenderableType:
+    try:
+        return render_status(await read_status(settings))
+    except StoreError as error:
+        return Text(str(error), "red")
+
+
+def render_status(status: Status) -> RenderableType:
+    parts: list[RenderableType] = [_describe_store(status)]
+    if not status.is_current:
+        return Group(*parts, Text(_describe_schema(status), "yellow"))
+    parts.append(_process_table(status) if status.processes else Text(""))
+    if not status.alive:
+        parts.append(Text("No process is running: nothing is accepted and nothing is sent.", "bold red"))
+    parts += [_backlog_table(status), _describe_rates(status), _describe_troubles(status)]
+    return Group(*parts)
+
+
+def _describe_schema(status: Status) -> str:
+    if status.schema is None or status.schema < status.needed_schema:
+        return f"This version needs schema {status.needed_schema}; run `clarion migrate`."
+    return f"This version knows schemas up to {status.needed_schema}; use the version that migrated the store."
+
+
+def _describe_store(status: Status) -> Text:
+    size = _size_text(status.size_bytes)
+    return Text(f"Store: {status.database}, schema {status.schema or 'none'}, {size}. {iso_text(status.read_at)}")
+
+
+def _process_table(status: Status) -> Table:
+    table = Table("Process", "Host", "Pid", "Version", "State", "Up", "Last seen", "Clock")
+    for one in status.processes:
+        table.add_row(
+            one.kind,
+            one.host,
+            str(one.pid),
+            one.version,
+            _state_text(one),
+            _span_text(one.now - one.started_at),
+            f"{_span_text(one.now - one.seen_at)} ago",
+            _clock_text(one),
+        )
+    return table
+
+
+def _state_text(one: ProcessRow) -> Text:
+    if not one.is_alive:
+        return Text("gone", "red")
+    return Text("ready", "green") if one.report.is_ready else Text("not ready", "yellow")
+
+
+def _clock_text(one: ProcessRow) -> Text:
+    offset = one.clock_offset_seconds
+    return Text("right") if abs(offset) <= MAX_CLOCK_OFFSET_SECONDS else Text(f"{offset:+.1f} s", "red")
+
+
+def _backlog_table(status: Status) -> Table:
+    table = Table("Waiting", "Count", "Oldest")
+    for queue, name in _QUEUES.items():
+        waiting = status.waiting(queue)
+        oldest = "–" if waiting.since is None else _span_text(status.read_at - waiting.since)
+        table.add_row(name, f"{waiting.count}{' or more' if waiting.is_capped else ''}", oldest)
+    return table
+
+
+def _describe_rates(status: Status) -> Text:
+    rates = status.rates
+    return Text(
+        f"Per second, in the last minute: {rates.requests:.1f} requests, {rates.accepted:.1f} triggers accepted, "
+        f"{rates.completed:.1f} runs completed, {rates.sent:.1f} messages sent, {rates.failed:.1f} failed"
+    )
+
+
+def _describe_troubles(status: Status) -> Text:
+    state = status.state
+    dead, windows = (0, 0) if state is None else (state.dead_letters, state.open_windows)
+    circuits = ", ".join(f"{one.identifier} ({one.provider_id})" for one in status.open_circuits)
+    text = Text(f"Digests gathering: {windows}. Dead letters: ")
+    text.append(str(dead), "red" if dead else None)
+    text.append(". Open circuits: ")
+    return text.append(circuits or "none", "red" if circuits else None)
+
+
+def _span_text(milliseconds: int) -> str:
+    for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min")):
+        if milliseconds >= 2 * unit:
+            return f"{milliseconds // unit} {name}"
+    return f"{max(0, milliseconds) // SECOND} s"
+
+
+def _size_text(size: int) -> str:
+    value = float(size)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.0f} {unit}"
+        value /= 1024
+    return f"{value:.1f} TiB"

@@ -1,0 +1,1 @@
+"""Seeing into a running installation: metrics, health, and the processes that are alive."""

@@ -1,0 +1,131 @@
+"""What waits in the store: how much of each kind, and since when. Every statement has a bounded cost.
+
+Counting stops at a limit, and rows are found in the order of an index, so that a million waiting rows cost no more than
+the limit. Environments and endpoints that have something waiting are found by loose index scans.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.db.loose_scan import distinct_environments, distinct_pairs
+from clarion.db.planner import prefer_index_scans
+from clarion.db.port import Connection, Row
+from clarion.db.query import Query, sql
+from clarion.ids import id_millis
+
+MAX_COUNTED = 10_000
+
+
+class Queue(StrEnum):
+    """Who takes what waits."""
+
+    LANE = "lane"
+    """Lanes: triggers and recipients without a run yet, and runs that are due."""
+    SEND = "send"
+    """Senders: messages that are due at a provider."""
+    WEBHOOK = "webhook"
+    """Webhooks: events that are due at an endpoint."""
+
+
+class Waiting(Struct, frozen=True, kw_only=True):
+    """What waits in one queue and could be worked on now."""
+
+    count: int = 0
+    """At most `MAX_COUNTED`."""
+    since: Millis | None = None
+    """When the oldest of it was due."""
+
+    @property
+    def is_capped(self) -> bool:
+        return self.count >= MAX_COUNTED
+
+    def seconds(self, now: Millis) -> float:
+        return 0.0 if self.since is None else max(0, now - self.since) / 1000
+
+
+_PRIORITIES = "priorities (priority) AS (VALUES (0), (1), (2), (3))"
+
+
+def _count(rows: str, order: str) -> str:
+    return f"(SELECT COUNT(*) FROM (SELECT 1 FROM {rows} ORDER BY {order} LIMIT :limit) AS counted)"
+
+
+def _first(column: str, rows: str, order: str) -> str:
+    return f"(SELECT {column} FROM {rows} ORDER BY {order} LIMIT 1)"
+
+
+def _trigger_query(state: str) -> Query:
+    rows = f"triggers WHERE environment_id = e.id AND state = '{state}' AND priority = p.priority"
+    return sql(f"""
+        WITH RECURSIVE {distinct_environments("waiting", f"triggers WHERE state = '{state}'")}, {_PRIORITIES}
+        SELECT {_count(rows, "id")} AS count, {_first("created_at", rows, "id")} AS since
+        FROM waiting AS e CROSS JOIN priorities AS p WHERE e.id IS NOT NULL
+    """)
+
+
+QUEUED_TRIGGERS = _trigger_query("queued")
+SPLITTING_TRIGGERS = _trigger_query("splitting")
+_PARTS = "trigger_parts WHERE environment_id = e.id AND priority = p.priority"
+PARTS = sql(f"""
+    WITH RECURSIVE {distinct_environments("waiting", "trigger_parts WHERE lane >= 0")}, {_PRIORITIES}
+    SELECT {_count(_PARTS, "trigger_id, id")} AS count, {_first("trigger_id", _PARTS, "trigger_id, id")} AS trigger_id
+    FROM waiting AS e CROSS JOIN priorities AS p WHERE e.id IS NOT NULL
+""")
+_RUNS = "jobs WHERE environment_id = e.id AND queue = 1 AND due_at <= :now"
+DUE_RUNS = sql(f"""
+    WITH RECURSIVE {distinct_environments("waiting", "jobs WHERE queue = 1")}
+    SELECT {_count(_RUNS, "due_at, id")} AS count, {_first("due_at", _RUNS, "due_at, id")} AS since
+    FROM waiting AS e WHERE e.id IS NOT NULL
+""")
+# Sends in flight are due when their lease ends, so they do not count.
+_SENDS = "jobs WHERE environment_id = e.id AND queue = 2 AND type = c.type AND priority = p.priority AND due_at <= :now"
+DUE_SENDS = sql(f"""
+    WITH RECURSIVE {distinct_environments("waiting", "jobs WHERE queue = 2")}, {_PRIORITIES},
+    channels (type) AS (VALUES ('email'), ('sms'), ('chat'), ('push'))
+    SELECT {_count(_SENDS, "due_at, id")} AS count, {_first("due_at", _SENDS, "due_at, id")} AS since
+    FROM waiting AS e CROSS JOIN priorities AS p CROSS JOIN channels AS c WHERE e.id IS NOT NULL
+""")
+_DELIVERIES = (
+    "webhook_deliveries AS d WHERE d.environment_id = e.environment_id AND d.endpoint_id = e.id "
+    "AND d.status = 'queued' AND d.due_at <= :now"
+)
+DUE_DELIVERIES = sql(f"""
+    WITH RECURSIVE
+    {distinct_environments("queued", "webhook_deliveries WHERE status = 'queued'")},
+    {distinct_pairs("waiting", "queued", "endpoint_id", "webhook_deliveries WHERE status = 'queued'")}
+    SELECT {_count(_DELIVERIES, "d.due_at, d.id")} AS count,
+        {_first("d.due_at", _DELIVERIES, "d.due_at, d.id")} AS since
+    FROM waiting AS w
+    JOIN webhook_endpoints AS e ON e.environment_id = w.environment_id AND e.id = w.id AND e.active
+""")
+
+
+async def read_backlog(db: Connection, now: Millis) -> dict[Queue, Waiting]:
+    """What waits in each queue at this moment."""
+    await prefer_index_scans(db)
+    limits = {"limit": MAX_COUNTED}
+    due = {"limit": MAX_COUNTED, "now": now}
+    lanes = [
+        *await db.fetch(QUEUED_TRIGGERS, **limits),
+        *await db.fetch(SPLITTING_TRIGGERS, **limits),
+        *await db.fetch(DUE_RUNS, **due),
+    ]
+    parts = [{"count": row["count"], "since": _moment_of(row)} for row in await db.fetch(PARTS, **limits)]
+    return {
+        Queue.LANE: _add_up([*lanes, *parts]),
+        Queue.SEND: _add_up(await db.fetch(DUE_SENDS, **due)),
+        Queue.WEBHOOK: _add_up(await db.fetch(DUE_DELIVERIES, **due)),
+    }
+
+
+def _moment_of(row: Row) -> Millis | None:
+    return None if row["trigger_id"] is None else id_millis(row["trigger_id"])
+
+
+def _add_up(rows: Iterable[Row]) -> Waiting:
+    found = [row for row in rows if row["count"]]
+    count = sum(row["count"] for row in found)
+    return Waiting(count=min(count, MAX_COUNTED), since=min((row["since"] for row in found), default=None))

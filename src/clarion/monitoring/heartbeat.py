@@ -1,0 +1,210 @@
+"""Heartbeats: each process says in the store that it is alive, and what it has done in the last minute."""
+
+import asyncio
+import logging
+import os
+import socket
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from clarion import __version__
+from clarion.clock import MINUTE, SECOND, Clock, Millis
+from clarion.db.port import Connection, Database, Dialect
+from clarion.db.query import Query, sql
+from clarion.errors import StoreUnavailable
+from clarion.ids import new_id
+from clarion.metrics.measures import Measures, MessageOutcome
+
+# On SQLite there is one process, and its disk may sleep while there is nothing to do.
+INTERVAL = {Dialect.SQLITE: Millis(30 * SECOND), Dialect.POSTGRES: Millis(10 * SECOND)}
+FORGET_AFTER = Millis(10 * MINUTE)
+"""A process that died stays listed so long, for those who wonder where it is."""
+_MISSED = 3
+
+# The moments are the database's, so that the clocks of machines do not matter.
+NOW = {
+    Dialect.SQLITE: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+    Dialect.POSTGRES: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+}
+
+
+def _for_each_database(text: str) -> dict[Dialect, Query]:
+    return {dialect: sql(text.replace("{now}", now)) for dialect, now in NOW.items()}
+
+
+BEAT = _for_each_database("""
+    INSERT INTO processes (id, kind, host, pid, version, started_at, seen_at, clock_at, report)
+    VALUES (:id, :kind, :host, :pid, :version, :started_at, {now}, :clock_at, :report)
+    ON CONFLICT (id) DO UPDATE
+    SET seen_at = EXCLUDED.seen_at, clock_at = EXCLUDED.clock_at, report = EXCLUDED.report
+""")
+DELETE_DEAD = _for_each_database("DELETE FROM processes WHERE seen_at < {now} - :age")
+LIST_PROCESSES = _for_each_database("""
+    SELECT id, kind, host, pid, version, started_at, seen_at, clock_at, report, {now} AS now
+    FROM processes ORDER BY kind, started_at, id
+""")
+LEAVE = sql("DELETE FROM processes WHERE id = :id")
+
+log = logging.getLogger(__name__)
+
+
+class Report(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a process says of itself; the counts are those of about the last minute."""
+
+    interval_seconds: float = 30
+    """Of its heartbeats."""
+    is_ready: bool = True
+    seconds: float = 0
+    """How long the time is that the counts are of."""
+    requests: int = 0
+    accepted: int = 0
+    completed: int = 0
+    sent: int = 0
+    failed: int = 0
+
+
+class ProcessRow(Struct, frozen=True, kw_only=True):
+    """A process as the store knows it."""
+
+    kind: str
+    host: str
+    pid: int
+    version: str
+    started_at: Millis
+    seen_at: Millis
+    """By the clock of the database."""
+    clock_at: Millis
+    """The same moment, by the clock of the process."""
+    report: Report
+    now: Millis
+    """By the clock of the database."""
+    is_local: bool
+    """Whether it runs on this machine for sure, as it does beside a file."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has missed few heartbeats; and, if it ran on this machine, whether it still exists."""
+        missed = self.now - self.seen_at > _MISSED * self.report.interval_seconds * SECOND
+        return not missed and (not self.is_local or _exists(self.pid))
+
+    @property
+    def clock_offset_seconds(self) -> float:
+        """How far the clock of the process is ahead of the database's."""
+        return (self.clock_at - self.seen_at) / SECOND
+
+
+async def list_processes(db: Connection) -> list[ProcessRow]:
+    """The processes that are alive, and those that died within the last minutes."""
+    return [
+        ProcessRow(
+            kind=row["kind"],
+            host=row["host"],
+            pid=row["pid"],
+            version=row["version"],
+            started_at=row["started_at"],
+            seen_at=row["seen_at"],
+            clock_at=row["clock_at"],
+            report=msgspec.json.decode(row["report"], type=Report),
+            now=row["now"],
+            is_local=db.dialect is Dialect.SQLITE and row["host"] == socket.gethostname(),
+        )
+        for row in await db.fetch(LIST_PROCESSES[db.dialect])
+    ]
+
+
+class _Counts(Struct, frozen=True):
+    at: Millis
+    values: Sequence[int] = (0, 0, 0, 0, 0)
+
+
+class Heartbeat:
+    """The heartbeats of this process."""
+
+    def __init__(
+        self, database: Database, clock: Clock, measures: Measures, *, is_ready: Callable[[], Awaitable[bool]]
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._measures = measures
+        self._is_ready = is_ready
+        self._interval = INTERVAL[database.dialect]
+        self._started_at = clock.now()
+        self._id = new_id(self._started_at)
+        # As many as cover a minute, and the one before.
+        self._counts = deque([_Counts(self._started_at)], maxlen=MINUTE // self._interval + 1)
+
+    async def run(self, kind: str) -> None:
+        """Send heartbeats until cancelled, then leave."""
+        try:
+            while True:
+                try:
+                    await self.beat(kind)
+                except StoreUnavailable as error:
+                    log.warning("Heartbeat failed", extra={"error": str(error)})
+                await asyncio.sleep(self._interval / SECOND)
+        finally:
+            await self.leave()
+
+    async def beat(self, kind: str) -> None:
+        report = self._report(is_ready=await self._is_ready())
+        values = {
+            "id": self._id,
+            "kind": kind,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "version": __version__,
+            "started_at": self._started_at,
+            "report": msgspec.json.encode(report).decode(),
+        }
+
+        async def write(db: Connection) -> None:
+            await db.execute(BEAT[db.dialect], **values, clock_at=self._clock.now())
+            await db.execute(DELETE_DEAD[db.dialect], age=FORGET_AFTER)
+
+        await self._database.transaction(write)
+
+    async def leave(self) -> None:
+        try:
+            await self._database.transaction(lambda db: db.execute(LEAVE, id=self._id))
+        except StoreUnavailable as error:
+            log.warning("Leaving failed", extra={"error": str(error)})
+
+    def _report(self, *, is_ready: bool) -> Report:
+        measures, before = self._measures, self._counts[0]
+        present = _Counts(
+            self._clock.now(),
+            (
+                sum(one.seconds.count for one in measures.operations.values()),
+                measures.accepted_triggers,
+                measures.completed_runs,
+                measures.count_messages(MessageOutcome.SENT),
+                measures.count_messages(MessageOutcome.FAILED),
+            ),
+        )
+        self._counts.append(present)
+        requests, accepted, completed, sent, failed = (
+            now - then for now, then in zip(present.values, before.values, strict=True)
+        )
+        return Report(
+            interval_seconds=self._interval / SECOND,
+            is_ready=is_ready,
+            seconds=(present.at - before.at) / SECOND,
+            requests=requests,
+            accepted=accepted,
+            completed=completed,
+            sent=sent,
+            failed=failed,
+        )
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

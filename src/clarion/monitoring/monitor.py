@@ -1,0 +1,51 @@
+"""Monitoring of one process: its port, its heartbeats, its health file."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from clarion.clock import Clock
+from clarion.db.port import Database
+from clarion.metrics.measures import Measures
+from clarion.monitoring.answers import Answers
+from clarion.monitoring.health import HealthFile
+from clarion.monitoring.heartbeat import Heartbeat
+from clarion.monitoring.port import MonitoringPort
+from clarion.settings import Settings
+from clarion.watchdog import LoopWatchdog
+
+
+class Monitor:
+    """What those who watch the process get to see."""
+
+    def __init__(
+        self, settings: Settings, database: Database, *, clock: Clock, measures: Measures, watchdog: LoopWatchdog
+    ) -> None:
+        self._settings = settings
+        self.measures = measures
+        self.answers = Answers(database, clock, measures, watchdog, settings.metrics_token)
+        self.heartbeat = Heartbeat(database, clock, measures, is_ready=self._is_ready)
+
+    @asynccontextmanager
+    async def listen(self, kind: str) -> AsyncIterator[str | None]:
+        """Serve the monitoring port while the body runs, if there is one; yields its address."""
+        self.answers.kind = kind
+        host, port = self._settings.monitor_host, self._settings.monitor_port
+        if port is None:
+            yield None
+            return
+        async with MonitoringPort(self.answers).listen(host, port) as bound:
+            yield f"http://{f'[{host}]' if ':' in host else host}:{bound}"
+
+    async def run(self, kind: str) -> None:
+        """Write heartbeats, and the health file if there is one, until cancelled: then the process is not ready."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self.heartbeat.run(kind))
+                if self._settings.health_file is not None:
+                    tasks.create_task(HealthFile(self._settings.health_file, self.answers.health).run())
+        finally:
+            self.answers.health.is_stopping = True
+
+    async def _is_ready(self) -> bool:
+        return not await self.answers.health.list_problems()

@@ -1,0 +1,152 @@
+"""An installation at a glance, read from its store: it works while the service runs and while it does not."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.db.migrate import list_known_revisions
+from clarion.db.open import find_revision, open_store, store_path
+from clarion.db.port import Connection, Dialect
+from clarion.db.query import sql
+from clarion.monitoring.backlog import Queue, Waiting
+from clarion.monitoring.heartbeat import NOW, ProcessRow, list_processes
+from clarion.monitoring.store_state import StoreState, UnwellIntegration, read_store_state
+from clarion.settings import Settings
+
+_DATABASE_BYTES = sql("SELECT pg_database_size(current_database()) AS bytes")
+_MOMENT = {dialect: sql(f"SELECT {now} AS now") for dialect, now in NOW.items()}
+
+
+class Rates(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Per second, of about the last minute, from the reports of the processes that are alive."""
+
+    requests: float = 0
+    accepted: float = 0
+    completed: float = 0
+    sent: float = 0
+    failed: float = 0
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    database: Dialect
+    schema: str | None
+    """None if the store is empty."""
+    needed_schema: str
+    size_bytes: int
+    read_at: Millis
+    """By the clock of the database."""
+    processes: Sequence[ProcessRow] = ()
+    state: StoreState | None = None
+    """None if the store has not the schema of this version."""
+
+    @property
+    def alive(self) -> list[ProcessRow]:
+        return [one for one in self.processes if one.is_alive]
+
+    @property
+    def is_current(self) -> bool:
+        return self.schema == self.needed_schema
+
+    @property
+    def rates(self) -> Rates:
+        reports = [one.report for one in self.alive if one.report.seconds > 0]
+        return Rates(
+            requests=sum(one.requests / one.seconds for one in reports),
+            accepted=sum(one.accepted / one.seconds for one in reports),
+            completed=sum(one.completed / one.seconds for one in reports),
+            sent=sum(one.sent / one.seconds for one in reports),
+            failed=sum(one.failed / one.seconds for one in reports),
+        )
+
+    @property
+    def open_circuits(self) -> list[UnwellIntegration]:
+        return [] if self.state is None else [one for one in self.state.unwell if one.is_open]
+
+    def waiting(self, queue: Queue) -> Waiting:
+        return Waiting() if self.state is None else self.state.backlog[queue]
+
+
+async def read_status(settings: Settings) -> Status:
+    """Read the status; raises StoreUnavailable if the store does not exist or cannot be reached."""
+    revision, needed = await find_revision(settings), list_known_revisions()[-1]
+    database = await open_store(settings)
+    try:
+        path = store_path(settings)
+
+        async def read(db: Connection) -> Status:
+            now, size = await _read_moment(db), await _read_size(db, path)
+            is_current = revision == needed
+            return Status(
+                database=db.dialect,
+                schema=revision,
+                needed_schema=needed,
+                size_bytes=size,
+                read_at=now,
+                processes=await list_processes(db) if is_current else (),
+                state=await read_store_state(db, now) if is_current else None,
+            )
+
+        return await database.scan(read)
+    finally:
+        await database.close()
+
+
+async def _read_moment(db: Connection) -> Millis:
+    row = await db.fetch_one(_MOMENT[db.dialect])
+    return Millis(row["now"]) if row else Millis(0)
+
+
+async def _read_size(db: Connection, path: Path | None) -> int:
+    if path is None:
+        row = await db.fetch_one(_DATABASE_BYTES)
+        return int(row["bytes"]) if row else 0
+    files = [path, *(path.with_name(f"{path.name}-{part}") for part in ("wal", "shm"))]
+    return sum(one.stat().st_size for one in files if one.exists())
+
+
+def status_document(status: Status) -> dict[str, object]:
+    """The status as JSON, for scripts."""
+    state = status.state
+    return {
+        "running": bool(status.alive),
+        "store": {
+            "database": status.database,
+            "schema": status.schema,
+            "neededSchema": status.needed_schema,
+            "isCurrent": status.is_current,
+            "sizeBytes": status.size_bytes,
+        },
+        "processes": [_process_document(one) for one in status.processes],
+        "backlog": {
+            queue: {
+                "count": status.waiting(queue).count,
+                "isCapped": status.waiting(queue).is_capped,
+                "oldestSeconds": status.waiting(queue).seconds(status.read_at),
+            }
+            for queue in Queue
+        },
+        "rates": status.rates,
+        "openCircuits": [
+            {"providerId": one.provider_id, "identifier": one.identifier, "failures": one.failures}
+            for one in status.open_circuits
+        ],
+        "openDigestWindows": 0 if state is None else state.open_windows,
+        "deadLetters": 0 if state is None else state.dead_letters,
+    }
+
+
+def _process_document(one: ProcessRow) -> dict[str, object]:
+    return {
+        "kind": one.kind,
+        "host": one.host,
+        "pid": one.pid,
+        "version": one.version,
+        "isAlive": one.is_alive,
+        "isReady": one.report.is_ready,
+        "startedAt": one.started_at,
+        "seenSecondsAgo": (one.now - one.seen_at) / 1000,
+        "clockOffsetSeconds": one.clock_offset_seconds,
+        "report": one.report,
+    }
