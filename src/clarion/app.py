@@ -25,6 +25,7 @@ import clarion.messages.routes
 import clarion.notifications.routes
 import clarion.organizations.routes
 import clarion.preferences.routes
+import clarion.promotion.routes
 import clarion.receipts.routes
 import clarion.subscribers.routes
 import clarion.suppressions.routes
@@ -94,6 +95,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.environments.routes,
     clarion.audit.routes,
     clarion.organizations.routes,
+    clarion.promotion.routes,
     clarion.inbox.session_routes,
     clarion.inbox.preference_routes,
     clarion.inbox.notification_routes,

@@ -126,6 +126,17 @@ async def _deleted_environment(api: Api) -> Ready:
     return f"/v1/environments/{made['_id']}?confirm=Staging", None
 
 
+async def _promoted_environment(api: Api) -> Ready:
+    """Into the environment of the API key, whose log is read."""
+    own, other = sorted((await api.get("/v1/environments")).json(), key=lambda one: one["name"])
+    made = await create(api, "/v1/environments", {"name": "Source"})
+    source = {"Authorization": f"ApiKey {made['apiKeys'][0]['key']}"}
+    answer = await api.post("/v2/workflows", json=WORKFLOW, headers=source)
+    assert answer.status_code == 201, answer.text
+    assert other["name"] == "Production"
+    return f"/v2/environments/{own['_id']}/publish", {"sourceEnvironmentId": made["_id"]}
+
+
 async def _revoked_sessions(_: Api) -> Ready:
     return "/v1/environments/sessions/revoke", None
 
@@ -189,6 +200,7 @@ AUDITED = [
     _change("PUT /v1/environments/{environmentId}", "environment.update", _changed_environment),
     _change("POST /v1/environments", "environment.create", _new_environment),
     _change("DELETE /v1/environments/{environmentId}", "environment.delete", _deleted_environment),
+    _change("POST /v2/environments/{targetEnvironmentId}/publish", "environment.promote", _promoted_environment),
     _change(
         "POST /v1/environments/sessions/revoke", "environment.revokeSessions", _revoked_sessions, is_repeatable=True
     ),

@@ -31,12 +31,13 @@ MISSING = {
     "endpointId": "01a1df28-0000-7000-8000-000000000000",
     "deliveryId": "01a1df28-0000-7000-8000-000000000000",
     "environmentId": "01a1df28-0000-7000-8000-000000000001",
+    "targetEnvironmentId": "01a1df28-0000-7000-8000-000000000001",
     "channel": "email",
     "address": "missing@example.org",
 }
 MALFORMED = dict.fromkeys(
     ("endpointId", "deliveryId", "integrationId", "messageId", "notificationId", "apiKeyId"), "not-an-id"
-) | {"environmentId": "no-environment"}
+) | {"environmentId": "no-environment", "targetEnvironmentId": "no-environment"}
 
 BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "/v2/subscribers/{subscriberId}"): {"firstName": "Taken over"},
@@ -68,6 +69,8 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v1/webhooks/endpoints/{endpointId}/replay"): {"since": "2020-01-01T00:00:00.000Z"},
     ("PATCH", "/v1/environments/{environmentId}"): {"timezone": "Asia/Tokyo"},
     ("PUT", "/v1/environments/{environmentId}"): {"name": "Taken over"},
+    ("POST", "/v2/environments/{targetEnvironmentId}/diff"): {},
+    ("POST", "/v2/environments/{targetEnvironmentId}/publish"): {},
     ("PATCH", "/v1/environments/api-keys/{apiKeyId}"): {"name": "Taken over"},
 }
 QUERIES = {("GET", "/v2/subscribers/{subscriberId}/notifications/count"): {"filters": "[{}]"}}
@@ -129,6 +132,7 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
         "deliveryId": delivery["_id"],
         # Environments of the same organization may be changed by a key with the scope.
         "environmentId": id_text(elsewhere.id),
+        "targetEnvironmentId": id_text(elsewhere.id),
         "channel": "email",
         "address": "ada@example.org",
     }

@@ -158,6 +158,25 @@ async def test_integrations_and_environments(client: Novu) -> None:
     assert [one.name for one in await call(client.environments.list)] == ["Development", "Production"]
 
 
+async def test_environments_are_created_changed_and_deleted(client: Novu, process: Process) -> None:
+    made = await call(
+        client.environments.create, create_environment_request_dto={"name": "Staging", "color": "#2f6fed"}
+    )
+    (key,) = made.api_keys
+    tags = await call(client.environments.get_tags, environment_id=made.id)
+    renamed = await call(
+        client.environments.update, environment_id=made.id, update_environment_request_dto={"name": "Preview"}
+    )
+    staging = Novu(secret_key=key.key, server_url=process.address, retry_config=None)
+    names = [one.name for one in await call(staging.environments.list)]
+    await call(client.environments.delete, environment_id=made.id)
+
+    assert (made.name, made.type, tags) == ("Staging", "dev", [])
+    assert (renamed.name, renamed.id, renamed.identifier) == ("Preview", made.id, made.identifier)
+    assert names == ["Development", "Production", "Preview"]
+    assert [one.name for one in await call(client.environments.list)] == ["Development", "Production"]
+
+
 async def test_preferences(client: Novu, database: Database, environment: Environment) -> None:
     await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
     await make_workflow(database, environment, key="welcome", steps=[StepType.IN_APP, StepType.EMAIL])

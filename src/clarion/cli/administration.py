@@ -1,11 +1,13 @@
 """Commands that read or change the store and exit."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
@@ -18,7 +20,7 @@ from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Connection, Database, Work
 from clarion.environments import actions, store
 from clarion.environments.auditing import record_api_key, target_of
-from clarion.environments.model import ApiKey, Environment
+from clarion.environments.model import ApiKey, Environment, Organization
 from clarion.errors import SettingsError
 from clarion.http.idempotency import reseal_responses
 from clarion.ids import ApiKeyId, find_id, id_text
@@ -41,7 +43,7 @@ def migrate(settings: Settings) -> None:
 
 
 def create_key(settings: Settings, environment_name: str, *, name: str, scopes: list[str], days: int | None) -> None:
-    vault, now = _open_vault(settings), SystemClock().now()
+    vault, now = open_configured_vault(settings), SystemClock().now()
     expires_at = None if days is None else Millis(now + days * DAY)
     request = actions.KeyRequest(name=name, scopes=_parse_scopes(scopes), expires_at=expires_at)
 
@@ -113,15 +115,8 @@ def end_sessions(settings: Settings, environment_name: str) -> None:
     _console.print(f"All sessions of {environment.name} are over.")
 
 
-def list_environments(settings: Settings) -> None:
-    table = Table("Name", "Id", "Application identifier", "Type")
-    for one in asyncio.run(run_in_store(settings, store.list_environments)):
-        table.add_row(one.name, id_text(one.id), one.identifier, one.kind)
-    wide_console().print(table)
-
-
 def rotate_encryption(settings: Settings) -> None:
-    vault = _open_vault(settings)
+    vault = open_configured_vault(settings)
 
     async def rotate() -> int:
         async with _open_current_store(settings) as database:
@@ -141,14 +136,36 @@ async def run_in_store(settings: Settings, work: Work[T]) -> T:
 
 
 async def get_environment(db: Connection, name: str) -> Environment:
-    """Find an environment by name, public identifier or id."""
+    """Find an environment by name, public identifier or id; `Organization/Name` is of one organization."""
     found = await store.list_environments(db)
-    for one in found:
-        if name in (one.name, one.identifier, id_text(one.id)):
-            return one
-    raise SettingsError(
-        f"There is no environment '{name}'; there are {', '.join(one.name for one in found) or 'none'}."
-    )
+    organizations = {one.id: one.name for one in await store.list_organizations(db)}
+    exact = [one for one in found if name in (one.identifier, id_text(one.id))]
+    named = [one for one in found if name in (one.name, f"{organizations[one.organization_id]}/{one.name}")]
+    matches = exact or named
+    if len(matches) == 1:
+        return matches[0]
+    choices = [f"{organizations[one.organization_id]}/{one.name}" for one in matches or found]
+    if matches:
+        raise SettingsError(f"Several organizations have an environment '{name}'; choose one of {', '.join(choices)}.")
+    raise SettingsError(f"There is no environment '{name}'; there are {', '.join(choices) or 'none'}.")
+
+
+async def get_organization(db: Connection, name: str | None) -> Organization:
+    """Find an organization by name or id; None is the only one."""
+    found = await store.list_organizations(db)
+    matches = [one for one in found if name is None or name in (one.name, id_text(one.id))]
+    if len(matches) == 1:
+        return matches[0]
+    choices = ", ".join(f"{one.name} ({id_text(one.id)})" for one in matches or found)
+    if name is None:
+        raise SettingsError(f"There are several organizations; choose one with --organization: {choices}.")
+    raise SettingsError(f"There is no single organization '{name}'; there are {choices or 'none'}.")
+
+
+def confirm(question: str, *, is_confirmed: bool) -> None:
+    """Ask the operator before something is lost; raises typer.Abort if they do not agree."""
+    if not is_confirmed:
+        typer.confirm(question, abort=True)
 
 
 def format_time(moment: Millis | None) -> str:
@@ -180,7 +197,11 @@ async def _record_rotation(db: Connection, vault: Vault) -> None:
         await record_change(db, environment.id, change, author, now)
 
 
-def _open_vault(settings: Settings) -> Vault:
+def load_settings(data_dir: str | None, database_url: str | None) -> Settings:
+    return Settings.load(os.environ, data_dir=data_dir, database_url=database_url)
+
+
+def open_configured_vault(settings: Settings) -> Vault:
     return open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
 
 

@@ -8,10 +8,12 @@ import typer
 from rich.console import Console
 
 from clarion import __version__
-from clarion.cli import administration, audit, deadletters, serving, status
+from clarion.cli import administration, audit, deadletters, environments, organizations, promoting, serving, status
 from clarion.cli.configuration import show_settings
 from clarion.cli.options import Config, DatabaseUrl, DataDir, EnvironmentName, Host, Port, config_first, use_config
 from clarion.errors import ClarionError, SettingsError
+from clarion.promotion.actions import Selected
+from clarion.promotion.model import ResourceType
 from clarion.settings import Settings
 
 app = typer.Typer(
@@ -23,11 +25,11 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
-environments = typer.Typer(help="Look at environments.", no_args_is_help=True)
 sessions = typer.Typer(help="Look after the sessions of subscribers' inboxes.", no_args_is_help=True)
 encryption = typer.Typer(help="Look after the keys that credentials are sealed with.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
-app.add_typer(environments, name="environments")
+app.add_typer(environments.commands, name="environments")
+app.add_typer(organizations.commands, name="organizations")
 app.add_typer(encryption, name="encryption")
 app.add_typer(sessions, name="sessions")
 app.add_typer(deadletters.commands, name="dead-letters")
@@ -125,10 +127,26 @@ def revoke_key(
     administration.revoke_key(_settings(data_dir=data_dir, database_url=database_url), key_id)
 
 
-@environments.command("list")
-def list_environments(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
-    """List the environments with their ids and public identifiers."""
-    administration.list_environments(_settings(data_dir=data_dir, database_url=database_url))
+@app.command()
+def promote(  # noqa: PLR0913, PLR0917 - the options of a command
+    source: Annotated[str, typer.Option("--from", help="The environment to copy from.", metavar="NAME")],
+    target: Annotated[str, typer.Option("--to", help="The environment to copy to.", metavar="NAME")],
+    workflow: Annotated[
+        list[str] | None, typer.Option(help="Only this workflow; repeatable.", metavar="WORKFLOW_ID")
+    ] = None,
+    integration: Annotated[
+        list[str] | None, typer.Option(help="Only this integration; repeatable.", metavar="IDENTIFIER")
+    ] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Delete workflows that the source does not have.")] = False,  # noqa: FBT002
+    apply: Annotated[bool, typer.Option("--apply", help="Do it; without this, only show it.")] = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Show what differs between two environments; with --apply, copy workflows, and integrations without secrets."""
+    only = [Selected(ResourceType.WORKFLOW, one) for one in workflow or ()]
+    only += [Selected(ResourceType.INTEGRATION, one) for one in integration or ()]
+    settings = _settings(data_dir=data_dir, database_url=database_url)
+    promoting.run_promotion(settings, (source, target), only, prune=prune, apply=apply)
 
 
 @sessions.command("end")

@@ -38,7 +38,7 @@ class Pace:
     Batches take about `BATCH_SECONDS`, waiting for other writers included. Half of the time is left to others.
     """
 
-    BATCH_SECONDS = 0.01
+    BATCH_SECONDS = 0.004
     MIN_ROWS = 10
     MAX_ROWS = 10_000
 
@@ -47,7 +47,8 @@ class Pace:
 
     async def follow(self, seconds: float) -> None:
         """Adapt the size of the next batch to the time that the last one took, and leave time to others."""
-        factor = min(2.0, max(0.5, self.BATCH_SECONDS / max(seconds, 0.0001)))
+        # Grows slowly: a batch that turns out too large has made others wait already.
+        factor = min(1.25, max(0.5, self.BATCH_SECONDS / max(seconds, 0.0001)))
         self.rows = min(self.MAX_ROWS, max(self.MIN_ROWS, int(self.rows * factor)))
         await asyncio.sleep(seconds)
 

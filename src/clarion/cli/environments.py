@@ -1,0 +1,253 @@
+"""`clarion environments`: create, rename, set and delete environments."""
+
+import asyncio
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from clarion.audit.model import Action, Change
+from clarion.audit.recording import record_change
+from clarion.bootstrap import check_vault
+from clarion.cli.administration import (
+    confirm,
+    get_environment,
+    get_organization,
+    load_settings,
+    open_configured_vault,
+    run_in_store,
+    wide_console,
+)
+from clarion.cli.author import command_line_author
+from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.clock import Millis, SystemClock
+from clarion.db.port import Connection
+from clarion.environments.actions import KeyRequest, change_environment, list_environments_to_change
+from clarion.environments.auditing import record_api_key, record_environment, target_of
+from clarion.environments.model import Environment, Organization
+from clarion.environments.options import DataKind
+from clarion.environments.store import list_environments, list_organizations
+from clarion.environments.wire import EnvironmentPatch, EnvironmentType
+from clarion.errors import SettingsError
+from clarion.http.validation import make_body_reader
+from clarion.ids import id_text
+from clarion.jsontext import encode_json
+from clarion.organizations import actions
+from clarion.organizations.model import NewEnvironment
+from clarion.organizations.wire import EnvironmentIn
+from clarion.rate_limits import LimitCategory
+from clarion.settings import Settings
+
+commands = typer.Typer(help="Create, rename, set and delete environments.", no_args_is_help=True)
+
+EnvironmentArgument = Annotated[
+    str, typer.Argument(help="Name, Organization/Name, identifier or id of the environment.", metavar="ENVIRONMENT")
+]
+OrganizationOption = Annotated[
+    str | None, typer.Option(help="Name or id of the organization; needed if there are several.", metavar="NAME")
+]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+_BACKGROUND = "Its keys and sessions are over; running workers delete its data in the background."
+
+
+@commands.command("list")
+def list_all(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """List the environments with their ids and public identifiers."""
+
+    async def fetch(db: Connection) -> tuple[list[Organization], list[Environment]]:
+        return await list_organizations(db), await list_environments(db)
+
+    organizations, environments = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch))
+    names = {one.id: one.name for one in organizations}
+    table = Table("Name", "Id", "Application identifier", "Type", "Organization")
+    for one in environments:
+        table.add_row(one.name, id_text(one.id), one.identifier, one.kind, names[one.organization_id])
+    wide_console().print(table)
+
+
+@commands.command("create")
+def create(
+    name: Annotated[str, typer.Argument(help="Name of the new environment.", metavar="NAME")],
+    organization: OrganizationOption = None,
+    kind: Annotated[EnvironmentType, typer.Option("--type", help="What it is for.")] = EnvironmentType.DEV,
+    color: Annotated[str | None, typer.Option(help="How people tell it from others.", metavar="#RRGGBB")] = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Create an environment with an inbox and an API key, which is printed once."""
+    settings = load_settings(data_dir, database_url)
+    body = {"name": name, "type": kind} | ({} if color is None else {"color": color})
+    draft = make_body_reader(EnvironmentIn)(encode_json(body)).draft()
+    vault, now = open_configured_vault(settings), SystemClock().now()
+
+    async def insert(db: Connection) -> NewEnvironment:
+        await check_vault(db, settings, vault)
+        found = await get_organization(db, organization)
+        siblings = await list_environments_to_change(db, found.id)
+        key = KeyRequest(name=actions.FIRST_KEY)
+        made = await actions.create_environment(db, siblings, draft, key=key, vault=vault, now=now)
+        await record_new(db, made, now)
+        return made
+
+    print_new([asyncio.run(run_in_store(settings, insert))])
+
+
+@commands.command("rename")
+def rename(
+    environment: EnvironmentArgument,
+    new_name: Annotated[str, typer.Argument(help="The name that it gets.", metavar="NEW_NAME")],
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Rename an environment; its id, identifier and keys stay."""
+    before, after = _change(load_settings(data_dir, database_url), environment, {"name": new_name})
+    Console().print(f"'{before.name}' is now '{after.name}'.", markup=False, highlight=False)
+
+
+@commands.command("set")
+def set_options(
+    environment: EnvironmentArgument,
+    timezone: Annotated[
+        str | None, typer.Option(help="Time zone of subscribers who have none; `default` is UTC.", metavar="ZONE")
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Requests per second by category: trigger=100, or trigger=100:500 with the burst; "
+            "trigger=default takes it back. Repeatable.",
+            metavar="CATEGORY=RATE",
+        ),
+    ] = None,
+    retention: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Days by kind of data: runs=30; runs=default takes it back. Repeatable.", metavar="KIND=DAYS"
+        ),
+    ] = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Set the time zone, the rate limits and the retention of an environment; what is left out stays as it is."""
+    changes: dict[str, Any] = {}
+    if timezone is not None:
+        changes["timezone"] = None if timezone == "default" else timezone
+    if limit:
+        changes["limits"] = dict(_parse_limit(one) for one in limit)
+    if retention:
+        changes["retentionDays"] = dict(_parse_retention(one) for one in retention)
+    if not changes:
+        raise SettingsError("There is nothing to set; give --timezone, --limit or --retention.")
+    before, after = _change(load_settings(data_dir, database_url), environment, changes)
+    _print_settings(before, after)
+
+
+@commands.command("delete")
+def delete(
+    environment: EnvironmentArgument,
+    yes: YesOption = False,  # noqa: FBT002 - a switch of a command
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Delete an environment and all of its data, for good."""
+    settings = load_settings(data_dir, database_url)
+    found = asyncio.run(run_in_store(settings, lambda db: get_environment(db, environment)))
+    confirm(f"Delete the environment '{found.name}' and all of its data?", is_confirmed=yes)
+
+    async def mark(db: Connection) -> Environment:
+        siblings = await list_environments_to_change(db, found.organization_id)
+        if len(siblings) == 1:
+            raise SettingsError(
+                f"'{found.name}' is the only environment of its organization; use `clarion organizations delete`."
+            )
+        now = SystemClock().now()
+        deleted = await actions.delete_environment(db, siblings, found.id, now)
+        # Its own log is deleted with it.
+        change = Change(action=Action.ENVIRONMENT_DELETE, target=target_of(deleted))
+        for one in siblings:
+            if one.id != deleted.id:
+                await record_change(db, one.id, change, command_line_author(), now)
+        return deleted
+
+    deleted = asyncio.run(run_in_store(settings, mark))
+    Console().print(f"Deleted '{deleted.name}'. {_BACKGROUND}", markup=False, highlight=False, soft_wrap=True)
+
+
+async def record_new(db: Connection, made: NewEnvironment, now: Millis) -> None:
+    """Record a new environment and its API key in its audit log."""
+    author = command_line_author()
+    await record_environment(db, Action.ENVIRONMENT_CREATE, author, now, after=made.environment)
+    await record_api_key(db, Action.API_KEY_CREATE, author, now, after=made.key.record)
+
+
+def print_new(made: list[NewEnvironment]) -> None:
+    """Print new environments with their API keys."""
+    console = Console()
+    for one in made:
+        name, ids = one.environment.name, f"id {id_text(one.environment.id)}"
+        text = f"{name}: {ids}, application identifier {one.environment.identifier}"
+        text += f"\nAPI key for {name}, shown this once:\n{one.key.text}"
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _change(settings: Settings, name: str, changes: dict[str, Any]) -> tuple[Environment, Environment]:
+    patch = make_body_reader(EnvironmentPatch)(encode_json(changes))
+
+    async def change(db: Connection) -> tuple[Environment, Environment]:
+        found = await get_environment(db, name)
+        siblings = await list_environments_to_change(db, found.organization_id)
+        current = next((one for one in siblings if one.id == found.id), found)
+        now = SystemClock().now()
+        before, after = await change_environment(db, siblings, found.id, patch.fields(current), now)
+        author = command_line_author()
+        await record_environment(db, Action.ENVIRONMENT_UPDATE, author, now, before=before, after=after)
+        return before, after
+
+    return asyncio.run(run_in_store(settings, change))
+
+
+def _parse_limit(text: str) -> tuple[str, Any]:
+    category, value = _parse_pair(text, [one.value for one in LimitCategory], "--limit trigger=100")
+    if value == "default":
+        return category, None
+    rate, _, burst = value.partition(":")
+    try:
+        return category, {"perSecond": float(rate)} | ({"burst": int(burst)} if burst else {})
+    except ValueError:
+        raise SettingsError(f"'{text}' is no rate limit; write --limit {category}=100 or {category}=100:500.") from None
+
+
+def _parse_retention(text: str) -> tuple[str, int | None]:
+    kind, value = _parse_pair(text, [one.value for one in DataKind], "--retention runs=30")
+    if value == "default":
+        return kind, None
+    try:
+        return kind, int(value)
+    except ValueError:
+        raise SettingsError(f"'{text}' is no number of days; write --retention {kind}=30.") from None
+
+
+def _parse_pair(text: str, names: list[str], example: str) -> tuple[str, str]:
+    name, mark, value = text.partition("=")
+    if not mark or name not in names:
+        raise SettingsError(f"'{text}' cannot be set; write {example}, with one of {', '.join(names)}.")
+    return name, value
+
+
+def _print_settings(before: Environment, after: Environment) -> None:
+    table = Table("Setting", "Before", "Now", title=after.name)
+    old, new = _rows(before), _rows(after)
+    for name in sorted(old.keys() | new.keys()):
+        table.add_row(name, old.get(name, "–"), new.get(name, "–"))
+    wide_console().print(table)
+
+
+def _rows(environment: Environment) -> dict[str, str]:
+    rows = {"timezone": environment.timezone or "–"}
+    for category, limit in environment.options.limits.items():
+        burst = "" if limit.burst is None else f", up to {limit.burst} at once"
+        rows[f"limit {category.value}"] = f"{limit.per_second:g} a second{burst}"
+    for kind, days in environment.options.retention_days.items():
+        rows[f"retention {kind.value}"] = f"{days} days"
+    return rows

@@ -1,0 +1,148 @@
+"""`clarion organizations`: tenants that share an installation and nothing else."""
+
+import asyncio
+from collections import Counter
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from clarion.audit.model import Action, Change, Target, TargetType
+from clarion.audit.recording import record_change
+from clarion.bootstrap import check_vault
+from clarion.cli.administration import (
+    confirm,
+    format_time,
+    get_organization,
+    load_settings,
+    open_configured_vault,
+    run_in_store,
+    wide_console,
+)
+from clarion.cli.author import command_line_author
+from clarion.cli.environments import YesOption, print_new, record_new
+from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.clock import SystemClock
+from clarion.db.port import Connection
+from clarion.environments.actions import KeyRequest, create_api_key
+from clarion.environments.model import Environment, Organization
+from clarion.environments.store import list_environments, list_organizations, update_organization
+from clarion.environments.wire import EnvironmentName
+from clarion.errors import SettingsError
+from clarion.ids import id_text
+from clarion.organizations import actions
+from clarion.organizations.model import NewEnvironment
+
+commands = typer.Typer(help="Create, rename and delete organizations.", no_args_is_help=True)
+
+OrganizationArgument = Annotated[str, typer.Argument(help="Name or id of the organization.", metavar="ORGANIZATION")]
+
+
+@commands.command("list")
+def list_all(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """List the organizations with their ids."""
+
+    async def fetch(db: Connection) -> tuple[list[Organization], list[Environment]]:
+        return await list_organizations(db), await list_environments(db)
+
+    organizations, environments = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch))
+    counts = Counter(one.organization_id for one in environments)
+    table = Table("Name", "Id", "Environments", "Created")
+    for one in organizations:
+        count = str(counts[one.id]) if counts[one.id] else "being deleted"
+        table.add_row(one.name, id_text(one.id), count, format_time(one.created_at))
+    wide_console().print(table)
+
+
+@commands.command("create")
+def create(
+    name: Annotated[str, typer.Argument(help="Name of the new organization.", metavar="NAME")],
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Create an organization with Development and Production; their API keys are printed once."""
+    settings = load_settings(data_dir, database_url)
+    vault, now = open_configured_vault(settings), SystemClock().now()
+
+    async def insert(db: Connection) -> list[NewEnvironment]:
+        await check_vault(db, settings, vault)
+        await _check_name(db, name)
+        made = await actions.create_organization(db, name=name, identifiers={}, vault=vault, now=now)
+        request = KeyRequest(name=actions.FIRST_KEY)
+        created = [
+            NewEnvironment(environment=one, key=await create_api_key(db, one.id, request, vault=vault, now=now))
+            for one in made
+        ]
+        for one in created:
+            await record_new(db, one, now)
+        return created
+
+    print_new(asyncio.run(run_in_store(settings, insert)))
+
+
+@commands.command("rename")
+def rename(
+    organization: OrganizationArgument,
+    new_name: Annotated[str, typer.Argument(help="The name that it gets.", metavar="NEW_NAME")],
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Rename an organization."""
+
+    async def change(db: Connection) -> Organization:
+        found = await get_organization(db, organization)
+        if new_name != found.name:
+            await _check_name(db, new_name)
+            await update_organization(db, found.id, new_name)
+            await _record_rename(db, found, new_name)
+        return found
+
+    before = asyncio.run(run_in_store(load_settings(data_dir, database_url), change))
+    Console().print(f"'{before.name}' is now '{new_name}'.", markup=False, highlight=False)
+
+
+@commands.command("delete")
+def delete(
+    organization: OrganizationArgument,
+    yes: YesOption = False,  # noqa: FBT002 - a switch of a command
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Delete an organization with all of its environments and their data, for good."""
+    settings = load_settings(data_dir, database_url)
+
+    async def look(db: Connection) -> tuple[Organization, bool, bool]:
+        found = await get_organization(db, organization)
+        live = {one.organization_id for one in await list_environments(db)}
+        return found, await actions.has_data(db, found.id), live == {found.id}
+
+    found, is_used, is_only = asyncio.run(run_in_store(settings, look))
+    if is_only:
+        raise SettingsError(f"'{found.name}' is the only organization; create another one first.")
+    if is_used:
+        confirm(f"Delete the organization '{found.name}' and all of its data?", is_confirmed=yes)
+    now = SystemClock().now()
+    deleted = asyncio.run(run_in_store(settings, lambda db: actions.delete_organization(db, found.id, now)))
+    names = ", ".join(one.name for one in deleted)
+    text = f"Deleted '{found.name}' with {names}. Running workers delete the data in the background."
+    Console().print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+async def _record_rename(db: Connection, before: Organization, new_name: str) -> None:
+    """Record the new name in the audit logs of all environments of the organization."""
+    change = Change(
+        action=Action.ORGANIZATION_UPDATE,
+        target=Target(type=TargetType.ORGANIZATION, id=id_text(before.id), name=before.name),
+        before={"name": before.name},
+        after={"name": new_name},
+    )
+    for one in await list_environments(db, before.id):
+        await record_change(db, one.id, change, command_line_author(), SystemClock().now())
+
+
+async def _check_name(db: Connection, name: str) -> None:
+    if not EnvironmentName.accepts(name):
+        raise SettingsError(f"The name of an organization {EnvironmentName.RULE}.")
+    if any(one.name == name for one in await list_organizations(db)):
+        raise SettingsError(f"There is an organization '{name}' already; choose another name.")

@@ -1,0 +1,89 @@
+"""`clarion promote`: shows what differs between two environments, and copies it."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+
+from clarion.bootstrap import check_vault
+from clarion.cli.administration import get_environment, open_configured_vault, run_in_store
+from clarion.cli.author import command_line_author
+from clarion.clock import SystemClock
+from clarion.db.port import Connection
+from clarion.errors import SettingsError
+from clarion.jsontext import json_text
+from clarion.promotion.actions import Promoted, Promotion, Selected, promote
+from clarion.promotion.auditing import record_promotion
+from clarion.promotion.context import PromotionContext
+from clarion.promotion.model import Change, DiffAction, Part, ResourceDiff
+from clarion.providers.builtin.names import BuiltinNames
+from clarion.settings import Settings
+
+_SIGNS = {
+    DiffAction.ADDED: "+",
+    DiffAction.MODIFIED: "~",
+    DiffAction.DELETED: "-",
+    DiffAction.MOVED: ">",
+    DiffAction.UNCHANGED: "=",
+}
+_MAX_VALUE = 100
+
+
+def run_promotion(
+    settings: Settings, names: tuple[str, str], only: Sequence[Selected], *, prune: bool, apply: bool
+) -> None:
+    """Print what differs, and with `apply` make the target like the source."""
+    vault = open_configured_vault(settings)
+    context = PromotionContext(vault=vault, names=BuiltinNames(settings.builtin_name), now=SystemClock().now())
+
+    async def work(db: Connection) -> list[Promoted]:
+        await check_vault(db, settings, vault)
+        source, target = [await get_environment(db, name) for name in names]
+        if source.id == target.id or source.organization_id != target.organization_id:
+            raise SettingsError("Promotion needs two different environments of one organization.")
+        promotion = Promotion(source_id=source.id, target_id=target.id, only=only or None, prune=prune)
+        promoted = await promote(db, promotion, context, dry_run=not apply)
+        if apply:
+            await record_promotion(db, source, target, promoted, author=command_line_author(), context=context)
+        return promoted
+
+    promoted = asyncio.run(run_in_store(settings, work))
+    console = Console()
+    for line in _lines(promoted):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    count = sum(one.reason is None for one in promoted)
+    done = f"Promoted {count} resources." if apply else f"{count} resources would be promoted; do it with --apply."
+    console.print(done if count else "There is nothing to promote.", markup=False, highlight=False)
+
+
+def _lines(promoted: Sequence[Promoted]) -> Iterator[str]:
+    for one in promoted:
+        if one.diff.action is DiffAction.UNCHANGED and one.diff.problem is None:
+            continue
+        shown = one.diff.shown
+        note = "" if one.reason is None else f"  (left out: {one.reason})"
+        yield f"{_SIGNS[one.diff.action]} {one.diff.type} {shown.identifier}{note}"
+        if one.diff.action is DiffAction.MODIFIED:
+            yield from _change_lines(one.diff)
+
+
+def _change_lines(diff: ResourceDiff) -> Iterator[str]:
+    for change in diff.changes:
+        indent = "    "
+        part = change.source or change.target
+        if isinstance(part, Part):
+            yield f"    {_SIGNS[change.action]} step {part.identifier}"
+            indent = "        "
+        if change.action is DiffAction.MODIFIED:
+            yield from (f"{indent}{line}" for line in _field_lines(change))
+
+
+def _field_lines(change: Change) -> Iterator[str]:
+    before, after = change.before or {}, change.after or {}
+    for name in sorted(before.keys() | after.keys()):
+        yield f"{name}: {_value(before.get(name))} → {_value(after.get(name))}"
+
+
+def _value(value: object) -> str:
+    text = json_text(value)
+    return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}…"

@@ -1,0 +1,111 @@
+"""Compares two environments, and promotes one to the other in one unit of work."""
+
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clarion.db.port import Connection
+from clarion.errors import Invalid, Problem
+from clarion.ids import EnvironmentId, id_text
+from clarion.promotion.context import PromotionContext
+from clarion.promotion.kinds import KINDS, ResourceKind
+from clarion.promotion.model import DiffAction, Resource, ResourceDiff, ResourceType, diff_resources
+
+
+class Selected(Struct, frozen=True):
+    """A resource that the caller named, by its identifier or `_id`."""
+
+    type: ResourceType
+    identifier: str
+
+
+class Promotion(Struct, frozen=True, kw_only=True):
+    """What to promote: `only` some resources, or everything; `prune` deletes what the source does not have."""
+
+    source_id: EnvironmentId
+    target_id: EnvironmentId
+    only: Sequence[Selected] | None = None
+    prune: bool = False
+
+    @property
+    def kinds(self) -> list[ResourceKind]:
+        return [kind for kind in KINDS if self.only is None or any(one.type is kind.type for one in self.only)]
+
+
+class Promoted(Struct, frozen=True):
+    """A difference, and why it was not promoted; None if it was."""
+
+    diff: ResourceDiff
+    reason: str | None
+
+
+async def compare(db: Connection, promotion: Promotion, context: PromotionContext) -> list[ResourceDiff]:
+    """List the resources of both environments, with what differs."""
+    diffs: list[ResourceDiff] = []
+    for kind in promotion.kinds:
+        source = await kind.list_resources(db, promotion.source_id, context)
+        target = await kind.list_resources(db, promotion.target_id, context)
+        diffs += _diff_kind(kind, source, target)
+    return _select(diffs, promotion)
+
+
+async def promote(
+    db: Connection, promotion: Promotion, context: PromotionContext, *, dry_run: bool = False
+) -> list[Promoted]:
+    """Make the target like the source; a dry run returns the same without writing."""
+    promoted = [_decide(one, promotion) for one in await compare(db, promotion, context)]
+    kinds = {one.type: one for one in KINDS}
+    for one in promoted:
+        if one.reason is None and not dry_run:
+            await kinds[one.diff.type].apply(db, promotion.target_id, one.diff, context)
+    return promoted
+
+
+def _diff_kind(kind: ResourceKind, source: Collection[Resource], target: Collection[Resource]) -> list[ResourceDiff]:
+    old = {one.match: one for one in target}
+    diffs = []
+    for one in source:
+        before = old.pop(one.match, None)
+        diff = diff_resources(kind.type, one, before)
+        problem = None if before is None else kind.find_problem(one, before)
+        diffs.append(replace(diff, problem=problem))
+    if kind.is_pruned:
+        diffs += [diff_resources(kind.type, None, one) for one in old.values()]
+    return diffs
+
+
+def _select(diffs: list[ResourceDiff], promotion: Promotion) -> list[ResourceDiff]:
+    if promotion.only is None:
+        return diffs
+    chosen: list[ResourceDiff] = []
+    problems: dict[str, list[Problem]] = {}
+    for index, wanted in enumerate(promotion.only):
+        found = next((one for one in diffs if _is_named(one, wanted)), None)
+        if found is None:
+            message = f"is no {wanted.type} of the two environments"
+        elif found.action is DiffAction.DELETED and not promotion.prune:
+            message = f"is a {wanted.type} of the target only; ask for `prune` to delete it"
+        else:
+            chosen += [] if found in chosen else [found]
+            continue
+        problems[f"resources.{index}.resourceId"] = [Problem(message, wanted.identifier)]
+    if problems:
+        raise Invalid(problems)
+    return chosen
+
+
+def _is_named(diff: ResourceDiff, wanted: Selected) -> bool:
+    resources = [one for one in (diff.source, diff.target) if one is not None]
+    names = {name for one in resources for name in (one.identifier, id_text(one.id))}
+    return diff.type is wanted.type and wanted.identifier in names
+
+
+def _decide(diff: ResourceDiff, promotion: Promotion) -> Promoted:
+    if diff.problem is not None:
+        return Promoted(diff, diff.problem)
+    if diff.action is DiffAction.UNCHANGED:
+        return Promoted(diff, "is the same in both environments")
+    if diff.action is DiffAction.DELETED and not promotion.prune:
+        return Promoted(diff, "is only in the target; ask for `prune` to delete it")
+    return Promoted(diff, None)

@@ -1,0 +1,96 @@
+"""Promotion of integrations, without secrets.
+
+A new one takes the credentials along that are no secrets. It is inactive until somebody sets the others. One that the
+target has keeps its credentials, and stays active or inactive, as it is.
+"""
+
+from typing import Any
+
+from clarion.db.port import Connection
+from clarion.ids import EnvironmentId
+from clarion.integrations import actions, store
+from clarion.integrations.actions import IntegrationChanges, IntegrationDraft
+from clarion.integrations.model import Integration
+from clarion.promotion.context import PromotionContext
+from clarion.promotion.model import Resource, ResourceDiff
+from clarion.providers.definition.fields import MASK, mask_secrets
+from clarion.providers.definition.provider import find_credential_problems
+from clarion.providers.registry import find_provider
+from clarion.vocabulary import Channel
+
+_FIELDS = ("name", "conditions", "weight", "rate_limit")
+
+
+async def list_resources(db: Connection, environment_id: EnvironmentId, context: PromotionContext) -> list[Resource]:
+    found = await store.list_integrations(db, environment_id, context.vault)
+    return [_resource(one, context) for one in found]
+
+
+async def apply(db: Connection, environment_id: EnvironmentId, diff: ResourceDiff, context: PromotionContext) -> None:
+    """Create an integration of the target, or change one."""
+    if diff.source is None:
+        return
+    source: Integration = diff.source.record
+    if diff.target is None:
+        await actions.create_integration(db, environment_id, _draft(source), vault=context.vault, now=context.now)
+    else:
+        changes = IntegrationChanges(fields={name: getattr(source, name) for name in _FIELDS}, check=False)
+        target: Integration = diff.target.record
+        await actions.update_integration(db, environment_id, target.id, changes, vault=context.vault, now=context.now)
+
+
+def find_problem(source: Resource, target: Resource) -> str | None:
+    """Return why one integration cannot become like another: providers do not change."""
+    if source.record.provider_id != target.record.provider_id:
+        return (
+            f"is an integration of '{target.fields['providerId']}' in the target and of "
+            f"'{source.fields['providerId']}' in the source; delete one, or change its identifier"
+        )
+    return None
+
+
+def _resource(integration: Integration, context: PromotionContext) -> Resource:
+    # There is one inbox in each environment, whatever its identifier.
+    is_inbox = integration.channel is Channel.IN_APP
+    return Resource(
+        id=integration.id,
+        identifier=integration.identifier,
+        name=integration.name,
+        updated_at=integration.updated_at,
+        fields={
+            "providerId": context.names.to_wire(integration.provider_id),
+            "channel": integration.channel,
+            "name": integration.name,
+            "conditions": integration.conditions,
+            "weight": integration.weight,
+            "rateLimit": integration.rate_limit,
+        },
+        record=integration,
+        match="" if is_inbox else integration.identifier,
+    )
+
+
+def _draft(source: Integration) -> IntegrationDraft:
+    provider = find_provider(source.provider_id)
+    credentials = _without_secrets(source)
+    is_complete = credentials == source.credentials
+    if provider is not None and find_credential_problems(provider, credentials):
+        is_complete = False
+    return IntegrationDraft(
+        provider=provider,
+        provider_name=source.provider_id,
+        channel=source.channel,
+        name=source.name,
+        identifier=source.identifier,
+        credentials=credentials,
+        conditions=source.conditions,
+        active=source.active and is_complete,
+        check=False,
+        weight=source.weight,
+        rate_limit=source.rate_limit,
+    )
+
+
+def _without_secrets(source: Integration) -> dict[str, Any]:
+    masked = mask_secrets(find_provider(source.provider_id), source.credentials)
+    return {name: value for name, value in masked.items() if value != MASK}
