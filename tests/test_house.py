@@ -36,6 +36,7 @@ UNSCOPED = {
     "clarion.engine.sending.barrier._ENTER",
     "clarion.engine.sending.barrier._WAIT",
     "clarion.engine.membership",
+    "clarion.db.schema_watch",
     "clarion.realtime.hosts",
 }
 

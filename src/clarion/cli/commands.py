@@ -9,7 +9,7 @@ from rich.console import Console
 
 from clarion import __version__
 from clarion.cli import administration, deadletters, serving
-from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName, Host, Port
+from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName, Force, Host, Port
 from clarion.errors import ClarionError, SettingsError
 from clarion.settings import Settings
 
@@ -69,9 +69,13 @@ def worker(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
 
 
 @app.command()
-def migrate(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
-    """Bring the store to the schema of this version."""
-    administration.migrate(_settings(data_dir=data_dir, database_url=database_url))
+def migrate(
+    force: Force = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Bring the store to the schema of this version; --force although processes are alive that cannot work with it."""
+    administration.migrate(_settings(data_dir=data_dir, database_url=database_url), force=force)
 
 
 @app.command()

@@ -14,4 +14,5 @@ DataDir = Annotated[
 DatabaseUrl = Annotated[
     str | None, typer.Option(envvar="CLARION_DATABASE_URL", help="PostgreSQL instead of SQLite.", metavar="URL")
 ]
+Force = Annotated[bool, typer.Option("--force", help="Although something is in the way; the error says what.")]
 EnvironmentName = Annotated[str, typer.Option(help="Name or identifier of the environment.", metavar="NAME")]
