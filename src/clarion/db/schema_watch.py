@@ -8,7 +8,7 @@ from clarion.db.query import sql
 from clarion.db.revisions import Schema, list_known_revisions, require_compatible, schema_of
 from clarion.errors import StoreUnavailable
 
-_SECONDS = 5.0
+_SECONDS = 2.0
 
 READ_SCHEMA = sql("SELECT * FROM alembic_version")
 
