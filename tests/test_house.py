@@ -37,6 +37,8 @@ UNSCOPED = {
     "clarion.engine.sending.barrier._WAIT",
     "clarion.engine.membership",
     "clarion.db.schema_watch",
+    "clarion.doctor.clocks",
+    "clarion.doctor.store",
     "clarion.realtime.hosts",
 }
 

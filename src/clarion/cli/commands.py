@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from clarion import __version__
-from clarion.cli import administration, backup, deadletters, moving, serving
+from clarion.cli import administration, backup, deadletters, doctor, moving, serving
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName, Force, Host, Port
 from clarion.errors import ClarionError, SettingsError
 from clarion.settings import Settings
@@ -33,6 +33,7 @@ app.add_typer(deadletters.commands, name="dead-letters")
 app.command()(backup.backup)
 app.command()(backup.restore)
 app.command()(moving.move)
+app.command()(doctor.doctor)
 
 
 def main() -> None:
