@@ -123,6 +123,11 @@ async def test_a_restore_checks_the_keys_the_schema_and_every_page(
     assert "Without the encryption keys it is useless: the service does not start on it." in shown
     assert f"Keep a copy of the file {data / 'encryption.keys'} elsewhere" in shown
     assert "Whoever has both files can read all credentials" in shown
+    monkeypatch.setenv("CLARION_ENCRYPTION_KEYS", strange.read_text())
+    with pytest.raises(SettingsError, match="leave out --keys"):
+        restore(file, keys, data_dir=str(tmp_path / "other"))
+    with pytest.raises(SettingsError, match="do not open the secrets"):
+        restore(file, data_dir=str(tmp_path / "other"))
     monkeypatch.setenv("CLARION_DATABASE_URL", "postgresql://x/y")
     with pytest.raises(SettingsError, match="back up PostgreSQL with its own tools"):
         backup(file)

@@ -22,7 +22,7 @@ from clarion.db.migrate import (
     migrate_sqlite,
 )
 from clarion.db.migration_process import Order, run_migration
-from clarion.db.revisions import oldest_compatible
+from clarion.db.revisions import MIGRATIONS, oldest_compatible
 from clarion.db.schema import metadata
 from clarion.db.schema.script import render_sqlite_script
 from clarion.db.sqlite import connect
@@ -70,6 +70,15 @@ async def test_migrating_twice_changes_nothing(tmp_path: Path, postgres_url: str
 
 def test_the_script_of_a_new_store_is_what_the_migrations_make() -> None:
     assert SQLITE_SCRIPT.read_text() == render_sqlite_script(), "run `make docs`"
+
+
+def test_no_migration_locks_out_writers_by_building_an_index_or_changing_all_rows_at_once() -> None:
+    """`db/online.py` has what to use instead."""
+    texts = {path.name: path.read_text() for path in (MIGRATIONS / "versions").glob("[0-9]*.py")}
+    updates = [line.strip() for text in texts.values() for line in text.splitlines() if '"UPDATE' in line]
+
+    assert [name for name, text in texts.items() if "CREATE INDEX" in text or "CREATE UNIQUE INDEX" in text] == []
+    assert [line for line in updates if "WHERE" not in line] == []
 
 
 def test_a_store_that_has_tables_is_not_made_again(tmp_path: Path) -> None:

@@ -61,10 +61,7 @@ def restore(
     if not file.exists():
         raise SettingsError(f"There is no file {file}.")
     report = check_copy(file)
-    chosen = keys if keys is not None else _keys_beside(file)
-    if keys is not None and not keys.exists():
-        raise SettingsError(f"There is no file {keys}.")
-    key_text = chosen.read_text() if chosen.exists() else _read_keys(settings)
+    key_text = _choose_keys(settings, file, keys)
     is_old = report.schema.revision != list_known_revisions()[-1]
     _check_keys(file, settings, Vault.parse(key_text), is_old=is_old)
     _require_same_keys(settings, key_text, force=force)
@@ -87,6 +84,18 @@ def _load_settings(data_dir: str | None) -> Settings:
             "tools (pg_dump, or pg_basebackup and the log), as docs/backup.md shows, and keep the encryption keys, too."
         )
     return settings
+
+
+def _choose_keys(settings: Settings, file: Path, keys: Path | None) -> str:
+    """The keys that the service will use after the restore."""
+    if settings.encryption_keys is not None:
+        if keys is not None:
+            raise SettingsError("CLARION_ENCRYPTION_KEYS is set, and the service would use those: leave out --keys.")
+        return _read_keys(settings)
+    if keys is not None and not keys.exists():
+        raise SettingsError(f"There is no file {keys}.")
+    chosen = keys or _keys_beside(file)
+    return chosen.read_text() if chosen.exists() else _read_keys(settings)
 
 
 def _read_keys(settings: Settings) -> str:
