@@ -13,9 +13,11 @@ from typing import Any
 import asyncpg
 from alembic import op
 from alembic.ddl.postgresql import PostgresqlImpl
-from sqlalchemy import Index, Table
-from sqlalchemy.schema import CreateIndex
+from sqlalchemy import Index, Table, TextClause, text
+from sqlalchemy.schema import CreateIndex, DDLElement
+from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.sql.elements import quoted_name
+from sqlalchemy.util import immutabledict
 
 from clarion.db.locking import LOCK_TIMEOUT, retry_while_locked
 from clarion.db.revisions import PENDING_TABLE
@@ -26,11 +28,33 @@ _PAUSE_SECONDS = 0.01
 
 Steps = list[dict[str, str]]
 
+_NO_PARAMETERS: immutabledict[str, Any] = immutabledict()
+_SCRIPTABLE = (DDLElement, TextClause, UpdateBase)
+
 
 class OnlinePostgres(PostgresqlImpl):
-    """Alembic's PostgreSQL, which postpones indexes of tables that may be large."""
+    """Alembic's PostgreSQL, which postpones indexes of tables that may be large.
+
+    The other statements are sent together at the end: from the first lock to the commit, nothing waits for Python.
+    """
 
     __dialect__ = "postgresql"
+
+    def _exec(
+        self,
+        construct: Any,
+        execution_options: Any = None,
+        multiparams: Any = None,
+        params: Any = _NO_PARAMETERS,
+    ) -> Any:
+        """Collect statements without parameters in a script, if there is one."""
+        script: list[str] | None = self.context_opts.get("script")
+        statement = text(construct) if isinstance(construct, str) else construct
+        if script is None or multiparams or params or not isinstance(statement, _SCRIPTABLE):
+            return super()._exec(construct, execution_options, multiparams, params)
+        literal = {} if isinstance(statement, DDLElement) else {"literal_binds": True}
+        script.append(str(statement.compile(dialect=self.dialect, compile_kwargs=literal)))
+        return None
 
     def create_table(self, table: Table, **options: Any) -> None:
         self.context_opts.setdefault("made_tables", set()).add(table.name)

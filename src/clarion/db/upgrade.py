@@ -19,7 +19,7 @@ from clarion.db.locking import LOCK_TIMEOUT, retry_while_locked
 from clarion.db.online import Steps, run_pending_steps, store_steps
 from clarion.db.revisions import MIGRATIONS, list_known_revisions, works_with_text
 
-_ADD_COLUMN = "ALTER TABLE alembic_version ADD COLUMN works_with VARCHAR(32)"
+_COLUMN = "works_with VARCHAR(32)"
 
 
 def list_breaking(revision: str, missing: Sequence[str]) -> list[str]:
@@ -62,20 +62,30 @@ def _upgrade(connection: Any, revision: str, steps: Steps | None) -> None:
     config = _make_config()
     config.attributes["connection"] = connection
     config.attributes["steps"] = steps
-    command.upgrade(config, revision)
-    for statement in store_steps(steps or []):
-        connection.exec_driver_sql(statement)
-    _write_works_with(connection)
+    script: list[str] | None = None if steps is None else []
+    config.attributes["script"] = script
+    known = list_known_revisions()
+    revisions = known if revision == "head" else known[: known.index(revision) + 1]
+    note = f"UPDATE alembic_version SET works_with = '{works_with_text(revisions, _read_claims())}'"
+    if script is None:
+        command.upgrade(config, revision)
+        if "works_with" not in connection.exec_driver_sql("SELECT * FROM alembic_version").keys():  # noqa: SIM118
+            connection.exec_driver_sql(f"ALTER TABLE alembic_version ADD COLUMN {_COLUMN}")
+        connection.exec_driver_sql(note)
+    else:
+        # A migration that reads what it changed needs the statements before that.
+        event.listen(connection, "before_cursor_execute", lambda *_: _run_script(connection, script))
+        command.upgrade(config, revision)
+        script += [*store_steps(steps or []), f"ALTER TABLE alembic_version ADD COLUMN IF NOT EXISTS {_COLUMN}", note]
+        _run_script(connection, script)
 
 
-def _write_works_with(connection: Any) -> None:
-    reached = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
-    columns = connection.exec_driver_sql("SELECT * FROM alembic_version").keys()
-    if "works_with" not in columns:
-        connection.exec_driver_sql(_ADD_COLUMN)
-    revisions = [one for one in list_known_revisions() if one <= reached]
-    works_with = works_with_text(revisions, _read_claims())
-    connection.execute(text("UPDATE alembic_version SET works_with = :works_with"), {"works_with": works_with})
+def _run_script(connection: Any, script: list[str]) -> None:
+    """Run the statements in one call of PostgreSQL."""
+    if script:
+        statements = ";\n".join(script)
+        script.clear()
+        connection.connection.dbapi_connection.run_async(lambda driver: driver.execute(statements))
 
 
 def _read_claims() -> dict[str, str]:

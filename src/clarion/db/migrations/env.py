@@ -12,6 +12,7 @@ context.configure(
     target_metadata=metadata,
     transactional_ddl=True,
     steps=context.config.attributes["steps"],
+    script=context.config.attributes["script"],
 )
 with context.begin_transaction():
     context.run_migrations()
