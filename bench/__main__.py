@@ -1,4 +1,4 @@
-"""`python -m bench run | report | profile`."""
+"""`python -m bench run | report | profile | migrations`."""
 
 import argparse
 import asyncio
@@ -12,6 +12,7 @@ import uvloop
 from rich.console import Console
 
 from bench.figures import summarize
+from bench.migrations import describe, measure_migrations
 from bench.plan import STANDALONE_WORKLOADS, WORKLOADS
 from bench.plot import plot_cpu
 from bench.processes import ROOT
@@ -35,6 +36,9 @@ def main() -> None:
         print_run(run, _console)
         if not arguments.only:
             _console.print(f"Written to {write_run(run).relative_to(ROOT)}")
+    elif arguments.command == "migrations":
+        figures = _run_until_stopped(measure_migrations(arguments.rows, arguments.since))
+        _console.print(describe(figures, arguments.since))
     elif arguments.command == "report":
         _write_report(arguments.file or find_latest())
     else:
@@ -63,6 +67,9 @@ def _arguments() -> argparse.Namespace:
     profiling = commands.add_parser("profile", help="flame graphs and SQL statements of one workload")
     profiling.add_argument("workload", choices=[one.name for one in WORKLOADS if SQLITE in one.systems])
     profiling.add_argument("system", choices=CLARION)
+    migrations = commands.add_parser("migrations", help="how long writers wait while a PostgreSQL is migrated")
+    migrations.add_argument("--rows", type=int, default=1_000_000)
+    migrations.add_argument("--since", default="0008", help="the schema to begin with")
     return parser.parse_args()
 
 

@@ -248,6 +248,10 @@ GOALS = (
     *_of_sockets(POSTGRES),
     *(goal for kind in takeover.KINDS for goal in _of_takeover(kind)),
     Goal("Memory of `clarion serve`, idle", "≤", 100, _value("lifetime", SQLITE, "idle_mb"), "MB"),
+    Goal(
+        "Memory of `clarion serve` after the first start", "≤", 100, _value("lifetime", SQLITE, "first_idle_mb"), "MB"
+    ),
+    Goal("First answer of a first start, SQLite", "≤", 1.5, _value("lifetime", SQLITE, "first_start_seconds"), "s"),
     Goal("Memory of `clarion serve`, under load", "≤", 200, _value("lifetime", SQLITE, "loaded_mb"), "MB"),
     *(goal for kind in scaling.TITLES for goal in _of_scaling(kind)),
     *(

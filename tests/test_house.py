@@ -37,9 +37,11 @@ UNSCOPED = {
     "clarion.engine.sending.barrier._WAIT",
     "clarion.engine.membership",
     "clarion.organizations.store",
-    "clarion.monitoring.health.FIND_REVISION",
     "clarion.monitoring.heartbeat",
     "clarion.monitoring.status._DATABASE_BYTES",
+    "clarion.db.schema_watch",
+    "clarion.doctor.clocks",
+    "clarion.doctor.store",
     "clarion.realtime.hosts",
 }
 

@@ -39,6 +39,7 @@ from clarion.bus import Bus, Signal
 from clarion.clock import Clock, SystemClock
 from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Database
+from clarion.db.schema_watch import watch_schema
 from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
 from clarion.environments.rate_limiter import RateLimiter
@@ -137,6 +138,10 @@ class Application(Struct, frozen=True, kw_only=True):
             tasks.create_task(engine.run(self.settings.shutdown_grace_seconds))
             tasks.create_task(self.notify_workers(unless=lambda: engine.membership.is_alone))
             tasks.create_task(EnvironmentDeleter(self.database, clock=self.services.clock).run())
+
+    async def watch_schema(self) -> None:
+        """End with an error if the store is migrated to a schema that this version cannot work with."""
+        await watch_schema(self.database)
 
     async def notify_workers(self, *, unless: Callable[[], bool] = lambda: False) -> None:
         """Notify the workers of other processes when there is work, at most once per interval, until cancelled."""

@@ -5,6 +5,7 @@ ClarionError
 ├── StoreError            the store cannot be used as it is
 │   ├── StoreNewer        its schema is newer than this version
 │   ├── StoreOutdated     it lacks migrations
+│   ├── StoreInUse        other processes use it, and must be stopped first
 │   └── StoreUnavailable  unreachable, locked, full or shutting down: try again
 ├── TemplateProblem, ControlsProblem, SendFailure   why a step failed (in templates, workflows, providers)
 └── RequestError          an error of one request, sent to the caller
@@ -46,6 +47,10 @@ class StoreNewer(StoreError):
 
 class StoreOutdated(StoreError):
     """The store lacks migrations that this version needs."""
+
+
+class StoreInUse(StoreError):
+    """Processes use the store that must be stopped first."""
 
 
 class StoreUnavailable(StoreError):

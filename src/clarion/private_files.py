@@ -34,6 +34,19 @@ def make_private_file(path: Path, content: bytes = b"") -> None:
         draft.unlink()
 
 
+def replace_private_file(path: Path, content: bytes) -> None:
+    """Write a file in the place of one that may be there; a process that finds it finds all of the old or the new."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 def tighten_file(path: Path) -> None:
     """Take a file that others can read or write from them; where that is not possible, log a warning."""
     try:

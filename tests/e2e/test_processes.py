@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from clarion.db.migrate import list_known_revisions
+from clarion.db.revisions import list_known_revisions
 from tests.processes import Process, Start
 
 

@@ -9,6 +9,7 @@ import pytest
 from clarion.app import Application
 from clarion.db.port import Database
 from clarion.db.query import sql
+from clarion.db.revisions import list_known_revisions
 from clarion.monitoring.health import LAGGING, STOPPING, UNREACHABLE, Health, HealthFile
 from clarion.watchdog import LoopWatchdog
 from tests.support import Api
@@ -50,7 +51,7 @@ async def test_a_store_of_another_schema_is_not_ready(api: Api, database: Databa
     async def set_revision(revision: str) -> None:
         await database.transaction(lambda db: db.execute(SET_REVISION, revision=revision))
 
-    needed = Health(database, LoopWatchdog())._revision
+    needed = list_known_revisions()[-1]
     await set_revision("9999")
     try:
         ready = await api.get("/ready")

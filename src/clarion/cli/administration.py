@@ -37,8 +37,8 @@ T = TypeVar("T")
 _console = Console()
 
 
-def migrate(settings: Settings) -> None:
-    applied = asyncio.run(migrate_store(settings))
+def migrate(settings: Settings, *, force: bool = False) -> None:
+    applied = asyncio.run(migrate_store(settings, force=force))
     _console.print(f"Applied {', '.join(applied)}." if applied else "The store is up to date.")
 
 

@@ -8,9 +8,31 @@ import typer
 from rich.console import Console
 
 from clarion import __version__
-from clarion.cli import administration, audit, deadletters, environments, organizations, promoting, serving, status
+from clarion.cli import (
+    administration,
+    audit,
+    backup,
+    deadletters,
+    doctor,
+    environments,
+    moving,
+    organizations,
+    promoting,
+    serving,
+    status,
+)
 from clarion.cli.configuration import show_settings
-from clarion.cli.options import Config, DatabaseUrl, DataDir, EnvironmentName, Host, Port, config_first, use_config
+from clarion.cli.options import (
+    Config,
+    DatabaseUrl,
+    DataDir,
+    EnvironmentName,
+    Force,
+    Host,
+    Port,
+    config_first,
+    use_config,
+)
 from clarion.errors import ClarionError, SettingsError
 from clarion.promotion.actions import Selected
 from clarion.promotion.model import ResourceType
@@ -35,6 +57,10 @@ app.add_typer(sessions, name="sessions")
 app.add_typer(deadletters.commands, name="dead-letters")
 app.add_typer(audit.commands, name="audit")
 app.command("status")(status.show_status)
+app.command()(backup.backup)
+app.command()(backup.restore)
+app.command()(moving.move)
+app.command()(doctor.doctor)
 
 
 def main() -> None:
@@ -78,9 +104,13 @@ def worker(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
 
 
 @app.command()
-def migrate(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
-    """Bring the store to the schema of this version."""
-    administration.migrate(_settings(data_dir=data_dir, database_url=database_url))
+def migrate(
+    force: Force = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Bring the store to the schema of this version; --force although processes are alive that cannot work with it."""
+    administration.migrate(_settings(data_dir=data_dir, database_url=database_url), force=force)
 
 
 @app.command()

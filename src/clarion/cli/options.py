@@ -14,6 +14,7 @@ DataDir = Annotated[str | None, typer.Option(help="Folder of the SQLite store (C
 DatabaseUrl = Annotated[
     str | None, typer.Option(help="PostgreSQL instead of SQLite (CLARION_DATABASE_URL).", metavar="URL")
 ]
+Force = Annotated[bool, typer.Option("--force", help="Although something is in the way; the error says what.")]
 EnvironmentName = Annotated[str, typer.Option(help="Name or identifier of the environment.", metavar="NAME")]
 Config = Annotated[
     str | None, typer.Option("--config", help=f"TOML file of settings ({CONFIG_VARIABLE}).", metavar="FILE")

@@ -1,9 +1,11 @@
-"""Generates the API description and the table of settings in the README (`make docs`)."""
+"""Generates the API description, the table of settings in the README and the script of a new store (`make docs`)."""
 
 from pathlib import Path
 
 from clarion.app import OPERATIONS
 from clarion.cli.configuration import settings_rows
+from clarion.db.migrate import SQLITE_SCRIPT
+from clarion.db.schema.script import render_sqlite_script
 from clarion.http.openapi import describe_api
 
 _ROOT = Path(__file__).parents[3]
@@ -25,6 +27,7 @@ def with_settings_table(readme: str) -> str:
 
 
 def write_documents() -> None:
+    SQLITE_SCRIPT.write_text(render_sqlite_script())
     OPENAPI.parent.mkdir(parents=True, exist_ok=True)
     OPENAPI.write_bytes(describe_api(OPERATIONS))
     README.write_text(with_settings_table(README.read_text()))

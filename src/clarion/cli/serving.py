@@ -55,6 +55,7 @@ async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
             _tune_garbage_collection()
             shutdown.run(application.monitor.run(kind))
             shutdown.run(application.run_maintenance())
+            shutdown.run(application.watch_schema())
             shutdown.run(application.run_engine() if has_worker else application.notify_workers())
             table = _make_connection_table(application)
             shutdown.run(table.sweep())
@@ -73,6 +74,7 @@ async def _work(settings: Settings) -> None:
     async with opening as application, application.monitor.listen("worker") as watched, _Shutdown() as shutdown:
         shutdown.run(application.monitor.run("worker"))
         shutdown.run(application.run_maintenance())
+        shutdown.run(application.watch_schema())
         shutdown.run(application.run_engine())
         shutdown.run(application.realtime.run())
         _tune_garbage_collection()

@@ -4,13 +4,13 @@ import asyncio
 from pathlib import Path
 
 from clarion.db.migrate import (
+    create_sqlite,
     find_postgres_revision,
     find_sqlite_revision,
     list_missing_in_postgres,
     list_missing_in_sqlite,
-    migrate_postgres,
-    migrate_sqlite,
 )
+from clarion.db.migration_process import Order, run_migration
 from clarion.db.port import Database
 from clarion.db.postgres import PostgresDatabase
 from clarion.db.sqlite import SqliteDatabase
@@ -20,26 +20,38 @@ from clarion.settings import Settings
 _FILE = "clarion.db"
 
 
-async def migrate_store(settings: Settings) -> list[str]:
-    """Migrate the store to the schema of this version; returns the revisions that were applied."""
+def store_path(settings: Settings) -> Path:
+    """The file of the SQLite store."""
+    return settings.data_dir / _FILE
+
+
+async def migrate_store(settings: Settings, *, force: bool = False) -> list[str]:
+    """Migrate the store to the schema of this version; returns the revisions that were applied.
+
+    `force` does so although processes are alive that cannot work with it.
+    """
+    missing = await list_missing_migrations(settings)
+    if not missing:
+        return []
     if settings.database_url is not None:
-        return await migrate_postgres(settings.database_url.reveal())
-    return await asyncio.to_thread(migrate_sqlite, settings.data_dir / _FILE)
+        return await run_migration(Order(url=settings.database_url.reveal(), force=force))
+    path = store_path(settings)
+    if await asyncio.to_thread(create_sqlite, path):
+        return missing
+    return await run_migration(Order(path=str(path)))
+
+
+async def list_missing_migrations(settings: Settings) -> list[str]:
+    """The migrations that the store lacks; raises if its schema is newer than this version can work with."""
+    if settings.database_url is not None:
+        return await list_missing_in_postgres(settings.database_url.reveal())
+    return await asyncio.to_thread(list_missing_in_sqlite, store_path(settings))
 
 
 async def require_current_store(settings: Settings) -> None:
-    """Raise unless the store has exactly the schema of this version."""
-    if settings.database_url is not None:
-        missing = await list_missing_in_postgres(settings.database_url.reveal())
-    else:
-        missing = await asyncio.to_thread(list_missing_in_sqlite, settings.data_dir / _FILE)
-    if missing:
+    """Raise unless this version can work with the schema of the store."""
+    if await list_missing_migrations(settings):
         raise StoreOutdated("The store is not at the schema of this version; run `clarion migrate` first.")
-
-
-def store_path(settings: Settings) -> Path | None:
-    """The file of the store; None on PostgreSQL."""
-    return settings.data_dir / _FILE if settings.database_url is None else None
 
 
 async def find_revision(settings: Settings) -> str | None:
@@ -49,10 +61,10 @@ async def find_revision(settings: Settings) -> str | None:
     """
     if settings.database_url is not None:
         return await find_postgres_revision(settings.database_url.reveal())
-    return await asyncio.to_thread(find_sqlite_revision, settings.data_dir / _FILE)
+    return await asyncio.to_thread(find_sqlite_revision, store_path(settings))
 
 
 async def open_store(settings: Settings) -> Database:
     if settings.database_url is not None:
         return await PostgresDatabase.connect(settings.database_url.reveal(), pool_size=settings.database_pool_size)
-    return SqliteDatabase(settings.data_dir / _FILE)
+    return SqliteDatabase(store_path(settings))

@@ -47,7 +47,8 @@ _UNAVAILABLE = (
     OSError,
     TimeoutError,
 )
-_RETRYABLE = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+# The last one: a migration changed a table since the statement was prepared.
+_RETRYABLE = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.InvalidCachedStatementError)
 
 
 class PostgresConnection:
@@ -139,11 +140,16 @@ class PostgresDatabase:
             return await work(PostgresConnection(connection, self._caches))
 
     async def scan(self, work: Work[T]) -> T:
-        async with (
-            self._acquire() as connection,
-            connection.transaction(isolation="repeatable_read", readonly=True),
-        ):
-            return await work(PostgresConnection(connection, self._caches))
+        for _ in range(_MAX_ATTEMPTS):
+            try:
+                async with (
+                    self._acquire() as connection,
+                    connection.transaction(isolation="repeatable_read", readonly=True),
+                ):
+                    return await work(PostgresConnection(connection, self._caches))
+            except asyncpg.InvalidCachedStatementError:
+                continue  # on another connection, or prepared anew
+        raise StoreUnavailable("The store is being migrated")
 
     async def notify_workers(self) -> None:
         await self.notify(WORK_CHANNEL, [self._name])

@@ -115,6 +115,12 @@ def _read_column_names(query: Query, cursor: apsw.Cursor) -> Sequence[str]:
     return query.columns
 
 
+def read_copy(path: Path, work: Work[T]) -> T:
+    """Run reads on a copy of a store that no process serves."""
+    with contextlib.closing(connect(path, read_only=True)) as connection:
+        return _read_snapshot(connection, work, Caches())
+
+
 class _Unit(Struct):
     work: Work[Any]
     future: asyncio.Future[Any]

@@ -6,10 +6,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from clarion.db.migrate import list_known_revisions
-from clarion.db.port import Connection, Database
-from clarion.db.query import sql
-from clarion.errors import StoreUnavailable
+from clarion.db.port import Database
+from clarion.db.revisions import list_known_revisions, list_missing
+from clarion.db.schema_watch import read_schema
+from clarion.errors import StoreNewer, StoreUnavailable
 from clarion.watchdog import LoopWatchdog
 
 MAX_LAG_SECONDS = 1.0
@@ -25,8 +25,6 @@ UNREACHABLE = "The store cannot be reached"
 
 log = logging.getLogger(__name__)
 
-FIND_REVISION = sql("SELECT version_num FROM alembic_version")
-
 
 class Health:
     """The readiness of this process. What it says is fit for anyone to read."""
@@ -37,7 +35,6 @@ class Health:
         self._lock = asyncio.Lock()
         self._store_problem: str | None = None
         self._checked_at = -_FRESH_SECONDS
-        self._revision = list_known_revisions()[-1]
         self.is_stopping = False
 
     async def list_problems(self) -> Sequence[str]:
@@ -55,17 +52,16 @@ class Health:
     async def _find_store_problem(self) -> str | None:
         try:
             async with asyncio.timeout(_STORE_SECONDS):
-                revision = await self._database.read(_find_revision)
+                schema = await self._database.read(read_schema)
         except (StoreUnavailable, TimeoutError):
             return UNREACHABLE
-        if revision == self._revision:
-            return None
-        return f"The store has schema {revision}, and this version needs {self._revision}"
-
-
-async def _find_revision(db: Connection) -> str | None:
-    row = await db.fetch_one(FIND_REVISION)
-    return None if row is None else row["version_num"]
+        try:
+            if not list_missing(schema, "The store"):
+                return None
+        except StoreNewer:
+            pass
+        revision = None if schema is None else schema.revision
+        return f"The store has schema {revision}, and this version needs {list_known_revisions()[-1]}"
 
 
 class HealthFile:

@@ -6,10 +6,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.migrate import list_known_revisions
 from clarion.db.open import find_revision, open_store, store_path
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
+from clarion.db.revisions import list_known_revisions
 from clarion.monitoring.backlog import Queue, Waiting
 from clarion.monitoring.heartbeat import NOW, ProcessRow, list_processes
 from clarion.monitoring.store_state import StoreState, UnwellIntegration, read_store_state
@@ -73,7 +73,7 @@ async def read_status(settings: Settings) -> Status:
     revision, needed = await find_revision(settings), list_known_revisions()[-1]
     database = await open_store(settings)
     try:
-        path = store_path(settings)
+        path = store_path(settings) if settings.database_url is None else None
 
         async def read(db: Connection) -> Status:
             now, size = await _read_moment(db), await _read_size(db, path)

@@ -1,9 +1,18 @@
-"""Alembic's entry: run the migrations on the connection that `clarion.db.migrate` opened."""
+"""Alembic's entry: run the migrations on the connection that `clarion.db.upgrade` opened."""
 
 from alembic import context
 
+from clarion.db import online
 from clarion.db.schema import metadata
 
-context.configure(connection=context.config.attributes["connection"], target_metadata=metadata, transactional_ddl=True)
+__all__ = ["online"]  # imported because it tells Alembic how to build indexes on PostgreSQL
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    transactional_ddl=True,
+    steps=context.config.attributes["steps"],
+    script=context.config.attributes["script"],
+)
 with context.begin_transaction():
     context.run_migrations()

@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from clarion.db.online import replace_index
+
 revision = "0002"
 down_revision = "0001"
 
@@ -40,9 +42,6 @@ _POSTGRES = (
         SELECT array_agg(DISTINCT substr(value, position, 3)) FROM generate_series(1, length(value) - 2) AS position
     $$
     """,
-    "CREATE INDEX subscribers_email_grams ON subscribers USING gin (clarion_grams(email))",
-    "CREATE INDEX subscribers_phone_grams ON subscribers USING gin (clarion_grams(phone))",
-    "CREATE INDEX subscribers_name_grams ON subscribers USING gin (clarion_grams(full_name))",
     """
     CREATE FUNCTION json_matches(document text, pattern text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -74,7 +73,17 @@ _POSTGRES_HOLDS = """
 """
 
 
+_POSTGRES_INDEXES = {
+    "subscribers_email_grams": "email",
+    "subscribers_phone_grams": "phone",
+    "subscribers_name_grams": "full_name",
+}
+
+
 def upgrade() -> None:
-    statements = _SQLITE if op.get_bind().dialect.name == "sqlite" else (_POSTGRES_HOLDS, *_POSTGRES)
-    for statement in statements:
+    is_sqlite = op.get_bind().dialect.name == "sqlite"
+    for statement in _SQLITE if is_sqlite else (_POSTGRES_HOLDS, *_POSTGRES):
         op.execute(statement)
+    if not is_sqlite:
+        for name, column in _POSTGRES_INDEXES.items():
+            replace_index(name, f"ON subscribers USING gin (clarion_grams({column}))")

@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from clarion.db.online import replace_index
+
 revision = "0004"
 down_revision = "0003"
 
@@ -19,10 +21,7 @@ _SQLITE = (
     SELECT search_row, email, phone, full_name FROM subscribers
     """,
 )
-_POSTGRES = (
-    "DROP INDEX subscribers_email_grams",
-    'CREATE INDEX subscribers_email_grams ON subscribers USING gin (clarion_grams(lower(email COLLATE "C")))',
-)
+_POSTGRES_EMAIL = 'ON subscribers USING gin (clarion_grams(lower(email COLLATE "C")))'
 
 
 def upgrade() -> None:
@@ -31,5 +30,8 @@ def upgrade() -> None:
     op.drop_index("notifications_workflow", "notifications")
     op.create_index("notifications_workflow", "notifications", ["environment_id", "workflow_id", "step_types", "id"])
     op.create_index("notifications_trigger", "notifications", ["environment_id", "trigger_id", "id"])
-    for statement in _SQLITE if op.get_bind().dialect.name == "sqlite" else _POSTGRES:
-        op.execute(statement)
+    if op.get_bind().dialect.name == "sqlite":
+        for statement in _SQLITE:
+            op.execute(statement)
+    else:
+        replace_index("subscribers_email_grams", _POSTGRES_EMAIL)

@@ -4,6 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import UUID
 
+from clarion.db.online import fill_column
+
 revision = "0009"
 down_revision = "0008"
 
@@ -59,7 +61,7 @@ def upgrade() -> None:
 def _order_messages() -> None:
     op.add_column("messages", sa.Column("context_keys", sa.Text(), nullable=True))
     op.add_column("messages", sa.Column("position", ID, nullable=True))
-    op.execute("UPDATE messages SET position = id")
+    fill_column("messages", "position", "id")
     op.drop_index("messages_subscriber", "messages")
     op.create_index(
         "messages_subscriber",

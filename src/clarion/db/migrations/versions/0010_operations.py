@@ -6,6 +6,7 @@ from sqlalchemy.dialects.postgresql import UUID
 
 revision = "0010"
 down_revision = "0009"
+works_with = "0009"
 
 ID = sa.LargeBinary(16).with_variant(UUID(), "postgresql")
 

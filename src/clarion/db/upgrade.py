@@ -1,0 +1,119 @@
+"""Runs migrations with Alembic; imported only when there are some to apply."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, event, text
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import StaticPool
+
+from clarion.db.locking import LOCK_TIMEOUT, retry_while_locked
+from clarion.db.online import Steps, run_pending_steps, store_steps
+from clarion.db.revisions import MIGRATIONS, list_known_revisions, works_with_text
+
+_COLUMN = "works_with VARCHAR(32)"
+
+
+def list_breaking(revision: str, missing: Sequence[str]) -> list[str]:
+    """Those of the missing migrations that processes of a revision cannot work with."""
+    works_with = _read_claims()
+    return [one for one in missing if one > revision and works_with.get(one, one) > revision]
+
+
+def upgrade_sqlite(path: Path, to: str = "head") -> None:
+    """Apply all migrations in one transaction."""
+    with _sqlite_engine(path) as engine, engine.begin() as connection:
+        _upgrade(connection, to, None)
+
+
+async def upgrade_postgres(url: str, connection: Any, missing: Sequence[str], *, is_empty: bool) -> None:
+    """Apply migrations one after the other, each in a short transaction with its long steps behind it.
+
+    An empty database has no writers, and gets all of them in one transaction.
+    """
+    engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url))
+
+    async def apply(revision: str) -> None:
+        steps: Steps | None = None if is_empty else []
+        async with engine.begin() as transaction:
+            if steps is not None:
+                await transaction.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
+            await transaction.run_sync(_upgrade, revision, steps)
+
+    try:
+        await run_pending_steps(connection)
+        for revision in [missing[-1]] if is_empty else missing:
+            await retry_while_locked(partial(apply, revision))
+            await run_pending_steps(connection)
+    finally:
+        await engine.dispose()
+
+
+def _upgrade(connection: Any, revision: str, steps: Steps | None) -> None:
+    """Apply migrations up to a revision; long steps are done at once, or stored if there is a list for them."""
+    config = _make_config()
+    config.attributes["connection"] = connection
+    config.attributes["steps"] = steps
+    script: list[str] | None = None if steps is None else []
+    config.attributes["script"] = script
+    known = list_known_revisions()
+    revisions = known if revision == "head" else known[: known.index(revision) + 1]
+    note = f"UPDATE alembic_version SET works_with = '{works_with_text(revisions, _read_claims())}'"
+    if script is None:
+        command.upgrade(config, revision)
+        if "works_with" not in connection.exec_driver_sql("SELECT * FROM alembic_version").keys():  # noqa: SIM118
+            connection.exec_driver_sql(f"ALTER TABLE alembic_version ADD COLUMN {_COLUMN}")
+        connection.exec_driver_sql(note)
+    else:
+        # A migration that reads what it changed needs the statements before that.
+        event.listen(connection, "before_cursor_execute", lambda *_: _run_script(connection, script))
+        command.upgrade(config, revision)
+        script += [*store_steps(steps or []), f"ALTER TABLE alembic_version ADD COLUMN IF NOT EXISTS {_COLUMN}", note]
+        _run_script(connection, script)
+
+
+def _run_script(connection: Any, script: list[str]) -> None:
+    """Run the statements in one call of PostgreSQL."""
+    if script:
+        statements = ";\n".join(script)
+        script.clear()
+        connection.connection.dbapi_connection.run_async(lambda driver: driver.execute(statements))
+
+
+def _read_claims() -> dict[str, str]:
+    """What migrations say of older versions: `works_with`, by revision."""
+    scripts = ScriptDirectory.from_config(_make_config()).walk_revisions()
+    return {one.revision: one.module.works_with for one in scripts if hasattr(one.module, "works_with")}
+
+
+def _make_config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    return config
+
+
+def _connect_for_sqlalchemy(path: Path) -> sqlite3.Connection:
+    """Connect with the driver of the standard library, because SQLAlchemy does not support apsw."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+@contextmanager
+def _sqlite_engine(path: Path) -> Iterator[Any]:
+    engine = create_engine("sqlite://", creator=lambda: _connect_for_sqlalchemy(path), poolclass=StaticPool)
+    # sqlite3 does not open a transaction before DDL; without one a crash would leave half a migration.
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    try:
+        yield engine
+    finally:
+        engine.dispose()

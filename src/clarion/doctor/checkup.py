@@ -1,0 +1,72 @@
+"""All checks of an installation, in the order in which problems explain each other."""
+
+from collections.abc import Mapping
+
+from clarion.clock import Clock, SystemClock
+from clarion.db.open import list_missing_migrations, open_store
+from clarion.db.port import Database, Dialect
+from clarion.db.revisions import list_known_revisions
+from clarion.doctor.clocks import check_processes, count_alive_workers
+from clarion.doctor.machine import check_machine
+from clarion.doctor.model import Finding, Status, fine, problem
+from clarion.doctor.network import check_network
+from clarion.doctor.orphans import check_orphans
+from clarion.doctor.queues import check_queues
+from clarion.doctor.store import check_store
+from clarion.environments.store import list_environments
+from clarion.errors import StoreError, StoreNewer
+from clarion.providers.transport.egress import EgressGuard
+from clarion.settings import Settings
+from clarion.vault import open_vault
+
+_MAX_ENVIRONMENTS = 200
+
+
+async def check_installation(
+    settings: Settings, environ: Mapping[str, str], *, full: bool = False, network: bool = False
+) -> list[Finding]:
+    """Check everything; what needs the store only if that can be opened and has the schema of this version.
+
+    The cost does not grow with the store, unless `full` is given.
+    """
+    findings = [*check_machine(settings, environ), await _check_migrations(settings)]
+    if findings[-1].status is Status.PROBLEM:
+        return findings
+    database = await open_store(settings)
+    try:
+        return findings + await _check_contents(database, settings, SystemClock(), full=full, network=network)
+    except StoreError as error:
+        return [*findings, problem("store", str(error), "Look at the log of the database, and run the command again.")]
+    finally:
+        await database.close()
+
+
+async def _check_migrations(settings: Settings) -> Finding:
+    try:
+        missing = await list_missing_migrations(settings)
+    except StoreNewer as error:
+        return problem("migrations", str(error), "Install the version of Clarion that migrated the store.")
+    except StoreError as error:
+        return problem("store", str(error), "Correct CLARION_DATABASE_URL or CLARION_DATA_DIR, or start the database.")
+    if missing == list_known_revisions():
+        return problem("migrations", "There is no store yet.", "`clarion serve` or `clarion migrate` makes one.")
+    if missing:
+        return problem("migrations", f"The store lacks {', '.join(missing)}.", "Run `clarion migrate`.")
+    return fine("migrations", "The store can be reached, and has the schema of this version.")
+
+
+async def _check_contents(
+    database: Database, settings: Settings, clock: Clock, *, full: bool, network: bool
+) -> list[Finding]:
+    findings = await check_store(database, settings, full=full)
+    keys_fit = all(one.status is not Status.PROBLEM for one in findings if one.check == "keys")
+    findings += await check_processes(database, clock)
+    environments = (await database.read(list_environments))[: None if full else _MAX_ENVIRONMENTS]
+    worker_count = None if database.dialect is Dialect.SQLITE else await count_alive_workers(database, clock)
+    now = clock.now()
+    findings += await database.scan(lambda db: check_queues(db, environments, now=now, worker_count=worker_count))
+    findings += await database.scan(lambda db: check_orphans(db, environments, full=full))
+    if network and keys_fit:
+        vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
+        findings += await check_network(database, environments, vault, EgressGuard(settings.egress_allow))
+    return findings

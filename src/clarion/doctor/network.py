@@ -1,0 +1,117 @@
+"""Checks whether the hosts of configured providers can be reached; connects, and sends nothing."""
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from clarion.db.port import Connection, Database
+from clarion.doctor.model import Finding, fine, problem
+from clarion.environments.model import Environment
+from clarion.errors import SettingsError
+from clarion.integrations import store as integrations
+from clarion.providers.definition.credentials import read_credentials
+from clarion.providers.definition.kinds import BuiltinProvider, HttpProvider, SmtpProvider
+from clarion.providers.definition.result import SendFailure
+from clarion.providers.registry import find_provider
+from clarion.providers.transport.egress import EgressGuard
+from clarion.vault import Vault
+
+_SECONDS = 5.0
+_MAX_HOSTS = 100
+_HTTPS_PORT, _HTTP_PORT = 443, 80
+
+
+class Target(Struct, frozen=True):
+    host: str
+    port: int
+    is_tls: bool
+
+
+async def check_network(
+    database: Database, environments: list[Environment], vault: Vault, guard: EgressGuard
+) -> list[Finding]:
+    """Connect to each host once, however many integrations use it."""
+
+    async def list_targets(db: Connection) -> dict[Target, str]:
+        found: dict[Target, str] = {}
+        for environment in environments:
+            for one in await integrations.list_integrations(db, environment.id, vault):
+                target = find_target(one.provider_id, one.credentials) if one.active else None
+                if target is not None:
+                    found.setdefault(target, one.provider_id)
+        return found
+
+    try:
+        targets = await database.read(list_targets)
+    except SettingsError:
+        return []  # the keys do not fit, which another check reports
+    chosen = list(targets.items())[:_MAX_HOSTS]
+    failed = [one for one in await asyncio.gather(*(_connect(*one, guard) for one in chosen)) if one is not None]
+    return failed or [fine("network", f"All {len(chosen)} hosts of active integrations can be reached.")]
+
+
+def find_target(provider_id: str, credentials: Mapping[str, Any]) -> Target | None:
+    """The host that an integration sends to, where that is known without a message."""
+    provider = find_provider(provider_id)
+    if provider is None or isinstance(provider, BuiltinProvider):
+        return None
+    try:
+        account = read_credentials(provider.credentials, credentials)
+        if isinstance(provider, SmtpProvider):
+            server = provider.account(account)
+            return Target(server.host, server.port, server.implicit_tls)
+        request = provider.check.request(account) if isinstance(provider, HttpProvider) and provider.check else None
+    except SendFailure:
+        return None
+    if request is not None:
+        return _target_of(request.url)
+    urls = [
+        value for value in credentials.values() if isinstance(value, str) and value.startswith(("https://", "http://"))
+    ]
+    return _target_of(urls[0]) if urls else None
+
+
+def _target_of(url: str) -> Target | None:
+    try:
+        parts = urlsplit(url)
+        is_tls = parts.scheme == "https"
+        return (
+            Target(parts.hostname, parts.port or (_HTTPS_PORT if is_tls else _HTTP_PORT), is_tls)
+            if parts.hostname
+            else None
+        )
+    except ValueError:
+        return None
+
+
+async def _connect(target: Target, provider_id: str, guard: EgressGuard) -> Finding | None:
+    name = f"{target.host}:{target.port}, which {provider_id} uses,"
+    try:
+        async with asyncio.timeout(_SECONDS):
+            addresses = await guard.resolve(target.host, target.port)
+            _, writer = await asyncio.open_connection(
+                str(addresses[0]),
+                target.port,
+                ssl=ssl.create_default_context() if target.is_tls else None,
+                server_hostname=target.host if target.is_tls else None,
+            )
+            writer.close()
+    except SendFailure as error:
+        return problem(
+            "network", f"{name} cannot be reached: {error}.", "Correct the host, the DNS, or CLARION_EGRESS_ALLOW."
+        )
+    except ssl.SSLError as error:
+        return problem(
+            "network", f"{name} has no valid certificate: {error.reason}.", "Look for a proxy that intercepts TLS."
+        )
+    except (OSError, TimeoutError) as error:
+        return problem(
+            "network",
+            f"{name} does not answer: {str(error) or 'timeout'}.",
+            "Open the way out in the firewall, or use a NAT.",
+        )
+    return None

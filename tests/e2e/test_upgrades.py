@@ -1,0 +1,53 @@
+"""Real processes whose store is migrated: before they start, and under their feet."""
+
+import asyncio
+from contextlib import closing
+from pathlib import Path
+
+from clarion.db.sqlite import connect
+from tests.processes import Process, Start
+
+KEY = "the-key-of-development"
+
+
+async def test_a_first_start_keeps_nothing_of_the_migration_in_memory(start: Start, store: list[str]) -> None:
+    process = start("serve", *store)
+
+    mapped = read(Path(f"/proc/{process.popen.pid}/maps"))
+
+    assert "asyncpg" in mapped
+    assert [name for name in ("sqlalchemy", "greenlet") if name in mapped] == []
+
+
+async def test_a_process_goes_on_while_it_can_work_with_the_schema_and_then_says_why_it_stops(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    environ = {"CLARION_DATA_DIR": str(tmp_path), "CLARION_DEVELOPMENT_API_KEY": KEY}
+    process = Process(["serve"], environ, log=log)
+    try:
+        set_schema(tmp_path, "9998", "0010..9998")
+        await wait_for(log, '"Store was migrated; install the newer version here, too"')
+        async with process.client(KEY) as client:
+            answer = await client.post("/v2/subscribers", json={"subscriberId": "ada"})
+        set_schema(tmp_path, "9999", "9999..9999")
+        await asyncio.to_thread(process.popen.wait, 60)
+    finally:
+        process.close()
+
+    assert answer.status_code == 201
+    assert "has schema 9999, newer than this Clarion" in read(log)
+    assert process.popen.returncode == 0
+
+
+def read(path: Path) -> str:
+    return path.read_text()
+
+
+def set_schema(folder: Path, revision: str, works_with: str) -> None:
+    with closing(connect(folder / "clarion.db")) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?, works_with = ?", (revision, works_with))
+
+
+async def wait_for(log: Path, text: str) -> None:
+    async with asyncio.timeout(60):
+        while text not in read(log):  # noqa: ASYNC110 - another process writes it
+            await asyncio.sleep(0.1)
