@@ -23,6 +23,7 @@ import clarion.integrations.routes
 import clarion.messages.notification_routes
 import clarion.messages.routes
 import clarion.notifications.routes
+import clarion.people.routes
 import clarion.preferences.routes
 import clarion.receipts.routes
 import clarion.subscribers.routes
@@ -49,6 +50,7 @@ from clarion.http.service import Service
 from clarion.http.static import StaticPage
 from clarion.inbox.tokens import SessionTokens
 from clarion.integrations.callbacks import make_receipts_url_finder
+from clarion.people.erasure import continue_erasures
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
@@ -74,6 +76,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.workflows.routes,
     clarion.triggers.routes,
     clarion.engine.routes,
+    clarion.people.routes,
     clarion.integrations.routes,
     clarion.integrations.provider_routes,
     clarion.messages.routes,
@@ -147,6 +150,7 @@ class Application(Struct, frozen=True, kw_only=True):
                 await self.database.update_statistics()
                 await delete_unneeded_files(self.database, self.services.clock.now())
                 await delete_old_receipts(self.database, self.services.clock.now())
+                await continue_erasures(self.database, self.services.clock)
                 await record_early_reports(self.database, self.vault, self.services.clock.now())
                 await poll_receipts(self.database, self.services.gateway, self.vault, self.services.clock.now())
             except StoreUnavailable as error:

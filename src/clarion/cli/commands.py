@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from clarion import __version__
-from clarion.cli import administration, audit, deadletters, serving
+from clarion.cli import administration, audit, deadletters, people, serving
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName, Host, Port
 from clarion.errors import ClarionError, SettingsError
 from clarion.settings import Settings
@@ -31,6 +31,7 @@ app.add_typer(encryption, name="encryption")
 app.add_typer(sessions, name="sessions")
 app.add_typer(deadletters.commands, name="dead-letters")
 app.add_typer(audit.commands, name="audit")
+app.add_typer(people.commands, name="subscribers")
 
 
 def main() -> None:
