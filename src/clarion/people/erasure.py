@@ -21,7 +21,7 @@ from clarion.suppressions.store import hide_addresses
 from clarion.triggers.erasure import erase_from_run_triggers, erase_from_triggers
 from clarion.vocabulary import Channel
 
-BATCH = 200
+BATCH = 100
 """How many rows of a table, and what belongs to them, are erased in one unit of work."""
 CONTINUED_AFTER = Millis(5 * MINUTE)
 """An erasure that is not finished after this time is taken over from the process that began it."""

@@ -32,15 +32,16 @@ EMPTY = sql(f"{_EMPTY} WHERE environment_id = :environment_id AND id = :id")
 UPDATE_RECIPIENTS = sql("""
     UPDATE triggers SET recipients = :recipients WHERE environment_id = :environment_id AND id = :id
 """)
+# In the order of their index: for that of ids, SQLite would read all triggers that there ever were.
 LIST_QUEUED_NAMING = sql("""
     SELECT id, recipients FROM triggers
     WHERE environment_id = :environment_id AND state = 'queued' AND lane = :lane AND {position}(recipients, :name) > 0
-    ORDER BY id {for_update}
+    ORDER BY priority, id {for_update}
 """)
 LIST_SPLITTING_NAMING = sql("""
     SELECT id, recipients FROM triggers
     WHERE environment_id = :environment_id AND state = 'splitting' AND {position}(recipients, :name) > 0
-    ORDER BY id {for_update}
+    ORDER BY priority, id {for_update}
 """)
 LIST_NAMING = sql("""
     SELECT id, recipients FROM triggers
