@@ -24,6 +24,7 @@ import clarion.messages.notification_routes
 import clarion.messages.routes
 import clarion.notifications.routes
 import clarion.organizations.routes
+import clarion.people.routes
 import clarion.preferences.routes
 import clarion.promotion.routes
 import clarion.receipts.routes
@@ -58,6 +59,7 @@ from clarion.metrics.measures import Gauge
 from clarion.monitoring.answers import add_answers
 from clarion.monitoring.monitor import Monitor
 from clarion.organizations.deletion import EnvironmentDeleter
+from clarion.people.erasure import continue_erasures
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
@@ -84,6 +86,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.workflows.routes,
     clarion.triggers.routes,
     clarion.engine.routes,
+    clarion.people.routes,
     clarion.integrations.routes,
     clarion.integrations.provider_routes,
     clarion.messages.routes,
@@ -167,6 +170,7 @@ class Application(Struct, frozen=True, kw_only=True):
                 await self.database.update_statistics()
                 await delete_unneeded_files(self.database, self.services.clock.now())
                 await delete_old_receipts(self.database, self.services.clock.now())
+                await continue_erasures(self.database, self.services.clock)
                 await self._record_receipts()
             except StoreUnavailable as error:
                 log.warning("Upkeep postponed", extra={"error": str(error)})

@@ -11,14 +11,20 @@ from clarion.settings import Settings
 
 def set_up_store(options: list[str], **environ: str) -> dict[str, str]:
     """Create a store as the first start does; returns the first API keys by environment."""
-    names = {"--data-dir": "data_dir", "--database-url": "database_url"}
-    given = {names[option]: value for option, value in zip(options[::2], options[1::2], strict=True)}
 
     async def start() -> dict[str, str]:
-        async with open_application(Settings.load(environ, **given), migrate=True, makes_keys=True) as application:
+        settings = load_settings(options, **environ)
+        async with open_application(settings, migrate=True, makes_keys=True) as application:
             return application.first_keys.keys if application.first_keys else {}
 
     return asyncio.run(start())
+
+
+def load_settings(options: list[str], **environ: str) -> Settings:
+    """The settings of a command with these options."""
+    names = {"--data-dir": "data_dir", "--database-url": "database_url"}
+    given = {names[option]: value for option, value in zip(options[::2], options[1::2], strict=True)}
+    return Settings.load(environ, **given)
 
 
 def run_here(*arguments: str, **environ: str) -> Result:

@@ -4,7 +4,7 @@ from clarion.audit import store
 from clarion.audit.model import Action, Actor, ActorType, Author, Change, Entry, Snapshot, Target, compare, show_side
 from clarion.clock import Millis
 from clarion.db.port import Connection
-from clarion.http.operation import Call
+from clarion.http.operation import Call, DetachedCall
 from clarion.ids import AuditEntryId, EnvironmentId, id_text, new_id
 
 
@@ -42,7 +42,7 @@ async def record_change(
     await store.insert_entry(db, entry)
 
 
-def author_of(call: Call) -> Author:
+def author_of(call: Call | DetachedCall) -> Author:
     """Return who makes a request."""
     caller = call.caller
     actor = Actor(type=ActorType.KEY, id=id_text(caller.key_id), name=caller.key_name)

@@ -119,7 +119,7 @@ def rotate_encryption(settings: Settings) -> None:
     vault = open_configured_vault(settings)
 
     async def rotate() -> int:
-        async with _open_current_store(settings) as database:
+        async with open_current_store(settings) as database:
             await database.transaction(partial(_record_rotation, vault=vault))
             count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
             count += await actions.reencrypt_api_keys(database, vault)
@@ -131,7 +131,7 @@ def rotate_encryption(settings: Settings) -> None:
 
 async def run_in_store(settings: Settings, work: Work[T]) -> T:
     """Run one unit of work on the configured store."""
-    async with _open_current_store(settings) as database:
+    async with open_current_store(settings) as database:
         return await database.transaction(work)
 
 
@@ -206,7 +206,8 @@ def open_configured_vault(settings: Settings) -> Vault:
 
 
 @asynccontextmanager
-async def _open_current_store(settings: Settings) -> AsyncIterator[Database]:
+async def open_current_store(settings: Settings) -> AsyncIterator[Database]:
+    """Open the configured store, which must have the schema of this version."""
     await require_current_store(settings)
     database = await open_store(settings)
     try:

@@ -17,6 +17,7 @@ from clarion.cli import (
     environments,
     moving,
     organizations,
+    people,
     promoting,
     serving,
     status,
@@ -61,6 +62,7 @@ app.command()(backup.backup)
 app.command()(backup.restore)
 app.command()(moving.move)
 app.command()(doctor.doctor)
+app.add_typer(people.commands, name="subscribers")
 
 
 def main() -> None:

@@ -139,4 +139,5 @@ async def _append_event(
     }
     if workflow is not None:
         data["workflow"] = {"_id": id_text(workflow.id), "identifier": workflow.key, "name": workflow.name}
-    await append_events(db, subscriber.environment_id, [(EventType.PREFERENCE_UPDATED, data | changed)], now)
+    events = [(EventType.PREFERENCE_UPDATED, data | changed)]
+    await append_events(db, subscriber.environment_id, events, now, about=subscriber.id)

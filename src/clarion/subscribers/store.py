@@ -41,32 +41,6 @@ INSERT_SUBSCRIBER = sql("""
     RETURNING id
 """)
 
-_NOTIFICATIONS_OF_SUBSCRIBER = """
-    SELECT id FROM notifications WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
-"""
-
-_WINDOWS_OF_SUBSCRIBER = """
-    SELECT id FROM digest_windows WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
-"""
-
-# Everything that belongs to a subscriber, children before parents.
-DELETE_OF_SUBSCRIBER = tuple(
-    sql(f"DELETE FROM {table} WHERE environment_id = :environment_id AND {condition}")
-    for table, condition in (
-        ("subscriber_channels", "subscriber_id = :subscriber_id"),
-        ("topic_subscriptions", "subscriber_id = :subscriber_id"),
-        ("preferences", "subscriber_id = :subscriber_id"),
-        ("online_people", "subscriber_id = :subscriber_id"),
-        ("messages", "subscriber_id = :subscriber_id"),
-        ("jobs", f"notification_id IN ({_NOTIFICATIONS_OF_SUBSCRIBER})"),
-        ("digest_events", f"window_id IN ({_WINDOWS_OF_SUBSCRIBER})"),
-        ("digest_windows", "subscriber_id = :subscriber_id"),
-        ("throttle_passes", "subscriber_id = :subscriber_id"),
-        ("notifications", "subscriber_id = :subscriber_id"),
-        ("subscribers", "id = :subscriber_id"),
-    )
-)
-
 
 async def find_subscriber(
     db: Connection, environment_id: EnvironmentId, key: SubscriberKey, *, for_update: bool = False
@@ -153,12 +127,6 @@ async def update_subscriber(
         **_stored(changed),
     )
     return await get_subscriber(db, subscriber.environment_id, subscriber.key)
-
-
-async def delete_subscriber(db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> None:
-    """Delete the subscriber and everything that belongs to them."""
-    for query in DELETE_OF_SUBSCRIBER:
-        await db.execute(query, environment_id=environment_id, subscriber_id=subscriber_id)
 
 
 def subscriber_of(row: Row) -> Subscriber:

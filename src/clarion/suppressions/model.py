@@ -1,6 +1,7 @@
 """Suppressed addresses as records, and the normalization of addresses."""
 
 import contextlib
+import hashlib
 import re
 import unicodedata
 from enum import StrEnum
@@ -17,6 +18,7 @@ SUPPRESSED_CHANNELS = (Channel.EMAIL, Channel.SMS)
 
 _NAMED = re.compile(r".*<([^<>]*)>\s*", re.DOTALL)
 _NOT_DIGITS = re.compile(r"[^0-9]")
+_HASH_PREFIX = "sha256:"
 _ABROAD = re.compile(r"^(00)+")
 
 
@@ -52,6 +54,20 @@ def fold_address(channel: Channel, text: str) -> str:
     if channel is Channel.EMAIL:
         return _fold_email(text)
     return _ABROAD.sub("", _NOT_DIGITS.sub("", text)) if channel is Channel.SMS else text.strip()
+
+
+def list_address_forms(environment_id: EnvironmentId, channel: Channel, text: str) -> list[str]:
+    """Return an address as suppressions may have it: normalized, and as the hash that stays of an erased person."""
+    if text.startswith(_HASH_PREFIX):
+        return [text, text]
+    folded = fold_address(channel, text)
+    return [folded, hash_address(environment_id, channel, folded)]
+
+
+def hash_address(environment_id: EnvironmentId, channel: Channel, folded: str) -> str:
+    """Hash a normalized address; the same address has another hash in another environment."""
+    digest = hashlib.sha256(environment_id + f"{channel}:{folded}".encode(errors="surrogatepass"))
+    return f"{_HASH_PREFIX}{digest.hexdigest()}"
 
 
 def is_address(channel: Channel, folded: str) -> bool:

@@ -60,19 +60,17 @@ async def create_suppression(call: Call, body: SuppressionIn) -> SuppressionOut:
 async def delete_suppression(call: Call, channel: str, address: str) -> None:
     """Send to an address again."""
     is_valid = channel in SUPPRESSED_CHANNELS
-    folded = fold_address(Channel(channel), address) if is_valid else ""
     found = (
-        await store.find_suppression(call.db, call.environment_id, Channel(channel), folded, for_update=True)
+        await store.find_suppression(call.db, call.environment_id, Channel(channel), address, for_update=True)
         if is_valid
         else None
     )
     if found is None:
         raise NotFound("Suppression", f"{channel} {address}")
-    await store.delete_suppression(call.db, call.environment_id, found.channel, found.address)
+    await store.delete_suppression(call.db, call.environment_id, found.channel, address)
     await record_suppression(call, Action.SUPPRESSION_DELETE, before=found)
 
 
 def _filters(query: SuppressionQuery) -> dict[str, str]:
-    address = None if query.address is None or query.channel is None else fold_address(query.channel, query.address)
-    filters = {"channel": query.channel, "address": address, "reason": query.reason}
+    filters = {"channel": query.channel, "address": query.address, "reason": query.reason}
     return {name: value for name, value in filters.items() if value is not None}

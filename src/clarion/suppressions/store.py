@@ -1,11 +1,14 @@
 """SQL of suppressed addresses."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
 
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.ids import EnvironmentId
-from clarion.suppressions.model import Suppression, SuppressionReason, fold_address
+from clarion.suppressions.model import SUPPRESSED_CHANNELS, Suppression, SuppressionReason, list_address_forms
 from clarion.vocabulary import Channel
 
 _COLUMNS = "environment_id, channel, address, reason, provider_id, message_id, detail, created_at"
@@ -28,11 +31,16 @@ INSERT_SUPPRESSIONS = Insert(
 )
 _FIND_SUPPRESSION = f"""
     SELECT {_COLUMNS} FROM suppressions
-    WHERE environment_id = :environment_id AND channel = :channel AND address = :address
+    WHERE environment_id = :environment_id AND channel = :channel AND address {{any:addresses}}
+    ORDER BY CASE WHEN address = :address THEN 0 ELSE 1 END LIMIT 1
 """
 FIND_SUPPRESSION, LOCK_SUPPRESSION = sql(_FIND_SUPPRESSION), sql(_FIND_SUPPRESSION + " {for_update}")
 DELETE_SUPPRESSION = sql("""
+    DELETE FROM suppressions WHERE environment_id = :environment_id AND channel = :channel AND address {any:addresses}
+""")
+TAKE_SUPPRESSION = sql(f"""
     DELETE FROM suppressions WHERE environment_id = :environment_id AND channel = :channel AND address = :address
+    RETURNING {_COLUMNS}
 """)
 
 
@@ -40,17 +48,37 @@ async def list_suppressed(
     db: Connection, environment_id: EnvironmentId, addresses: Collection[tuple[Channel, str]]
 ) -> dict[tuple[Channel, str], str]:
     """Return the suppressed ones of the given addresses, as spelled by the caller, with the reason."""
-    folded = {given: (given[0], fold_address(*given)) for given in addresses}
-    if not folded:
+    forms = {given: list_address_forms(environment_id, *given) for given in addresses}
+    if not forms:
         return {}
     rows = await db.fetch(
         LIST_SUPPRESSED,
         environment_id=environment_id,
-        channels=sorted({channel for channel, _ in folded.values()}),
-        addresses=sorted({address for _, address in folded.values()}),
+        channels=sorted({channel for channel, _ in forms}),
+        addresses=sorted({form for own in forms.values() for form in own}),
     )
-    reasons = {(Channel(row["channel"]), str(row["address"])): str(row["reason"]) for row in rows}
-    return {given: reasons[one] for given, one in folded.items() if one in reasons}
+    reasons = {(str(row["channel"]), str(row["address"])): str(row["reason"]) for row in rows}
+    found = {
+        given: [reasons[given[0], form] for form in own if (given[0], form) in reasons] for given, own in forms.items()
+    }
+    # A reason that stops everything is the stronger one.
+    return {given: min(own, key=_is_unsubscription) for given, own in found.items() if own}
+
+
+async def hide_addresses(
+    db: Connection, environment_id: EnvironmentId, addresses: Collection[tuple[Channel, str]]
+) -> None:
+    """Keep only a hash of suppressed addresses: nothing is sent to them if they are ever given again."""
+    for channel, text in addresses:
+        if channel not in SUPPRESSED_CHANNELS:
+            continue
+        folded, hashed = list_address_forms(environment_id, channel, text)
+        where = {"environment_id": environment_id, "channel": channel, "address": folded}
+        row = await db.fetch_one(TAKE_SUPPRESSION, **where)
+        if row is not None:
+            kept = _suppression(row)
+            hidden = replace(kept, address=hashed, message_id=None, detail=None)
+            await insert_suppressions(db, [hidden])
 
 
 async def insert_suppressions(db: Connection, suppressions: Iterable[Suppression]) -> None:
@@ -67,8 +95,11 @@ async def insert_suppressions(db: Connection, suppressions: Iterable[Suppression
 async def find_suppression(
     db: Connection, environment_id: EnvironmentId, channel: Channel, address: str, *, for_update: bool = False
 ) -> Suppression | None:
+    """Find the suppression of an address, or of its hash."""
     query = LOCK_SUPPRESSION if for_update else FIND_SUPPRESSION
-    row = await db.fetch_one(query, environment_id=environment_id, channel=channel, address=address)
+    forms = list_address_forms(environment_id, channel, address)
+    scope = {"environment_id": environment_id, "channel": channel}
+    row = await db.fetch_one(query, **scope, addresses=forms, address=forms[0])
     return None if row is None else _suppression(row)
 
 
@@ -76,7 +107,11 @@ async def list_suppressions(
     db: Connection, environment_id: EnvironmentId, filters: dict[str, str], *, page: int, limit: int
 ) -> tuple[list[Suppression], bool]:
     """Return one page, newest first, and whether there are more; `filters` are values by column."""
-    conditions = "".join(f" AND {name} = :{name}" for name in filters)
+    bound: dict[str, Any] = dict(filters)
+    conditions = "".join(f" AND {name} = :{name}" for name in filters if name != "address")
+    if "address" in bound:
+        bound["addresses"] = list_address_forms(environment_id, Channel(bound["channel"]), bound.pop("address"))
+        conditions += " AND address {any:addresses}"
     rows: Sequence[Row] = await db.fetch(
         sql(f"""
             SELECT {_COLUMNS} FROM suppressions WHERE environment_id = :environment_id{conditions}
@@ -85,15 +120,20 @@ async def list_suppressions(
         environment_id=environment_id,
         limit=limit + 1,
         skipped=page * limit,
-        **filters,
+        **bound,
     )
     return [_suppression(row) for row in rows[:limit]], len(rows) > limit
 
 
 async def delete_suppression(db: Connection, environment_id: EnvironmentId, channel: Channel, address: str) -> bool:
     """Delete a suppression; returns whether the address was suppressed."""
-    removed = await db.execute(DELETE_SUPPRESSION, environment_id=environment_id, channel=channel, address=address)
+    forms = list_address_forms(environment_id, channel, address)
+    removed = await db.execute(DELETE_SUPPRESSION, environment_id=environment_id, channel=channel, addresses=forms)
     return removed > 0
+
+
+def _is_unsubscription(reason: str) -> bool:
+    return reason == SuppressionReason.UNSUBSCRIBED
 
 
 def _stored(one: Suppression) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, TriggerId
 from clarion.jobs.lanes import lane_of
 from clarion.jsontext import json_text
 from clarion.subscribers.model import Subscriber
+from clarion.triggers.attachments import DELETE_OF_TRIGGERS
 from clarion.triggers.model import Person, Recipients, decode_recipients
 from clarion.triggers.store import PART_COLUMNS, delete_parts, part_of
 
@@ -15,32 +16,32 @@ _CHUNK = 500
 
 # The row stays: its transaction must not be run again.
 _EMPTY = """
-    UPDATE triggers SET payload = '{}', overrides = NULL, context = NULL, recipients = NULL, position = NULL,
+    UPDATE triggers SET payload = '{}', overrides = NULL, context = NULL, trace_context = NULL, recipients = NULL,
+        position = NULL,
         state = CASE WHEN state IN ('queued', 'splitting') THEN 'canceled' ELSE state END
 """
-LIST_TRIGGERS_OF_PERSON = sql("""
-    SELECT trigger_id FROM notifications WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
-""")
 # The recipients of most triggers are one person, so most are found by the whole text.
 EMPTY_QUEUED_FOR_PERSON = sql(f"""
     {_EMPTY} WHERE environment_id = :environment_id AND state = 'queued' AND lane = :lane AND recipients = :alone
+    RETURNING id
 """)
 EMPTY_FOR_PERSON = sql(f"""
-    {_EMPTY} WHERE environment_id = :environment_id AND id {{any:ids}} AND recipients = :alone
+    {_EMPTY} WHERE environment_id = :environment_id AND id {{any:ids}} AND recipients = :alone RETURNING id
 """)
 EMPTY = sql(f"{_EMPTY} WHERE environment_id = :environment_id AND id = :id")
 UPDATE_RECIPIENTS = sql("""
     UPDATE triggers SET recipients = :recipients WHERE environment_id = :environment_id AND id = :id
 """)
+# In the order of their index: for that of ids, SQLite would read all triggers that there ever were.
 LIST_QUEUED_NAMING = sql("""
     SELECT id, recipients FROM triggers
     WHERE environment_id = :environment_id AND state = 'queued' AND lane = :lane AND {position}(recipients, :name) > 0
-    ORDER BY id {for_update}
+    ORDER BY priority, id {for_update}
 """)
 LIST_SPLITTING_NAMING = sql("""
     SELECT id, recipients FROM triggers
     WHERE environment_id = :environment_id AND state = 'splitting' AND {position}(recipients, :name) > 0
-    ORDER BY id {for_update}
+    ORDER BY priority, id {for_update}
 """)
 LIST_NAMING = sql("""
     SELECT id, recipients FROM triggers
@@ -57,24 +58,30 @@ UPDATE_PART = sql("""
 
 
 async def erase_from_triggers(db: Connection, environment_id: EnvironmentId, person: Subscriber) -> None:
-    """Empty the triggers for this person alone, and take them out of those for several.
+    """Take a person out of the triggers that have no runs for them yet, and empty those for them alone.
 
-    The caller holds the person's lane, and deletes their runs afterwards: triggers are found by them.
+    The caller holds the person's lane.
     """
     scope = {"environment_id": environment_id}
     queued = {**scope, "lane": lane_of(person.key)}
     alone, name = json_text(Recipients(people=[Person(key=person.key)])), json_text(person.key)
-    await db.execute(EMPTY_QUEUED_FOR_PERSON, **queued, alone=alone)
+    emptied = await db.fetch(EMPTY_QUEUED_FOR_PERSON, **queued, alone=alone)
+    await _drop_files(db, environment_id, [row["id"] for row in emptied])
     await _leave(db, environment_id, person.key, await db.fetch(LIST_QUEUED_NAMING, **queued, name=name))
     await _leave(db, environment_id, person.key, await db.fetch(LIST_SPLITTING_NAMING, **scope, name=name))
     # After the triggers that are being split: another worker may have been handing the person to their lane.
-    ids = await _leave_parts(db, environment_id, person)
-    rows = await db.fetch(LIST_TRIGGERS_OF_PERSON, **scope, subscriber_id=person.id)
-    ids += [row["trigger_id"] for row in rows]
-    for start in range(0, len(ids), _CHUNK):
-        chunk = ids[start : start + _CHUNK]
-        await db.execute(EMPTY_FOR_PERSON, **scope, ids=chunk, alone=alone)
-        await _leave(db, environment_id, person.key, await db.fetch(LIST_NAMING, **scope, ids=chunk, name=name))
+    await erase_from_run_triggers(db, person, await _leave_parts(db, environment_id, person))
+
+
+async def erase_from_run_triggers(db: Connection, person: Subscriber, trigger_ids: Sequence[TriggerId]) -> None:
+    """Take a person out of these triggers, and empty those for them alone, with the files that they attach."""
+    scope = {"environment_id": person.environment_id}
+    alone, name = json_text(Recipients(people=[Person(key=person.key)])), json_text(person.key)
+    for start in range(0, len(trigger_ids), _CHUNK):
+        chunk = list(trigger_ids[start : start + _CHUNK])
+        emptied = await db.fetch(EMPTY_FOR_PERSON, **scope, ids=chunk, alone=alone)
+        await _leave(db, person.environment_id, person.key, await db.fetch(LIST_NAMING, **scope, ids=chunk, name=name))
+        await _drop_files(db, person.environment_id, [row["id"] for row in emptied])
 
 
 async def _leave(db: Connection, environment_id: EnvironmentId, key: SubscriberKey, rows: Sequence[Row]) -> None:
@@ -83,10 +90,18 @@ async def _leave(db: Connection, environment_id: EnvironmentId, key: SubscriberK
         after = before.without(key)
         if not after:
             await db.execute(EMPTY, environment_id=environment_id, id=row["id"])
+            await _drop_files(db, environment_id, [row["id"]])
         elif after != before:
             await db.execute(
                 UPDATE_RECIPIENTS, environment_id=environment_id, id=row["id"], recipients=json_text(after)
             )
+
+
+async def _drop_files(db: Connection, environment_id: EnvironmentId, trigger_ids: Sequence[TriggerId]) -> None:
+    """Drop the references to attached files; maintenance deletes files that nothing refers to."""
+    for start in range(0, len(trigger_ids), _CHUNK):
+        chunk = list(trigger_ids[start : start + _CHUNK])
+        await db.execute(DELETE_OF_TRIGGERS, environment_id=environment_id, trigger_ids=chunk)
 
 
 async def _leave_parts(db: Connection, environment_id: EnvironmentId, person: Subscriber) -> list[TriggerId]:

@@ -10,7 +10,7 @@ from clarion.cache import CacheSlot
 from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
 from clarion.environments.configuration import Versioned, get_or_load
-from clarion.ids import EnvironmentId, MessageId, WebhookEndpointId, WebhookEventId, new_id
+from clarion.ids import EnvironmentId, MessageId, SubscriberId, WebhookEndpointId, WebhookEventId, new_id
 from clarion.jsontext import json_text
 from clarion.webhooks import store
 from clarion.webhooks.model import EventType
@@ -41,16 +41,24 @@ async def append_message_events(
     for start in range(0, len(wanted), _MESSAGE_BATCH):
         batch = wanted[start : start + _MESSAGE_BATCH]
         rows = await store.list_message_rows(db, environment_id, [message_id for _, message_id in batch])
-        message_events = [(kind, MessageEvent.of(rows[one])) for kind, one in batch if one in rows]
+        message_events = [
+            (kind, MessageEvent.of(rows[one]), rows[one]["subscriber_id"]) for kind, one in batch if one in rows
+        ]
         await _append_for(db, environment_id, listeners, message_events, now)
 
 
 async def append_events(
-    db: Connection, environment_id: EnvironmentId, events: Sequence[tuple[EventType, Any]], now: Millis
+    db: Connection,
+    environment_id: EnvironmentId,
+    events: Sequence[tuple[EventType, Any]],
+    now: Millis,
+    *,
+    about: SubscriberId | None = None,
 ) -> None:
-    """Write events, each with its data, for the endpoints that listen to them."""
+    """Write events, each with its data, for the endpoints that listen to them; `about` is the person in question."""
     if events:
-        await _append_for(db, environment_id, await store.list_listeners(db, environment_id), events, now)
+        listeners = await store.list_listeners(db, environment_id)
+        await _append_for(db, environment_id, listeners, [(kind, data, about) for kind, data in events], now)
 
 
 def make_payload(kind: EventType, data: Any, now: Millis) -> str:
@@ -67,17 +75,19 @@ async def _append_for(
     db: Connection,
     environment_id: EnvironmentId,
     listeners: Listeners,
-    events: Sequence[tuple[EventType, Any]],
+    events: Sequence[tuple[EventType, Any, SubscriberId | None]],
     now: Millis,
 ) -> None:
-    event_rows, delivery_rows = [], []
-    for kind, data in events:
+    event_rows, delivery_rows, people_rows = [], [], []
+    for kind, data, about in events:
         ids = [one for one, kinds in listeners.items() if not kinds or kind in kinds]
         if ids:
             event_id = WebhookEventId(new_id(now))
             event_rows.append(store.event_row(environment_id, event_id, kind, make_payload(kind, data, now), now))
             delivery_rows += [store.queued_row(environment_id, one, event_id, now) for one in ids]
-    await store.insert_events(db, event_rows, delivery_rows)
+            if about is not None:
+                people_rows.append((environment_id, about, event_id))
+    await store.insert_events(db, event_rows, delivery_rows, people_rows)
 
 
 def _is_wanted(listeners: Listeners, kind: EventType) -> bool:

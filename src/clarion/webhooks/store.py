@@ -61,6 +61,7 @@ UPDATE_ENVELOPE = sql("""
 """)
 
 EVENTS = Insert("webhook_events", "environment_id", "id", "type", "payload", "created_at")
+EVENT_PEOPLE = Insert("webhook_event_people", "environment_id", "subscriber_id", "event_id")
 DELIVERIES = Insert(
     "webhook_deliveries",
     *("environment_id", "id", "endpoint_id", "event_id", "status", "attempt", "due_at"),
@@ -108,6 +109,12 @@ DELETE_OLD_DELIVERIES = sql("""
     DELETE FROM webhook_deliveries WHERE environment_id = :environment_id AND id IN (
         SELECT id FROM webhook_deliveries
         WHERE environment_id = :environment_id AND id <= :oldest ORDER BY id LIMIT :limit
+    )
+""")
+DELETE_OLD_EVENT_PEOPLE = sql("""
+    DELETE FROM webhook_event_people WHERE environment_id = :environment_id AND event_id IN (
+        SELECT event_id FROM webhook_event_people
+        WHERE environment_id = :environment_id AND event_id <= :oldest ORDER BY event_id LIMIT :limit
     )
 """)
 DELETE_OLD_EVENTS = sql("""
@@ -209,11 +216,17 @@ def delivery_row(delivery: Delivery) -> tuple[Any, ...]:
 
 
 async def insert_events(
-    db: Connection, events: Sequence[tuple[Any, ...]], deliveries: Sequence[tuple[Any, ...]]
+    db: Connection,
+    events: Sequence[tuple[Any, ...]],
+    deliveries: Sequence[tuple[Any, ...]],
+    people: Sequence[tuple[Any, ...]] = (),
 ) -> None:
+    """Insert events with their deliveries, and whom they are about."""
     if events:
         await db.insert_many(EVENTS, events)
         await db.insert_many(DELIVERIES, deliveries)
+    if people:
+        await db.insert_many(EVENT_PEOPLE, people)
 
 
 def filter_deliveries(
@@ -270,6 +283,7 @@ async def delete_old(db: Connection, environment_id: EnvironmentId, *, before: M
     if before <= 0:
         return 0
     bound = {"environment_id": environment_id, "oldest": last_id(Millis(before - 1)), "limit": limit}
+    await db.execute(DELETE_OLD_EVENT_PEOPLE, **bound)
     return await db.execute(DELETE_OLD_DELIVERIES, **bound) + await db.execute(DELETE_OLD_EVENTS, **bound)
 
 

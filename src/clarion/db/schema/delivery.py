@@ -53,6 +53,7 @@ awaited_receipts = Table(
     moment("sent_at"),
     moment("ask_at"),
     Index("awaited_receipts_due", "ask_at"),
+    Index("awaited_receipts_message", "environment_id", "message_id"),
 )
 
 early_reports = Table(
@@ -89,6 +90,16 @@ webhook_events = Table(
     text_("type"),
     text_("payload"),  # JSON object, as it is sent
     moment("created_at"),
+)
+
+webhook_event_people = Table(
+    "webhook_event_people",  # whom events are about; a table of its own, to find the few events of a person
+    metadata,
+    id_("environment_id", key=True),
+    id_("subscriber_id", key=True),
+    id_("event_id", key=True),
+    Index("webhook_event_people_event", "environment_id", "event_id"),
+    sqlite_with_rowid=False,
 )
 
 webhook_deliveries = Table(

@@ -106,6 +106,16 @@ online_people = Table(
     sqlite_with_rowid=False,
 )
 
+erasures = Table(
+    "erasures",  # of people with a long history, while they are under way
+    metadata,
+    id_("environment_id", key=True),
+    id_("subscriber_id", key=True),
+    text_("author"),  # JSON object: who asked for it
+    moment("requested_at"),
+    sqlite_with_rowid=False,
+)
+
 socket_hosts = Table(
     "socket_hosts",  # processes that serve sockets
     metadata,

@@ -92,6 +92,14 @@ CREATE TABLE environments (
 	UNIQUE (identifier),
 	CONSTRAINT environments_name UNIQUE (organization_id, name)
 );
+CREATE TABLE erasures (
+	environment_id BLOB NOT NULL,
+	subscriber_id BLOB NOT NULL,
+	author TEXT NOT NULL,
+	requested_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, subscriber_id)
+)
+ WITHOUT ROWID;
 CREATE TABLE idempotency_keys (
 	id BLOB NOT NULL,
 	environment_id BLOB NOT NULL,
@@ -384,6 +392,13 @@ CREATE TABLE webhook_endpoints (
 	updated_at BIGINT NOT NULL,
 	PRIMARY KEY (environment_id, id)
 );
+CREATE TABLE webhook_event_people (
+	environment_id BLOB NOT NULL,
+	subscriber_id BLOB NOT NULL,
+	event_id BLOB NOT NULL,
+	PRIMARY KEY (environment_id, subscriber_id, event_id)
+)
+ WITHOUT ROWID;
 CREATE TABLE webhook_events (
 	environment_id BLOB NOT NULL,
 	id BLOB NOT NULL,
@@ -428,6 +443,7 @@ CREATE TABLE workflows (
 CREATE INDEX audit_entries_actor ON audit_entries (environment_id, actor_id, id);
 CREATE INDEX audit_entries_target ON audit_entries (environment_id, target_type, target_id, id);
 CREATE INDEX awaited_receipts_due ON awaited_receipts (ask_at);
+CREATE INDEX awaited_receipts_message ON awaited_receipts (environment_id, message_id);
 CREATE INDEX digest_events_job ON digest_events (environment_id, job_id);
 CREATE INDEX digest_windows_subscriber ON digest_windows (environment_id, subscriber_id);
 CREATE UNIQUE INDEX idempotency_keys_digest ON idempotency_keys (digest);
@@ -475,6 +491,7 @@ CREATE INDEX triggers_splitting ON triggers (environment_id, priority, id) WHERE
 CREATE UNIQUE INDEX triggers_transaction ON triggers (environment_id, transaction_key);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (environment_id, endpoint_id, due_at, id) WHERE status = 'queued';
 CREATE INDEX webhook_deliveries_endpoint ON webhook_deliveries (environment_id, endpoint_id, id);
+CREATE INDEX webhook_event_people_event ON webhook_event_people (environment_id, event_id);
 CREATE UNIQUE INDEX workflow_versions_number ON workflow_versions (environment_id, workflow_id, number);
 CREATE UNIQUE INDEX workflows_key ON workflows (environment_id, "key") WHERE deleted_at IS NULL;
 CREATE TRIGGER subscriber_search_delete AFTER DELETE ON subscribers BEGIN

@@ -16,6 +16,7 @@ def upgrade() -> None:
     op.add_column("environments", sa.Column("deleted_at", sa.BigInteger(), nullable=True))
     op.add_column("triggers", sa.Column("trace_context", sa.Text(), nullable=True))
     _create_audit_entries()
+    _create_tables_of_people()
     op.create_table(
         "rate_limit_buckets",
         sa.Column("environment_id", ID, nullable=False),
@@ -60,3 +61,26 @@ def _create_audit_entries() -> None:
     )
     op.create_index("audit_entries_target", "audit_entries", ["environment_id", "target_type", "target_id", "id"])
     op.create_index("audit_entries_actor", "audit_entries", ["environment_id", "actor_id", "id"])
+
+
+def _create_tables_of_people() -> None:
+    """What finds the data of a person, to erase it."""
+    op.create_index("awaited_receipts_message", "awaited_receipts", ["environment_id", "message_id"])
+    op.create_table(
+        "webhook_event_people",
+        sa.Column("environment_id", ID, nullable=False),
+        sa.Column("subscriber_id", ID, nullable=False),
+        sa.Column("event_id", ID, nullable=False),
+        sa.PrimaryKeyConstraint("environment_id", "subscriber_id", "event_id"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("webhook_event_people_event", "webhook_event_people", ["environment_id", "event_id"])
+    op.create_table(
+        "erasures",
+        sa.Column("environment_id", ID, nullable=False),
+        sa.Column("subscriber_id", ID, nullable=False),
+        sa.Column("author", sa.Text(), nullable=False),
+        sa.Column("requested_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("environment_id", "subscriber_id"),
+        sqlite_with_rowid=False,
+    )

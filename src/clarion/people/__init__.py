@@ -1,0 +1,1 @@
+"""A person's data: what is stored of them in all tables, its export, and its erasure."""

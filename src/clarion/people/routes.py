@@ -1,0 +1,61 @@
+"""A person's data: export and erase."""
+
+from clarion.audit.recording import author_of
+from clarion.environments.model import list_missing_scopes
+from clarion.errors import Forbidden
+from clarion.http.operation import Call, DetachedCall, Transaction, operation
+from clarion.ids import SubscriberKey
+from clarion.integrations.verification import has_stored_response
+from clarion.people.erasure import erase_history, erase_rest, has_long_history
+from clarion.people.export import Position, parse_position, read_page
+from clarion.people.wire import ExportOut, ExportQuery
+from clarion.subscribers import store as subscribers
+from clarion.subscribers.wire import DeletedOut
+from clarion.vocabulary import Scope
+
+EXPORT_SCOPES = frozenset(
+    {Scope.SUBSCRIBERS_READ, Scope.TOPICS_READ, Scope.PREFERENCES_READ, Scope.EVENTS_READ, Scope.MESSAGES_READ}
+)
+"""An export has what these scopes show."""
+
+
+@operation(
+    "GET",
+    "/v2/subscribers/{subscriberId}/export",
+    scope=Scope.SUBSCRIBERS_READ,
+    query=ExportQuery,
+    transaction=Transaction.SCAN,
+    tag="Subscribers",
+)
+async def export_subscriber(call: Call, subscriber_key: SubscriberKey, query: ExportQuery) -> ExportOut:
+    """Export everything that is stored of a subscriber, a page at a time."""
+    missing = list_missing_scopes(call.caller.scopes, EXPORT_SCOPES)
+    if missing:
+        raise Forbidden(
+            f"An export has messages, events and preferences too; this API key lacks {', '.join(missing)}",
+            ctx={"missingScopes": missing},
+        )
+    person = await subscribers.get_subscriber(call.db, call.environment_id, subscriber_key)
+    position = Position() if query.after is None else parse_position(query.after)
+    return ExportOut.of(await read_page(call.db, person, position, limit=query.limit))
+
+
+async def _erase_history(call: DetachedCall, subscriber_key: SubscriberKey) -> None:
+    """Erase most of what a person with a long history has, so that the last unit of work is a short one."""
+    if not await has_long_history(call.database, call.environment_id, subscriber_key):
+        return
+    if not await has_stored_response(call):
+        await erase_history(call.database, call.environment_id, subscriber_key, author_of(call), call.services.clock)
+
+
+@operation(
+    "DELETE",
+    "/v2/subscribers/{subscriberId}",
+    scope=Scope.SUBSCRIBERS_WRITE,
+    precheck=_erase_history,
+    tag="Subscribers",
+)
+async def delete_subscriber(call: Call, subscriber_key: SubscriberKey) -> DeletedOut:
+    """Erase a subscriber and everything of theirs: subscriptions, preferences, messages, runs, triggers."""
+    await erase_rest(call.db, call.environment_id, subscriber_key, author_of(call), call.now)
+    return DeletedOut(acknowledged=True, status="deleted")

@@ -1,0 +1,38 @@
+"""Shapes of a person's data."""
+
+from typing import Annotated, Any, Self
+
+from msgspec import Meta
+
+from clarion.http.wire import Wire
+from clarion.people.export import MAX_ITEMS, Item, Page, encode_position
+
+
+class ExportQuery(Wire):
+    """`after` is the `next` of the page before."""
+
+    after: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=MAX_ITEMS)] = 500
+
+
+class ExportItemOut(Wire):
+    """What is stored: `kind` says what it is, and `data` has it, without members that have no value."""
+
+    kind: str
+    data: dict[str, Any]
+
+    @classmethod
+    def of(cls, item: Item) -> Self:
+        return cls(kind=item.kind, data=item.data)
+
+
+class ExportOut(Wire):
+    """A page of an export; `next` is null on the last one."""
+
+    data: list[ExportItemOut]
+    next: str | None
+
+    @classmethod
+    def of(cls, page: Page) -> Self:
+        following = None if page.next is None else encode_position(page.next)
+        return cls(data=[ExportItemOut.of(one) for one in page.items], next=following)

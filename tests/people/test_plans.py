@@ -1,0 +1,57 @@
+"""Export and erasure find the rows of a person by indexes, however many others there are."""
+
+from typing import Any
+
+import pytest
+
+from clarion.db.port import Database
+from clarion.db.query import Query
+from clarion.people import store
+from clarion.people.tables import EXPORTED, PersonTable
+from clarion.triggers import erasure
+from tests.plans import explain
+from tests.support import Site
+
+FOUND_BY: list[tuple[Query, str]] = [
+    (erasure.EMPTY_QUEUED_FOR_PERSON, "triggers_queued"),
+    (erasure.LIST_QUEUED_NAMING, "triggers_queued"),
+    (erasure.LIST_SPLITTING_NAMING, "triggers_splitting"),
+    (store.LIST_RUNS, "notifications_subscriber"),
+    (store.DELETE_MESSAGES, "messages_subscriber"),
+    (store.DELETE_EXPECTED_RECEIPTS, "awaited_receipts_message"),
+    (store.DELETE_THROTTLE_PASSES, "throttle_passes_subscriber"),
+    (store.DELETE_DIGEST_EVENTS, "digest_windows_subscriber"),
+]
+VALUES: dict[str, Any] = {
+    "subscriber_id": bytes(16),
+    "limit": 10,
+    "ids": [bytes(16)],
+    "lane": 1,
+    "name": "x",
+    "alone": "x",
+    "addresses": ["x"],
+}
+KEYS: dict[str, Any] = {"step": 1, "archived": False, "channel": "email", "address": "x"}
+
+
+@pytest.mark.parametrize(("query", "index"), FOUND_BY)
+async def test_an_erasure_walks_indexes(database: Database, site: Site, query: Query, index: str) -> None:
+    values = {name: value for name, value in VALUES.items() if name in query.names}
+
+    plan = await explain(database, query, environment_id=site.development.id, **values)
+
+    assert index in plan
+
+
+@pytest.mark.parametrize("table", EXPORTED, ids=lambda one: one.name)
+async def test_a_page_of_an_export_is_read_in_the_order_of_an_index(
+    database: Database, site: Site, table: PersonTable
+) -> None:
+    values = {name: value for name, value in VALUES.items() if name in table.next_rows.names}
+    keys = {f"key_{number}": KEYS.get(name, bytes(16)) for number, name in enumerate(table.keys)}
+
+    plan = await explain(database, table.next_rows, environment_id=site.development.id, **values, **keys)
+
+    assert "SCAN" not in plan
+    assert "Seq Scan" not in plan
+    assert "TEMP B-TREE" not in plan
