@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 COMMAND = Path(sys.executable).parent / "schemathesis"
 EXAMPLES = int(os.environ.get("CLARION_FUZZ_EXAMPLES", "0"))
 """How often each operation is tried in `make fuzz`; 0: a short run."""
-SHORT_SEQUENCES = 3
+SHORT_SEQUENCES = 10
 APPLICATION = "fuzzed"
 # A short run tries these sections on SQLite, and all others on PostgreSQL: about half of the operations each.
 ON_SQLITE = ("Inbox", "Preferences", "Topics", "Triggers", "Workflows", "Notifications", "Suppressions")
@@ -83,7 +83,7 @@ def options(store: list[str], description: dict[str, Any]) -> list[str]:
 
 def test_no_request_has_an_undocumented_answer(target: Target, store: list[str], tmp_path: Path) -> None:
     configuration = tmp_path / "schemathesis.toml"
-    sequences = EXAMPLES or SHORT_SEQUENCES
+    sequences = 5 * EXAMPLES or SHORT_SEQUENCES
     configuration.write_text(CONFIGURATION.format(key=target.key, application=APPLICATION, sequences=sequences))
     description = json.loads(httpx.get(f"{target.address}/openapi.json").content)
     protected = target.list_protected()
