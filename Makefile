@@ -17,7 +17,7 @@ NODE_RUNNER := $(BIN)/python web/node.py
 INBOX := src/clarion/web/files/inbox.js
 PUBLISHED := tests/browser/published
 
-.PHONY: help run test chaos hostile mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
+.PHONY: help run test chaos hostile fuzz mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
 	web web-check web-dev published
 
 help: ## show this list
@@ -37,6 +37,9 @@ chaos: install-dev ## kill processes fifty times under load, on both databases
 
 hostile: install-dev ## let a hostile tenant loose on the service for longer, on both databases
 	@CLARION_HOSTILE_ROUNDS=20 $(BIN)/pytest tests/hostile
+
+fuzz: install-dev ## try every operation of the API description 100 times and in sequences, on both databases
+	@CLARION_FUZZ_EXAMPLES=100 $(BIN)/pytest tests/contract
 
 mutants: install-dev ## put SAMPLE=100 small faults into the code, one at a time, and list those that no test notices
 	@$(BIN)/python -m tests.mutants --sample $(SAMPLE) --seed $(SEED)

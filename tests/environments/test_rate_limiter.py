@@ -14,7 +14,7 @@ from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, ManualClock, Millis
 from clarion.db.port import Connection, Database, Work
 from clarion.environments import actions, store
-from clarion.environments.allowances import PORTION_VALID
+from clarion.environments.allowances import MAX_PORTION
 from clarion.environments.options import EnvironmentOptions
 from clarion.environments.rate_limiter import CACHED_FOR, RateLimiter
 from clarion.errors import RateLimited
@@ -203,7 +203,7 @@ async def test_overloaded_processes_share_the_whole_rate(
             admitted[number] += await count_admitted(limiter, environment_id, 2)
         clock.move(10)
 
-    assert 0.95 * 1000 <= sum(admitted) - 200 <= 1000 + 200 * PORTION_VALID / SECOND
+    assert 0.95 * 1000 <= sum(admitted) - 200 <= 1000 + 200 * 3 * MAX_PORTION / SECOND
     assert min(admitted) > 100
 
 
@@ -253,7 +253,7 @@ async def test_processes_together_admit_no_more_than_the_bound(
         total = 0
         for end, cost in admitted[index:]:
             total += cost
-            extra = (end - begin + PORTION_VALID + 40) * rate / SECOND  # 40 ms: how far the clocks differ
+            extra = (end - begin + 3 * MAX_PORTION + 40) * rate / SECOND  # 40 ms: how far the clocks differ
             assert total <= max(limit.capacity, largest) + extra + 1e-6
 
 

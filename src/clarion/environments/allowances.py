@@ -1,8 +1,9 @@
 """What a process may admit under one rate limit: from a bucket of its own, or from portions of a shared one.
 
-A portion has the tokens of a quarter of a second at most, and is valid for half a second. Tokens that are used within a
-period were therefore taken from the bucket within that period or half a second before: all processes together admit at
-most `burst + rate * (seconds + 0.5)` in any period.
+A portion has the tokens of a quarter of a second at most, and is valid for a second. Tokens that are used within a
+period were therefore taken from the bucket within that period or a second before, and each process has at most those
+of a quarter of a second when it begins: together they admit at most
+`burst + rate * (seconds + min(1, processes / 4))`.
 """
 
 import asyncio
@@ -14,9 +15,10 @@ from clarion.clock import SECOND, Clock, Millis
 from clarion.environments.buckets import Portion
 from clarion.rate_limits import RateLimit
 
-PORTION = Millis(SECOND // 4)
-"""A portion has the tokens that the process is expected to use in this time, at most those of the limit."""
-PORTION_VALID = Millis(SECOND // 2)
+PORTION_VALID = SECOND
+"""How long the tokens of a portion may be used; it has those that the process is expected to use in this time."""
+MAX_PORTION = Millis(SECOND // 4)
+"""A portion has no more tokens than the limit allows in this time."""
 _MIN_PAUSE = Millis(50)
 _MAX_PAUSE = SECOND
 
@@ -145,9 +147,9 @@ class SharedAllowance:
             self._pause(cost, portion, now)
 
     def _expected(self, elapsed: int) -> float:
-        """How much is going to be used in the time of a portion, if requests come as since the last one."""
-        at_this_rate = self._used * PORTION / max(1, elapsed)
-        return min(at_this_rate, self._limit.per_second * PORTION / SECOND)
+        """How much is going to be used while a portion is valid, if requests come as since the last one."""
+        at_this_rate = self._used * PORTION_VALID / max(1, elapsed)
+        return min(at_this_rate, self._limit.per_second * MAX_PORTION / SECOND)
 
     def _pause(self, cost: int, portion: Portion, now: Millis) -> None:
         """Refuse requests for a while without asking the store, which has nothing more to give."""

@@ -13,6 +13,7 @@ from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorB
 from clarion.http.examples import example_of
 from clarion.http.idempotency import MAX_KEY_LENGTH
 from clarion.http.operation import Operation, RawResponse, Transaction
+from clarion.http.queries import list_optional_values
 from clarion.http.wire import CheckedText, Wire
 
 _ABOUT = """Clarion delivers notifications to people in-app and by email, SMS, chat and push.
@@ -29,6 +30,7 @@ _IDEMPOTENCY_KEY = {
     "schema": {"type": "string", "maxLength": MAX_KEY_LENGTH},
 }
 _IGNORED_KEY = _IDEMPOTENCY_KEY | {"description": "Ignored: reading is safe to repeat.", "schema": {"type": "string"}}
+_UNUSED_KEY = _IGNORED_KEY | {"description": "Ignored: this is done each time."}
 _MEANINGS = {
     400: "The request is malformed",
     401: "No, unknown, revoked or expired API key",
@@ -136,10 +138,18 @@ def _parameters(operation: Operation, schemas: _Schemas) -> Iterable[dict[str, A
         yield {"name": name, "in": "path", "required": True, "schema": schema}
     if operation.query_shape is not None:
         shape = schemas.parameters_of(operation.query_shape)
+        may_be_empty = list_optional_values(operation.query_shape)
         for name, schema in shape["properties"].items():
-            yield {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
+            parameter = {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
+            yield parameter | ({"allowEmptyValue": True} if name in may_be_empty else {})
     if operation.scope is not None or operation.is_for_subscribers:
-        yield _IGNORED_KEY if operation.is_safe else _IDEMPOTENCY_KEY
+        yield _idempotency_key(operation)
+
+
+def _idempotency_key(operation: Operation) -> dict[str, Any]:
+    if operation.is_safe:
+        return _IGNORED_KEY
+    return _UNUSED_KEY if operation.transaction is Transaction.NONE else _IDEMPOTENCY_KEY
 
 
 def _responses(operation: Operation, schemas: _Schemas) -> dict[str, Any]:

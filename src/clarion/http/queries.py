@@ -56,6 +56,11 @@ def make_query_reader(shape: type[T]) -> Callable[[bytes], T]:
     return read
 
 
+def list_optional_values(shape: type[Wire]) -> frozenset[str]:
+    """The parameters that may have an empty value, which is the same as none; an empty text is a value."""
+    return frozenset(field.encode_name for field in _fields(shape) if _kind(field.type) is not str)
+
+
 def parse_query(raw: bytes) -> dict[str, list[str]]:
     """The values of each name in order; `name[]` and `name[0]` are the same as `name` repeated."""
     found: dict[str, list[str]] = {}
