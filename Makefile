@@ -17,7 +17,7 @@ NODE_RUNNER := $(BIN)/python web/node.py
 INBOX := src/clarion/web/files/inbox.js
 PUBLISHED := tests/browser/published
 
-.PHONY: help run test chaos hostile mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
+.PHONY: help run test chaos faults hostile soak mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
 	web web-check web-dev published
 
 help: ## show this list
@@ -37,6 +37,9 @@ chaos: install-dev ## kill processes fifty times under load, on both databases
 
 hostile: install-dev ## let a hostile tenant loose on the service for longer, on both databases
 	@CLARION_HOSTILE_ROUNDS=20 $(BIN)/pytest tests/hostile
+
+faults: install-dev ## fill the disk, cut PostgreSQL off, and open ten thousand idle connections
+	@CLARION_IDLE_CONNECTIONS=10000 $(BIN)/pytest tests/faults tests/hostile/test_connections.py
 
 mutants: install-dev ## put SAMPLE=100 small faults into the code, one at a time, and list those that no test notices
 	@$(BIN)/python -m tests.mutants --sample $(SAMPLE) --seed $(SEED)
