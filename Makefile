@@ -41,6 +41,9 @@ hostile: install-dev ## let a hostile tenant loose on the service for longer, on
 faults: install-dev ## fill the disk, cut PostgreSQL off, and open ten thousand idle connections
 	@CLARION_IDLE_CONNECTIONS=10000 $(BIN)/pytest tests/faults tests/hostile/test_connections.py
 
+soak: install-dev ## twenty minutes of mixed load on each database, by a clock that makes them four days
+	@CLARION_SOAK_SECONDS=$${CLARION_SOAK_SECONDS:-1200} $(BIN)/pytest -s tests/soak
+
 mutants: install-dev ## put SAMPLE=100 small faults into the code, one at a time, and list those that no test notices
 	@$(BIN)/python -m tests.mutants --sample $(SAMPLE) --seed $(SEED)
 

@@ -1,5 +1,6 @@
-"""A disk that is full: writes get a 503, reads go on, and nothing is half-written; more room is enough to recover."""
+"""A store that cannot grow or be written to: writes get a 503, reads go on, and nothing is half-written."""
 
+import asyncio
 import itertools
 import resource
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from tests.chaos.invariants import find_broken
 from tests.chaos.test_kills import open_store
 from tests.faults.conftest import Accepted, wait_for_status
 from tests.hostile.target import Target
+from tests.processes import Start
 
 
 @contextmanager
@@ -51,3 +53,25 @@ async def test_a_full_disk_is_a_503_until_there_is_room_again(embedded: Target) 
         assert await database.scan(find_broken) == {}
     finally:
         await database.close()
+
+
+async def test_a_store_that_is_read_only_is_served_for_reading(start: Start, tmp_path: Path) -> None:
+    key, store = "key-of-a-read-only-store", ["--data-dir", str(tmp_path)]
+    first = start("serve", *store, CLARION_DEVELOPMENT_API_KEY=key)
+    async with first.client(key) as client:
+        await client.post("/v2/subscribers", json={"subscriberId": "ada"})
+    assert await asyncio.to_thread(first.stop) == 0
+    # SQLite takes a file of a later write version as read-only. Permissions would not stop an administrator.
+    with (tmp_path / "clarion.db").open("r+b") as file:
+        file.seek(18)
+        file.write(b"\x03")
+
+    second = start("serve", *store)
+    async with second.client(key) as client:
+        read = await client.get("/v2/subscribers/ada")
+        refused = await client.patch("/v2/subscribers/ada", json={"firstName": "Ada"})
+        unchanged = await client.get("/v2/subscribers/ada")
+
+    assert read.status_code == 200
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+    assert unchanged.json() == read.json()

@@ -18,6 +18,7 @@ from rich.console import Console
 from clarion import __version__
 from clarion.app import Application, open_application
 from clarion.cli.open_files import choose_max_connections, choose_max_sockets, raise_open_files
+from clarion.clock import Clock
 from clarion.errors import SettingsError
 from clarion.http.connections import ConnectionLimits, ConnectionTable
 from clarion.http.protocol import LimitedProtocol
@@ -31,22 +32,22 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 log = logging.getLogger(__name__)
 
 
-def run_serve(settings: Settings) -> None:
-    _run(settings, _serve_api(settings, has_worker=True))
+def run_serve(settings: Settings, clock: Clock | None = None) -> None:
+    _run(settings, _serve_api(settings, clock, has_worker=True))
 
 
-def run_api(settings: Settings) -> None:
-    _run(settings, _serve_api(settings))
+def run_api(settings: Settings, clock: Clock | None = None) -> None:
+    _run(settings, _serve_api(settings, clock))
 
 
-def run_worker(settings: Settings) -> None:
-    _run(settings, _work(settings))
+def run_worker(settings: Settings, clock: Clock | None = None) -> None:
+    _run(settings, _work(settings, clock))
 
 
-async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
+async def _serve_api(settings: Settings, clock: Clock | None, *, has_worker: bool = False) -> None:
     """Serve the API; with a worker it is a complete installation, which also migrates the store."""
     with _open_socket(settings) as listener:
-        opening = open_application(settings, migrate=has_worker, makes_keys=True)
+        opening = open_application(settings, migrate=has_worker, makes_keys=True, clock=clock)
         async with opening as application, _Shutdown() as shutdown:
             _tune_garbage_collection()
             shutdown.run(application.run_maintenance())
@@ -63,8 +64,8 @@ async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
                 await server.serve(sockets=[listener])
 
 
-async def _work(settings: Settings) -> None:
-    async with open_application(settings) as application, _Shutdown() as shutdown:
+async def _work(settings: Settings, clock: Clock | None) -> None:
+    async with open_application(settings, clock=clock) as application, _Shutdown() as shutdown:
         shutdown.run(application.run_maintenance())
         shutdown.run(application.run_engine())
         shutdown.run(application.realtime.run())
