@@ -17,7 +17,7 @@ NODE_RUNNER := $(BIN)/python web/node.py
 INBOX := src/clarion/web/files/inbox.js
 PUBLISHED := tests/browser/published
 
-.PHONY: help run test chaos hostile fuzz mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
+.PHONY: help run test chaos faults fuzz hostile soak mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
 	web web-check web-dev published
 
 help: ## show this list
@@ -40,6 +40,12 @@ hostile: install-dev ## let a hostile tenant loose on the service for longer, on
 
 fuzz: install-dev ## try every operation of the API description 100 times and in sequences, on both databases
 	@CLARION_FUZZ_EXAMPLES=100 $(BIN)/pytest tests/contract
+
+faults: install-dev ## fill the disk, cut PostgreSQL off, and open ten thousand idle connections
+	@CLARION_IDLE_CONNECTIONS=10000 $(BIN)/pytest tests/faults tests/hostile/test_connections.py
+
+soak: install-dev ## twenty minutes of mixed load on each database, by a clock that makes them four days
+	@CLARION_SOAK_SECONDS=$${CLARION_SOAK_SECONDS:-1200} $(BIN)/pytest -s tests/soak
 
 mutants: install-dev ## put SAMPLE=100 small faults into the code, one at a time, and list those that no test notices
 	@$(BIN)/python -m tests.mutants --sample $(SAMPLE) --seed $(SEED)

@@ -186,7 +186,7 @@ class Application(Struct, frozen=True, kw_only=True):
 
 @asynccontextmanager
 async def open_application(
-    settings: Settings, *, migrate: bool = False, makes_keys: bool = False
+    settings: Settings, *, migrate: bool = False, makes_keys: bool = False, clock: Clock | None = None
 ) -> AsyncIterator[Application]:
     """Open everything that the settings describe; on exit, write what is buffered and close the store.
 
@@ -200,7 +200,7 @@ async def open_application(
         await require_current_store(settings)
     database = await open_store(settings)
     try:
-        clock = SystemClock()
+        clock = clock or SystemClock()
         first_keys = await prepare_store(database, settings, vault, clock, makes_keys=makes_keys)
         async with ProviderGateway(EgressGuard(settings.egress_allow)) as gateway:
             application = build_application(

@@ -44,7 +44,7 @@ class Target:
 
     def __init__(self, process: Process, log: Path, store: list[str]) -> None:
         self.process = process
-        self._store = dict(zip(store[::2], store[1::2], strict=True))
+        self.store = dict(zip(store[::2], store[1::2], strict=True))
         self._log = log
         parts = urlsplit(process.address)
         self.host, self.port = parts.hostname or "", parts.port or 0
@@ -96,9 +96,9 @@ class Target:
     @asynccontextmanager
     async def stalled_store(self) -> AsyncIterator[None]:
         """Keep the store from writing triggers during the body, as a disk that does not respond would."""
-        url = self._store.get("--database-url")
+        url = self.store.get("--database-url")
         if url is None:
-            path = Path(self._store["--data-dir"]) / "clarion.db"
+            path = Path(self.store["--data-dir"]) / "clarion.db"
             with closing(sqlite3.connect(path, isolation_level=None)) as store:
                 store.execute("BEGIN IMMEDIATE")
                 yield

@@ -20,6 +20,7 @@ from clarion.app import Application, open_application
 from clarion.cli.configuration import log_settings_warnings
 from clarion.cli.hangup import handle_hangup, ignore_hangup
 from clarion.cli.open_files import choose_max_connections, choose_max_sockets, raise_open_files
+from clarion.clock import Clock
 from clarion.errors import SettingsError
 from clarion.http.connections import ConnectionLimits, ConnectionTable
 from clarion.http.protocol import LimitedProtocol
@@ -34,22 +35,22 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 log = logging.getLogger(__name__)
 
 
-def run_serve(settings: Settings) -> None:
-    _run(settings, _serve_api(settings, has_worker=True))
+def run_serve(settings: Settings, clock: Clock | None = None) -> None:
+    _run(settings, _serve_api(settings, clock, has_worker=True))
 
 
-def run_api(settings: Settings) -> None:
-    _run(settings, _serve_api(settings))
+def run_api(settings: Settings, clock: Clock | None = None) -> None:
+    _run(settings, _serve_api(settings, clock))
 
 
-def run_worker(settings: Settings) -> None:
-    _run(settings, _work(settings))
+def run_worker(settings: Settings, clock: Clock | None = None) -> None:
+    _run(settings, _work(settings, clock))
 
 
-async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
+async def _serve_api(settings: Settings, clock: Clock | None, *, has_worker: bool = False) -> None:
     """Serve the API; with a worker it is a complete installation, which also migrates the store."""
     with _open_socket(settings) as listener:
-        opening = open_application(settings, migrate=has_worker, makes_keys=True)
+        opening = open_application(settings, migrate=has_worker, makes_keys=True, clock=clock)
         kind = "serve" if has_worker else "api"
         async with opening as application, application.monitor.listen(kind) as watched, _Shutdown() as shutdown:
             _tune_garbage_collection()
@@ -69,8 +70,8 @@ async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
                 await server.serve(sockets=[listener])
 
 
-async def _work(settings: Settings) -> None:
-    opening = open_application(settings)
+async def _work(settings: Settings, clock: Clock | None) -> None:
+    opening = open_application(settings, clock=clock)
     async with opening as application, application.monitor.listen("worker") as watched, _Shutdown() as shutdown:
         shutdown.run(application.monitor.run("worker"))
         shutdown.run(application.run_maintenance())

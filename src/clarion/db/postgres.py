@@ -193,7 +193,12 @@ class PostgresDatabase:
         self._unit_count += 1
         try:
             async with self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
-                yield connection
+                try:
+                    yield connection
+                except asyncpg.ReadOnlySQLTransactionError:
+                    # The server may have become a standby: the next connection may reach another, or find it writable.
+                    connection.terminate()
+                    raise
         except _UNAVAILABLE as error:
             raise StoreUnavailable(f"PostgreSQL cannot be used now: {error}") from error
         finally:

@@ -27,6 +27,7 @@ _HEAD_TOO_LARGE = (
     f"The head of the request has more than {MAX_HEADERS} headers or {MAX_HEAD_BYTES} bytes; send fewer or shorter ones"
 )
 _HEAD_TOO_SLOW = "The head of the request did not arrive in time; send it again"
+_BODY_TOO_SHORT = "The body of the request ended early; send it again"
 _BODY_TOO_SLOW = "The body of the request did not arrive in time; send it again"
 _BUSY = "The service has too many connections; try again"
 
@@ -60,6 +61,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._lingering_bytes = 0
         self._began = 0
         self._unsent_bytes = 0
+        self._is_half_closed = False
         self.deadline = NEVER
 
     # Called by the transport
@@ -94,6 +96,13 @@ class LimitedProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._phase is _Phase.HEAD and self._head_bytes > MAX_HEAD_BYTES:
             self._refuse(431, _HEAD_TOO_LARGE)
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """The client sends no more; returns whether the connection stays open, for a response that it may wait for."""
+        if self._phase is _Phase.BODY:
+            self._refuse(400, _BODY_TOO_SHORT)
+        self._is_half_closed = self._phase is _Phase.RUNNING
+        return self._is_half_closed
 
     # Called by the parser
 
@@ -136,6 +145,8 @@ class LimitedProtocol(HttpToolsProtocol):
             self._start_asgi_task(cycle, app)
         elif self._phase is _Phase.RUNNING:
             self._wait()
+            if self._is_half_closed:
+                self.transport.close()
 
     def _should_upgrade(self) -> bool:
         """Whether the request that was just read is for another protocol; all others are served as HTTP."""
