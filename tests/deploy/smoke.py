@@ -138,9 +138,8 @@ def service_environ(name: str, python: Path, folder: Path) -> dict[str, str]:
 
 def image_environ(python: Path, data: Path) -> dict[str, str]:
     """The variables of the image, and none of this process but for the language."""
-    image = files.image_environment()
-    moved = {"PATH": f"{python.parent}:/usr/local/bin:/usr/bin:/bin", "CLARION_DATA_DIR": str(data), "LANG": "C.UTF-8"}
-    return image | moved
+    placed = {name: value.replace("/data", str(data)) for name, value in files.image_environment().items()}
+    return placed | {"PATH": f"{python.parent}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 
 
 @contextmanager

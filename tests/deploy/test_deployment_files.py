@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from clarion import __version__
 from clarion.cli.commands import app
 from clarion.settings import Settings, known_settings
 from clarion.settings_sources import CONFIG_VARIABLE
@@ -38,6 +39,7 @@ def test_every_file_names_the_version_of_the_package() -> None:
     images = {service["image"] for name, service in compose["services"].items() if name != "postgres"}
     (image,) = files.kustomization("core")["images"]
 
+    assert files.VERSION == __version__
     assert images == {f"clarion:{files.VERSION}"}
     assert image == {"name": "clarion", "newTag": files.VERSION}
     assert list(files.find_objects("Job")) == [f"clarion-migrate-{files.VERSION.replace('.', '-')}"]
@@ -85,7 +87,10 @@ def test_the_image_runs_as_a_user_without_rights_and_has_no_build_tools() -> Non
     assert not any(word in arguments for name, arguments in image for word in ("pip", "apt", "npm") if name == "RUN")
     assert all("--require-hashes" in part for _, text in build for part in text.split("&&") if " -r " in part)
     assert files.image_healthcheck() == ["python", "-m", "clarion.healthcheck"]
-    assert ("VOLUME", files.image_environment()["CLARION_DATA_DIR"]) in image
+    environ = files.image_environment()
+    assert ("VOLUME", environ["CLARION_DATA_DIR"]) in image
+    # Migrations of SQLite need temporary files, and without this variable a /tmp that can be written.
+    assert environ["SQLITE_TMPDIR"] == environ["CLARION_DATA_DIR"]
 
 
 def test_what_the_image_copies_is_in_the_context_and_nothing_else_is() -> None:
