@@ -39,7 +39,7 @@ def test_every_file_names_the_version_of_the_package() -> None:
     images = {service["image"] for name, service in compose["services"].items() if name != "postgres"}
     (image,) = files.kustomization("core")["images"]
 
-    assert files.VERSION == __version__
+    assert __version__ == files.VERSION
     assert images == {f"clarion:{files.VERSION}"}
     assert image == {"name": "clarion", "newTag": files.VERSION}
     assert list(files.find_objects("Job")) == [f"clarion-migrate-{files.VERSION.replace('.', '-')}"]
