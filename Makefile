@@ -18,7 +18,7 @@ INBOX := src/clarion/web/files/inbox.js
 PUBLISHED := tests/browser/published
 
 .PHONY: help run test chaos faults fuzz hostile soak mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
-	web web-check web-dev published
+	web web-check web-dev published dist dist-check deploy-check sbom audit install-release
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -58,6 +58,21 @@ profile: install-bench ## flame graphs and SQL of WORKLOAD=trigger on SYSTEM=sql
 
 check: install-dev lint types imports web-check test ## what CI runs: format, lint, types, imports, tests
 
+dist: install-dev web ## wheel and sdist, with the files for browsers, in dist/
+	@rm -rf dist && $(BIN)/hatchling build -d dist
+
+dist-check: dist ## install what `make dist` built into an empty environment, and run it there as the deployment files do
+	@$(BIN)/python -m tests.deploy.smoke dist
+
+deploy-check: install-dev install-release ## lint deploy/ with hadolint, kubernetes-validate, check-jsonschema, yamllint and systemd-analyze
+	@$(BIN)/python -m tests.deploy.lint
+
+sbom: install-release dist ## list everything that is installed at run time, as CycloneDX, in dist/
+	@$(BIN)/python -m tests.deploy.sbom dist
+
+audit: install-release ## ask the advisory database of PyPI about the packages of requirements/run.txt
+	@$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements/run.txt
+
 web-check: web-dev ## types, format, lint and tests of web/, and the size of the inbox element
 	@$(NODE_RUNNER) npm run --silent types && $(NODE_RUNNER) npm run --silent lint
 	@$(NODE_RUNNER) npm run --silent test
@@ -68,6 +83,8 @@ install: $(VENV)/installed ## install .venv/bin/clarion
 install-dev: $(VENV)/installed-dev
 
 install-bench: $(VENV)/installed-bench
+
+install-release: $(VENV)/installed-release
 
 web-dev: web/node_modules/.installed-dev
 
@@ -96,9 +113,10 @@ lock: install-dev ## update requirements/*.txt from pyproject.toml
 	@$(LOCK) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
 	@$(LOCK) --group web -o requirements/web.txt
 	@$(LOCK) --group bench -c requirements/run.txt -c requirements/dev.txt -o requirements/bench.txt
+	@$(LOCK) --group release -c requirements/run.txt -c requirements/dev.txt -o requirements/release.txt
 
 clean: ## remove the virtual environment and caches (never data)
-	@rm -rf $(VENV) web/node_modules $(dir $(INBOX)) $(PUBLISHED)/node_modules $(PUBLISHED)/dist .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) dist web/node_modules $(dir $(INBOX)) $(PUBLISHED)/node_modules $(PUBLISHED)/dist .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -120,6 +138,11 @@ $(VENV)/installed-dev: requirements/dev.txt $(VENV)/installed | $(VENV)/bin/pyth
 $(VENV)/installed-bench: requirements/bench.txt $(VENV)/installed-dev | $(VENV)/bin/python
 	@echo "Installing the benchmark tools ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	@touch $@
+
+$(VENV)/installed-release: requirements/release.txt $(VENV)/installed-dev | $(VENV)/bin/python
+	@echo "Installing the tools of a release ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.txt
 	@touch $@
 
 $(VENV)/installed-web: requirements/web.txt | $(VENV)/bin/python

@@ -1,8 +1,6 @@
 """Where the values of settings come from: variables, files of secrets, and the configuration file."""
 
-import difflib
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -114,6 +112,8 @@ def _read_secret(path: str, name: str) -> Secret:
 
 
 def _read_config(path: Path, known: Sequence[KnownSetting]) -> dict[str, str]:
+    import tomllib  # noqa: PLC0415 - most starts have no such file
+
     try:
         parsed = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -160,6 +160,8 @@ def _hint(name: str, names: Collection[str]) -> str:
 
 
 def _find_nearest(name: str, names: Collection[str]) -> str | None:
+    import difflib  # noqa: PLC0415 - used for mistakes only
+
     return next(iter(difflib.get_close_matches(name, sorted(names), n=1)), None)
 
 
