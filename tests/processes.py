@@ -7,7 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -36,11 +36,12 @@ class Process:
         *,
         log: Path | None = None,
         open_files: tuple[int, int] | None = None,
+        command: Sequence[str] = COMMAND,
     ) -> None:
         """Start it; `open_files` are the soft and the hard limit that it starts with."""
         with Path(log or os.devnull).open("w") as errors:
             self.popen = subprocess.Popen(
-                [*COMMAND, *arguments],
+                [*command, *arguments],
                 env=clean_environ(environ),
                 stdout=subprocess.PIPE,
                 stderr=errors,
