@@ -5,7 +5,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 # These tests kill processes at certain moments. Two of them at the same time would delay each other.
-ONE_WORKER = ("tests/chaos/", "tests/hostile/", "tests/e2e/test_processes.py")
+ONE_WORKER = ("tests/chaos/", "tests/hostile/", "tests/e2e/test_processes.py", "tests/monitoring/test_prometheus.py")
 # These share a browser and a service on each database.
 BROWSER = "tests/browser/"
 

@@ -119,6 +119,7 @@ def _make_server(application: Application, table: ConnectionTable) -> uvicorn.Se
     return _Server(
         uvicorn.Config(
             application.asgi,
+            interface="asgi3",
             lifespan="off",
             log_config=None,
             access_log=False,

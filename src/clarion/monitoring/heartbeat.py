@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from clarion import __version__
 from clarion.clock import MINUTE, SECOND, Clock, Millis
-from clarion.db.port import Connection, Database, Dialect
+from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import Query, sql
 from clarion.errors import StoreUnavailable
 from clarion.ids import new_id
@@ -81,14 +81,7 @@ class ProcessRow(Struct, frozen=True, kw_only=True):
     report: Report
     now: Millis
     """By the clock of the database."""
-    is_local: bool
-    """Whether it runs on this machine for sure, as it does beside a file."""
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether it has missed few heartbeats; and, if it ran on this machine, whether it still exists."""
-        missed = self.now - self.seen_at > _MISSED * self.report.interval_seconds * SECOND
-        return not missed and (not self.is_local or _exists(self.pid))
+    is_alive: bool
 
     @property
     def clock_offset_seconds(self) -> float:
@@ -98,21 +91,41 @@ class ProcessRow(Struct, frozen=True, kw_only=True):
 
 async def list_processes(db: Connection) -> list[ProcessRow]:
     """The processes that are alive, and those that died within the last minutes."""
-    return [
-        ProcessRow(
-            kind=row["kind"],
-            host=row["host"],
-            pid=row["pid"],
-            version=row["version"],
-            started_at=row["started_at"],
-            seen_at=row["seen_at"],
-            clock_at=row["clock_at"],
-            report=msgspec.json.decode(row["report"], type=Report),
-            now=row["now"],
-            is_local=db.dialect is Dialect.SQLITE and row["host"] == socket.gethostname(),
-        )
-        for row in await db.fetch(LIST_PROCESSES[db.dialect])
-    ]
+    return [_process_row(row, db.dialect) for row in await db.fetch(LIST_PROCESSES[db.dialect])]
+
+
+def _process_row(row: Row, dialect: Dialect) -> ProcessRow:
+    report = msgspec.json.decode(row["report"], type=Report)
+    return ProcessRow(
+        kind=row["kind"],
+        host=row["host"],
+        pid=row["pid"],
+        version=row["version"],
+        started_at=row["started_at"],
+        seen_at=row["seen_at"],
+        clock_at=row["clock_at"],
+        report=report,
+        now=row["now"],
+        is_alive=is_recent(row["now"] - row["seen_at"], report) and _may_exist(row, dialect),
+    )
+
+
+def is_recent(age: int, report: Report) -> bool:
+    """Whether a process whose last heartbeat is so many milliseconds old has missed few others."""
+    return age <= _MISSED * report.interval_seconds * SECOND
+
+
+def _may_exist(row: Row, dialect: Dialect) -> bool:
+    """Whether a process is still there, where that can be found out: beside a file it ran on this machine."""
+    if dialect is not Dialect.SQLITE or row["host"] != socket.gethostname():
+        return True
+    try:
+        os.kill(row["pid"], 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 class _Counts(Struct, frozen=True):
@@ -198,13 +211,3 @@ class Heartbeat:
             sent=sent,
             failed=failed,
         )
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
