@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from clarion.clock import SECOND, Millis
-from clarion.engine.records import Run
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.unit import UnitResult
 from clarion.ids import NotificationId, id_millis
@@ -30,21 +29,25 @@ class RecordedSends(Struct, frozen=True):
 def measure_unit(measures: Measures, done: UnitResult, now: Millis) -> None:
     """Count what a unit of work did; `now` is the moment at which it was durable."""
     measures.batches[Batch.UNIT].observe(done.runs)
+    started: list[float] = []
+    completed: list[float] = []
+    # This runs for each trigger, so it calls as little as it can.
     for run in done.delivered:
-        if run.messages:
-            _count_messages(measures, run)
         if run.is_new:
-            measures.started_runs += 1
             seconds = (now - run.trigger.created_at) / SECOND
-            measures.lane_seconds.observe(seconds)
-            if _has_ended(run):
-                measures.completed_runs += 1
-                measures.run_seconds.observe(seconds)
+            started.append(seconds)
+            # Steps are worked on in their order, so the last one says whether any is left.
+            if run.jobs and run.jobs[-1].status in FINISHED:
+                completed.append(seconds)
+    measures.started_runs += len(started)
+    _count_messages(measures, done)
     for one in done.resumed:
-        measures.lane_seconds.observe((now - one.due_at) / SECOND)
-        if _has_ended(one.run):
-            measures.completed_runs += 1
-            measures.run_seconds.observe((now - one.began_at) / SECOND)
+        started.append((now - one.due_at) / SECOND)
+        if one.run.jobs[-1].status in FINISHED and not one.run.is_canceled:
+            completed.append((now - one.began_at) / SECOND)
+    measures.lane_seconds.observe_all(started)
+    measures.run_seconds.observe_all(completed)
+    measures.completed_runs += len(completed)
 
 
 def measure_sends(measures: Measures, recorded: RecordedSends, now: Millis) -> None:
@@ -68,17 +71,15 @@ def find_trigger_moment(send: ClaimedSend) -> Millis | None:
     return id_millis(messages[0].trigger_id) if messages else None
 
 
-def _has_ended(run: Run) -> bool:
-    # Steps are worked on in their order, so the last one says whether any is left.
-    return bool(run.jobs) and run.jobs[-1].status in FINISHED and not run.is_canceled
-
-
-def _count_messages(measures: Measures, run: Run) -> None:
-    for one in run.messages:
-        if one.channel is Channel.IN_APP:
-            measures.messages[_IN_APP_SENT] += 1
-        elif one.status is MessageStatus.WARNING:
-            measures.messages[one.channel.value, MessageOutcome.SKIPPED] += 1
+def _count_messages(measures: Measures, done: UnitResult) -> None:
+    in_app = 0
+    for run in done.delivered:
+        for message in run.messages:
+            if message.channel is Channel.IN_APP:
+                in_app += 1
+            elif message.status is MessageStatus.WARNING:
+                measures.messages[message.channel.value, MessageOutcome.SKIPPED] += 1
+    measures.messages[_IN_APP_SENT] += in_app
 
 
 def _name_outcome(send: ClaimedSend, message_id: object, status: MessageStatus) -> MessageOutcome:

@@ -1,7 +1,7 @@
 """Histograms with fixed bounds."""
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 REQUEST_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 PROVIDER_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -27,9 +27,11 @@ class Histogram:
         self.counts[bisect_left(self.bounds, value)] += 1
         self.total += value
 
-    def observe_all(self, values: Iterable[float]) -> None:
+    def observe_all(self, values: Sequence[float]) -> None:
+        bounds, counts = self.bounds, self.counts
         for value in values:
-            self.observe(value)
+            counts[bisect_left(bounds, value)] += 1
+        self.total += sum(values)
 
     @property
     def count(self) -> int:

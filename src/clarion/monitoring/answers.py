@@ -1,7 +1,7 @@
 """What a process answers those who watch it: /live, /ready and /metrics, on either port."""
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 
 from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -17,7 +17,7 @@ from clarion.monitoring.store_state import StoreWatch
 from clarion.secret import Secret
 from clarion.watchdog import LoopWatchdog
 
-LIVE, READY, METRICS = "/live", "/ready", "/metrics"
+_PATHS = frozenset({"/live", "/ready", "/metrics"})
 _JSON = b"application/json"
 _TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 _METHODS = ("GET", "HEAD")
@@ -82,15 +82,19 @@ class Answers:
 
 def add_answers(inner: ASGIApp, answers: Answers) -> ASGIApp:
     """Answer on the port of the API as well; such requests are neither logged nor counted."""
-    paths = (LIVE, READY, METRICS)
 
-    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["path"] in paths and scope["method"] in _METHODS:
+    # Not a coroutine of its own, which every request would pay for.
+    def serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return answer(scope, receive, send) if scope["path"] in _PATHS else inner(scope, receive, send)
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        found = None
+        if scope["method"] in _METHODS:
             found = await answers.answer(scope["path"], dict(scope["headers"]), is_public=True)
-            if found is not None:
-                await _send(found, send, with_body=scope["method"] == "GET")
-                return
-        await inner(scope, receive, send)
+        if found is None:
+            await inner(scope, receive, send)
+        else:
+            await _send(found, send, with_body=scope["method"] == "GET")
 
     return serve
 
