@@ -119,6 +119,7 @@ def _make_server(application: Application, table: ConnectionTable) -> uvicorn.Se
     return _Server(
         uvicorn.Config(
             application.asgi,
+            # It would take a function that is no coroutine for an application of an older protocol.
             interface="asgi3",
             lifespan="off",
             log_config=None,
