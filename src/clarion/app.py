@@ -40,7 +40,6 @@ from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
 from clarion.errors import StoreUnavailable
 from clarion.http.cors import INBOX_PATHS
-from clarion.http.idempotency import delete_expired
 from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.reference import render_reference
@@ -52,11 +51,10 @@ from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from clarion.realtime.service import Realtime
-from clarion.receipts.actions import delete_old_receipts
 from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
+from clarion.retention.worker import Retention
 from clarion.settings import Settings
-from clarion.triggers.attachments import delete_unneeded_files
 from clarion.vault import Vault, open_vault
 from clarion.watchdog import LoopWatchdog
 from clarion.web.files import Pages, demo_pages, inbox_pages
@@ -103,6 +101,7 @@ class Application(Struct, frozen=True, kw_only=True):
     asgi: ASGIApp
     vault: Vault
     realtime: Realtime
+    retention: Retention
     first_keys: FirstKeys | None
     watchdog: LoopWatchdog = field(default_factory=LoopWatchdog)
 
@@ -136,15 +135,12 @@ class Application(Struct, frozen=True, kw_only=True):
             await asyncio.sleep(_NOTIFY_SECONDS)
 
     async def run_maintenance(self) -> None:
-        """Periodically delete expired data, record the use of API keys and poll for receipts, until cancelled."""
+        """Periodically record the use of API keys and poll for receipts, until cancelled."""
         while True:
             await asyncio.sleep(_MAINTENANCE_SECONDS)
             try:
                 await self.authenticator.record_use()
-                await delete_expired(self.database, self.services.clock.now())
                 await self.database.update_statistics()
-                await delete_unneeded_files(self.database, self.services.clock.now())
-                await delete_old_receipts(self.database, self.services.clock.now())
                 await record_early_reports(self.database, self.vault, self.services.clock.now())
                 await poll_receipts(self.database, self.services.gateway, self.vault, self.services.clock.now())
             except StoreUnavailable as error:
@@ -218,6 +214,7 @@ def build_application(
         asgi=_add_cors(service, settings),
         vault=vault,
         realtime=Realtime(settings, database, bus=bus, clock=clock, tokens=tokens),
+        retention=Retention(database, settings=settings, clock=clock, bus=bus),
         first_keys=first_keys,
     )
 

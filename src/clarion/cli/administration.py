@@ -180,5 +180,5 @@ def _default_text(default: Any) -> str:
     if default is None or default == ():
         return "–"
     if isinstance(default, tuple):
-        return ",".join(default)
+        return ",".join(one if isinstance(one, str) else f"{one[0]}={one[1]}" for one in default)
     return str(default)

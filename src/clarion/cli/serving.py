@@ -50,6 +50,7 @@ async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
         async with opening as application, _Shutdown() as shutdown:
             _tune_garbage_collection()
             shutdown.run(application.run_maintenance())
+            shutdown.run(application.retention.run())
             shutdown.run(application.run_engine() if has_worker else application.notify_workers())
             table = _make_connection_table(application)
             shutdown.run(table.sweep())
@@ -66,6 +67,7 @@ async def _serve_api(settings: Settings, *, has_worker: bool = False) -> None:
 async def _work(settings: Settings) -> None:
     async with open_application(settings) as application, _Shutdown() as shutdown:
         shutdown.run(application.run_maintenance())
+        shutdown.run(application.retention.run())
         shutdown.run(application.run_engine())
         shutdown.run(application.realtime.run())
         _tune_garbage_collection()

@@ -8,8 +8,10 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.clock import iso_text
 from clarion.environments.model import ApiKey, Environment
 from clarion.environments.options import DataKind, EnvironmentOptions, LimitCategory, RateLimit
+from clarion.errors import Invalid
 from clarion.http.wire import MomentText, Timezone, Wire
 from clarion.ids import id_base62, id_text
+from clarion.settings import MIN_RETENTION_DAYS
 from clarion.vocabulary import Scope
 
 K = TypeVar("K")
@@ -74,9 +76,13 @@ class EnvironmentPatch(Wire):
     retention_days: dict[DataKind, Annotated[int, Meta(ge=1, le=36_500)] | None] | UnsetType = UNSET
 
     def options(self, before: EnvironmentOptions) -> EnvironmentOptions:
-        """The options with what the caller sent."""
+        """The options with what the caller sent; raises Invalid if data would be deleted while it is in use."""
         limits = {} if isinstance(self.limits, UnsetType) else self.limits
         days = {} if isinstance(self.retention_days, UnsetType) else self.retention_days
+        for kind, least in MIN_RETENTION_DAYS.items():
+            given = days.get(DataKind(kind))
+            if given is not None and given < least:
+                raise Invalid.field(f"retentionDays.{kind}", f"must be at least {least}", given)
         return EnvironmentOptions(
             limits=_overlay(
                 before.limits, {one: None if value is None else value.limit() for one, value in limits.items()}

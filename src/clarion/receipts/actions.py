@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from clarion.clock import DAY, Millis
+from clarion.clock import Millis
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Database
 from clarion.ids import JobId, MessageId, SubscriberId, id_text
@@ -32,10 +32,7 @@ from clarion.suppressions.store import insert_suppressions
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 
-RETENTION = Millis(7 * DAY)
-"""How long digests of reports are stored to recognize repeats; providers stop repeating much earlier."""
 _RECORD_BATCH = 1_000
-_DELETE_BATCH = 500
 _MAX_DETAILS_LENGTH = 100_000
 _EVENTS: Mapping[ReceiptKind, EventType] = {
     ReceiptKind.DELIVERED: EventType.MESSAGE_DELIVERED,
@@ -70,17 +67,6 @@ async def record_reports(database: Database, integration: Integration, reports: 
             "unknown": unknown,
         },
     )
-
-
-async def delete_old_receipts(database: Database, now: Millis) -> None:
-    """Delete digests that providers no longer repeat, in small batches that do not block writers."""
-    before = Millis(now - RETENTION)
-    while True:
-        removed = await database.transaction(
-            lambda db: store.delete_old_receipts(db, before=before, limit=_DELETE_BATCH)
-        )
-        if removed < _DELETE_BATCH:
-            return
 
 
 class _Effects(Struct):

@@ -1,0 +1,42 @@
+"""Records that nothing needs once they are old: the audit log, and events of webhooks with their deliveries.
+
+Deliveries are retried for less time than they are kept.
+"""
+
+from collections.abc import Sequence
+
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.environments.options import DataKind
+from clarion.retention.progress import due_query
+from clarion.retention.scope import Deleted, Page, Scope, Walk, page_of
+
+
+def _make_walk(table: str, kind: DataKind) -> Walk:
+    """A walk that deletes all old rows of a table."""
+    list_old = sql(f"""
+        SELECT id FROM {table}
+        WHERE environment_id = :environment_id AND id > :after AND id <= :oldest ORDER BY id LIMIT :limit
+    """)
+    delete_by_id = sql(f"DELETE FROM {table} WHERE environment_id = :environment_id AND id {{any:ids}}")
+
+    async def choose(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+        oldest = scope.oldest_id(kind)
+        rows = await db.fetch(list_old, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit)
+        return page_of(rows, rows, limit, end=oldest)
+
+    async def delete(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
+        ids = [row["id"] for row in rows]
+        return Deleted(await db.execute(delete_by_id, environment_id=scope.environment_id, ids=ids))
+
+    name = table.replace("_", " ")
+    due = due_query(f"{table} AS t WHERE TRUE")
+    return Walk(name=name, kind=kind, horizon_of=(kind,), choose=choose, delete=delete, due=due)
+
+
+AUDIT = _make_walk("audit_entries", DataKind.AUDIT)
+# Deliveries first: one without its event fails, and an event without deliveries is of no use.
+WEBHOOKS = (
+    _make_walk("webhook_deliveries", DataKind.WEBHOOKS),
+    _make_walk("webhook_events", DataKind.WEBHOOKS),
+)
