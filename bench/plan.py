@@ -20,6 +20,7 @@ from bench.workloads import (
     mailbox,
     membership,
     pages,
+    retention,
     scaling,
     sockets,
     statements,
@@ -88,4 +89,5 @@ STANDALONE_WORKLOADS = (
     StandaloneWorkload(name="mailbox", measure=mailbox.measure),
     StandaloneWorkload(name="hostile", measure=hostile.measure),
     StandaloneWorkload(name="sockets", measure=sockets.measure),
+    StandaloneWorkload(name="retention", measure=retention.measure),
 )

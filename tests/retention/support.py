@@ -23,7 +23,6 @@ async def delete_old(
     # Tables of all environments have one position, and the clocks of tests begin at the same moment.
     await database.transaction(lambda db: db.execute(FORGET_POSITIONS, environment_id=bytes(16)))
     assert await made.run_round(), "another process has the lease"
-    await made.release()
     return made
 
 

@@ -10,9 +10,10 @@ from clarion.bus import Bus, InboxChange
 from clarion.clock import DAY, ManualClock
 from clarion.db.port import Database, Work
 from clarion.errors import StoreUnavailable
+from clarion.ids import new_id
 from clarion.retention import worker
 from clarion.retention.pace import MAX_BATCH, MIN_BATCH, TARGET_SECONDS, Pace
-from clarion.retention.progress import LEASE
+from clarion.retention.progress import LEASE, claim_lease, release_lease
 from clarion.retention.worker import Retention, count_old
 from clarion.settings import Settings
 from tests.engine.support import World, in_app
@@ -41,14 +42,17 @@ class Watched:
 
 
 async def test_one_process_at_a_time_deletes(database: Database, clock: ManualClock) -> None:
-    first, second = (Retention(database, settings=Settings(), clock=clock) for _ in range(2))
-    took = [await first.run_round(), await second.run_round()]
-    clock.move(LEASE + 1)
-    later = await second.run_round()
-    await second.release()
+    other = new_id(clock.now())
+    await database.transaction(lambda db: claim_lease(db, other, clock.now()))
+    retention = Retention(database, settings=Settings(), clock=clock)
+    refused = await retention.run_round()
+    clock.move(LEASE)
+    took = [await retention.run_round() for _ in range(2)]
 
-    assert took == [True, False]
-    assert later is True
+    assert (refused, took) == (False, [True, True])
+    # Between rounds the lease is free.
+    assert await database.transaction(lambda db: claim_lease(db, other, clock.now()))
+    await database.transaction(lambda db: release_lease(db, other))
 
 
 async def test_many_old_rows_are_deleted_in_small_units(world: World, database: Database, site: Site) -> None:
@@ -62,7 +66,6 @@ async def test_many_old_rows_are_deleted_in_small_units(world: World, database: 
     pace = Pace(share=0.9)
     retention = Retention(store, settings=Settings(), clock=world.clock, pace=pace)
     await retention.run_round()
-    await retention.release()
 
     assert (await count_rows(database, site.development.id, "notifications"))["notifications"] == 0
     assert retention.deleted["runs"] >= 700

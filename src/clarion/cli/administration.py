@@ -119,7 +119,7 @@ def rotate_encryption(settings: Settings) -> None:
     vault = _open_vault(settings)
 
     async def rotate() -> int:
-        async with _open_current_store(settings) as database:
+        async with open_current_store(settings) as database:
             count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
             count += await actions.reencrypt_api_keys(database, vault)
             return count + await reseal_responses(database, vault)
@@ -130,7 +130,7 @@ def rotate_encryption(settings: Settings) -> None:
 
 async def run_in_store(settings: Settings, work: Work[T]) -> T:
     """Run one unit of work on the configured store."""
-    async with _open_current_store(settings) as database:
+    async with open_current_store(settings) as database:
         return await database.transaction(work)
 
 
@@ -159,7 +159,7 @@ def _open_vault(settings: Settings) -> Vault:
 
 
 @asynccontextmanager
-async def _open_current_store(settings: Settings) -> AsyncIterator[Database]:
+async def open_current_store(settings: Settings) -> AsyncIterator[Database]:
     await require_current_store(settings)
     database = await open_store(settings)
     try:

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from clarion import __version__
-from clarion.cli import administration, deadletters, serving
+from clarion.cli import administration, deadletters, retention, serving
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName, Host, Port
 from clarion.errors import ClarionError, SettingsError
 from clarion.settings import Settings
@@ -30,6 +30,8 @@ app.add_typer(environments, name="environments")
 app.add_typer(encryption, name="encryption")
 app.add_typer(sessions, name="sessions")
 app.add_typer(deadletters.commands, name="dead-letters")
+app.add_typer(retention.commands, name="retention")
+app.command("compact")(retention.compact)
 
 
 def main() -> None:

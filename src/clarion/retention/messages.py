@@ -31,7 +31,8 @@ LIST_UNFINISHED = sql(f"""
 """)
 DELETE_IN_APP = sql("""
     DELETE FROM messages
-    WHERE environment_id = :environment_id AND id {any:ids} AND snoozed_until IS NULL AND position <= :oldest
+    WHERE environment_id = :environment_id AND id {any:ids}
+    AND snoozed_until IS NULL AND COALESCE(position, id) <= :oldest
     RETURNING trigger_id, subscriber_id, NOT read AND NOT archived AS is_unread
 """)
 DELETE_OUTBOX = sql("""

@@ -5,8 +5,10 @@ import asyncio
 TARGET_SECONDS = 0.01
 """How long a unit of work may take: on SQLite all other writers wait for it."""
 SHARE = 0.25
-"""Of the time; the rest are pauses. A store that is slow because others use it makes the pauses longer."""
-MIN_BATCH = 5
+"""Of the time; the rest are pauses."""
+MAX_PAUSE_SECONDS = 0.25
+"""Deletion that never gets on would fill the disk."""
+MIN_BATCH = 10
 MAX_BATCH = 500
 _FIRST_BATCH = 40
 _MIN_PAUSE_SECONDS = 0.002
@@ -28,4 +30,4 @@ class Pace:
 
     async def pause(self, seconds: float) -> None:
         """Wait after work that took so long."""
-        await asyncio.sleep(max(seconds * (1 / self._share - 1), _MIN_PAUSE_SECONDS))
+        await asyncio.sleep(min(max(seconds * (1 / self._share - 1), _MIN_PAUSE_SECONDS), MAX_PAUSE_SECONDS))

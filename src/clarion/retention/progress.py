@@ -4,6 +4,7 @@ Rows that are still needed stay behind the position of their walk. Once a day a 
 looks whether they still are; in between it reads only rows that have become old since.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -15,8 +16,8 @@ from clarion.ids import EnvironmentId
 from clarion.retention.scope import ALL_ENVIRONMENTS, FIRST, Walk
 
 SWEEP_INTERVAL = DAY
-LEASE = Millis(150 * SECOND)
-"""Longer than the time between two rounds, so that the same process goes on."""
+LEASE = Millis(120 * SECOND)
+"""Renewed several times in that time while a round lasts."""
 _LEASE_NAME = "retention"
 
 CLAIM_LEASE = sql("""
@@ -99,6 +100,14 @@ async def save_progress(
         swept_at=progress.swept_at,
         deleted=deleted,
     )
+
+
+async def list_deleted(db: Connection) -> dict[EnvironmentId, Counter[str]]:
+    """How many rows were deleted so far, by environment and name of the walk."""
+    found: dict[EnvironmentId, Counter[str]] = {}
+    for row in await db.fetch(LIST_DELETED):
+        found.setdefault(row["environment_id"], Counter())[row["walk"]] = row["deleted"]
+    return found
 
 
 async def claim_lease(db: Connection, owner: bytes, now: Millis) -> bool:

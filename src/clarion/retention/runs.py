@@ -30,20 +30,26 @@ LIST_NEEDED = sql(f"""
     WHERE environment_id = :environment_id AND notification_id {{any:run_ids}} AND {_NEEDED}
 """)
 LIST_DIGESTED_INTO = sql("""
-    SELECT id, digested_into FROM notifications
-    WHERE environment_id = :environment_id AND id {any:run_ids} AND digested_into IS NOT NULL
+    SELECT id, digested_into FROM notifications WHERE environment_id = :environment_id AND id {any:run_ids}
 """)
-# In the order in which others lock jobs.
+# In the order of an index, which is nearly that in which others lock jobs.
 LOCK_JOBS = sql(f"""
     SELECT id, notification_id, type, CASE WHEN {_NEEDED} THEN 1 ELSE 0 END AS is_needed FROM jobs
-    WHERE environment_id = :environment_id AND notification_id {{any:run_ids}} ORDER BY id {{for_update}}
+    WHERE environment_id = :environment_id AND notification_id {{any:run_ids}}
+    ORDER BY notification_id, step {{for_update}}
 """)
 DELETE_MESSAGES = sql("""
     DELETE FROM messages
     WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
     AND (id <= :oldest_of_outbox OR provider_id IS NULL OR provider_id NOT IN ('svc-email', 'svc-sms'))
 """)
-DELETE_DIGEST_EVENTS = sql("DELETE FROM digest_events WHERE environment_id = :environment_id AND job_id {any:job_ids}")
+# The keys are selected first: SQLite would read all events of the environment.
+DELETE_DIGEST_EVENTS = sql("""
+    DELETE FROM digest_events WHERE (environment_id, window_id, generation, job_id) IN (
+        SELECT environment_id, window_id, generation, job_id FROM digest_events
+        WHERE environment_id = :environment_id AND job_id {any:job_ids}
+    )
+""")
 DELETE_JOBS = sql("DELETE FROM jobs WHERE environment_id = :environment_id AND id {any:job_ids}")
 DELETE_RUNS = sql("DELETE FROM notifications WHERE environment_id = :environment_id AND id {any:run_ids}")
 DUE = due_query("notifications AS t WHERE TRUE")
