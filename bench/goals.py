@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bench.figures import Key, Summary
 from bench.systems import BASELINE, FLOOR_HTTP, POSTGRES, SQLITE
-from bench.workloads import environments, hostile, mailbox, membership, scaling, sockets, takeover
+from bench.workloads import environments, hostile, mailbox, membership, retention, scaling, sockets, takeover
 
 
 class Medians(Struct, frozen=True):
@@ -229,6 +229,18 @@ def _of_mailbox(system: str, what: str, title: str, limit: float) -> list[Goal]:
     ]
 
 
+def _of_retention(system: str, what: str, title: str) -> Goal:
+    names = [retention.figure_name(situation, f"{what} p99") for situation in ("deleting", "alone")]
+    above, below = ((retention.NAME, system, name) for name in names)
+    return Goal(
+        f"1000 triggers a second while a million old runs are deleted on {_NAMES[system]}, p99 until {title}: "
+        "times that without",
+        "≤",
+        2,
+        _ratio(above, below),
+    )
+
+
 _SITUATIONS = ("attacked", "alone")
 _TENANTS = (environments.BUSY, environments.BUSY_BULK)
 _IDLE = environments.IDLE
@@ -286,4 +298,9 @@ GOALS = (
     *(goal for system in _NAMES for goal in _of_mailbox(system, "count", "Counts of the inbox", 2.5)),
     *(goal for system in _NAMES for goal in _of_mailbox(system, "page", "A page of the inbox", 4)),
     *(_of_neighbour(system, part) for system in _NAMES for part in ("p50", "p99")),
+    *(
+        _of_retention(system, what, title)
+        for system in _NAMES
+        for what, title in {"accepted": "the answer", "arrived": "the message is in the store"}.items()
+    ),
 )

@@ -20,6 +20,7 @@ from bench.workloads import (
     mailbox,
     membership,
     pages,
+    retention,
     scaling,
     sockets,
     statements,
@@ -90,4 +91,5 @@ STANDALONE_WORKLOADS = (
     StandaloneWorkload(name="hostile", measure=hostile.measure),
     StandaloneWorkload(name="sockets", measure=sockets.measure),
     StandaloneWorkload(name="takeover", measure=takeover.measure),
+    StandaloneWorkload(name="retention", measure=retention.measure),
 )

@@ -15,6 +15,7 @@ from msgspec import Struct, structs
 
 from bench.client import make_request, send_one
 from bench.processes import clean_environ, python_command, running, wait_for_answer
+from clarion.settings import MAX_RETENTION_DAYS, RETENTION_DAYS
 from tests.servers import PostgresServer, postgres_server
 
 KEY = "bench-key-of-development"
@@ -214,6 +215,8 @@ def _environ(given: Mapping[str, str]) -> dict[str, str]:
             "CLARION_ENCRYPTION_KEYS": ENCRYPTION_KEYS,
             "CLARION_EGRESS_ALLOW": "127.0.0.0/8",
             "CLARION_LOG_LEVEL": "warning",
+            # Stores are filled with old data, which must stay.
+            "CLARION_RETENTION": ",".join(f"{kind}={MAX_RETENTION_DAYS}" for kind in RETENTION_DAYS),
             **given,
         }
     )

@@ -24,7 +24,6 @@ UNSCOPED = {
     "clarion.environments.configuration",
     "clarion.environments.store",
     "clarion.http.idempotency.LOCK_KEYS",
-    "clarion.http.idempotency.DELETE_EXPIRED",
     "clarion.http.idempotency.LIST_SEALED",
     "clarion.http.idempotency.UPDATE_BODY",
     "clarion.integrations.store.LIST_ENVELOPES",
@@ -43,6 +42,9 @@ UNSCOPED = {
     "clarion.doctor.clocks",
     "clarion.doctor.store",
     "clarion.realtime.hosts",
+    "clarion.retention.progress.CLAIM_LEASE",
+    "clarion.retention.progress.RELEASE_LEASE",
+    "clarion.retention.shared.DELETE_RESPONSES",
 }
 
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from clarion.environments.options import DataKind
 from clarion.errors import SettingsError
-from clarion.settings import Settings
+from clarion.settings import RETENTION_DAYS, Settings
 
 
 def test_the_defaults_work_on_a_laptop() -> None:
@@ -56,6 +57,11 @@ def test_an_empty_variable_counts_as_unset() -> None:
         ("CLARION_EGRESS_ALLOW", "10.0.0.0/33"),
         ("CLARION_EGRESS_ALLOW", "10.0.0.1/8"),
         ("CLARION_EGRESS_ALLOW", "127.0.0.0/8, localhost"),
+        ("CLARION_RETENTION", "runs"),
+        ("CLARION_RETENTION", "runs=0"),
+        ("CLARION_RETENTION", "runs=40000"),
+        ("CLARION_RETENTION", "everything=3"),
+        ("CLARION_RETENTION", "runs=30,webhooks=4"),
     ],
 )
 def test_a_value_that_is_not_valid_is_refused_with_the_name_of_its_setting(name: str, value: str) -> None:
@@ -102,3 +108,13 @@ def test_a_bus_that_is_not_nats_is_refused_without_repeating_it(url: str) -> Non
 def test_a_bus_needs_postgresql() -> None:
     with pytest.raises(SettingsError, match="needs CLARION_DATABASE_URL"):
         Settings.load({"CLARION_BUS_URL": "nats://localhost:4222"})
+
+
+def test_retention_names_some_kinds_and_leaves_the_others_as_they_are() -> None:
+    settings = Settings.load({"CLARION_RETENTION": "runs=7, audit=30"})
+
+    assert settings.retention_days == RETENTION_DAYS | {"runs": 7, "audit": 30}
+
+
+def test_every_kind_of_data_has_a_retention() -> None:
+    assert set(RETENTION_DAYS) == set(DataKind)

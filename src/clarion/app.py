@@ -46,7 +46,6 @@ from clarion.environments.authentication import Authenticator
 from clarion.environments.rate_limiter import RateLimiter
 from clarion.errors import StoreUnavailable
 from clarion.http.cors import INBOX_PATHS
-from clarion.http.idempotency import delete_expired
 from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.rate_limits import HEADER_NAMES
@@ -64,12 +63,11 @@ from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from clarion.realtime.service import Realtime
-from clarion.receipts.actions import delete_old_receipts
 from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
+from clarion.retention.worker import Retention
 from clarion.settings import Settings
 from clarion.tracing.tracer import Tracer, open_tracer
-from clarion.triggers.attachments import delete_unneeded_files
 from clarion.vault import Vault, open_vault
 from clarion.watchdog import LoopWatchdog
 from clarion.web.files import Pages, demo_pages, inbox_pages
@@ -120,6 +118,7 @@ class Application(Struct, frozen=True, kw_only=True):
     asgi: ASGIApp
     vault: Vault
     realtime: Realtime
+    retention: Retention
     first_keys: FirstKeys | None
     watchdog: LoopWatchdog
     monitor: Monitor
@@ -161,15 +160,12 @@ class Application(Struct, frozen=True, kw_only=True):
             await asyncio.sleep(_NOTIFY_SECONDS)
 
     async def run_maintenance(self) -> None:
-        """Periodically delete expired data, record the use of API keys and poll for receipts, until cancelled."""
+        """Periodically record the use of API keys and poll for receipts, until cancelled."""
         while True:
             await asyncio.sleep(_MAINTENANCE_SECONDS)
             try:
                 await self.authenticator.record_use()
-                await delete_expired(self.database, self.services.clock.now())
                 await self.database.update_statistics()
-                await delete_unneeded_files(self.database, self.services.clock.now())
-                await delete_old_receipts(self.database, self.services.clock.now())
                 await continue_erasures(self.database, self.services.clock)
                 await self._record_receipts()
             except StoreUnavailable as error:
@@ -260,6 +256,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         asgi=add_answers(_add_cors(service, settings), monitor.answers),
         vault=vault,
         realtime=realtime,
+        retention=Retention(database, settings=settings, clock=clock, bus=bus),
         first_keys=first_keys,
         watchdog=watchdog,
         monitor=monitor,

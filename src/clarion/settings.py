@@ -18,6 +18,20 @@ _LOG_LEVELS = ("debug", "info", "warning", "error")
 _LOG_FORMATS = ("auto", "json", "text")
 _DATA_DIR = Path("clarion-data")
 _SWITCH = {"on": True, "off": False}
+RETENTION_DAYS = {
+    "runs": 30,
+    "inAppMessages": 90,
+    "outbox": 7,
+    "webhooks": 30,
+    "receipts": 7,
+    "idempotency": 1,
+    "audit": 365,
+    "workflowVersions": 90,
+}
+"""How long each kind of data is kept, unless the installation or the environment says otherwise."""
+MIN_RETENTION_DAYS = {"webhooks": 5}
+"""Where one day is not enough: deliveries of webhooks are retried for about four."""
+MAX_RETENTION_DAYS = 36_500
 ANY_ORIGIN = "*"
 
 
@@ -89,6 +103,11 @@ class Settings:
     )
     idle_timeout_seconds: int = _setting(61, "How long a connection is kept open between two requests.")
     shutdown_grace_seconds: int = _setting(20, "How long requests and sends under way may take after SIGTERM.")
+    retention: tuple[tuple[str, int], ...] = _setting(
+        tuple(RETENTION_DAYS.items()),
+        "Days that each kind of data is kept, unless an environment sets its own; kinds that are left out keep their "
+        "default.",
+    )
     log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
     log_format: str = _setting("auto", "`json`, `text`, or `auto`: text in a terminal, else JSON lines.")
     log_file: Path | None = _setting(
@@ -113,6 +132,11 @@ class Settings:
         if self.demo is None:
             return self.public_url is None and is_loopback_host(self.host)
         return self.demo
+
+    @property
+    def retention_days(self) -> dict[str, int]:
+        """Days by kind of data."""
+        return dict(self.retention)
 
     @classmethod
     def load(cls, environ: Mapping[str, str], **overrides: Any) -> Self:
@@ -195,12 +219,31 @@ def _parse_share(text: str) -> float:
     return share
 
 
+def _parse_retention(text: str) -> tuple[tuple[str, int], ...]:
+    """Read `runs=30,audit=365`."""
+    found = dict(RETENTION_DAYS)
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        kind, _, days = (one.strip() for one in part.partition("="))
+        if kind not in RETENTION_DAYS:
+            raise SettingsError(
+                f"CLARION_RETENTION must be such as runs=30,audit=365, with {', '.join(RETENTION_DAYS)}; not '{part}'."
+            )
+        least = MIN_RETENTION_DAYS.get(kind, 1)
+        if not days.isascii() or not days.isdigit() or not least <= int(days) <= MAX_RETENTION_DAYS:
+            raise SettingsError(
+                f"CLARION_RETENTION must give {kind} {least} to {MAX_RETENTION_DAYS} whole days, not '{days}'."
+            )
+        found[kind] = int(days)
+    return tuple(found.items())
+
+
 _PARSERS: Mapping[str, Callable[[str], Any]] = {
     "data_dir": Path,
     "demo": _parse_demo,
     "health_file": Path,
     "log_file": Path,
     "rate_limits": _parse_rate_limits,
+    "retention": _parse_retention,
     "traces_sample": _parse_share,
 }
 _ADDRESSES = {"public_url": "https://api.example.com", "traces_endpoint": "http://collector:4318"}

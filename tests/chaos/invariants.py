@@ -1,5 +1,24 @@
-"""Rules that hold in a store without pending work; `clarion.doctor` has them."""
+"""Rules that hold in a store: some without pending work, whatever was killed before, and some always."""
 
-from clarion.doctor.invariants import find_broken
+from clarion.db.port import Connection
+from clarion.doctor import invariants
+from clarion.doctor.orphans import REFERENCES, count_orphans
+from clarion.environments.store import list_environments
+from clarion.ids import EnvironmentId
 
-__all__ = ["find_broken"]
+
+async def find_broken(db: Connection) -> dict[str, int]:
+    """Return every broken rule with the number of violations; there must be no pending work."""
+    found = await invariants.find_broken(db)
+    for environment in await list_environments(db):
+        found |= await find_orphans(db, environment.id)
+    return found
+
+
+async def find_orphans(db: Connection, environment_id: EnvironmentId) -> dict[str, int]:
+    """Return how many rows refer to others that are gone; there may be pending work."""
+    found = {}
+    for one in REFERENCES:
+        if count := await count_orphans(db, environment_id, one):
+            found[f"{one.table}.{one.column}"] = count
+    return found

@@ -7,8 +7,7 @@ NOT_CHECKED = {
     "digested_into": "the run that it was merged into may have expired",
     "deleted_by": "the key may be deleted",
     "deleted_at": "a moment",
-    "leader_id": "of an open window; a stuck one is found by its job",
-    "leader_run_id": "as leader_id",
+    "leader_run_id": "the run of leader_id, which is checked",
     "step_id": "is part of a workflow version, and no row",
     "parent_id": "of environments, which are few",
     "organization_id": "of environments, which are few",
@@ -30,9 +29,6 @@ NOT_CHECKED = {
 # These rows may outlive their run.
 KEPT_LONGER = {
     ("messages", "notification_id"),
-    ("messages", "job_id"),
-    ("messages", "trigger_id"),
-    ("digest_events", "job_id"),
     ("digest_events", "trigger_id"),
     ("throttle_passes", "job_id"),
     ("throttle_passes", "subscriber_id"),
@@ -40,6 +36,8 @@ KEPT_LONGER = {
     ("online_people", "subscriber_id"),
     ("trigger_attachments", "trigger_id"),
     ("triggers", "version_id"),
+    ("webhook_event_people", "subscriber_id"),
+    ("erasures", "subscriber_id"),
 }
 
 

@@ -173,7 +173,7 @@ async def test_requests_at_the_same_time_share_a_portion(
     admitted = await asyncio.gather(*(try_admit(limiter, environment_id) for _ in range(100)))
 
     assert sum(admitted) == 80
-    assert counted.writes <= 3
+    assert counted.writes < 10
 
 
 async def test_tokens_that_one_process_does_not_use_are_soon_there_for_others(

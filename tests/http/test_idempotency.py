@@ -7,7 +7,6 @@ import pytest
 from clarion.clock import DAY, SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.http.idempotency import delete_expired
 from clarion.vocabulary import Scope
 from tests.support import Api, MakeApi
 
@@ -128,18 +127,3 @@ async def test_an_api_key_with_other_scopes_does_not_get_the_stored_response(api
     assert "canary" in seen.text
     assert hidden.status_code == 422
     assert "canary" not in hidden.text
-
-
-async def test_expired_keys_are_deleted_in_batches(api: Api, database: Database, clock: ManualClock) -> None:
-    for number in range(7):
-        await api.post("/v2/subscribers", json={"subscriberId": "x"}, headers={"Idempotency-Key": f"k{number}"})
-    counting = sql("SELECT count(*) AS n FROM idempotency_keys WHERE environment_id = :environment_id")
-
-    async def count() -> int:
-        row = await database.read(lambda db: db.fetch_one(counting, environment_id=api.environment.id))
-        return 0 if row is None else int(row["n"])
-
-    assert await count() == 7
-    clock.move(DAY + 2 * SECOND)
-    await delete_expired(database, clock.now())
-    assert await count() == 0

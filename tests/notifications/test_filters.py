@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from clarion.clock import Millis, iso_text
+from clarion.clock import DAY, ManualClock, Millis, iso_text
 from clarion.db.listing import MAX_PARTS
 from clarion.db.port import Database
 from clarion.ids import id_text, new_id
@@ -12,6 +12,7 @@ from clarion.vocabulary import StepType
 from tests.records import (
     NOW,
     MadeNotification,
+    make_job,
     make_notification,
     make_subscriber,
     make_trigger,
@@ -237,3 +238,21 @@ async def test_a_search_among_many_people_finds_addresses_whatever_their_case(ap
     assert await find(api, search="@example.COM") == [other]
     assert await find(api, search="@example.COM", subscriberIds="ada") == [other, ada]
     assert await find(api, search="nobody@nowhere") == []
+
+
+async def test_without_after_events_since_the_retention_horizon_are_listed(
+    api: Api, database: Database, clock: ManualClock
+) -> None:
+    me = (await api.get("/v1/environments/me")).json()
+    await api.patch(f"/v1/environments/{me['_id']}", json={"retentionDays": {"runs": 10}})
+    for age in (11, 9):
+        await make_job(database, api.environment, now=Millis(clock.now() - age * DAY))
+
+    async def count(**query: str) -> int:
+        return len((await api.get("/v1/notifications", params=query)).json()["data"])
+
+    old = "2025-12-21T12:00:00Z"
+    assert await count() == 1
+    assert await count(after="2025-01-01T00:00:00Z") == 2
+    assert await count(before=old) == 0
+    assert await count(after="2025-01-01T00:00:00Z", before=old) == 1

@@ -9,7 +9,6 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from clarion.clock import DAY, ManualClock, Millis
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.environments.model import Environment
@@ -17,7 +16,7 @@ from clarion.ids import IntegrationId, find_id
 from clarion.jobs.details import APPENDED_DETAIL
 from clarion.jsontext import json_text
 from clarion.providers.definition.receipts import Receipt, ReceiptKind
-from clarion.receipts.actions import delete_old_receipts, record_reports
+from clarion.receipts.actions import record_reports
 from clarion.receipts.model import read_report
 from clarion.receipts.store import find_integration
 from clarion.vault import Vault
@@ -272,20 +271,6 @@ async def test_a_dead_device_token_is_removed_from_the_subscriber(api: Api, data
     found = (await api.get("/v2/subscribers/ada")).json()
     assert found["channels"][0]["credentials"]["deviceTokens"] == ["two"]
     assert "Invalid push device token was removed from subscriber" in details(await job_of(api))
-
-
-async def test_receipts_are_forgotten_after_a_week(api: Api, database: Database, clock: ManualClock) -> None:
-    address = await make_address(api, "postmark")
-    mail = await make_message(database, api.environment, channel=Channel.EMAIL, email="ada@example.org")
-    opened = {"RecordType": "Open", "Metadata": {"clarion_message_id": mail.text}, "Recipient": "ada@example.org"}
-    await api.post(address.url, json=opened)
-    clock.move(4 * DAY)
-    await api.post(address.url, json=opened | {"ReceivedAt": "2026-01-05T00:00:00Z"})
-
-    await delete_old_receipts(database, Millis(NOW + 7 * DAY))
-    assert await count_receipts(database, api.environment) == 2
-    await delete_old_receipts(database, Millis(NOW + 8 * DAY))
-    assert await count_receipts(database, api.environment) == 1
 
 
 async def test_characters_that_no_store_holds_do_no_harm(api: Api, database: Database) -> None:

@@ -7,25 +7,18 @@ import pytest
 
 from clarion.clock import DAY, HOUR, SECOND
 from clarion.db.query import sql
-from clarion.engine import webhook_sender
 from clarion.engine.webhook_sender import MAX_PER_ENDPOINT
 from clarion.ids import WebhookEndpointId, find_id
 from clarion.providers.sending.gateway import ProviderGateway, Timeouts
 from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries, list_due_endpoints
-from clarion.webhooks.model import DISABLE_AFTER, MAX_ATTEMPTS, RETENTION, RETRY_DELAYS
+from clarion.webhooks.model import DISABLE_AFTER, MAX_ATTEMPTS, RETRY_DELAYS
 from tests.audit.support import list_entries
-from tests.engine.sending.test_sender import running, until
 from tests.engine.support import World, in_app
 from tests.providers.loopback import answering
 from tests.support import Api
 from tests.webhooks.support import Post, Receiver, get_endpoint, list_deliveries, make_endpoint, receiver
-
-COUNT = sql("""
-    SELECT (SELECT count(*) FROM webhook_events WHERE environment_id = :environment_id) AS events,
-        (SELECT count(*) FROM webhook_deliveries WHERE environment_id = :environment_id) AS deliveries
-""")
 
 PUT_OFF = sql("""
     UPDATE webhook_deliveries SET due_at = :until WHERE environment_id = :environment_id AND endpoint_id = :id
@@ -321,42 +314,6 @@ async def test_a_thousand_events_arrive_once_each(post: Post, hook: Receiver) ->
     assert {one.event["data"]["number"] for one in hook.received} == set(range(1_000))
     assert len(hook.received) == len({one.id for one in hook.received}) == 1_000
     assert await list_deliveries(post.api, endpoint, status="queued") == []
-
-
-async def count(post: Post) -> tuple[int, int]:
-    """How many events and deliveries there are."""
-    row = await post.database.read(lambda db: db.fetch_one(COUNT, environment_id=post.api.environment.id))
-    return (row["events"], row["deliveries"]) if row else (0, 0)
-
-
-async def test_old_events_are_removed_and_the_others_stay(post: Post, hook: Receiver) -> None:
-    await make_endpoint(post.api, hook.url)
-    await post.happen(700)
-    post.clock.move(HOUR)
-    await post.happen(3)
-    post.clock.move(RETENTION - HOUR)
-    await post.webhooks.forget()
-    kept = await count(post)
-    post.clock.move(HOUR)
-    await post.webhooks.forget()
-
-    assert (kept, await count(post)) == ((703, 703), (3, 3))
-
-
-async def test_old_events_are_removed_again_and_again_while_webhooks_are_sent(
-    post: Post, hook: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(webhook_sender, "_FORGET_SECONDS", 0.01)
-    await make_endpoint(post.api, hook.url)
-
-    async def is_empty() -> bool:
-        return await count(post) == (0, 0)
-
-    async with running(post.webhooks):
-        for _ in range(2):
-            await post.happen()
-            post.clock.move(RETENTION + HOUR)
-            await until(is_empty)
 
 
 async def test_only_active_endpoints_with_due_deliveries_are_looked_at(

@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from clarion.clock import HOUR
 from clarion.db.query import sql
 from clarion.engine.webhook_sender import WebhookSender
 from clarion.errors import StoreUnavailable
@@ -15,8 +14,8 @@ from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries
-from clarion.webhooks.model import RETENTION, RETRY_DELAYS, Attempt
-from tests.engine.sending.test_sender import Unsteady, running, until
+from clarion.webhooks.model import RETRY_DELAYS, Attempt
+from tests.engine.sending.test_sender import Unsteady, running
 from tests.providers.loopback import answering
 from tests.webhooks.support import Post, Receiver, list_deliveries, make_endpoint, receiver
 
@@ -127,23 +126,3 @@ async def test_a_process_ends_although_results_cannot_be_recorded(
 
     (delivery,) = await list_deliveries(post.api, endpoint)
     assert (delivery["status"], len(hook.received)) == ("delivered", 2)
-
-
-async def test_old_events_are_removed_although_the_store_was_out_before(
-    post: Post, vault: Vault, gateway: ProviderGateway, hook: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("clarion.engine.webhook_sender._FORGET_SECONDS", 0.01)
-    endpoint = await make_endpoint(post.api, hook.url)
-    await post.happen()
-    await post.work()
-    post.clock.move(RETENTION + HOUR)
-    store = Unsteady(post.database)
-    store.failures = 2
-
-    async def is_empty() -> bool:
-        return await list_deliveries(post.api, endpoint) == []
-
-    async with running(WebhookSender(store, clock=post.clock, vault=vault, gateway=gateway)):
-        await until(is_empty)
-
-    assert store.failures == 0

@@ -19,6 +19,7 @@ from clarion.cli import (
     organizations,
     people,
     promoting,
+    retention,
     serving,
     status,
 )
@@ -63,6 +64,8 @@ app.command()(backup.restore)
 app.command()(moving.move)
 app.command()(doctor.doctor)
 app.add_typer(people.commands, name="subscribers")
+app.add_typer(retention.commands, name="retention")
+app.command("compact")(retention.compact)
 
 
 def main() -> None:

@@ -18,9 +18,11 @@ _VIOLATIONS = {
             SELECT 1 FROM notifications GROUP BY trigger_id, subscriber_id HAVING count(*) > 1
         ) AS twice
     """,
-    "triggers without a run": """
+    "triggers with neither a run nor a message that outlived it": """
         SELECT count(*) AS n FROM triggers AS t WHERE t.state = 'done' AND NOT EXISTS (
-            SELECT 1 FROM notifications AS r WHERE r.environment_id = t.environment_id AND r.trigger_id = t.id)
+            SELECT 1 FROM notifications AS r WHERE r.environment_id = t.environment_id AND r.trigger_id = t.id
+        ) AND NOT EXISTS (
+            SELECT 1 FROM messages AS m WHERE m.environment_id = t.environment_id AND m.trigger_id = t.id)
     """,
     "in-app jobs without exactly one message": """
         SELECT count(*) AS n FROM jobs AS j LEFT JOIN (
@@ -28,8 +30,11 @@ _VIOLATIONS = {
         ) AS m ON m.environment_id = j.environment_id AND m.job_id = j.id
         WHERE j.type = 'in_app' AND j.status = 'completed' AND COALESCE(m.messages, 0) <> 1
     """,
-    "in-app messages whose job is not complete": """
-        SELECT count(*) AS n FROM messages AS m WHERE m.channel = 'in_app' AND NOT EXISTS (
+    "in-app messages whose run is there and whose job is not complete": """
+        SELECT count(*) AS n FROM messages AS m WHERE m.channel = 'in_app' AND EXISTS (
+            SELECT 1 FROM notifications AS r
+            WHERE r.environment_id = m.environment_id AND r.id = m.notification_id
+        ) AND NOT EXISTS (
             SELECT 1 FROM jobs AS j
             WHERE j.environment_id = m.environment_id AND j.id = m.job_id AND j.status = 'completed')
     """,

@@ -20,12 +20,15 @@ class Reference(Struct, frozen=True):
     owner: str
     owner_column: str = "id"
     order: str = "id DESC"
+    condition: str = "TRUE"
+    """Which rows of the table need their owner."""
 
     @property
     def query(self) -> Query:
         return sql(f"""
             SELECT count(*) AS n FROM (
-                SELECT {self.column} AS owner_id FROM {self.table} WHERE environment_id = :environment_id
+                SELECT {self.column} AS owner_id FROM {self.table}
+                WHERE environment_id = :environment_id AND {self.condition}
                 ORDER BY {self.order} LIMIT :limit
             ) AS rows_of
             WHERE NOT EXISTS (
@@ -41,15 +44,26 @@ REFERENCES = (
     Reference("notifications", "subscriber_id", "subscribers"),
     Reference("notifications", "version_id", "workflow_versions"),
     Reference("messages", "subscriber_id", "subscribers"),
+    Reference("messages", "trigger_id", "triggers"),
+    # In-app messages and those of the outbox may outlive their runs.
+    Reference(
+        "messages",
+        "job_id",
+        "jobs",
+        condition="channel <> 'in_app' AND COALESCE(provider_id, '') NOT IN ('svc-email', 'svc-sms')",
+    ),
     Reference("trigger_parts", "trigger_id", "triggers"),
     Reference("trigger_attachments", "hash", "attachments", "hash", "trigger_id DESC"),
     Reference("digest_events", "window_id", "digest_windows", order="window_id"),
+    Reference("digest_events", "job_id", "jobs", order="window_id"),
+    Reference("digest_windows", "leader_id", "jobs", condition="leader_id IS NOT NULL"),
     Reference("topic_subscriptions", "topic_id", "topics"),
     Reference("topic_subscriptions", "subscriber_id", "subscribers"),
     Reference("subscriber_channels", "subscriber_id", "subscribers", order="subscriber_id DESC"),
     Reference("preferences", "subscriber_id", "subscribers", order="subscriber_id DESC"),
     Reference("workflows", "version_id", "workflow_versions"),
-    Reference("webhook_deliveries", "event_id", "webhook_events"),
+    Reference("webhook_event_people", "event_id", "webhook_events", order="event_id DESC"),
+    Reference("webhook_deliveries", "event_id", "webhook_events", condition="status = 'queued'"),
 )
 
 

@@ -9,12 +9,11 @@ import logging
 from collections import Counter
 from functools import partial
 
-from clarion.clock import Clock, Millis
+from clarion.clock import Clock
 from clarion.db.port import Database
 from clarion.engine.loop import PAUSE_SECONDS, repeat
 from clarion.engine.tasks import Tasks
 from clarion.engine.webhook_traces import WebhookTracer
-from clarion.environments.store import list_environments
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, WebhookEndpointId
 from clarion.metrics.measures import Gauge, Measures
@@ -29,18 +28,14 @@ from clarion.webhooks.deliveries import (
     make_expired_attempt,
     record_attempts,
 )
-from clarion.webhooks.model import RETENTION, Attempt
+from clarion.webhooks.model import Attempt
 from clarion.webhooks.posting import post_event
-from clarion.webhooks.store import delete_old
 
 Place = tuple[EnvironmentId, WebhookEndpointId]
 
 MAX_IN_FLIGHT = 256
 """Deliveries that one process posts at a time, shared by the endpoints that have some."""
 MAX_PER_ENDPOINT = 8
-
-_FORGET_SECONDS = 600
-_FORGOTTEN_TOGETHER = 500
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +71,6 @@ class WebhookSender:
 
     async def run(self, grace_seconds: float | None = None) -> None:
         """Post until cancelled; what is in flight then has the grace period to end, and is left to its lease after."""
-        forgetting = asyncio.create_task(self._forget_for_ever())
         try:
             await repeat(self.claim, self._hint)
         finally:
@@ -86,7 +80,6 @@ class WebhookSender:
             await self._posts.wait(grace_seconds)
             self._posts.cancel()
             await self._finish()
-            forgetting.cancel()
 
     async def _finish(self) -> None:
         await self._posts.finish()
@@ -107,14 +100,6 @@ class WebhookSender:
         room = {place: share - counts[place] for place in waiting if counts[place] < share}
         self._is_full = len(room) < len(waiting)
         return await self._tasks.claim([self._claim_of(place, limit) for place, limit in room.items()])
-
-    async def forget(self) -> None:
-        """Remove events that are older than they are kept, a few in each unit of work."""
-        before = Millis(self._clock.now() - RETENTION)
-        for environment in await self._database.read(list_environments):
-            forget = partial(delete_old, environment_id=environment.id, before=before, limit=_FORGOTTEN_TOGETHER)
-            while await self._database.transaction(forget):
-                pass
 
     async def _claim_of(self, place: Place, limit: int) -> bool:
         claim = partial(claim_deliveries, place=place, vault=self._vault, limit=limit, now=self._clock.now())
@@ -180,11 +165,3 @@ class WebhookSender:
         if len(attempts) > 1:
             for delivery, attempt in attempts.items():
                 await self._record(environment_id, {delivery: attempt})
-
-    async def _forget_for_ever(self) -> None:
-        while True:
-            await asyncio.sleep(_FORGET_SECONDS)
-            try:
-                await self.forget()
-            except StoreUnavailable as error:
-                log.warning("Old events not removed", extra={"error": str(error)})

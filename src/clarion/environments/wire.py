@@ -10,9 +10,11 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.clock import iso_text
 from clarion.environments.model import ApiKey, Environment
 from clarion.environments.options import DataKind, EnvironmentOptions
+from clarion.errors import Invalid
 from clarion.http.wire import CheckedText, IdText, MomentText, Timezone, Wire, changes_of, given
 from clarion.ids import EnvironmentId, id_base62, id_text
 from clarion.rate_limits import MAX_BURST, MAX_PER_SECOND, LimitCategory, RateLimit
+from clarion.settings import MIN_RETENTION_DAYS
 from clarion.vocabulary import Scope
 
 K = TypeVar("K")
@@ -118,9 +120,13 @@ class EnvironmentPatch(Wire):
         return fields | {"options": self.options(before.options)}
 
     def options(self, before: EnvironmentOptions) -> EnvironmentOptions:
-        """The options with what the caller sent."""
+        """The options with what the caller sent; raises Invalid if data would be deleted while it is in use."""
         limits = {} if isinstance(self.limits, UnsetType) else self.limits
         days = {} if isinstance(self.retention_days, UnsetType) else self.retention_days
+        for kind, least in MIN_RETENTION_DAYS.items():
+            wanted = days.get(DataKind(kind))
+            if wanted is not None and wanted < least:
+                raise Invalid.field(f"retentionDays.{kind}", f"must be at least {least}", wanted)
         return EnvironmentOptions(
             limits=_overlay(
                 before.limits, {one: None if value is None else value.limit() for one, value in limits.items()}

@@ -8,18 +8,30 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from clarion.clock import DAY, Millis
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import Insert, sql
 from clarion.errors import InProgress, Invalid, RequestError
-from clarion.ids import EnvironmentId, last_id, new_id
+from clarion.ids import EnvironmentId, id_millis, new_id
+from clarion.settings import Settings
 from clarion.vault import Vault
 
-RETENTION = DAY
+MIN_RETENTION = DAY
+"""For how long every environment honours keys; it may set more days."""
 MAX_KEY_LENGTH = 255
-_EXPIRY_BATCH = 500
+_RESEALED_TOGETHER = 500
+
+
+class _Options(Struct, frozen=True):
+    """What is read here of an environment's options, which are in a higher layer."""
+
+    retention_days: dict[str, int] = {}
+
+
+_OPTIONS = msgspec.json.Decoder(_Options)
 
 
 class Response(Struct, frozen=True):
@@ -53,14 +65,10 @@ INSERT_RESPONSES = Insert(
     *("id", "environment_id", "digest", "fingerprint", "status", "body"),
     on_conflict="ON CONFLICT (digest) DO NOTHING",
 )
-DELETE_EXPIRED_KEYS = sql("""
-    DELETE FROM idempotency_keys WHERE environment_id {any:environment_ids} AND digest {any:digests} AND id <= :oldest
-""")
 DELETE_EXPIRED = sql("""
-    DELETE FROM idempotency_keys WHERE id IN (
-        SELECT id FROM idempotency_keys WHERE id <= :oldest ORDER BY id LIMIT :limit
-    )
+    DELETE FROM idempotency_keys WHERE environment_id {any:environment_ids} AND digest {any:digests}
 """)
+LIST_OPTIONS = sql("SELECT id AS environment_id, options FROM environments WHERE id {any:environment_ids}")
 LIST_SEALED = sql("SELECT digest, body FROM idempotency_keys WHERE digest > :after ORDER BY digest LIMIT :limit")
 UPDATE_BODY = sql("UPDATE idempotency_keys SET body = :body WHERE digest = :digest")
 
@@ -79,7 +87,7 @@ def make_key(text: str, *, environment_id: EnvironmentId, method: str, path: byt
 
 
 async def find_responses(
-    db: Connection, keys: Sequence[IdempotencyKey], vault: Vault, now: Millis
+    db: Connection, keys: Sequence[IdempotencyKey], vault: Vault, now: Millis, settings: Settings
 ) -> dict[bytes, Response | RequestError]:
     """By digest: the stored response, or the error that refuses the request. New keys are not in the result.
 
@@ -94,16 +102,36 @@ async def find_responses(
         text = by_digest[digest].text
         found[digest] = InProgress(f"A request with idempotency key '{text}' is being worked on; try again")
     scope = {"digests": list(by_digest), "environment_ids": list({key.environment_id for key in keys})}
-    oldest = _oldest(now)
     rows = await db.fetch(LIST_STORED, **scope)
+    expired = await _list_expired(db, by_digest, rows, now, settings)
     for row in rows:
-        if row["id"] > oldest:
-            digest = bytes(row["digest"])
+        digest = bytes(row["digest"])
+        if digest not in expired:
             found.setdefault(digest, _read_response(by_digest[digest], row, vault))
-    if any(row["id"] <= oldest for row in rows):
+    if expired:
         # An expired key can be used again.
-        await db.execute(DELETE_EXPIRED_KEYS, **scope, oldest=oldest)
+        await db.execute(DELETE_EXPIRED, environment_ids=scope["environment_ids"], digests=expired)
     return found
+
+
+async def _list_expired(
+    db: Connection, keys: Mapping[bytes, IdempotencyKey], rows: Sequence[Row], now: Millis, settings: Settings
+) -> list[bytes]:
+    """Which stored responses are older than their environments keep them."""
+    ages = {bytes(row["digest"]): now - id_millis(row["id"]) for row in rows}
+    old = [digest for digest, age in ages.items() if age >= MIN_RETENTION]
+    if not old:
+        return []
+    environment_ids = {keys[one].environment_id for one in old}
+    options = await db.fetch(LIST_OPTIONS, environment_ids=list(environment_ids))
+    set_days = {row["environment_id"]: _set_days(row["options"]) for row in options}
+    default = settings.retention_days["idempotency"]
+    return [one for one in old if ages[one] >= (set_days.get(keys[one].environment_id) or default) * DAY]
+
+
+def _set_days(options: str | None) -> int | None:
+    """How long an environment keeps responses, if it says so."""
+    return None if options is None else _OPTIONS.decode(options).retention_days.get("idempotency")
 
 
 async def _list_locked(db: Connection, keys: Mapping[bytes, IdempotencyKey]) -> list[bytes]:
@@ -136,23 +164,6 @@ def _row(key: IdempotencyKey, response: Response, vault: Vault, now: Millis) -> 
     return new_id(now), key.environment_id, key.digest, key.fingerprint, response.status, body
 
 
-async def delete_expired(database: Database, now: Millis) -> int:
-    """Delete expired keys in batches, so that other writers never wait long; returns how many."""
-    removed = 0
-    while True:
-        batch = await database.transaction(
-            lambda db: db.execute(DELETE_EXPIRED, oldest=_oldest(now), limit=_EXPIRY_BATCH)
-        )
-        removed += batch
-        if batch < _EXPIRY_BATCH:
-            return removed
-
-
-def _oldest(now: Millis) -> bytes:
-    """The highest id of an expired key."""
-    return last_id(Millis(now - RETENTION))
-
-
 async def reseal_responses(database: Database, vault: Vault) -> int:
     """Seal all stored responses with the vault's writing key, in batches; returns how many had another key."""
     resealed, last = 0, b""
@@ -164,7 +175,7 @@ async def reseal_responses(database: Database, vault: Vault) -> int:
 
 
 async def _reseal_batch(db: Connection, *, vault: Vault, after: bytes) -> tuple[int, bytes]:
-    rows = await db.fetch(LIST_SEALED, after=after, limit=_EXPIRY_BATCH)
+    rows = await db.fetch(LIST_SEALED, after=after, limit=_RESEALED_TOGETHER)
     stale = [row for row in rows if not row["body"].startswith(vault.writing_key_id.encode() + b".")]
     for row in stale:
         digest = bytes(row["digest"])

@@ -84,7 +84,7 @@ class WriteRunner:
         self, request: WriteRequest, key: IdempotencyKey, db: Connection
     ) -> tuple[Response, Call | None]:
         now = self._services.clock.now()
-        stored = await idempotency.find_responses(db, [key], self._services.vault, now)
+        stored = await idempotency.find_responses(db, [key], self._services.vault, now, self._services.settings)
         if key.digest in stored:
             return _return_or_raise(stored[key.digest]), None
         response, call = await self._execute(request, db)
@@ -141,7 +141,7 @@ class WriteRunner:
         requests = take()
         now, vault = self._services.clock.now(), self._services.vault
         keys = [one.key for one in requests if one.key is not None]
-        stored = await idempotency.find_responses(db, keys, vault, now)
+        stored = await idempotency.find_responses(db, keys, vault, now, self._services.settings)
         fresh = [one for one in requests if one.key is None or one.key.digest not in stored]
         calls = [Call(one.caller, db, now, self._services, trace=one.trace) for one in fresh]
         results = await fresh[0].operation.handler(calls, [one.named["body"] for one in fresh]) if fresh else []

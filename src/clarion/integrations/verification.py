@@ -38,7 +38,7 @@ async def has_stored_response(call: DetachedCall) -> bool:
         text, environment_id=call.environment_id, method=request.method, path=request.path, content=b""
     )
     stored = await call.database.transaction(
-        lambda db: idempotency.find_responses(db, [key], services.vault, services.clock.now())
+        lambda db: idempotency.find_responses(db, [key], services.vault, services.clock.now(), services.settings)
     )
     found = stored.get(key.digest)
     if isinstance(found, InProgress):

@@ -80,15 +80,16 @@ Conditions = dict[str, dict[str, Any]]
 """SQL conditions, each with its parameters."""
 
 
-async def filter_events(db: Connection, environment_id: EnvironmentId, query: EventQuery) -> Listing:
+async def filter_events(db: Connection, environment_id: EnvironmentId, query: EventQuery, horizon: Millis) -> Listing:
     """List the events that match every given filter; e-mails, keys and search each add subscribers.
 
+    Events from before `horizon`, such as those of runs that wait for long, are listed only if the query names a time.
     The most selective filter makes the parts of the listing; the others become conditions on its rows.
     """
     conditions: Conditions = {
         "t.environment_id = :environment_id": {"environment_id": environment_id},
         **_of_topic(db.dialect, query),
-        **_of_window(query),
+        **_of_window(query, horizon),
     }
     parts: list[str] | None = None
     bound: dict[str, Any] = {}
@@ -189,17 +190,15 @@ def _of_topic(dialect: Dialect, query: EventQuery) -> Conditions:
     return {_OF_TOPIC[dialect]: {"topic": key if dialect is Dialect.SQLITE else json_text([{"topicKey": key}])}}
 
 
-def _of_window(query: EventQuery) -> Conditions:
+def _of_window(query: EventQuery, horizon: Millis) -> Conditions:
     """Events created within the window; bounds on the id let the primary key skip the others."""
     after, before = query.after, query.before
     if after is not None and before is not None and after.moment > before.moment:
         raise Invalid.field("after", "must not be later than 'before'", str(after))
-    conditions: Conditions = {}
-    if after is not None:
-        conditions["t.created_at >= :after AND t.id >= :after_id"] = {
-            "after": after.moment,
-            "after_id": first_id(after.moment),
-        }
+    since = horizon if after is None else after.moment
+    conditions: Conditions = {
+        "t.created_at >= :after AND t.id >= :after_id": {"after": since, "after_id": first_id(since)}
+    }
     if before is not None:
         conditions["t.created_at <= :before AND t.id < :before_id"] = {
             "before": before.moment,

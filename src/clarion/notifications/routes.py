@@ -1,5 +1,7 @@
 """Triggered events: the runs of every trigger, for each subscriber."""
 
+from clarion.environments.options import DataKind
+from clarion.environments.retention import find_horizon
 from clarion.http.operation import Call, Transaction, operation
 from clarion.ids import NotificationId
 from clarion.notifications import store
@@ -10,8 +12,12 @@ from clarion.vocabulary import Scope
 
 @operation("GET", "/v1/notifications", scope=Scope.EVENTS_READ, query=EventQuery, transaction=Transaction.SCAN)
 async def list_events(call: Call, query: EventQuery) -> EventPage:
-    """List triggered events with their jobs and execution details, newest first."""
-    listing = await filter_events(call.db, call.environment_id, query)
+    """List triggered events with their jobs and execution details, newest first.
+
+    Without `after`, they are those since the retention horizon: so many days ago as the environment keeps runs.
+    """
+    horizon = await find_horizon(call.db, call.environment_id, DataKind.RUNS, call.services.settings, call.now)
+    listing = await filter_events(call.db, call.environment_id, query, horizon)
     notifications, more = await store.list_notifications(call.db, listing, page=query.page, limit=query.limit)
     events = await store.list_events(call.db, call.environment_id, notifications)
     data = [EventOut.of(one, call.organization_id, call.services.names) for one in events]

@@ -54,6 +54,7 @@ TABLES = (
     KeyedTable("early_reports", ("integration_id", "digest")),
     KeyedTable("audit_entries", ("id",)),
     KeyedTable("rate_limit_buckets", ("category",)),
+    KeyedTable("retention_progress", ("walk",)),
     KeyedTable("idempotency_keys", ("id",), is_by_environment=False, max_rows=5_000),
 )
 """Every table with `environment_id`, and its primary key; a test compares them with the schema."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from clarion.clock import DAY, Millis, wall_nanoseconds
+from clarion.clock import Millis, wall_nanoseconds
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Database
 from clarion.ids import JobId, MessageId, SubscriberId, id_text
@@ -35,10 +35,7 @@ from clarion.tracing.tracer import Tracer
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 
-RETENTION = Millis(7 * DAY)
-"""How long digests of reports are stored to recognize repeats; providers stop repeating much earlier."""
 _RECORD_BATCH = 1_000
-_DELETE_BATCH = 500
 _MAX_DETAILS_LENGTH = 100_000
 _EVENTS: Mapping[ReceiptKind, EventType] = {
     ReceiptKind.DELIVERED: EventType.MESSAGE_DELIVERED,
@@ -92,17 +89,6 @@ async def record_reports(
             "unknown": unknown,
         },
     )
-
-
-async def delete_old_receipts(database: Database, now: Millis) -> None:
-    """Delete digests that providers no longer repeat, in small batches that do not block writers."""
-    before = Millis(now - RETENTION)
-    while True:
-        removed = await database.transaction(
-            lambda db: store.delete_old_receipts(db, before=before, limit=_DELETE_BATCH)
-        )
-        if removed < _DELETE_BATCH:
-            return
 
 
 class _Effects(Struct):

@@ -65,11 +65,6 @@ DELETE_OLD_EARLY = sql("""
         SELECT environment_id, integration_id, digest FROM early_reports WHERE received_at < :before {skip_locked}
     )
 """)
-DELETE_OLD_RECEIPTS = sql("""
-    DELETE FROM receipts WHERE (environment_id, digest) IN (
-        SELECT environment_id, digest FROM receipts WHERE received_at < :before ORDER BY received_at LIMIT :limit
-    )
-""")
 
 
 async def find_integration(
@@ -180,10 +175,6 @@ async def update_message_states(
         for message_id, one in states.items()
     ]
     await db.execute_many(UPDATE_MESSAGE_STATE, rows)
-
-
-async def delete_old_receipts(db: Connection, *, before: Millis, limit: int) -> int:
-    return await db.execute(DELETE_OLD_RECEIPTS, before=before, limit=limit)
 
 
 def _reported_message(row: Row) -> ReportedMessage:

@@ -24,8 +24,6 @@ DISABLE_AFTER = Millis(5 * DAY)
 """An endpoint that fails for this long is disabled."""
 ROTATION_OVERLAP = DAY
 """How long the previous secret signs beside the new one."""
-RETENTION = Millis(30 * DAY)
-"""How long events and their deliveries are stored."""
 
 _GONE = 410
 _SECRET_BYTES = 32

@@ -105,24 +105,6 @@ REPLAY_DELIVERIES = sql("""
     )
     RETURNING id
 """)
-DELETE_OLD_DELIVERIES = sql("""
-    DELETE FROM webhook_deliveries WHERE environment_id = :environment_id AND id IN (
-        SELECT id FROM webhook_deliveries
-        WHERE environment_id = :environment_id AND id <= :oldest ORDER BY id LIMIT :limit
-    )
-""")
-DELETE_OLD_EVENT_PEOPLE = sql("""
-    DELETE FROM webhook_event_people WHERE environment_id = :environment_id AND event_id IN (
-        SELECT event_id FROM webhook_event_people
-        WHERE environment_id = :environment_id AND event_id <= :oldest ORDER BY event_id LIMIT :limit
-    )
-""")
-DELETE_OLD_EVENTS = sql("""
-    DELETE FROM webhook_events WHERE environment_id = :environment_id AND id IN (
-        SELECT id FROM webhook_events
-        WHERE environment_id = :environment_id AND id <= :oldest ORDER BY id LIMIT :limit
-    )
-""")
 
 
 async def insert_endpoint(db: Connection, endpoint: Endpoint, vault: Vault) -> None:
@@ -276,15 +258,6 @@ async def replay_deliveries(
         now=now,
     )
     return sorted(WebhookDeliveryId(row["id"]) for row in rows)
-
-
-async def delete_old(db: Connection, environment_id: EnvironmentId, *, before: Millis, limit: int) -> int:
-    """Delete up to `limit` events and as many deliveries from before the moment; returns how many."""
-    if before <= 0:
-        return 0
-    bound = {"environment_id": environment_id, "oldest": last_id(Millis(before - 1)), "limit": limit}
-    await db.execute(DELETE_OLD_EVENT_PEOPLE, **bound)
-    return await db.execute(DELETE_OLD_DELIVERIES, **bound) + await db.execute(DELETE_OLD_EVENTS, **bound)
 
 
 def first_delivery(since: Millis) -> bytes:

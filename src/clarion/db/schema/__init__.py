@@ -8,7 +8,7 @@ digest_windows ─ digest_events                      throttle_passes
 trigger_attachments ─ attachments
 integration_health                                  suppressions, receipts
 webhook_endpoints ─ webhook_deliveries ─ webhook_events ─ webhook_event_people
-audit_entries, rate_limit_buckets, erasures         processes (of the installation)
+audit_entries, rate_limit_buckets, erasures         processes, leases, retention_progress (of the installation)
 
 Rules: every table carries `environment_id` and leads its keys with it. Ids are 16 bytes and time-ordered, so
 a primary key is also the order of creation. Moments are milliseconds in BIGINT, JSON is text encoded by us (it

@@ -1,6 +1,6 @@
-"""What running an installation needs: the audit log, rate limits, and the processes that are alive."""
+"""What running an installation needs: the audit log, rate limits, live processes, and the deletion of old data."""
 
-from sqlalchemy import Column, Float, Index, Integer, Table
+from sqlalchemy import BigInteger, Column, Float, Index, Integer, Table
 
 from clarion.db.schema.columns import id_, metadata, moment, text_
 
@@ -46,4 +46,24 @@ processes = Table(
     moment("seen_at"),  # the last heartbeat, by the clock of the database
     moment("clock_at"),  # the same moment, by the clock of the process
     text_("report"),  # JSON object: what the process says of itself
+)
+
+retention_progress = Table(
+    "retention_progress",  # how far the deletion of old data has come
+    metadata,
+    id_("environment_id", key=True),  # zeros for tables that are walked for all environments at once
+    text_("walk", key=True),  # the name of what is walked, in the order of its keys
+    id_("position"),  # the last key that was looked at
+    moment("swept_at"),  # when the walk last began at the first key: what was still needed then is looked at again
+    Column("deleted", BigInteger, nullable=False),  # rows, since the beginning
+    sqlite_with_rowid=False,
+)
+
+leases = Table(
+    "leases",  # of work that one process at a time does
+    metadata,
+    text_("name", key=True),
+    id_("owner"),  # a process
+    moment("until"),
+    sqlite_with_rowid=False,
 )

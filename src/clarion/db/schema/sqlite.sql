@@ -154,6 +154,13 @@ CREATE TABLE jobs (
 	updated_at BIGINT NOT NULL, queue SMALLINT, outputs TEXT, dead_at BIGINT, put_off_since BIGINT, lane SMALLINT DEFAULT '0' NOT NULL, priority SMALLINT DEFAULT '2' NOT NULL,
 	PRIMARY KEY (environment_id, id)
 );
+CREATE TABLE leases (
+	name TEXT NOT NULL,
+	owner BLOB NOT NULL,
+	until BIGINT NOT NULL,
+	PRIMARY KEY (name)
+)
+ WITHOUT ROWID;
 CREATE TABLE messages (
 	environment_id BLOB NOT NULL,
 	id BLOB NOT NULL,
@@ -254,6 +261,15 @@ CREATE TABLE receipts (
 	digest BLOB NOT NULL,
 	received_at BIGINT NOT NULL,
 	PRIMARY KEY (environment_id, digest)
+)
+ WITHOUT ROWID;
+CREATE TABLE retention_progress (
+	environment_id BLOB NOT NULL,
+	walk TEXT NOT NULL,
+	position BLOB NOT NULL,
+	swept_at BIGINT NOT NULL,
+	deleted BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, walk)
 )
  WITHOUT ROWID;
 CREATE TABLE socket_hosts (

@@ -1,0 +1,107 @@
+"""What triggers notice of the deletion of a million old runs: their latency at 1000 a second, without it and during it.
+
+`CLARION_BENCH_OLD_RUNS` and `CLARION_BENCH_LOAD_SECONDS` make a shorter measurement.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+
+from bench.client import send_open
+from bench.figures import Figure, percentile
+from bench.filling import Size, fill_postgres, fill_sqlite, set_up
+from bench.stores import Store, open_store, wait_for_messages
+from bench.systems import CLARION, SQLITE, Site, System, clarion_on_postgres, clarion_on_sqlite, make_database
+from bench.workloads import trigger
+from clarion.settings import RETENTION_DAYS
+
+NAME = "retention"
+RATE = 1000.0
+OLD_RUNS = int(os.environ.get("CLARION_BENCH_OLD_RUNS", "1000000"))
+
+_SECONDS = int(os.environ.get("CLARION_BENCH_LOAD_SECONDS", "30"))
+_WARM_UP_SECONDS = 3
+_PAUSE_SECONDS = 0.01
+_START_SECONDS = 120
+_DEFAULTS = {"CLARION_RETENTION": ",".join(f"{kind}={days}" for kind, days in RETENTION_DAYS.items())}
+_NOTHING: Mapping[str, str] = {}
+
+
+def figure_name(situation: str, part: str) -> str:
+    return f"{situation} {part}_ms"
+
+
+async def measure(site: Site) -> list[Figure]:
+    return [figure for kind in CLARION for figure in await _measure(kind, site)]
+
+
+async def _measure(kind: str, site: Site) -> list[Figure]:
+    size = Size(messages=OLD_RUNS, subscribers=max(OLD_RUNS // 10, 1000))
+    async with _start(kind, site) as system:
+        await set_up(system)
+    await _fill(kind, site, size)
+    async with _start(kind, site) as system:
+        await trigger.prepare(system)
+        await _load(system, _WARM_UP_SECONDS)
+        alone = await _load(system, _SECONDS)
+    async with _start(kind, site, _DEFAULTS) as system, open_store(system) as store:
+        await _load(system, _WARM_UP_SECONDS)
+        await _wait_for_deletion(store)
+        before, began = await _count_deleted(store), time.monotonic()
+        deleting = await _load(system, _SECONDS)
+        deleted, seconds = await _count_deleted(store) - before, time.monotonic() - began
+        if before + deleted >= OLD_RUNS:
+            raise RuntimeError("the deletion ended before the load; there must be more old runs")
+    return [*_figures(kind, alone, deleting), Figure(NAME, kind, "deleted_per_second", deleted / seconds, "1/s")]
+
+
+def _start(kind: str, site: Site, environ: Mapping[str, str] = _NOTHING) -> AbstractAsyncContextManager[System]:
+    if kind == SQLITE:
+        return clarion_on_sqlite(site.folder / "retention-sqlite", environ=environ)
+    return clarion_on_postgres(site.folder / "retention", site.server, database="retention", environ=environ)
+
+
+async def _fill(kind: str, site: Site, size: Size) -> None:
+    if kind == SQLITE:
+        await fill_sqlite(site.folder / "retention-sqlite" / "clarion.db", size)
+    else:
+        await fill_postgres(await make_database(site.server, "retention"), size)
+
+
+async def _load(system: System, seconds: int) -> tuple[list[float], list[float]]:
+    """Trigger at the rate; returns how long each took to be accepted, and until its message was in the store."""
+    triggers = trigger.make_triggers(system, int(RATE * seconds))
+    async with open_store(system) as store:
+        load, arrivals = await asyncio.gather(
+            send_open(system.address, triggers.requests, rate=RATE),
+            wait_for_messages(store, len(triggers.requests), pause=_PAUSE_SECONDS),
+        )
+    load.require(201)
+    arrived = [one.at - load.sent[trigger.read_number(one.content) - triggers.first] for one in arrivals]
+    return load.seconds, arrived
+
+
+async def _wait_for_deletion(store: Store) -> None:
+    ends_at = time.monotonic() + _START_SECONDS
+    while not await _count_deleted(store):
+        if time.monotonic() > ends_at:
+            raise RuntimeError("nothing is deleted")
+        await asyncio.sleep(0.5)
+
+
+async def _count_deleted(store: Store) -> int:
+    rows = await store.sample_rows("retention_progress", 1000)
+    return sum(row["deleted"] for row in rows if row["walk"] == "runs")
+
+
+def _figures(
+    kind: str, alone: tuple[Sequence[float], Sequence[float]], deleting: tuple[Sequence[float], Sequence[float]]
+) -> list[Figure]:
+    return [
+        Figure(NAME, kind, figure_name(situation, f"{what} {part}"), percentile(seconds, share) * 1000, "ms")
+        for situation, measured in (("alone", alone), ("deleting", deleting))
+        for what, seconds in zip(("accepted", "arrived"), measured, strict=True)
+        for part, share in (("p50", 0.5), ("p99", 0.99))
+    ]

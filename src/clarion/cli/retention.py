@@ -1,0 +1,109 @@
+"""`clarion retention` and `clarion compact`: look at what is kept, delete what is old, give space back."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from clarion.cli.administration import open_current_store, wide_console
+from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.clock import SystemClock
+from clarion.db.compact import compact_sqlite
+from clarion.db.open import store_path
+from clarion.db.port import Connection
+from clarion.environments.model import Environment
+from clarion.environments.options import DataKind
+from clarion.environments.retention import days_of
+from clarion.environments.store import list_environments
+from clarion.errors import SettingsError
+from clarion.ids import EnvironmentId
+from clarion.retention.progress import list_deleted
+from clarion.retention.walks import WALKS
+from clarion.retention.worker import Retention, count_old
+from clarion.settings import Settings
+
+commands = typer.Typer(help="Look at how long data is kept, and delete what is old.", no_args_is_help=True)
+
+_MEGABYTE = 1_000_000
+
+
+@commands.command("show")
+def show(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """Show the days of each environment and kind of data, and how many rows were deleted so far."""
+    settings = _settings(data_dir, database_url)
+
+    async def read(db: Connection) -> tuple[list[Environment], dict[EnvironmentId, Counter[str]]]:
+        return await list_environments(db), await list_deleted(db)
+
+    async def run() -> tuple[list[Environment], dict[EnvironmentId, Counter[str]]]:
+        async with open_current_store(settings) as database:
+            return await database.read(read)
+
+    environments, deleted = asyncio.run(run())
+    table = Table("Environment", "Kind", "Days", "Set by", "Deleted so far")
+    for one in environments:
+        own = deleted.get(one.id, Counter())
+        for kind, days in days_of(one.options, settings).items():
+            source = "environment" if kind in one.options.retention_days else "installation"
+            table.add_row(one.name, kind, str(days), source, _deleted_text(kind, own))
+    wide_console().print(table)
+
+
+@commands.command("run")
+def run(
+    yes: Annotated[bool, typer.Option("--yes", help="Delete; without it, only count.")] = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Count what is old, and with --yes delete it now instead of in the background."""
+    settings = _settings(data_dir, database_url)
+    if yes:
+        _print_counts(asyncio.run(_delete(settings)), "Deleted")
+    else:
+        _print_counts(asyncio.run(_count(settings)), "Old")
+        wide_console().print("Nothing was deleted; --yes does that.")
+
+
+def compact(data_dir: DataDir = None) -> None:
+    """Give the space that deleted data left in the SQLite file back to the disk; Clarion must not run."""
+    settings = _settings(data_dir, None)
+    if settings.database_url is not None:
+        raise SettingsError("`clarion compact` is for SQLite; PostgreSQL gives space back by itself.")
+    before, after = compact_sqlite(store_path(settings))
+    wide_console().print(f"{before / _MEGABYTE:.1f} MB before, {after / _MEGABYTE:.1f} MB now.", highlight=False)
+
+
+async def _count(settings: Settings) -> Mapping[str, int]:
+    async with open_current_store(settings) as database:
+        total: Counter[str] = Counter()
+        for counts in (await count_old(database, settings, SystemClock().now())).values():
+            total.update(counts)
+        return total
+
+
+async def _delete(settings: Settings) -> Mapping[str, int]:
+    async with open_current_store(settings) as database:
+        retention = Retention(database, settings=settings, clock=SystemClock())
+        if not await retention.run_round():
+            raise SettingsError("Another process is deleting old data at this moment; its log says how much.")
+        return retention.deleted
+
+
+def _deleted_text(kind: DataKind, deleted: Counter[str]) -> str:
+    parts = [f"{deleted[walk.name]} {walk.name}" for walk in WALKS if walk.kind is kind and deleted[walk.name]]
+    return ", ".join(parts) or "–"
+
+
+def _print_counts(counts: Mapping[str, int], title: str) -> None:
+    table = Table("What", title)
+    for walk in WALKS:
+        table.add_row(walk.name, str(counts.get(walk.name, 0)))
+    wide_console().print(table)
+
+
+def _settings(data_dir: str | None, database_url: str | None) -> Settings:
+    return Settings.load(os.environ, data_dir=data_dir, database_url=database_url)

@@ -1,0 +1,85 @@
+"""Stored responses of idempotency keys and digests of receipts: tables in the order of time over all environments.
+
+A walk goes up to the shortest retention of any environment, and leaves the rows of those that keep them for longer.
+"""
+
+from collections.abc import Sequence
+
+from clarion.clock import DAY, Millis
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.environments.options import DataKind
+from clarion.ids import first_id, id_millis, last_id
+from clarion.retention.scope import Deleted, Page, Scope, Walk, page_of
+
+LIST_OLD_RESPONSES = sql("""
+    SELECT id, environment_id FROM idempotency_keys WHERE id > :after AND id <= :oldest ORDER BY id LIMIT :limit
+""")
+DELETE_RESPONSES = sql("DELETE FROM idempotency_keys WHERE id {any:ids}")
+FIND_END_OF_PAGE = sql("""
+    SELECT environment_id, received_at FROM receipts
+    WHERE received_at >= :after AND received_at <= :oldest ORDER BY received_at LIMIT 1 OFFSET :limit
+""")
+LIST_OLD_RECEIPTS = sql("""
+    SELECT environment_id, digest, received_at FROM receipts WHERE received_at >= :after AND received_at <= :oldest
+""")
+DELETE_RECEIPTS = sql("DELETE FROM receipts WHERE environment_id = :environment_id AND digest {any:digests}")
+
+
+async def choose_responses(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+    oldest = last_id(_latest_horizon(scope, DataKind.IDEMPOTENCY))
+    rows = await db.fetch(LIST_OLD_RESPONSES, after=after, oldest=oldest, limit=limit)
+    old = [row for row in rows if row["id"] <= last_id(_horizon(scope, row, DataKind.IDEMPOTENCY))]
+    return page_of(rows, old, limit, end=oldest)
+
+
+async def delete_responses(db: Connection, _: Scope, rows: Sequence[Row]) -> Deleted:
+    return Deleted(await db.execute(DELETE_RESPONSES, ids=[row["id"] for row in rows]))
+
+
+async def choose_receipts(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+    """Their position is a moment: a page has all receipts of its last moment, which may be more than `limit`."""
+    since, oldest = id_millis(after), _latest_horizon(scope, DataKind.RECEIPTS)
+    next_page = await db.fetch_one(FIND_END_OF_PAGE, after=since, oldest=oldest, limit=limit)
+    last = oldest if next_page is None else Millis(next_page["received_at"])
+    rows = await db.fetch(LIST_OLD_RECEIPTS, after=since, oldest=last)
+    old = [row for row in rows if row["received_at"] <= _horizon(scope, row, DataKind.RECEIPTS)]
+    return Page(rows=old, last=first_id(Millis(last + 1)), is_last=next_page is None)
+
+
+async def delete_receipts(db: Connection, _: Scope, rows: Sequence[Row]) -> Deleted:
+    digests: dict[bytes, list[bytes]] = {}
+    for row in rows:
+        digests.setdefault(row["environment_id"], []).append(row["digest"])
+    count = 0
+    for environment_id, own in digests.items():
+        count += await db.execute(DELETE_RECEIPTS, environment_id=environment_id, digests=own)
+    return Deleted(count)
+
+
+def _horizon(scope: Scope, row: Row, kind: DataKind) -> Millis:
+    return _before(scope, scope.days_in(row["environment_id"], kind))
+
+
+def _latest_horizon(scope: Scope, kind: DataKind) -> Millis:
+    return _before(scope, min([scope.days[kind], *(days[kind] for days in scope.by_environment.values())]))
+
+
+def _before(scope: Scope, days: int) -> Millis:
+    return Millis(max(scope.now - days * DAY, 0))
+
+
+RESPONSES = Walk(
+    name="idempotency keys",
+    kind=DataKind.IDEMPOTENCY,
+    horizon_of=(DataKind.IDEMPOTENCY,),
+    choose=choose_responses,
+    delete=delete_responses,
+)
+RECEIPTS = Walk(
+    name="receipts",
+    kind=DataKind.RECEIPTS,
+    horizon_of=(DataKind.RECEIPTS,),
+    choose=choose_receipts,
+    delete=delete_receipts,
+)

@@ -1,0 +1,83 @@
+"""Versions of workflows that were replaced long ago and that no run needs.
+
+A trigger outlives its runs and is for the version that was current when it was accepted. So a version is needed only if
+there is such a trigger from the time between the version and the next one.
+"""
+
+from collections.abc import Sequence
+
+from clarion.clock import HOUR, Millis
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.environments.options import DataKind
+from clarion.ids import first_id, last_id
+from clarion.retention.progress import due_query
+from clarion.retention.scope import Deleted, Page, Scope, Walk, page_of
+
+_TOLERANCE = HOUR
+"""How much the clocks of processes may differ."""
+_MAX_TRIGGERS = 2_000
+"""How many triggers are looked at for a version; where there are more, it stays until the next sweep."""
+
+LIST_OLD = sql("""
+    SELECT v.id, v.created_at, (
+        SELECT n.created_at FROM workflow_versions AS n
+        WHERE n.environment_id = v.environment_id AND n.workflow_id = v.workflow_id AND n.number > v.number
+        ORDER BY n.number LIMIT 1
+    ) AS replaced_at, (
+        SELECT w.version_id FROM workflows AS w WHERE w.environment_id = v.environment_id AND w.id = v.workflow_id
+    ) AS current_id
+    FROM workflow_versions AS v
+    WHERE v.environment_id = :environment_id AND v.id > :after AND v.id <= :oldest ORDER BY v.id LIMIT :limit
+""")
+COUNT_TRIGGERS = sql("""
+    SELECT count(*) AS looked_at, COALESCE(sum(CASE WHEN t.version_id = :version_id THEN 1 ELSE 0 END), 0) AS own
+    FROM (
+        SELECT version_id FROM triggers
+        WHERE environment_id = :environment_id AND id >= :first AND id <= :last ORDER BY id LIMIT :limit
+    ) AS t
+""")
+DELETE_VERSIONS = sql("DELETE FROM workflow_versions WHERE environment_id = :environment_id AND id {any:ids}")
+DUE = due_query("workflow_versions AS t WHERE TRUE")
+
+
+async def choose(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+    oldest, horizon = scope.oldest_id(DataKind.WORKFLOW_VERSIONS), scope.horizon(DataKind.WORKFLOW_VERSIONS)
+    rows = await db.fetch(LIST_OLD, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit)
+    unneeded = [
+        row
+        for row in rows
+        if row["replaced_at"] is not None
+        and row["replaced_at"] <= horizon
+        and row["current_id"] != row["id"]
+        and not await _may_have_triggers(db, scope, row)
+    ]
+    return page_of(rows, unneeded, limit, end=oldest)
+
+
+async def _may_have_triggers(db: Connection, scope: Scope, version: Row) -> bool:
+    row = await db.fetch_one(
+        COUNT_TRIGGERS,
+        environment_id=scope.environment_id,
+        version_id=version["id"],
+        first=first_id(Millis(version["created_at"] - _TOLERANCE)),
+        last=last_id(Millis(version["replaced_at"] + _TOLERANCE)),
+        limit=_MAX_TRIGGERS,
+    )
+    return row is None or row["own"] > 0 or row["looked_at"] >= _MAX_TRIGGERS
+
+
+async def delete(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
+    ids = [row["id"] for row in rows]
+    return Deleted(await db.execute(DELETE_VERSIONS, environment_id=scope.environment_id, ids=ids))
+
+
+WALK = Walk(
+    name="workflow versions",
+    kind=DataKind.WORKFLOW_VERSIONS,
+    horizon_of=(DataKind.WORKFLOW_VERSIONS,),
+    choose=choose,
+    delete=delete,
+    due=DUE,
+    page_size=50,
+)
