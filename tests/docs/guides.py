@@ -8,6 +8,7 @@ import json
 import os
 import re
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,10 +19,11 @@ from msgspec import Struct
 DOCS = Path(__file__).parents[2] / "docs"
 README = DOCS.parent / "README.md"
 PAUSE_SECONDS = 0.1
-ATTEMPTS = 150
+PATIENCE_SECONDS = 15
+TIMEOUT_SECONDS = 60
 
 _BLOCK = re.compile(
-    r"^(?:<!-- (?P<reason>not run: .+) -->\n+)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^(?:<!-- (?P<reason>not run: [^\n]+) -->\n+)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 _END = "-- end of block --"
 _CHANGES = re.compile(r"(^|\s)(-d|-X|--data)\s|^\w+=", re.MULTILINE)
@@ -96,14 +98,19 @@ class Shell:
         """Run commands; returns the status of the last one and everything they print."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(f"{commands}\necho; echo '{_END}' $?\n")
+        self._process.stdin.write(f"{commands}\n_status=$?; echo; echo '{_END}' $_status\n")
         self._process.stdin.flush()
         lines: list[str] = []
-        for line in self._process.stdout:
-            if line.startswith(_END):
-                return int(line.split()[-1]), "".join(lines)
-            lines.append(line)
-        raise AssertionError(f"the shell ended: {''.join(lines)}")
+        deadline = threading.Timer(TIMEOUT_SECONDS, self._process.kill)
+        deadline.start()
+        try:
+            for line in self._process.stdout:
+                if line.startswith(_END):
+                    return int(line.split()[-1]), "".join(lines)
+                lines.append(line)
+        finally:
+            deadline.cancel()
+        raise AssertionError(f"the shell ended, or was stopped after {TIMEOUT_SECONDS} seconds: {''.join(lines)}")
 
     def close(self) -> None:
         assert self._process.stdin is not None
@@ -115,13 +122,14 @@ class Shell:
 
 def run_example(shell: Shell, example: Example) -> None:
     """Run an example; raises AssertionError if it fails or prints something else."""
-    for attempt in range(ATTEMPTS):
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
         status, printed = shell.run(example.commands)
         assert status == 0, f"{example.commands}\nprinted\n{printed}"
         problem = find_problem(printed, example.expected)
         if problem is None:
             return
-        if not example.can_be_repeated or attempt == ATTEMPTS - 1:
+        if not example.can_be_repeated or time.monotonic() > until:
             raise AssertionError(f"{example.commands}\n{problem}; it printed\n{printed}")
         time.sleep(PAUSE_SECONDS)
 
