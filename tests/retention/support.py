@@ -8,18 +8,23 @@ from clarion.clock import Clock
 from clarion.db.port import Database, Row
 from clarion.db.query import Query, sql
 from clarion.ids import EnvironmentId
-from clarion.retention.pace import Pace
+from clarion.retention.pace import Effort, Pace
 from clarion.retention.worker import Retention
 from clarion.settings import Settings
 
 FORGET_POSITIONS = sql("DELETE FROM retention_progress WHERE environment_id = :environment_id")
 
 
+def quick_pace() -> Pace:
+    """Hardly any pauses."""
+    return Pace(Effort(target_seconds=0.01, busy_share=0.9), share=0.9)
+
+
 async def delete_old(
     database: Database, clock: Clock, *, settings: Settings | None = None, bus: Bus | None = None
 ) -> Retention:
     """Delete everything that is old now, as the service does in the background."""
-    made = Retention(database, settings=settings or Settings(), clock=clock, bus=bus, pace=Pace(share=0.9))
+    made = Retention(database, settings=settings or Settings(), clock=clock, bus=bus, pace=quick_pace())
     # Tables of all environments have one position, and the clocks of tests begin at the same moment.
     await database.transaction(lambda db: db.execute(FORGET_POSITIONS, environment_id=bytes(16)))
     assert await made.run_round(), "another process has the lease"

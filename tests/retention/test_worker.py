@@ -12,13 +12,13 @@ from clarion.db.port import Database, Work
 from clarion.errors import StoreUnavailable
 from clarion.ids import new_id
 from clarion.retention import worker
-from clarion.retention.pace import MAX_BATCH, MIN_BATCH, TARGET_SECONDS, Pace
+from clarion.retention.pace import BUSY_SECONDS, MAX_BATCH, MAX_PAUSE_SECONDS, MIN_BATCH, Effort, Pace
 from clarion.retention.progress import LEASE, claim_lease, release_lease
 from clarion.retention.worker import Retention, count_old
 from clarion.settings import Settings
 from tests.engine.support import World, in_app
 from tests.records import make_message, make_subscriber
-from tests.retention.support import count_rows, delete_old
+from tests.retention.support import count_rows, delete_old, quick_pace
 from tests.support import Site
 
 
@@ -63,8 +63,7 @@ async def test_many_old_rows_are_deleted_in_small_units(world: World, database: 
         await world.work()
     world.clock.move(31 * DAY)
     store: Any = Watched(database)
-    pace = Pace(share=0.9)
-    retention = Retention(store, settings=Settings(), clock=world.clock, pace=pace)
+    retention = Retention(store, settings=Settings(), clock=world.clock, pace=quick_pace())
     await retention.run_round()
 
     assert (await count_rows(database, site.development.id, "notifications"))["notifications"] == 0
@@ -80,7 +79,7 @@ async def test_deletion_goes_on_after_the_store_was_out(
     clock.move(91 * DAY)
     store: Any = Watched(database)
     store.failures = 2
-    running = asyncio.create_task(Retention(store, settings=Settings(), clock=clock, pace=Pace(share=0.9)).run())
+    running = asyncio.create_task(Retention(store, settings=Settings(), clock=clock, pace=quick_pace()).run())
     async with asyncio.timeout(30):
         while (await count_rows(database, site.development.id, "messages"))["messages"]:  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.01)
@@ -124,21 +123,32 @@ async def test_old_rows_are_counted_and_stay(site: Site, database: Database, clo
     assert (await count_rows(database, site.development.id, "messages"))["messages"] == 3
 
 
+EFFORT = Effort(target_seconds=0.01, busy_share=0.1)
+
+
 def test_units_become_smaller_when_they_take_too_long_and_larger_when_they_are_short() -> None:
-    pace = Pace()
+    pace = Pace(EFFORT)
     for _ in range(30):
-        pace.note(pace.batch, TARGET_SECONDS / 10)
+        pace.note(pace.batch, 0.001)
     largest = pace.batch
-    pace.note(3, TARGET_SECONDS / 10)
+    pace.note(3, 0.001)
     for _ in range(30):
-        pace.note(pace.batch, TARGET_SECONDS * 2)
+        pace.note(pace.batch, 0.02)
 
     assert (largest, pace.batch) == (MAX_BATCH, MIN_BATCH)
 
 
 def test_a_unit_that_was_not_full_says_nothing_about_larger_ones() -> None:
-    pace = Pace()
+    pace = Pace(EFFORT)
     before = pace.batch
     pace.note(before - 1, 0.0)
 
     assert pace.batch == before
+
+
+def test_pauses_are_longer_while_others_write_and_never_so_long_that_nothing_is_deleted() -> None:
+    pace = Pace(EFFORT, share=0.5)
+
+    assert pace.choose_pause(0.01, 0.0) == pytest.approx(0.01)
+    assert pace.choose_pause(0.01, BUSY_SECONDS * 2) == pytest.approx(0.09)
+    assert pace.choose_pause(5.0, 5.0) == MAX_PAUSE_SECONDS

@@ -18,7 +18,7 @@ from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database, Row
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, new_id
-from clarion.retention.pace import Pace
+from clarion.retention.pace import EFFORTS, Pace
 from clarion.retention.progress import Progress, claim_lease, release_lease, save_progress
 from clarion.retention.scope import Deleted, Page
 from clarion.retention.tasks import Task, choose_page, list_all_tasks, list_scopes, list_tasks
@@ -43,7 +43,7 @@ class Retention:
         self._settings = settings
         self._clock = clock
         self._bus = bus or Bus()
-        self._pace = pace or Pace()
+        self._pace = pace or Pace(EFFORTS[database.dialect])
         self._owner = new_id(clock.now())
         self.deleted: Counter[str] = Counter()
         """Rows that this process has deleted, by the name of their walk."""
@@ -113,7 +113,7 @@ class Retention:
 
     async def _delete(self, task: Task, rows: Sequence[Row], progress: Progress) -> None:
         """Delete rows in one unit of work, and store the position."""
-        taken = 0.0
+        began, taken = time.perf_counter(), 0.0
 
         async def work(db: Connection) -> Deleted:
             nonlocal taken
@@ -127,8 +127,8 @@ class Retention:
         self.deleted[task.walk.name] += deleted.count
         self._announce(task.scope.environment_id, deleted)
         self._pace.note(len(rows), taken)
-        # Waiting for others is no work: only what others had to wait for counts.
-        await self._pace.pause(taken)
+        # Only what others had to wait for counts as work.
+        await self._pace.pause(taken, waited=time.perf_counter() - began - taken)
 
     def _announce(self, environment_id: EnvironmentId, deleted: Deleted) -> None:
         if deleted.unread_of and self._bus.is_watched(environment_id):
