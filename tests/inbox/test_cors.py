@@ -96,17 +96,29 @@ async def test_errors_can_be_read_by_the_page(page: httpx.AsyncClient, ada: Pers
         assert status == 200 or response.json()["message"]
 
 
-async def test_defects_of_the_inbox_can_be_read_by_the_page(page: httpx.AsyncClient, database: Database) -> None:
-    class Broken:
-        def __getattr__(self, _: str) -> Any:
+class Broken:
+    """A database that fails in an unexpected way as soon as it is used."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("read", "scan", "transaction"):
             raise RuntimeError
+        return getattr(self._database, name)
 
-    service: Any = page._transport.app  # type: ignore[attr-defined]
-    service._database = Broken()
+
+async def test_defects_of_the_inbox_can_be_read_by_the_page(
+    database: Database, settings: Settings, vault: Vault, gateway: ProviderGateway, clock: ManualClock
+) -> None:
+    broken: Any = Broken(database)
+    application = build_application(settings, broken, vault, gateway, clock=clock)
     body = {"applicationIdentifier": "x", "subscriber": {"subscriberId": "ada"}}
-    response = await page.post("/v1/inbox/session", json=body)
 
-    assert database is not service._database
+    transport = httpx.ASGITransport(app=application.asgi)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test", headers={"Origin": ORIGIN}) as page:
+        response = await page.post("/v1/inbox/session", json=body)
+
     assert (response.status_code, response.headers["access-control-allow-origin"]) == (500, "*")
 
 

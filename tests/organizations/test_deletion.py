@@ -30,7 +30,7 @@ TABLES_OF_ENVIRONMENTS = [table for table in metadata.sorted_tables if "environm
 
 
 # Some columns are unique over all environments.
-_numbers = itertools.count(1_000)
+_numbers = itertools.count(1_000_000_000)  # above the numbers that other tests leave in the store
 
 
 def make_value(column: sa.Column[Any], number: int) -> Any:
@@ -39,6 +39,8 @@ def make_value(column: sa.Column[Any], number: int) -> Any:
         return os.urandom(column.type.length or 16)
     if isinstance(column.type, sa.Boolean):
         return False
+    if isinstance(column.type, sa.SmallInteger):
+        return number % 1_000
     if isinstance(column.type, sa.Integer | sa.Float):
         return number
     return f"{column.name}-{number}"

@@ -41,6 +41,8 @@ NOT_OF_PEOPLE = {
     "early_reports": "reports of providers, deleted after two minutes",
     "webhook_deliveries": "attempts to deliver events; the events have the data",
     "rate_limit_buckets": "counts requests",
+    "retention_progress": "how far old data is deleted",
+    "leases": "processes",
     "processes": "processes",
     "socket_hosts": "processes",
     "workers": "processes",

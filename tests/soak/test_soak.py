@@ -5,7 +5,6 @@ shows that it runs. `CLARION_SOAK_SECONDS` is the duration.
 """
 
 import asyncio
-import importlib.util
 import os
 import statistics
 import time
@@ -18,6 +17,7 @@ import pytest
 from clarion.db.migrate import migrate_postgres
 from clarion.db.port import Database
 from clarion.environments.options import DataKind
+from clarion.settings import MIN_RETENTION_DAYS
 from tests.chaos.test_kills import open_store, wait_for_invariants
 from tests.processes import Process
 from tests.providers.loopback import web_server
@@ -85,20 +85,18 @@ async def open_soaked(store: str, folder: Path, request: pytest.FixtureRequest) 
 
 
 async def keep_one_day(process: Process) -> None:
-    """Keep every kind of data for a day, if this version has retention."""
-    if importlib.util.find_spec("clarion.retention") is None:
-        return
+    """Keep every kind of data for a day, or for as long as it has to be."""
     async with process.client(KEY) as client:
         me = (await client.get("/v1/environments/me")).json()
-        days = {kind.value: 1 for kind in DataKind}
+        days = {kind.value: MIN_RETENTION_DAYS.get(kind, 1) for kind in DataKind}
         response = await client.patch(f"/v1/environments/{me['_id']}", json={"retentionDays": days})
         assert response.status_code == 200, response.text
 
 
 def list_growth(samples: list[Sample]) -> dict[str, str]:
-    """What has grown in the last third, where it must not: data comes and goes only if there is retention."""
+    """What has grown in the last third, where it must not: data comes and goes after a day."""
     found = {"memory": find_growth(samples, lambda one: one.memory_mb, factor=1.15, slack=20)}
-    if importlib.util.find_spec("clarion.retention") is not None and DAYS >= 3:
+    if DAYS >= 3:
         found["store"] = find_growth(samples, lambda one: one.store_mb, factor=1.3, slack=40)
         for name in samples[0].rows:
             found[name] = find_growth(samples, lambda one, name=name: one.rows[name], factor=1.3, slack=500)  # type: ignore[misc]

@@ -144,7 +144,8 @@ async def get_environment(db: Connection, name: str) -> Environment:
     matches = exact or named
     if len(matches) == 1:
         return matches[0]
-    choices = [f"{organizations[one.organization_id]}/{one.name}" for one in matches or found]
+    is_only = len(organizations) == 1
+    choices = [one.name if is_only else f"{organizations[one.organization_id]}/{one.name}" for one in matches or found]
     if matches:
         raise SettingsError(f"Several organizations have an environment '{name}'; choose one of {', '.join(choices)}.")
     raise SettingsError(f"There is no environment '{name}'; there are {', '.join(choices) or 'none'}.")

@@ -23,12 +23,14 @@ INSERT_TICKETS = Insert(
     "ask_at",
     on_conflict="ON CONFLICT (environment_id, integration_id, ticket) DO NOTHING",
 )
+# As a subquery of the UPDATE, PostgreSQL may run it several times and change more rows than the limit.
 CLAIM_TICKETS = sql(f"""
-    UPDATE awaited_receipts SET ask_at = :ask_at
-    WHERE (environment_id, integration_id, ticket) IN (
+    WITH due AS MATERIALIZED (
         SELECT environment_id, integration_id, ticket FROM awaited_receipts
         WHERE ask_at <= :now ORDER BY ask_at LIMIT :limit {{skip_locked}}
     )
+    UPDATE awaited_receipts SET ask_at = :ask_at
+    WHERE (environment_id, integration_id, ticket) IN (SELECT environment_id, integration_id, ticket FROM due)
     RETURNING {_COLUMNS}
 """)
 DELETE_OLD_TICKETS = sql("""

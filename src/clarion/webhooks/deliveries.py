@@ -46,13 +46,15 @@ LIST_DUE_ENDPOINTS = sql(f"""
 FIND_ACTIVE_ENDPOINT = sql("""
     SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id AND active
 """)
+# As a subquery of the UPDATE, PostgreSQL may run it several times and change more rows than the limit.
 CLAIM_DELIVERIES = sql("""
-    UPDATE webhook_deliveries SET attempt = attempt + 1, due_at = :lease_until
-    WHERE environment_id = :environment_id AND id IN (
+    WITH due AS MATERIALIZED (
         SELECT id FROM webhook_deliveries
         WHERE environment_id = :environment_id AND endpoint_id = :endpoint_id AND status = 'queued' AND due_at <= :now
         ORDER BY due_at, id LIMIT :limit {skip_locked}
     )
+    UPDATE webhook_deliveries SET attempt = attempt + 1, due_at = :lease_until
+    WHERE environment_id = :environment_id AND id IN (SELECT id FROM due)
     RETURNING id, event_id, attempt
 """)
 LIST_PAYLOADS = sql("SELECT id, payload FROM webhook_events WHERE environment_id = :environment_id AND id {any:ids}")

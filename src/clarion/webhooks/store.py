@@ -95,14 +95,16 @@ REPLAY_DELIVERY = sql("""
     UPDATE webhook_deliveries SET status = 'queued', attempt = 0, due_at = :now, updated_at = :now
     WHERE environment_id = :environment_id AND endpoint_id = :endpoint_id AND id = :id AND status <> 'queued'
 """)
+# As a subquery of the UPDATE, PostgreSQL may run it several times and change more rows than the limit.
 REPLAY_DELIVERIES = sql("""
-    UPDATE webhook_deliveries SET status = 'queued', attempt = 0, due_at = :now, updated_at = :now
-    WHERE environment_id = :environment_id AND id IN (
+    WITH old AS MATERIALIZED (
         SELECT id FROM webhook_deliveries
         WHERE environment_id = :environment_id AND endpoint_id = :endpoint_id AND id > :after
         AND status {any:statuses}
         ORDER BY id LIMIT :limit {for_update}
     )
+    UPDATE webhook_deliveries SET status = 'queued', attempt = 0, due_at = :now, updated_at = :now
+    WHERE environment_id = :environment_id AND id IN (SELECT id FROM old)
     RETURNING id
 """)
 
