@@ -140,10 +140,17 @@ async def fresh_postgres_url(postgres_url: str) -> AsyncIterator[str]:
         yield url
 
 
+@pytest.fixture
+async def migrated_postgres_url(postgres_url: str, template: str) -> AsyncIterator[str]:
+    """A migrated PostgreSQL database without rows, for one test."""
+    async with empty_database(postgres_url, template) as url:
+        yield url
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
-    """Command-line options for an empty store."""
+    """Command-line options for a store without rows; on PostgreSQL it is migrated."""
     options = ["--data-dir", str(tmp_path / "data")]
     if request.param == "postgresql":
-        options += ["--database-url", request.getfixturevalue("fresh_postgres_url")]
+        options += ["--database-url", request.getfixturevalue("migrated_postgres_url")]
     return options

@@ -62,16 +62,20 @@ def _start_lock() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def empty_database(server_url: str) -> AsyncIterator[str]:
-    """Create a database on the server, yield its URL, and drop it afterwards."""
+async def empty_database(server_url: str, template: str | None = None) -> AsyncIterator[str]:
+    """Create a database on the server, yield its URL, and drop it afterwards; it is a copy of `template`, if given."""
     name = f"clarion_{secrets.token_hex(6)}"
     connection = await asyncpg.connect(server_url)
     try:
-        await connection.execute(f"CREATE DATABASE {name}")
+        await connection.execute(f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else ""))
         yield _with_database(server_url, name)
         await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
     finally:
         await connection.close()
+
+
+def database_name(url: str) -> str:
+    return url.partition("?")[0].rpartition("/")[2]
 
 
 def _with_database(url: str, name: str) -> str:

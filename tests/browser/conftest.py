@@ -71,7 +71,9 @@ async def served(
     async with AsyncExitStack() as stack:
         options = ["--data-dir", str(tmp_path_factory.mktemp("served"))]
         if request.param == "postgresql":
-            url = await stack.enter_async_context(empty_database(request.getfixturevalue("postgres_url")))
+            url = await stack.enter_async_context(
+                empty_database(*map(request.getfixturevalue, ("postgres_url", "template")))
+            )
             options += ["--database-url", url]
         process = Process(["serve", *options], {})
         stack.callback(process.close)

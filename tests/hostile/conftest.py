@@ -26,7 +26,9 @@ async def target(
     options = ["--data-dir", str(folder / "data")]
     async with AsyncExitStack() as opened:
         if backend == "postgresql":
-            url = await opened.enter_async_context(empty_database(request.getfixturevalue("postgres_url")))
+            url = await opened.enter_async_context(
+                empty_database(*map(request.getfixturevalue, ("postgres_url", "template")))
+            )
             options += ["--database-url", url]
         log = folder / "log"
         process = Process(["serve", *options], {**KEYS, "CLARION_LOG_FORMAT": "json"}, log=log)
