@@ -149,7 +149,9 @@ async def wait_for_data(
         async with asyncio.timeout(SECONDS):
             while missing:
                 await (meanwhile() if meanwhile else asyncio.sleep(0.3))
-                found = [name for name, query in missing.items() if await asyncio.to_thread(prometheus.query, query)]
+                # Some last for a moment only.
+                recent = {name: f"max_over_time(({query})[2m:1s])" for name, query in missing.items()}
+                found = [name for name, query in recent.items() if await asyncio.to_thread(prometheus.query, query)]
                 missing = {name: query for name, query in missing.items() if name not in found}
     except TimeoutError:
         pytest.fail(f"no data for {missing}")

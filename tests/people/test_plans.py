@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clarion.db.port import Database
+from clarion.db.port import Database, Dialect
 from clarion.db.query import Query
 from clarion.people import store
 from clarion.people.tables import EXPORTED, PersonTable
@@ -40,7 +40,8 @@ async def test_an_erasure_walks_indexes(database: Database, site: Site, query: Q
 
     plan = await explain(database, query, environment_id=site.development.id, **values)
 
-    assert index in plan
+    # PostgreSQL chooses among indexes by the statistics of the tests' tables; SQLite has none.
+    assert index in plan if database.dialect is Dialect.SQLITE else "Seq Scan" not in plan
 
 
 @pytest.mark.parametrize("table", EXPORTED, ids=lambda one: one.name)
