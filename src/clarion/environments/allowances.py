@@ -115,7 +115,8 @@ class SharedAllowance:
             while not self.take(cost, now := self._clock.now()):
                 if now < self._paused_until and self._limit.needed(cost) >= self._refused_need:
                     return False
-                if self._renewal is None:
+                # One that is done may still be here, and waiting for it would not let others run.
+                if self._renewal is None or self._renewal.done():
                     self._renewal = asyncio.create_task(self._renew(cost, now))
                     self._renewal.add_done_callback(self._end_renewal)
                 # Other requests wait for it too, so a client that disconnects must not cancel it.
@@ -163,7 +164,8 @@ class SharedAllowance:
             self._refused_need = self._limit.needed(cost)
 
     def _end_renewal(self, renewal: asyncio.Task[None]) -> None:
-        self._renewal = None
+        if self._renewal is renewal:
+            self._renewal = None
         if not renewal.cancelled():
             # If no request waits any more, nobody else reads the error.
             renewal.exception()
