@@ -7,7 +7,10 @@ BIN := $(VENV)/bin
 LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet --upgrade
 
 .DEFAULT_GOAL := help
-TEST_WORKERS ?= auto
+# The tests start hundreds of processes, which would compile every module again without bytecode on the disk.
+unexport PYTHONDONTWRITEBYTECODE
+# More than two cores: many tests wait for processes that they start.
+TEST_WORKERS ?= 4
 WORKLOAD ?= trigger
 SYSTEM ?= sqlite
 SAMPLE ?= 100
@@ -15,28 +18,37 @@ SEED ?= 0
 
 NODE_RUNNER := $(BIN)/python web/node.py
 INBOX := src/clarion/web/files/inbox.js
+WEB_SOURCES := $(shell find web/api web/build web/dashboard web/demo web/inbox web/ui -type f ! -name schema.d.ts ! -name '*.test.ts')
 PUBLISHED := tests/browser/published
+GENERATOR := $(VENV)/generator
 
-.PHONY: help run test chaos faults fuzz hostile soak mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
-	web web-check web-dev published dist dist-check deploy-check sbom audit install-release
+.PHONY: help run test browser screenshots chaos faults fuzz hostile simulations soak mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
+	web web-check web-dev published dist dist-check deploy-check sbom audit install-release install-generator
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 run: install ## serve on 127.0.0.1:3000 with SQLite in ./clarion-data
-	@$(MAKE) --no-print-directory web || echo "The inbox element could not be built, as said above; the API is served without it."
+	@$(MAKE) --no-print-directory web || echo "The dashboard and the inbox element could not be built, as said above; the API is served without them."
 	@$(BIN)/clarion serve
 
-web: $(INBOX) ## build the inbox element; NODE=node uses your own Node.js
+web: $(INBOX) ## build the dashboard and the inbox element; NODE=node uses your own Node.js
 
-test: install-dev web-dev web published ## run all tests in parallel, on SQLite and on a real PostgreSQL
-	@$(BIN)/pytest -n $(TEST_WORKERS) --maxprocesses 4
+test: install-dev install-generator web-dev web published ## run the tests in parallel, on SQLite and on a real PostgreSQL
+	@$(BIN)/pytest -n $(TEST_WORKERS) --ignore tests/browser
+
+browser: install-dev web-dev web published ## run the tests in Chromium: the dashboard, the inbox element and the published components
+	@$(BIN)/pytest -n $(TEST_WORKERS) tests/browser || { echo "Once more, what failed, one after the other:"; \
+		$(BIN)/pytest --last-failed --last-failed-no-failures none tests/browser; }
 
 chaos: install-dev ## kill processes fifty times under load, on both databases
 	@CLARION_CHAOS_KILLS=50 $(BIN)/pytest tests/chaos
 
 hostile: install-dev ## let a hostile tenant loose on the service for longer, on both databases
 	@CLARION_HOSTILE_ROUNDS=20 $(BIN)/pytest tests/hostile
+
+simulations: install-dev ## compare 500 simulations with what then happens, on both databases
+	@CLARION_SIMULATE_EXAMPLES=500 $(BIN)/pytest tests/simulate/test_agreement.py
 
 fuzz: install-dev ## try every operation of the API description 100 times and in sequences, on both databases
 	@CLARION_FUZZ_EXAMPLES=100 $(BIN)/pytest tests/contract
@@ -56,13 +68,16 @@ bench: install-bench ## measure against the baseline and the goals; rewrites doc
 profile: install-bench ## flame graphs and SQL of WORKLOAD=trigger on SYSTEM=sqlite or postgres
 	@$(BIN)/python -m bench profile $(WORKLOAD) $(SYSTEM)
 
-check: install-dev lint types imports web-check test ## what CI runs: format, lint, types, imports, tests
+check: install-dev lint types imports web-check test browser ## what CI runs: format, lint, types, imports, tests
 
 dist: install-dev web ## wheel and sdist, with the files for browsers, in dist/
 	@rm -rf dist && $(BIN)/hatchling build -d dist
 
 dist-check: dist ## install what `make dist` built into an empty environment, and run it there as the deployment files do
 	@$(BIN)/python -m tests.deploy.smoke dist
+
+screenshots: install-dev web ## make the pictures of the dashboard for README and docs/ again, from the data of `clarion demo`
+	@$(BIN)/python -m tests.browser.screenshots docs/images
 
 deploy-check: install-dev install-release ## lint deploy/ with hadolint, kubernetes-validate, check-jsonschema, yamllint and systemd-analyze
 	@$(BIN)/python -m tests.deploy.lint
@@ -73,7 +88,7 @@ sbom: install-release dist ## list everything that is installed at run time, as 
 audit: install-release ## ask the advisory database of PyPI about the packages of requirements/run.txt
 	@$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements/run.txt
 
-web-check: web-dev ## types, format, lint and tests of web/, and the size of the inbox element
+web-check: web-dev ## types, format, lint and tests of web/, and the sizes of what browsers load first
 	@$(NODE_RUNNER) npm run --silent types && $(NODE_RUNNER) npm run --silent lint
 	@$(NODE_RUNNER) npm run --silent test
 	@$(NODE_RUNNER) node build.mjs
@@ -85,6 +100,8 @@ install-dev: $(VENV)/installed-dev
 install-bench: $(VENV)/installed-bench
 
 install-release: $(VENV)/installed-release
+
+install-generator: $(GENERATOR)/installed
 
 web-dev: web/node_modules/.installed-dev
 
@@ -112,11 +129,12 @@ lock: install-dev ## update requirements/*.txt from pyproject.toml
 	@$(LOCK) --group build -o requirements/build.txt
 	@$(LOCK) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
 	@$(LOCK) --group web -o requirements/web.txt
+	@$(LOCK) --group generator -o requirements/generator.txt
 	@$(LOCK) --group bench -c requirements/run.txt -c requirements/dev.txt -o requirements/bench.txt
 	@$(LOCK) --group release -c requirements/run.txt -c requirements/dev.txt -o requirements/release.txt
 
 clean: ## remove the virtual environment and caches (never data)
-	@rm -rf $(VENV) dist web/node_modules $(dir $(INBOX)) $(PUBLISHED)/node_modules $(PUBLISHED)/dist .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) dist web/node_modules web/api/schema.d.ts $(dir $(INBOX)) $(PUBLISHED)/node_modules $(PUBLISHED)/dist .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -145,6 +163,13 @@ $(VENV)/installed-release: requirements/release.txt $(VENV)/installed-dev | $(VE
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.txt
 	@touch $@
 
+# It needs an older typer than Clarion, so it has an environment of its own.
+$(GENERATOR)/installed: requirements/generator.txt | $(VENV)/bin/python
+	@echo "Installing the generator of clients ..."
+	@$(BIN)/python -m venv $(GENERATOR)
+	@$(GENERATOR)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/generator.txt
+	@touch $@
+
 $(VENV)/installed-web: requirements/web.txt | $(VENV)/bin/python
 	@if [ -z "$(NODE)" ]; then echo "Installing Node.js into $(VENV) ..." && \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/web.txt; fi
@@ -167,5 +192,5 @@ $(PUBLISHED)/node_modules/.installed: $(PUBLISHED)/package.json $(PUBLISHED)/pac
 $(PUBLISHED)/dist/headless.js: $(PUBLISHED)/node_modules/.installed $(PUBLISHED)/build.mjs $(PUBLISHED)/page.jsx $(PUBLISHED)/headless.js
 	@$(NODE_RUNNER) node ../$(PUBLISHED)/build.mjs
 
-$(INBOX): web/node_modules/.installed web/build.mjs $(wildcard web/inbox/* web/demo/*)
+$(INBOX): web/node_modules/.installed web/build.mjs $(WEB_SOURCES)
 	@$(NODE_RUNNER) node build.mjs

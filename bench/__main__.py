@@ -1,4 +1,4 @@
-"""`python -m bench run | report | profile | migrations`."""
+"""`python -m bench run | report | profile | migrations | dashboard`."""
 
 import argparse
 import asyncio
@@ -11,6 +11,7 @@ from typing import Any
 import uvloop
 from rich.console import Console
 
+from bench.dashboard import measure_dashboard
 from bench.figures import summarize
 from bench.migrations import describe, measure_migrations
 from bench.plan import STANDALONE_WORKLOADS, WORKLOADS
@@ -37,8 +38,13 @@ def main() -> None:
         if not arguments.only:
             _console.print(f"Written to {write_run(run).relative_to(ROOT)}")
     elif arguments.command == "migrations":
-        figures = _run_until_stopped(measure_migrations(arguments.rows, arguments.since))
+        figures = _run_until_stopped(
+            measure_migrations(arguments.rows, arguments.since, in_steps_only=arguments.in_steps)
+        )
         _console.print(describe(figures, arguments.since))
+    elif arguments.command == "dashboard":
+        figures = _run_until_stopped(measure_dashboard(arguments.system, arguments.seconds, sizes=arguments.sizes))
+        _console.print("\n".join(f"{one.name}: {one.text}" for one in figures))
     elif arguments.command == "report":
         _write_report(arguments.file or find_latest())
     else:
@@ -70,6 +76,11 @@ def _arguments() -> argparse.Namespace:
     migrations = commands.add_parser("migrations", help="how long writers wait while a PostgreSQL is migrated")
     migrations.add_argument("--rows", type=int, default=1_000_000)
     migrations.add_argument("--since", default="0008", help="the schema to begin with")
+    migrations.add_argument("--in-steps", action="store_true", help="only as the service does it")
+    dashboard = commands.add_parser("dashboard", help="a live tail in a browser, and Activity with many runs")
+    dashboard.add_argument("--system", choices=CLARION, default=SQLITE)
+    dashboard.add_argument("--seconds", type=int, default=20, help="of load, six times; 0 leaves the tail out")
+    dashboard.add_argument("--sizes", action="store_true", help="also open Activity with ten million runs")
     return parser.parse_args()
 
 

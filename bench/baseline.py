@@ -14,8 +14,8 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 from bench.processes import ROOT, clean_environ, running, wait_for_answer
-from bench.systems import BASELINE, System, free_port, make_database, postmaster_pid
-from tests.servers import PostgresServer
+from bench.systems import BASELINE, System, make_database, postmaster_pid
+from tests.servers import PostgresServer, free_port
 
 KEY = "bench-key"
 _VENV = ROOT / "bench" / ".cache" / "baseline"

@@ -15,8 +15,10 @@ import uvicorn
 from clarion.bus import Bus
 from clarion.clock import SystemClock
 from clarion.db.port import Database
+from clarion.http.authorization import Authenticators
+from clarion.http.caller import Caller
 from clarion.http.limits import LARGE_BODY
-from clarion.http.operation import Call, Caller, Operation, Services, operation
+from clarion.http.operation import Call, Operation, Services, operation
 from clarion.http.service import Service
 from clarion.http.static import StaticPage
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
@@ -24,15 +26,16 @@ from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from clarion.settings import Settings
-from clarion.triggers.wire import TriggerIn, TriggerOut
+from clarion.triggers.model import TriggerOutcome
+from clarion.triggers.wire import TriggerIn, TriggerResultOut
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 
 
 @operation("POST", "/v1/events/trigger", scope=Scope.EVENTS_WRITE, status=201, body=TriggerIn, body_limit=LARGE_BODY)
-async def accept(call: Call, body: TriggerIn) -> TriggerOut:  # noqa: ARG001 - an operation has a call
+async def accept(call: Call, body: TriggerIn) -> TriggerResultOut:  # noqa: ARG001 - an operation has a call
     """Accept a trigger and discard it."""
-    return TriggerOut(acknowledged=True, status="processed", transaction_id=body.name)
+    return TriggerResultOut(acknowledged=True, status=TriggerOutcome.PROCESSED, transaction_id=body.name)
 
 
 class _NoStore:
@@ -46,6 +49,10 @@ _CALLER = Caller(EnvironmentId(bytes(16)), OrganizationId(bytes(16)), ApiKeyId(b
 
 
 async def _authenticate(_: str | None, *, is_suspect: bool) -> Caller:  # noqa: ARG001
+    return _CALLER
+
+
+async def _authenticate_member(*_: object, in_environment: bool, is_suspect: bool) -> Caller:  # noqa: ARG001
     return _CALLER
 
 
@@ -63,8 +70,7 @@ def _make_service() -> Service:
         [published],
         database=cast("Database", _NoStore()),
         services=services,
-        authenticate=_authenticate,
-        authenticate_session=lambda _: _CALLER,
+        authenticators=Authenticators(key=_authenticate, session=lambda _: _CALLER, member=_authenticate_member),
         # The bench polls this page until the server has started.
         pages={"/v1/health-check": lambda: StaticPage(b"application/json", b"{}")},
     )

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bench.figures import Key, Summary
 from bench.systems import BASELINE, FLOOR_HTTP, POSTGRES, SQLITE
-from bench.workloads import environments, hostile, mailbox, membership, retention, scaling, sockets, takeover
+from bench.workloads import environments, hostile, mailbox, membership, retention, scaling, sockets, stream, takeover
 
 
 class Medians(Struct, frozen=True):
@@ -258,6 +258,16 @@ GOALS = (
     ),
     *_of_sockets(SQLITE),
     *_of_sockets(POSTGRES),
+    *(
+        Goal(
+            f"100 listeners of the stream of runs at 1000 triggers a second on {_NAMES[system]}: share of a core",
+            "≤",
+            5,
+            _value(stream.NAME, system, "listeners_percent"),
+            "%",
+        )
+        for system in _NAMES
+    ),
     *(goal for kind in takeover.KINDS for goal in _of_takeover(kind)),
     Goal("Memory of `clarion serve`, idle", "≤", 100, _value("lifetime", SQLITE, "idle_mb"), "MB"),
     Goal(

@@ -1,18 +1,20 @@
 """How long writers wait while a filled PostgreSQL database is migrated: `python -m bench migrations --rows 1000000`."""
 
 import asyncio
+import multiprocessing
+import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import asyncpg
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from clarion.db.migrate import list_missing_in_postgres
-from clarion.db.migration_process import Order, run_migration
 from clarion.db.revisions import list_known_revisions
 from clarion.db.upgrade import _upgrade, upgrade_postgres
 from tests.servers import empty_database, postgres_server
@@ -24,7 +26,9 @@ _ID = "CAST(lpad(to_hex({kind} * 1000000000000 + n), 32, '0') AS uuid)"
 _ENVIRONMENT = "CAST(lpad('1', 32, '0') AS uuid)"
 
 _CONTENT = "channel, status, content, severity, seen, read, archived, created_at, updated_at"
-_RUN = {
+# The largest tables of an installation, each with as many rows as are asked for.
+_TABLES = {
+    "subscribers": ("id, key, search_row, created_at, updated_at", "{8}, 'person-' || n, n, 1, 1"),
     "triggers": (
         "id, transaction_key, workflow_id, version_id, payload, created_at",
         "{1}, 'key-' || n, {9}, {9}, '{{}}', 1",
@@ -43,12 +47,17 @@ _RUN = {
     ),
     "topic_subscriptions": ("id, topic_id, subscriber_id, created_at", "{5}, {9}, {8}, 1"),
 }
+_LIST_INDEXES = """
+    SELECT indexname, indexdef FROM pg_indexes
+    WHERE schemaname = 'public' AND tablename = ANY($1) AND indexname NOT IN (SELECT conname FROM pg_constraint)
+"""
 
 
 class MigrationFigures(Struct, frozen=True):
     """What one migration cost."""
 
-    name: str
+    revision: str
+    way: str
     rows: int
     seconds: float
     writes: int
@@ -57,101 +66,140 @@ class MigrationFigures(Struct, frozen=True):
     """The longest wait of the same writers while nothing was migrated."""
 
 
-async def measure_migrations(rows: int, since: str) -> list[MigrationFigures]:
-    """Migrate the same store twice: at once in a transaction, and in steps as the service does."""
+async def measure_migrations(rows: int, since: str, *, in_steps_only: bool) -> list[MigrationFigures]:
+    """Migrate the same store in steps as the service does, and each migration in one transaction to compare."""
+    ways = (_IN_STEPS,) if in_steps_only else (_AT_ONCE, _IN_STEPS)
     with tempfile.TemporaryDirectory() as folder, postgres_server(Path(folder)) as server:
-        return [await _measure(server.url, rows, since, *one) for one in _WAYS]
+        return [one for way in ways for one in await _measure(server.url, rows, since, way)]
 
 
-async def _measure(
-    server_url: str, rows: int, since: str, name: str, migrate: Callable[[str], Awaitable[Any]]
-) -> MigrationFigures:
+async def _measure(server_url: str, rows: int, since: str, way: str) -> list[MigrationFigures]:
+    figures: list[MigrationFigures] = []
     async with empty_database(server_url) as url:
         await _fill(url, rows, since)
-        waits: list[float] = []
-        writers = [
-            asyncio.create_task(_write(url, waits, rows * 2 + number * 10_000_000)) for number in range(_WRITERS)
-        ]
-        await asyncio.sleep(_SETTLE_SECONDS)
-        usual = max(waits)
-        waits.clear()
-        started = time.monotonic()
-        await migrate(url)
-        seconds = time.monotonic() - started
-        for one in writers:
-            one.cancel()
-        await asyncio.gather(*writers, return_exceptions=True)
+        async with _run_writers(url, rows) as writers:
+            await asyncio.sleep(_SETTLE_SECONDS)
+            usual = max(await _take_waits(writers))
+            for revision in await list_missing_in_postgres(url):
+                started = time.monotonic()
+                await _migrate(url, revision, way)
+                seconds = time.monotonic() - started
+                waits = await _take_waits(writers)
+                figures.append(MigrationFigures(revision, way, rows, seconds, len(waits), max(waits), usual))
         if await list_missing_in_postgres(url):
             raise RuntimeError("the migration is not complete")
-        return MigrationFigures(name, rows, seconds, len(waits), max(waits), usual)
+    return figures
 
 
-async def _migrate_at_once(url: str) -> None:
-    """In a thread, so that the writers' waits are those for the database."""
+_AT_ONCE, _IN_STEPS = "at once", "in steps"
 
+
+async def _migrate(url: str, revision: str, way: str) -> None:
+    """In another process, as the service does, so that the writers' waits are those for the database."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(process, _migrate_here, url, revision, way)
+
+
+def _migrate_here(url: str, revision: str, way: str) -> None:
     async def migrate() -> None:
         connection = await asyncpg.connect(url)
         try:
-            missing = await list_missing_in_postgres(url)
-            await upgrade_postgres(url, connection, missing, is_empty=True)
+            await upgrade_postgres(url, connection, [revision], is_empty=way == _AT_ONCE)
         finally:
             await connection.close()
 
-    await asyncio.to_thread(lambda: asyncio.run(migrate()))
+    asyncio.run(migrate())
 
 
-async def _migrate_in_steps(url: str) -> None:
-    await run_migration(Order(url=url))
+class _Writer:
+    """Writes one run after the other, and notes how long each took."""
+
+    def __init__(self, url: str, first: int) -> None:
+        self.waits: list[float] = []
+        self.count = 0
+        self.is_stopping = False
+        self._url = url
+        self._first = first
+
+    async def run(self) -> None:
+        """Insert one run after the other and mark its message as read, each as the service does."""
+        connection = await asyncpg.connect(self._url)
+        read = f"UPDATE messages SET read = true WHERE environment_id = {_ENVIRONMENT} AND id = {_ID.format(kind=4)}"
+        try:
+            while not self.is_stopping:
+                number = self._first + self.count
+                started = time.monotonic()
+                async with connection.transaction():
+                    for table in _TABLES:
+                        await connection.execute(_insert(table, f"(SELECT {number}::bigint AS n) AS one"))
+                await connection.execute(read.replace("+ n", f"+ {number}"))
+                self.waits.append(time.monotonic() - started)
+                self.count += 1
+                await asyncio.sleep(0.002)
+        finally:
+            await connection.close()
 
 
-_WAYS = (("at once", _migrate_at_once), ("in steps", _migrate_in_steps))
+@asynccontextmanager
+async def _run_writers(url: str, rows: int) -> AsyncIterator[list[_Writer]]:
+    writers = [_Writer(url, rows * 2 + number * 10_000_000) for number in range(_WRITERS)]
+    async with asyncio.TaskGroup() as tasks:
+        for one in writers:
+            tasks.create_task(one.run())
+        yield writers
+        for one in writers:
+            one.is_stopping = True
+
+
+async def _take_waits(writers: list[_Writer]) -> list[float]:
+    """The waits since the last call; a write that is waiting now counts, too."""
+    counts = [one.count for one in writers]
+    while any(one.count == count for one, count in zip(writers, counts, strict=True)):  # noqa: ASYNC110 - no event per write
+        await asyncio.sleep(0.005)
+    waits = [wait for one in writers for wait in one.waits]
+    for one in writers:
+        one.waits.clear()
+    return waits
 
 
 async def _fill(url: str, rows: int, since: str) -> None:
+    started = time.monotonic()
     engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url))
     async with engine.begin() as transaction:
         await transaction.run_sync(_upgrade, since, None)
     await engine.dispose()
     connection = await asyncpg.connect(url)
+    # Rows are inserted several times as fast before there are indexes.
+    indexes = await connection.fetch(_LIST_INDEXES, list(_TABLES))
+    for one in indexes:
+        await connection.execute(f"DROP INDEX {one['indexname']}")
     for first in range(0, rows, _FILL_BATCH):
-        for table in _RUN:
+        for table in _TABLES:
             await connection.execute(
                 _insert(table, f"generate_series({first + 1}, {min(first + _FILL_BATCH, rows)}) AS n")
             )
+    await connection.execute("SET maintenance_work_mem = '1GB'")
+    for one in indexes:
+        await connection.execute(one["indexdef"])
     await connection.execute("ANALYZE")
     await connection.execute("CHECKPOINT")
     await connection.close()
-
-
-async def _write(url: str, waits: list[float], first: int) -> None:
-    """Insert one run after the other and mark its message as read, each as the service does; note how long it took."""
-    connection = await asyncpg.connect(url)
-    read = f"UPDATE messages SET read = true WHERE environment_id = {_ENVIRONMENT} AND id = {_ID.format(kind=4)}"
-    try:
-        for number in range(first, first + 10_000_000):
-            started = time.monotonic()
-            async with connection.transaction():
-                for table in _RUN:
-                    await connection.execute(_insert(table, f"(SELECT {number}::bigint AS n) AS one"))
-            await connection.execute(read.replace("+ n", f"+ {number}"))
-            waits.append(time.monotonic() - started)
-            await asyncio.sleep(0.002)
-    finally:
-        await connection.close()
+    sys.stderr.write(f"Filled with {rows:,} rows in {time.monotonic() - started:.0f} s.\n")
 
 
 def _insert(table: str, source: str) -> str:
-    columns, values = _RUN[table]
+    columns, values = _TABLES[table]
     ids = [_ID.format(kind=kind) for kind in range(10)]
     return f"INSERT INTO {table} (environment_id, {columns}) SELECT {_ENVIRONMENT}, {values.format(*ids)} FROM {source}"
 
 
 def describe(figures: list[MigrationFigures], since: str) -> str:
-    latest = list_known_revisions()[-1]
-    lines = [
-        f"From {since} to {latest}, {one.rows:,} rows in each of {len(_RUN)} tables, {one.name}: {one.seconds:.0f} s; "
-        f"{one.writes:,} writes, the longest wait {one.longest_wait * 1000:,.0f} ms (without a migration "
-        f"{one.usual_wait * 1000:.0f} ms)"
+    rows = figures[0].rows if figures else 0
+    lines = [f"From {since} to {list_known_revisions()[-1]}, {rows:,} rows in each of {', '.join(_TABLES)}."]
+    lines += [
+        f"{one.revision} {one.way}: {one.seconds:.0f} s; {one.writes:,} writes, the longest wait "
+        f"{one.longest_wait * 1000:,.0f} ms (without a migration {one.usual_wait * 1000:.0f} ms)"
         for one in figures
     ]
     return "\n".join(lines)

@@ -24,6 +24,7 @@ from bench.workloads import (
     scaling,
     sockets,
     statements,
+    stream,
     takeover,
     trigger,
 )
@@ -68,6 +69,7 @@ WORKLOADS = (
     Workload(name="bulk", measure=bulk.measure),
     Workload(name="inbox", measure=inbox.measure),
     Workload(name="latency", measure=latency.measure, systems=(*CLARION, BASELINE)),
+    Workload(name="stream", measure=stream.measure, prepare=trigger.prepare, max_rounds=1),
     Workload(name="fanout", measure=fanout.measure_small, prepare=fanout.prepare),
     Workload(name="digest", measure=digest.measure, prepare=digest.prepare, max_rounds=1),
     Workload(name="external", measure=external.measure, prepare=external.prepare),

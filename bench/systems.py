@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from msgspec import Struct, structs
 from bench.client import make_request, send_one
 from bench.processes import clean_environ, python_command, running, wait_for_answer
 from clarion.settings import MAX_RETENTION_DAYS, RETENTION_DAYS
-from tests.servers import PostgresServer, postgres_server
+from tests.servers import PostgresServer, free_port, postgres_server
 
 KEY = "bench-key-of-development"
 SQLITE, POSTGRES, BASELINE, FLOOR_HTTP = "sqlite", "postgres", "baseline", "floor http"
@@ -170,13 +169,6 @@ async def make_database(server: PostgresServer, name: str, *, recreate: bool = F
 def postmaster_pid(server: PostgresServer) -> int:
     pid: int = server.handle.get_pid()
     return pid
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 class _Started(Struct, frozen=True):

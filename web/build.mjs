@@ -1,8 +1,9 @@
-// Builds what browsers load into src/clarion/web/files, each with a compressed copy; fails if the inbox is too large.
+// Builds what browsers load into src/clarion/web/files, each with a compressed copy; fails if a first load is too large.
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { build, transform } from "esbuild";
+import { buildDashboard } from "./build/dashboard.mjs";
 
 const here = import.meta.dirname;
 const target = path.resolve(here, "../src/clarion/web/files");
@@ -46,11 +47,12 @@ const files = {
   "demo.js": await bundle("demo/demo.ts"),
   "demo.css": await minifyStyles("demo/demo.css"),
   "demo.html": await readFile(path.join(here, "demo/demo.html")),
+  ...(await buildDashboard(here, browsers)),
 };
 
 const made = `${target}.new`;
 await rm(made, { recursive: true, force: true });
-await mkdir(made, { recursive: true });
+await mkdir(path.join(made, "dashboard/assets"), { recursive: true });
 for (const [name, content] of Object.entries(files)) {
   const compressed = gzipSync(content, { level: 9 });
   await writeFile(path.join(made, name), content);

@@ -13,8 +13,9 @@ from bench.client import make_request, send_closed
 from bench.content import ensure_topic, ensure_workflow
 from bench.figures import Figure
 from bench.receivers import Ports, read_counts, run_receivers
-from bench.systems import System, free_port
+from bench.systems import System
 from bench.usage import cpu_between, cpu_seconds
+from tests.servers import free_port
 
 _PEOPLE = 3_000
 _TOPIC = "bench-external"

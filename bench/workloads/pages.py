@@ -6,7 +6,7 @@ The large store is filled once, in about twenty minutes, and cached in `bench/.c
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -98,8 +98,7 @@ _MARK = "mark as read"
 
 async def measure(kind: str, folder: Path) -> list[Figure]:
     """Request the same pages from both stores of one kind of database in turn; `folder` is for the small store."""
-    opened = _on_sqlite(folder) if kind == SQLITE else _on_postgres(folder)
-    async with opened as (small, large):
+    async with open_stores(kind, folder) as (small, large):
         contents = [await _read_content(small, SMALL), await _read_content(large, LARGE)]
         seconds: list[list[list[float]]] = [[], []]
         for number in range(_WARM_UP + _ROUNDS):
@@ -110,6 +109,11 @@ async def measure(kind: str, folder: Path) -> list[Figure]:
                 if number >= _WARM_UP:
                     seconds[which].append(load.seconds)
         return _figures(kind, seconds)
+
+
+def open_stores(kind: str, folder: Path) -> AbstractAsyncContextManager[tuple[System, System]]:
+    """Serve the small and the large store of one kind of database."""
+    return _on_sqlite(folder) if kind == SQLITE else _on_postgres(folder)
 
 
 def _requests(system: System, content: Content, number: int) -> list[bytes]:

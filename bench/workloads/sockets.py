@@ -19,7 +19,7 @@ from bench.usage import cpu_between, cpu_seconds, memory
 from bench.workloads import trigger
 from clarion.clock import SystemClock
 from clarion.db.sqlite import connect
-from clarion.http.operation import SubscriberSession
+from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, OrganizationId, SubscriberId
 from clarion.inbox.tokens import SessionTokens
 from clarion.vault import Vault

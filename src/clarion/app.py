@@ -12,28 +12,41 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 import clarion.audit.routes
 import clarion.deadletters.routes
+import clarion.engine.integration_routes
 import clarion.engine.routes
 import clarion.environments.routes
+import clarion.explain.routes
 import clarion.inbox.notification_routes
 import clarion.inbox.preference_routes
 import clarion.inbox.session_routes
 import clarion.inbox.topic_routes
 import clarion.integrations.provider_routes
 import clarion.integrations.routes
+import clarion.members.link_routes
+import clarion.members.oidc_routes
+import clarion.members.session_routes
+import clarion.members.team_routes
 import clarion.messages.notification_routes
 import clarion.messages.routes
+import clarion.monitoring.routes
+import clarion.notifications.activity_routes
 import clarion.notifications.routes
 import clarion.organizations.routes
 import clarion.people.routes
 import clarion.preferences.routes
 import clarion.promotion.routes
 import clarion.receipts.routes
+import clarion.runs.routes
+import clarion.search.routes
+import clarion.simulate.routes
 import clarion.subscribers.routes
+import clarion.suppressions.bulk_routes
 import clarion.suppressions.routes
 import clarion.topics.routes
 import clarion.triggers.routes
 import clarion.web.routes
 import clarion.webhooks.routes
+import clarion.workflows.history_routes
 import clarion.workflows.routes
 from clarion.bootstrap import FirstKeys, prepare_store
 from clarion.bus import Bus, Signal
@@ -45,17 +58,21 @@ from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
 from clarion.environments.rate_limiter import RateLimiter
 from clarion.errors import StoreUnavailable
+from clarion.http.authorization import Authenticators
 from clarion.http.cors import INBOX_PATHS
 from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.rate_limits import HEADER_NAMES
 from clarion.http.reference import render_reference
 from clarion.http.service import Service
-from clarion.http.static import StaticPage
+from clarion.http.static import Page, SlowPage, StaticPage, compressed_page
 from clarion.inbox.tokens import SessionTokens
 from clarion.integrations.callbacks import make_receipts_url_finder
+from clarion.members.authentication import SessionAuthenticator
+from clarion.members.services import share_member_services
 from clarion.metrics.measures import Gauge
 from clarion.monitoring.answers import add_answers
+from clarion.monitoring.environment_state import EnvironmentWatch
 from clarion.monitoring.monitor import Monitor
 from clarion.organizations.deletion import EnvironmentDeleter
 from clarion.people.erasure import continue_erasures
@@ -68,9 +85,10 @@ from clarion.receipts.polling import poll_receipts
 from clarion.retention.worker import Retention
 from clarion.settings import Settings
 from clarion.tracing.tracer import Tracer, open_tracer
-from clarion.vault import Vault, open_vault
+from clarion.vault import Vault, open_configured_vault
 from clarion.watchdog import LoopWatchdog
-from clarion.web.files import Pages, demo_pages, inbox_pages
+from clarion.web.dashboard import make_dashboard
+from clarion.web.files import demo_pages, inbox_pages
 
 _MAINTENANCE_SECONDS = 15
 _NOTIFY_SECONDS = 0.01
@@ -82,8 +100,11 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.preferences.routes,
     clarion.topics.routes,
     clarion.workflows.routes,
+    clarion.workflows.history_routes,
     clarion.triggers.routes,
     clarion.engine.routes,
+    clarion.simulate.routes,
+    clarion.engine.integration_routes,
     clarion.people.routes,
     clarion.integrations.routes,
     clarion.integrations.provider_routes,
@@ -91,13 +112,23 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.messages.notification_routes,
     clarion.receipts.routes,
     clarion.suppressions.routes,
+    clarion.suppressions.bulk_routes,
     clarion.notifications.routes,
+    clarion.explain.routes,
+    clarion.runs.routes,
+    clarion.notifications.activity_routes,
     clarion.deadletters.routes,
     clarion.webhooks.routes,
     clarion.environments.routes,
     clarion.audit.routes,
     clarion.organizations.routes,
     clarion.promotion.routes,
+    clarion.members.session_routes,
+    clarion.members.link_routes,
+    clarion.members.oidc_routes,
+    clarion.members.team_routes,
+    clarion.search.routes,
+    clarion.monitoring.routes,
     clarion.inbox.session_routes,
     clarion.inbox.preference_routes,
     clarion.inbox.notification_routes,
@@ -115,6 +146,7 @@ class Application(Struct, frozen=True, kw_only=True):
     database: Database
     services: Services
     authenticator: Authenticator
+    member_sessions: SessionAuthenticator
     asgi: ASGIApp
     vault: Vault
     realtime: Realtime
@@ -165,6 +197,7 @@ class Application(Struct, frozen=True, kw_only=True):
             await asyncio.sleep(_MAINTENANCE_SECONDS)
             try:
                 await self.authenticator.record_use()
+                await self.member_sessions.record_use()
                 await self.database.update_statistics()
                 await continue_erasures(self.database, self.services.clock)
                 await self._record_receipts()
@@ -189,7 +222,7 @@ async def open_application(
     The first process that `makes_keys`, because it shows them, generates the first API keys.
     """
     tracer = open_tracer(settings)
-    vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
+    vault = open_configured_vault(settings)
     if migrate:
         await migrate_store(settings)
     else:
@@ -205,6 +238,7 @@ async def open_application(
             yield application
         await application.realtime.close()
         await application.authenticator.record_use()
+        await application.member_sessions.record_use()
     finally:
         if tracer is not None:
             await tracer.close()
@@ -236,15 +270,22 @@ def build_application(  # noqa: PLR0913 - what it is composed of
     watchdog = LoopWatchdog()
     monitor = Monitor(settings, database, clock=clock, measures=services.measures, watchdog=watchdog)
     authenticator = Authenticator(database, clock, bus)
+    member_sessions = SessionAuthenticator(database, clock, bus)
+    share_member_services(services, database)
+    services.shared.put(EnvironmentWatch, EnvironmentWatch(database, clock))
     tokens = SessionTokens(vault, clock)
-    pages: Pages = {"/openapi.json": _openapi_page, "/docs": _reference_page, **inbox_pages()}
+    pages: dict[str, Page] = {
+        "/openapi.json": SlowPage(_openapi_page),
+        "/docs": SlowPage(_reference_page),
+        **inbox_pages(),
+    }
     service = Service(
         [*OPERATIONS, *DEMO_OPERATIONS] if settings.serves_demo else OPERATIONS,
         database=database,
         services=services,
-        authenticate=authenticator,
-        authenticate_session=tokens.authenticate,
+        authenticators=Authenticators(key=authenticator, session=tokens.authenticate, member=member_sessions),
         pages=pages | demo_pages() if settings.serves_demo else pages,
+        find_page=make_dashboard(),
     )
     realtime = Realtime(settings, database, bus=bus, clock=clock, tokens=tokens)
     services.measures.watch(Gauge.SOCKETS, lambda: len(realtime.table))
@@ -253,6 +294,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         database=database,
         services=services,
         authenticator=authenticator,
+        member_sessions=member_sessions,
         asgi=add_answers(_add_cors(service, settings), monitor.answers),
         vault=vault,
         realtime=realtime,
@@ -285,9 +327,9 @@ def _add_cors(service: Service, settings: Settings) -> ASGIApp:
 
 @functools.cache
 def _openapi_page() -> StaticPage:
-    return StaticPage(b"application/json", describe_api(OPERATIONS))
+    return compressed_page(b"application/json", describe_api(OPERATIONS))
 
 
 @functools.cache
 def _reference_page() -> StaticPage:
-    return StaticPage(b"text/html; charset=utf-8", render_reference(_openapi_page().body))
+    return compressed_page(b"text/html; charset=utf-8", render_reference(_openapi_page().body))

@@ -12,6 +12,8 @@ from clarion.ids import EnvironmentId, MessageId, SubscriberId
 class Signal(StrEnum):
     API_KEY_CHANGED = "api-key-changed"
     LIMITS_CHANGED = "limits-changed"
+    MEMBERS_CHANGED = "members-changed"
+    """Members, their roles or their sessions."""
     WORK = "work"
 
 

@@ -14,7 +14,9 @@ ClarionError
     ├── Forbidden         a valid key without the scope
     ├── NotFound          does not exist in this environment
     ├── NoSuchRoute, MethodNotAllowed
+    ├── Gone              existed, and was deleted
     ├── AlreadyExists     and the caller asked to fail in that case
+    ├── PreconditionFailed  has changed since the caller read it
     ├── InProgress        the same idempotency key is being worked on
     ├── TooLarge, NotJson
     ├── RateLimited       more requests than a limit allows
@@ -89,6 +91,10 @@ class NotFound(RequestError):
         super().__init__(f"{thing} '{name}' does not exist in this environment")
 
 
+class Gone(RequestError):
+    """It existed, and was deleted."""
+
+
 class NoSuchRoute(RequestError):
     """No operation has this path."""
 
@@ -103,6 +109,14 @@ class MethodNotAllowed(RequestError):
 
 class AlreadyExists(RequestError):
     """The resource exists, and the caller asked to fail in that case."""
+
+
+class PreconditionFailed(RequestError):
+    """The resource has changed since the caller read it; `etag` is that of its present state, which `ctx` has."""
+
+    def __init__(self, message: str, *, etag: str, ctx: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message, ctx=ctx)
+        self.etag = etag
 
 
 class InProgress(RequestError):

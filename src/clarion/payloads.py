@@ -50,19 +50,31 @@ def check_payload(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> tupl
 
     The defaults are for members that the payload lacks; a null member is not lacking.
     """
-    compiled = _compile(json_text(schema))
-    if isinstance(compiled, str):
-        raise SchemaProblem(compiled)
+    compiled = _get_compiled(schema)
     filled: dict[str, Any] = _Defaults(compiled.cost).fill(compiled.schema, payload, depth=0)
     compiled.cost.check(filled)
     errors = compiled.validator.iter_errors(filled)
     return filled, [_violation(error) for error in islice(errors, MAX_VIOLATIONS)]
 
 
+def fill_defaults(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Fill in the defaults as `check_payload` does; raises SchemaProblem or PayloadTooCostly."""
+    compiled = _get_compiled(schema)
+    filled: dict[str, Any] = _Defaults(compiled.cost).fill(compiled.schema, payload, depth=0)
+    return filled
+
+
 class _CompiledSchema(NamedTuple):
     schema: Mapping[str, Any]
     validator: jsonschema_rs.Validator
     cost: SchemaCost
+
+
+def _get_compiled(schema: Mapping[str, Any]) -> _CompiledSchema:
+    compiled = _compile(json_text(schema))
+    if isinstance(compiled, str):
+        raise SchemaProblem(compiled)
+    return compiled
 
 
 @lru_cache(maxsize=512)

@@ -1,18 +1,21 @@
 """All configuration, read once from CLARION_… variables and a file; every default works on a laptop."""
 
 import dataclasses
-import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 from clarion.errors import SettingsError
+from clarion.hosts import ANY_ORIGIN, is_base_url, is_host, is_loopback_host, is_network, is_origin
 from clarion.rate_limits import LimitCategory, RateLimit, parse_rate_limits
 from clarion.secret import Secret
 from clarion.settings_sources import PREFIX, KnownSetting, find_values, name_sources
+from clarion.sign_in_settings import check_sign_in, parse_domains
+from clarion.vocabulary import Role
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _LOG_FORMATS = ("auto", "json", "text")
@@ -32,7 +35,6 @@ RETENTION_DAYS = {
 MIN_RETENTION_DAYS = {"webhooks": 5}
 """Where one day is not enough: deliveries of webhooks are retried for about four."""
 MAX_RETENTION_DAYS = 36_500
-ANY_ORIGIN = "*"
 
 
 def _setting(default: Any, about: str) -> Any:
@@ -108,6 +110,25 @@ class Settings:
         "Days that each kind of data is kept, unless an environment sets its own; kinds that are left out keep their "
         "default.",
     )
+    passwords: bool = _setting(True, "`off` lets members sign in with OpenID Connect only.")  # noqa: FBT003
+    oidc_issuer: str | None = _setting(
+        None, "OpenID Connect provider that members sign in with, such as `https://accounts.example.com`."
+    )
+    oidc_client_id: str | None = _setting(None, "Name of this installation at the OpenID Connect provider.")
+    oidc_client_secret: Secret | None = _setting(None, "Secret of this installation there, if the provider gave one.")
+    oidc_redirect: str | None = _setting(
+        None, "Address that the provider sends people back to; unset: `/v1/auth/oidc/callback` at the public address."
+    )
+    oidc_domains: tuple[tuple[str, Role], ...] = _setting(
+        (),
+        "Roles that people get who sign in with an address of a domain, such as `example.com=viewer`; others need an "
+        "invitation.",
+    )
+    oidc_trust_addresses: str | None = _setting(
+        None,
+        "The issuer again, if it does not say whether it has verified addresses, as Microsoft Entra, and people cannot "
+        "choose theirs there.",
+    )
     log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
     log_format: str = _setting("auto", "`json`, `text`, or `auto`: text in a terminal, else JSON lines.")
     log_file: Path | None = _setting(
@@ -176,7 +197,10 @@ _NUMBERS = frozenset(
 _ORIGINS = ("cors_origins", "inbox_origins")
 _LISTS = frozenset({*_ORIGINS, "egress_allow"})
 _SECRETS = frozenset(
-    {"database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys", "metrics_token"}
+    {
+        *("database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys", "metrics_token"),
+        "oidc_client_secret",
+    }
 )
 
 # Kubernetes adds CLARION_PORT to the pods of a namespace that has a Service named `clarion`.
@@ -196,9 +220,9 @@ def _parse(name: str, text: str) -> Any:
     return _PARSERS[name](text) if name in _PARSERS else text
 
 
-def _parse_demo(text: str) -> bool:
+def _parse_switch(name: str, text: str) -> bool:
     if text not in _SWITCH:
-        raise SettingsError(f"CLARION_DEMO must be 'on' or 'off', not '{text}'.")
+        raise SettingsError(f"{variable(name)} must be 'on' or 'off', not '{text}'.")
     return _SWITCH[text]
 
 
@@ -239,7 +263,9 @@ def _parse_retention(text: str) -> tuple[tuple[str, int], ...]:
 
 _PARSERS: Mapping[str, Callable[[str], Any]] = {
     "data_dir": Path,
-    "demo": _parse_demo,
+    "demo": partial(_parse_switch, "demo"),
+    "oidc_domains": parse_domains,
+    "passwords": partial(_parse_switch, "passwords"),
     "health_file": Path,
     "log_file": Path,
     "rate_limits": _parse_rate_limits,
@@ -254,25 +280,26 @@ def _check(settings: Settings) -> None:
     _check_words(settings)
     _check_first_keys(settings)
     _check_monitoring(settings)
+    check_sign_in(settings)
     if settings.database_url is not None:
         _check_database_url(settings.database_url.reveal())
     _check_bus_url(settings)
     _check_origins(settings)
     for name, example in _ADDRESSES.items():
         address = getattr(settings, name)
-        if address is not None and not _is_base_url(address):
+        if address is not None and not is_base_url(address):
             raise SettingsError(
                 f"{variable(name)} must be an address such as {example}, without user, query and fragment."
             )
     for network in settings.egress_allow:
-        if not _is_network(network):
+        if not is_network(network):
             raise SettingsError(f"CLARION_EGRESS_ALLOW must list networks such as 10.0.0.0/8, not '{network}'.")
 
 
 def _check_origins(settings: Settings) -> None:
     for name in _ORIGINS:
         for origin in getattr(settings, name):
-            if not _is_origin(origin):
+            if not is_origin(origin):
                 raise SettingsError(
                     f"{variable(name)} must list origins such as https://app.example.com, not '{origin}'."
                 )
@@ -320,7 +347,7 @@ def _check_words(settings: Settings) -> None:
         )
     if not re.fullmatch(r"[a-z][a-z0-9]{0,31}", settings.builtin_name):
         raise SettingsError(f"CLARION_BUILTIN_NAME must be a short lower-case word, not '{settings.builtin_name}'.")
-    if not _is_host(settings.host):
+    if not is_host(settings.host):
         raise SettingsError(f"CLARION_HOST must be an address or a host name, not '{settings.host}'.")
 
 
@@ -338,7 +365,7 @@ def _check_first_keys(settings: Settings) -> None:
 def _check_monitoring(settings: Settings) -> None:
     if settings.monitor_port is not None and settings.monitor_port > 65_535:
         raise SettingsError(f"CLARION_MONITOR_PORT must be at most 65535, not {settings.monitor_port}.")
-    if not _is_host(settings.monitor_host):
+    if not is_host(settings.monitor_host):
         raise SettingsError(f"CLARION_MONITOR_HOST must be an address or a host name, not '{settings.monitor_host}'.")
     token = settings.metrics_token
     if token is not None and not re.fullmatch(r"[\x21-\x7e]{16,255}", token.reveal()):
@@ -356,44 +383,3 @@ def _check_database_url(url: str) -> None:
         is_valid = False
     if not is_valid:
         raise SettingsError("CLARION_DATABASE_URL must be postgresql://user:password@host:port/database.")
-
-
-def _is_origin(text: str) -> bool:
-    parts = urlsplit(text)
-    return text == ANY_ORIGIN or (parts.scheme in ("http", "https") and bool(parts.netloc) and not parts.path)
-
-
-def _is_host(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252})", text) is not None
-    return True
-
-
-def _is_base_url(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        is_complete = (
-            parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-        )
-    except ValueError:
-        return False
-    return is_complete and not (parts.query or parts.fragment or parts.username or parts.password)
-
-
-def _is_network(text: str) -> bool:
-    try:
-        ipaddress.ip_network(text)
-    except ValueError:
-        return False
-    return True
-
-
-def is_loopback_host(host: str) -> bool:
-    """Whether a host, with a port or without, is this machine."""
-    name = host[1 : host.find("]")] if host.startswith("[") else host if host.count(":") > 1 else host.partition(":")[0]
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return name == "localhost" or name.endswith(".localhost")

@@ -20,6 +20,7 @@ from msgspec import Struct
 from clarion.errors import SettingsError
 from clarion.private_files import make_private_file, make_private_folder, tighten_file
 from clarion.randomness import random_bytes
+from clarion.settings import Settings
 
 _KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
 KEY_FILE = "encryption.keys"
@@ -124,6 +125,10 @@ def open_vault(encryption_keys: str | None, data_dir: Path) -> Vault:
         make_private_file(path, _generate_key())
     tighten_file(path)
     return Vault.parse(path.read_text())
+
+
+def open_configured_vault(settings: Settings) -> Vault:
+    return open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
 
 
 def _generate_key() -> bytes:

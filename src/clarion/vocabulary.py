@@ -36,6 +36,19 @@ class JobStatus(StrEnum):
     SKIPPED = "skipped"
 
 
+class RunStatus(StrEnum):
+    """What has become of a run; jobs.run_status has the rule. Stored as numbers in this order: add at the end."""
+
+    RUNNING = "running"
+    WAITING = "waiting"
+    COMPLETED = "completed"
+    PARTLY_FAILED = "partly_failed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    CANCELED = "canceled"
+    MERGED = "merged"
+
+
 class MessageStatus(StrEnum):
     SENT = "sent"
     ERROR = "error"
@@ -97,10 +110,17 @@ class Scope(StrEnum):
     ENVIRONMENTS_READ = "environments:read"
     ENVIRONMENTS_WRITE = "environments:write"
     AUDIT_READ = "audit:read"
+    SEARCH_READ = "search:read"
+    """Finds things of all kinds, each kind with its own scope."""
+    MEMBERS_READ = "members:read"
+    MEMBERS_WRITE = "members:write"
 
+
+GIVEN_BY_NAME = frozenset({Scope.MEMBERS_WRITE})
+"""Scopes that are no part of ALL, because they reach beyond the environment of a key."""
 
 SCOPE_DESCRIPTIONS = {
-    Scope.ALL: "Everything, including what later versions add.",
+    Scope.ALL: "Everything but members:write, including what later versions add.",
     Scope.SUBSCRIBERS_READ: "List subscribers, with their addresses and channel credentials, and export their data.",
     Scope.SUBSCRIBERS_WRITE: "Create and change subscribers and their channel credentials, and erase them.",
     Scope.TOPICS_READ: "List topics and who is subscribed to them.",
@@ -121,8 +141,24 @@ SCOPE_DESCRIPTIONS = {
     Scope.ENVIRONMENTS_READ: "List environments, API keys without their secrets, and scopes.",
     Scope.ENVIRONMENTS_WRITE: "Change environments, end sessions, and create, change and revoke API keys.",
     Scope.AUDIT_READ: "Read the audit log: who changed which part of the configuration.",
+    Scope.SEARCH_READ: "Search everything that the other scopes of the key may read.",
+    Scope.MEMBERS_READ: "List the members of the organization, with their roles.",
+    Scope.MEMBERS_WRITE: "Invite members, change their roles and remove them.",
 }
 """What each scope allows, in a sentence."""
+
+
+class Role(StrEnum):
+    """What a member may do, from the least to the most."""
+
+    VIEWER = "viewer"
+    """Sees everything but secrets."""
+    AUTHOR = "author"
+    """Also changes workflows, people, topics and preferences, and triggers events."""
+    ADMIN = "admin"
+    """Also changes integrations, webhooks, keys and settings, and manages members up to this role."""
+    OWNER = "owner"
+    """Also creates and deletes environments, and manages all members."""
 
 
 class ChannelProvider(StrEnum):

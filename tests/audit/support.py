@@ -1,5 +1,6 @@
 """Changes through HTTP, one for each operation that leaves an entry in the audit log."""
 
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -66,6 +67,12 @@ async def _deleted_workflow(api: Api) -> Ready:
     return await _workflow(api), None
 
 
+async def _restored_workflow(api: Api) -> Ready:
+    path = await _workflow(api)
+    await api.put(path, json={"name": "Welcome", "steps": []})
+    return f"{path.replace('/v2/', '/v1/')}/versions/1/restore", None
+
+
 async def _copied_workflow(api: Api) -> Ready:
     return f"{await _workflow(api)}/duplicate", {"workflowId": "copy"}
 
@@ -86,6 +93,11 @@ async def _changed_integration(api: Api) -> Ready:
 async def _primary_integration(api: Api) -> Ready:
     await make_integration(api)
     return f"{await make_integration(api)}/set-primary", None
+
+
+async def _ordered_integrations(api: Api) -> Ready:
+    paths = [await make_integration(api), await make_integration(api)]
+    return "/v1/integrations/order", {"channel": "email", "integrationIds": [one[-36:] for one in reversed(paths)]}
 
 
 async def _deleted_integration(api: Api) -> Ready:
@@ -167,9 +179,60 @@ async def _cleared_suppression(api: Api) -> Ready:
     return "/v1/suppressions/sms/442079460958", None
 
 
+async def _new_suppressions(_: Api) -> Ready:
+    return "/v1/suppressions/bulk", {"suppressions": [{"channel": "email", "address": "grace@example.com"}]}
+
+
+async def _cleared_suppressions(api: Api) -> Ready:
+    await create(api, "/v1/suppressions", {"channel": "email", "address": "grace@example.com"})
+    return await _new_suppressions(api)
+
+
 async def _erased_subscriber(api: Api) -> Ready:
     await create(api, "/v2/subscribers", {"subscriberId": "ada", "email": "ada@example.com"})
     return "/v2/subscribers/ada", None
+
+
+async def _new_invitation(_: Api) -> Ready:
+    return "/v1/members/invitations", {"email": new_address(), "role": "viewer"}
+
+
+async def _withdrawn_invitation(api: Api) -> Ready:
+    made = await create(api, "/v1/members/invitations", {"email": new_address(), "role": "viewer"})
+    return f"/v1/members/invitations/{made['invitation']['_id']}", None
+
+
+async def make_member(api: Api) -> str:
+    """Let somebody accept an invitation; returns the path of the member."""
+    email = new_address()
+    made = await create(api, "/v1/members/invitations", {"email": email, "role": "viewer"})
+    body = {"token": made["link"].partition("#")[2], "name": "Bob", "password": "correct horse battery"}
+    headers = {"Sec-Fetch-Site": "same-origin", "X-Clarion": "1"}
+    accepted = await api.post("/v1/auth/invitation/accept", json=body, headers=headers)
+    api.cookies.clear()
+    assert accepted.status_code == 201, accepted.text
+    return f"/v1/members/{accepted.json()['member']['_id']}"
+
+
+async def _changed_member(api: Api) -> Ready:
+    return await make_member(api), {"role": "author"}
+
+
+async def _removed_member(api: Api) -> Ready:
+    return await make_member(api), None
+
+
+async def _reset_link(api: Api) -> Ready:
+    return f"{await make_member(api)}/reset-link", None
+
+
+async def _signed_out_member(api: Api) -> Ready:
+    return f"{await make_member(api)}/sessions", None
+
+
+def new_address() -> str:
+    """Addresses of members are unique in the store, which tests share."""
+    return f"member-{secrets.token_hex(8)}@example.com"
 
 
 def _change(operation: str, action: str, prepare: Callable[[Api], Awaitable[Ready]], **more: Any) -> AuditedChange:
@@ -183,9 +246,11 @@ AUDITED = [
     _change("PATCH /v2/workflows/{workflowId}", "workflow.update", _patched_workflow),
     _change("DELETE /v2/workflows/{workflowId}", "workflow.delete", _deleted_workflow),
     _change("POST /v2/workflows/{workflowId}/duplicate", "workflow.duplicate", _copied_workflow),
+    _change("POST /v1/workflows/{workflowId}/versions/{versionId}/restore", "workflow.restore", _restored_workflow),
     _change("POST /v1/integrations", "integration.create", _new_integration),
     _change("PUT /v1/integrations/{integrationId}", "integration.update", _changed_integration),
     _change("POST /v1/integrations/{integrationId}/set-primary", "integration.setPrimary", _primary_integration),
+    _change("PUT /v1/integrations/order", "integration.order", _ordered_integrations),
     _change("DELETE /v1/integrations/{integrationId}", "integration.delete", _deleted_integration),
     _change("POST /v1/webhooks/endpoints", "webhookEndpoint.create", _new_endpoint, is_repeatable=True),
     _change("PATCH /v1/webhooks/endpoints/{endpointId}", "webhookEndpoint.update", _changed_endpoint),
@@ -209,5 +274,13 @@ AUDITED = [
     _change("DELETE /v1/environments/api-keys/{apiKeyId}", "apiKey.revoke", _revoked_key),
     _change("POST /v1/suppressions", "suppression.create", _new_suppression),
     _change("DELETE /v1/suppressions/{channel}/{address}", "suppression.delete", _cleared_suppression),
+    _change("POST /v1/suppressions/bulk", "suppression.create", _new_suppressions),
+    _change("DELETE /v1/suppressions/bulk", "suppression.delete", _cleared_suppressions),
     _change("DELETE /v2/subscribers/{subscriberId}", "subscriber.erase", _erased_subscriber),
+    _change("POST /v1/members/invitations", "invitation.create", _new_invitation, is_repeatable=True),
+    _change("DELETE /v1/members/invitations/{invitationId}", "invitation.delete", _withdrawn_invitation),
+    _change("PATCH /v1/members/{memberId}", "member.update", _changed_member),
+    _change("DELETE /v1/members/{memberId}", "member.delete", _removed_member),
+    _change("POST /v1/members/{memberId}/reset-link", "member.createResetLink", _reset_link, is_repeatable=True),
+    _change("DELETE /v1/members/{memberId}/sessions", "member.revokeSessions", _signed_out_member, is_repeatable=True),
 ]

@@ -17,7 +17,9 @@ DATA_SCOPES = {
 }
 NOT_AUDITED = {
     ("POST", "/v2/workflows/{workflowId}/step/{stepId}/preview"): "saves nothing",
+    ("POST", "/v1/workflows/steps/preview"): "saves nothing",
     ("POST", "/v2/environments/{targetEnvironmentId}/diff"): "saves nothing",
+    ("POST", "/v1/simulate"): "saves nothing",
     ("POST", "/v1/integrations/{integrationId}/test"): "sends a message and saves nothing",
     ("POST", "/v1/webhooks/endpoints/{endpointId}/test"): "sends an event, which the deliveries list",
     ("POST", "/v1/webhooks/endpoints/{endpointId}/replay"): "sends events again, which the deliveries list",

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
@@ -38,8 +39,10 @@ WORKFLOWS: tuple[dict[str, Any], ...] = (
 class Service:
     """A process of Clarion, and what tests do with it over its API."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, options: Sequence[str] = ()) -> None:
+        """`options` name the store, for other commands on it."""
         self.process = process
+        self.options = list(options)
         self.address = process.address
         self.key = process.keys["Development"]
         self.application = ""

@@ -1,25 +1,18 @@
 """The element when the service goes away and comes back."""
 
-import socket
-
 from playwright.async_api import Page, expect
 
 from tests.browser.element import Inbox, put_inbox_page
 from tests.browser.service import Service
 from tests.browser.site import ProductSite
 from tests.processes import Start
-
-
-def free_port() -> str:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return str(taken.getsockname()[1])
+from tests.servers import free_port
 
 
 async def test_after_a_restart_nothing_is_missed(
     start: Start, store: list[str], product: ProductSite, page: Page
 ) -> None:
-    port = free_port()
+    port = str(free_port())
     process = start("serve", *store, CLARION_PORT=port)
     service = Service(process)
     await service.prepare()

@@ -60,3 +60,43 @@ async def test_dead_letters_are_listed_and_redriven(start: Start, run_command: A
         assert redriven.stdout == "Redriven: 1.\n"
         assert again.stdout == "Redriven: 0.\n"
         assert (await client.get("/v1/dead-letters")).json()["data"] == []
+
+
+async def test_dead_letters_of_a_workflow_or_reason_are_listed_and_discarded(
+    start: Start, run_command: Any, store: list[str]
+) -> None:
+    process = start("serve", *store)
+    async with process.client(process.keys["Development"]) as client:
+        await make_integration(client, "email-webhook", **FORBIDDEN)
+        for name in ("welcome", "invoice"):
+            workflow = {"name": name.title(), "workflowId": name, "active": True, "steps": [EMAIL]}
+            assert (await client.post("/v2/workflows", json=workflow)).status_code == 201
+            ada = {"subscriberId": "ada", "email": "ada@example.com"}
+            await client.post("/v1/events/trigger", json={"name": name, "to": ada})
+
+        async def has_both() -> bool:
+            return len((await client.get("/v1/dead-letters")).json()["data"]) == 2
+
+        await until(has_both)
+        group = (await client.get("/v1/dead-letters/counts?groupBy=reason")).json()["groups"][0]["value"]
+
+        def run(command: str, *options: str) -> Any:
+            return run_command("dead-letters", command, "--environment", "Development", *options, *store)
+
+        listed = run("list", "--workflow", "invoice", "--reason", group)
+        none = run("list", "--reason", "Something else")
+        unnamed = run("discard", "--yes")
+        unconfirmed = run("discard", "--workflow", "invoice")
+        discarded = run("discard", "--workflow", "invoice", "--yes")
+        rest = (await client.get("/v1/dead-letters")).json()["data"]
+        others = run("discard", "--reason", group, "--yes")
+        again = run("discard", "--all")
+
+        assert ("invoice" in listed.stdout, "welcome" in listed.stdout) == (True, False)
+        assert "ada" not in none.stdout
+        assert (unnamed.returncode, "--workflow or --reason" in unnamed.stderr) == (2, True)
+        assert (unconfirmed.returncode, "cannot be redriven any more: 1." in unconfirmed.stdout) == (1, True)
+        assert discarded.stdout == "Discarded: 1.\n"
+        assert [one["workflowId"] for one in rest] == ["welcome"]
+        assert others.stdout == "Discarded: 1.\n"
+        assert again.stdout == "Discarded: 0.\n"

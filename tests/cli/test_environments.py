@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from clarion.bootstrap import prepare_store
-from clarion.cli.administration import open_configured_vault, run_in_store
 from clarion.cli.commands import app
+from clarion.cli.stores import run_in_store
 from clarion.clock import SystemClock
 from clarion.db.migrate import migrate_sqlite
 from clarion.db.open import open_store
@@ -20,6 +20,7 @@ from clarion.environments.model import Environment, hash_key
 from clarion.environments.store import list_api_keys_by_hash, list_environments
 from clarion.ids import WorkflowKey
 from clarion.settings import Settings
+from clarion.vault import open_configured_vault
 from clarion.workflows.actions import create_workflow
 from clarion.workflows.step_wire import StepIn, StepKind
 from clarion.workflows.steps import build_steps
@@ -160,6 +161,21 @@ def test_environments_of_several_organizations_are_told_apart(run: Run, settings
     assert re.search(r"Acme.*│ 3 ", listed.output)
 
 
+def test_an_organization_that_is_being_deleted_is_none_to_choose_from(run: Run, settings: Settings) -> None:
+    run("organizations create Acme")
+    run("organizations delete Acme --yes")
+
+    created = run("environments create Staging")
+    named = run("environments create Staging --organization Acme")
+    listed = run("organizations list")
+    again = run("organizations create Acme")
+
+    assert created.exit_code == 0, created.exception
+    assert "There is no single organization 'Acme'" in str(named.exception)
+    assert "Acme" not in listed.output
+    assert again.exit_code == 0
+
+
 def test_an_organization_is_deleted_if_it_is_not_the_only_one(run: Run, settings: Settings) -> None:
     only = run("organizations delete Clarion --yes")
     run("organizations create Acme")
@@ -194,7 +210,7 @@ def test_promotion_shows_what_differs_and_does_it_only_on_request(run: Run, sett
     assert "- workflow old  (left out: is only in the target" in shown.output
     assert "2 resources would be promoted; do it with --apply." in shown.output
     assert untouched == ["welcome", "old"]
-    assert "Promoted 1 resources." in one.output
+    assert "Promoted 1 resource." in one.output
     assert "Promoted 2 resources." in everything.output
     assert read_workflows(settings, production) == ["welcome", "other"]
     assert "There is nothing to promote." in again.output

@@ -76,7 +76,7 @@ def test_a_chain_of_comparisons_is_simple() -> None:
     rule = compile_simple_rule({"<": [1, {"var": "n"}, 9]})
 
     assert rule is not None
-    assert [bool(rule({"n": n})) for n in (1, 2, 8, 9)] == [False, True, True, False]
+    assert [bool(rule({"n": n}, [])) for n in (1, 2, 8, 9)] == [False, True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_simple_joins_return_the_value_that_decides(join: str, values: list[Any]
     rule = compile_simple_rule({join: values})
 
     assert rule is not None
-    assert rule({}) == expected
+    assert rule({}, []) == expected
 
 
 def test_references_to_earlier_steps_are_renamed_at_any_depth_and_nothing_else_is() -> None:

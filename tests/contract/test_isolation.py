@@ -7,11 +7,18 @@ from typing import Any
 import pytest
 
 from clarion.app import OPERATIONS
-from clarion.db.port import Database
+from clarion.audit.model import SERVICE, Author
+from clarion.clock import DAY, Millis
+from clarion.db.port import Connection, Database
 from clarion.environments.actions import create_organization
+from clarion.environments.model import Environment
 from clarion.http.operation import Operation
 from clarion.ids import id_text
-from clarion.vocabulary import Channel
+from clarion.members.actions import NewMember, create_member
+from clarion.members.managing import Manager, invite
+from clarion.members.model import Access, Link, Member
+from clarion.vocabulary import Channel, Role
+from tests.audit.support import new_address
 from tests.records import NOW, make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
 from tests.support import Api
 
@@ -22,11 +29,13 @@ MISSING = {
     "transactionId": "missing",
     "workflowId": "missing",
     "stepId": "missing",
+    "versionId": "01a1df28-0000-7000-8000-000000000000",
     "actionType": "primary",
     "providerId": "fcm",
     "integrationId": "01a1df28-0000-7000-8000-000000000000",
     "messageId": "01a1df28-0000-7000-8000-000000000000",
     "notificationId": "01a1df28-0000-7000-8000-000000000000",
+    "deadLetterId": "01a1df28-0000-7000-8000-000000000000",
     "apiKeyId": "01a1df28-0000-7000-8000-000000000000",
     "endpointId": "01a1df28-0000-7000-8000-000000000000",
     "deliveryId": "01a1df28-0000-7000-8000-000000000000",
@@ -34,9 +43,15 @@ MISSING = {
     "targetEnvironmentId": "01a1df28-0000-7000-8000-000000000001",
     "channel": "email",
     "address": "missing@example.org",
+    "memberId": "01a1df28-0000-7000-8000-000000000000",
+    "invitationId": "0" * 32,
 }
 MALFORMED = dict.fromkeys(
-    ("endpointId", "deliveryId", "integrationId", "messageId", "notificationId", "apiKeyId"), "not-an-id"
+    (
+        *("endpointId", "deliveryId", "integrationId", "messageId", "notificationId", "deadLetterId", "apiKeyId"),
+        "memberId",
+    ),
+    "not-an-id",
 ) | {"environmentId": "no-environment", "targetEnvironmentId": "no-environment"}
 
 BODIES: dict[tuple[str, str], Any] = {
@@ -72,8 +87,13 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v2/environments/{targetEnvironmentId}/diff"): {},
     ("POST", "/v2/environments/{targetEnvironmentId}/publish"): {},
     ("PATCH", "/v1/environments/api-keys/{apiKeyId}"): {"name": "Taken over"},
+    ("PATCH", "/v1/members/{memberId}"): {"role": "author"},
 }
-QUERIES = {("GET", "/v2/subscribers/{subscriberId}/notifications/count"): {"filters": "[{}]"}}
+QUERIES = {
+    ("GET", "/v2/subscribers/{subscriberId}/notifications/count"): {"filters": "[{}]"},
+    # It does not end unless it is refused.
+    ("GET", "/v1/runs/stream"): {"status": "no-status"},
+}
 # Creates the topic in the caller's own environment, so it never responds with 404.
 CREATES = ("POST", "/v2/topics/{topicKey}/subscriptions")
 # Responds that there was nothing to cancel.
@@ -82,8 +102,8 @@ CANCELS = ("DELETE", "/v1/events/trigger/{transactionId}")
 
 def addressed() -> Iterator[Operation]:
     for operation in OPERATIONS:
-        # What the sessions of subscribers reach is in tests/inbox.
-        if operation.is_for_subscribers:
+        # What the sessions of subscribers reach is in tests/inbox, what those of members reach in tests/members.
+        if operation.is_for_subscribers or operation.is_for_members:
             continue
         if operation.path_kinds and (operation.method, operation.path) != CREATES:
             yield operation
@@ -115,6 +135,7 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
     elsewhere, _ = await database.transaction(
         lambda db: create_organization(db, name="Elsewhere", identifiers={}, now=NOW)
     )
+    member, invitation = await database.transaction(lambda db: make_team(db, elsewhere))
     return {
         "subscriberId": "ada",
         "externalSubscriberId": "ada",
@@ -122,11 +143,13 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
         "transactionId": "tx-theirs",
         "workflowId": "welcome",
         "stepId": "in_app-1",
+        "versionId": id_text(workflow.version_id),
         "actionType": "primary",
         "providerId": "fcm",
         "integrationId": integration["_id"],
         "messageId": message.text,
         "notificationId": events["data"][0]["_id"],
+        "deadLetterId": id_text(job.id),
         "apiKeyId": keys[0]["_id"],
         "endpointId": endpoint["_id"],
         "deliveryId": delivery["_id"],
@@ -135,12 +158,25 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
         "targetEnvironmentId": id_text(elsewhere.id),
         "channel": "email",
         "address": "ada@example.org",
+        # Of another organization: members are those of all environments of theirs.
+        "memberId": id_text(member.id),
+        "invitationId": invitation.public_id,
     }
+
+
+async def make_team(db: Connection, environment: Environment) -> tuple[Member, Link]:
+    """A member and an invitation of the organization of an environment."""
+    person = NewMember(email=new_address(), name="Eve", password=None)
+    member = await create_member(db, environment.organization_id, person, Access(role=Role.OWNER), NOW)
+    manager = Manager.of(member, Author(actor=SERVICE))
+    # Not yet over for the clock of the tests.
+    link = await invite(db, manager, new_address(), Access(role=Role.VIEWER), Millis(NOW + 3650 * DAY))
+    return member, link.record
 
 
 async def everything(api: Api) -> list[str]:
     """Everything that can be read of an environment."""
-    paths = [one.path for one in OPERATIONS if one.method == "GET" and not one.path_kinds]
+    paths = [one.path for one in OPERATIONS if one.method == "GET" and not one.path_kinds and not one.is_stream]
     paths += ["/v2/subscribers/ada", "/v2/subscribers/ada/preferences", "/v2/topics/news/subscriptions"]
     paths += ["/v1/subscribers/ada/notifications/feed"]
     return [(await api.get(path)).text for path in paths if "health" not in path]

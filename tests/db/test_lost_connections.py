@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import asyncpg
 import pytest
 
 from clarion.db.port import Connection, Database
@@ -110,11 +111,13 @@ async def test_a_process_is_not_woken_by_its_own_notifications(fresh_postgres_ur
     assert woken == ["first"]
 
 
-async def test_a_listening_connection_ends_when_the_database_is_closed(fresh_postgres_url: str) -> None:
+@pytest.mark.parametrize("is_lost", [True, False], ids=["being replaced", "just opened"])
+async def test_a_listening_connection_ends_when_the_database_is_closed(fresh_postgres_url: str, is_lost: bool) -> None:
     async with connect(fresh_postgres_url) as observer:
         async with connect(fresh_postgres_url) as database:
             await database.listen_for_work(lambda: None)
-            await database.read(lambda db: db.fetch(END_LISTENERS))
+            if is_lost:
+                await database.read(lambda db: db.fetch(END_LISTENERS))
 
         async with asyncio.timeout(30):
             while await count_listeners(observer):  # noqa: ASYNC110 - PostgreSQL does not report it
@@ -151,3 +154,16 @@ async def test_a_unit_that_is_too_late_to_commit_reports_the_store_as_unavailabl
         with pytest.raises(StoreUnavailable):
             await database.transaction(idle)
         await database.transaction(lambda db: db.fetch_one(CONNECTION))
+
+
+async def test_a_connection_that_the_driver_has_lost_track_of_is_replaced(postgres_url: str) -> None:
+    async def lose_track(db: Connection) -> None:
+        await db.fetch_one(CONNECTION)
+        # As asyncpg raises it from COMMIT if the server ends the session in that moment, which cannot be timed here.
+        raise asyncpg.InternalClientError("cannot switch to state 15; another operation (2) is in progress")
+
+    async with connect(postgres_url) as database:
+        before = await database.read(lambda db: db.fetch_one(CONNECTION))
+        with pytest.raises(StoreUnavailable):
+            await database.transaction(lose_track)
+        assert await database.read(lambda db: db.fetch_one(CONNECTION)) != before

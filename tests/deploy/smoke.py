@@ -54,7 +54,7 @@ def check_sdist(sdist: Path, wheel: Path, temporary: Path) -> None:
     environ = os.environ | {"NODE": "/bin/false", "PIP_NO_INDEX": "1"}
     subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(sdist)], check=True, env=environ)
     assert contents(target / wheel.name) == contents(wheel)
-    assert "clarion/web/files/inbox.js" in contents(wheel)
+    assert {"clarion/web/files/inbox.js", "clarion/web/files/dashboard/index.html"} <= set(contents(wheel))
 
 
 def contents(wheel: Path) -> dict[str, int]:
@@ -74,6 +74,7 @@ def check_alone(python: Path, temporary: Path) -> str:
     with started(python, ["serve"], environ, user=user) as address:
         assert fetch(f"{address}/v1/health-check") == 200
         assert fetch(f"{address}/inbox.js") == 200
+        assert fetch(f"{address}/dashboard/") == 200
         assert fetch(f"{address}/docs") == 200
         port = address.rpartition(":")[2]
         subprocess.run(files.image_healthcheck(), env=environ | {"CLARION_PORT": port}, check=True, timeout=SECONDS)

@@ -3,12 +3,15 @@
 import re
 import shutil
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.docs.guides import DOCS, README, Shell, fits, list_examples, list_guides, run_example
 from tests.processes import Start
+from tests.services import Service, running_service
 
 # Only these are run: commands of the others could change the machine.
 _RUN = (
@@ -22,24 +25,61 @@ _RUN = (
         "rate-limits",
         "retention",
         "backup",
+        "simulate",
     ),
 )
 GUIDES = [guide for guide in list_guides() if guide.stem in _RUN and list_examples(guide)]
+ENVIRON = {"CLARION_EGRESS_ALLOW": "127.0.0.0/8"}
 CALL = 'call() { curl -s -H "Authorization: ApiKey $KEY" -H "Content-Type: application/json" "$@"; echo; }'
+
+
+class Place(NamedTuple):
+    """Where the commands of a guide run: the address of the service, and variables of the shell."""
+
+    address: str
+    variables: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+async def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    """A service that most guides share; each has an organization of its own."""
+    async with running_service("sqlite", request, tmp_path_factory, **ENVIRON) as running:
+        yield running
+
+
+@pytest.fixture
+async def shared_place(service: Service) -> Place:
+    return Place(service.process.address, {"KEY": (await service.make_tenant()).key})
+
+
+@pytest.fixture
+def new_place(start: Start, tmp_path: Path) -> Place:
+    data_dir = str(tmp_path / "clarion-data")
+    process = start("serve", CLARION_DATA_DIR=data_dir, **ENVIRON)
+    return Place(process.address, {"CLARION_DATA_DIR": data_dir, "KEY": process.keys["Development"]})
+
+
+@pytest.fixture
+def place(guide: Path, request: pytest.FixtureRequest) -> Place:
+    found: Place = request.getfixturevalue("new_place" if needs_installation(guide) else "shared_place")
+    return found
+
+
+def needs_installation(guide: Path) -> bool:
+    """Whether a guide is about a new installation, or uses the command line, which changes all of it."""
+    commands = "\n".join(one.commands for one in list_examples(guide))
+    return guide.stem in ("README", "quickstart") or re.search(r"\bclarion ", commands) is not None
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the examples of the guides are for curl")
 @pytest.mark.parametrize("guide", GUIDES, ids=[guide.stem for guide in GUIDES])
-def test_a_guides_commands_work_and_print_what_it_shows(guide: Path, start: Start, tmp_path: Path) -> None:
-    data_dir = tmp_path / "clarion-data"
-    process = start("serve", CLARION_DATA_DIR=str(data_dir), CLARION_EGRESS_ALLOW="127.0.0.0/8")
-    keys = process.keys
-    shell = Shell(tmp_path, {"CLARION_DATA_DIR": str(data_dir), "KEY": keys["Development"]})
-    place = process.address.removeprefix("http://")
+def test_a_guides_commands_work_and_print_what_it_shows(guide: Path, place: Place, tmp_path: Path) -> None:
+    shell = Shell(tmp_path, place.variables)
+    host = place.address.removeprefix("http://")
     try:
         shell.run(f'set -u; {CALL}; clarion() {{ {sys.executable} -m clarion "$@" </dev/null; }}')
         for example in list_examples(guide):
-            text = re.sub(r"(localhost|127\.0\.0\.1):3000", place, example.commands)
+            text = re.sub(r"(localhost|127\.0\.0\.1):3000", host, example.commands)
             run_example(shell, type(example)(text, example.expected))
     finally:
         shell.close()

@@ -19,12 +19,14 @@ NOT_CHECKED = {
     "message_id": "messages may be deleted by their person",
     "error_id": "a word",
     "target_id": "of the audit log, which outlives it",
-    "actor_id": "of the audit log, which outlives it",
+    "actor_id": "of the audit log and of versions of workflows, which outlive it",
+    "source_id": "what a version of a workflow was made from, which may be deleted",
     "request_id": "of a request",
     "host_id": "of processes",
     "throttle_id": "derived",
     "environment_id": "leads every key",
     "transaction_id": "of the caller",
+    "member_id": "of members, who belong to no environment; their sessions are deleted with them",
 }
 # These rows may outlive their run.
 KEPT_LONGER = {

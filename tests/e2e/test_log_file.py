@@ -64,6 +64,8 @@ def test_a_log_file_that_cannot_be_written_is_refused_with_its_setting(
 
 def test_a_terminal_that_closes_ends_the_process_in_order(tmp_path: Path) -> None:
     master, terminal = os.openpty()
+    # The process inherits this; under `nohup` the signal would be ignored.
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     process = subprocess.Popen(
         [*COMMAND, "serve"],
         env=clean_environ({"CLARION_DATA_DIR": str(tmp_path)}),
@@ -72,6 +74,7 @@ def test_a_terminal_that_closes_ends_the_process_in_order(tmp_path: Path) -> Non
         stderr=subprocess.DEVNULL,
         text=True,
     )
+    signal.signal(signal.SIGHUP, before)
     try:
         assert process.stdout is not None
         while "API reference" not in process.stdout.readline():

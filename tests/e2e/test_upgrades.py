@@ -35,7 +35,7 @@ async def test_a_process_goes_on_while_it_can_work_with_the_schema_and_then_says
 
     assert answer.status_code == 201
     assert "has schema 9999, newer than this Clarion" in read(log)
-    assert process.popen.returncode == 0
+    assert process.popen.returncode == 1
 
 
 def read(path: Path) -> str:

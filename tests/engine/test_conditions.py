@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clarion.clock import HOUR, MINUTE
-from tests.engine.support import World, in_app, step
+from tests.engine.support import World, details, in_app, step
 
 DELAY = step("delay", type="regular", amount=1, unit="hours")
 
@@ -132,3 +132,53 @@ async def test_a_kind_that_is_not_supported_is_a_problem_of_the_step_and_never_h
     (event,) = await world.events()
     raw = json.loads(event["jobs"][0]["executionDetails"][-1]["raw"])
     assert raw["groups"][0]["children"][0]["problem"] == "filters on 'webhook' are not supported"
+
+
+def expects(field: str, value: str) -> list[dict[str, Any]]:
+    return group({"on": "payload", "field": field, "operator": "EQUAL", "value": value})
+
+
+def with_variant(value: str) -> dict[str, Any]:
+    variant = {"name": "Own", "filters": expects("author", value), "controlValues": {"body": "yours"}}
+    return in_app("another's", variants=[variant])
+
+
+async def test_conditions_of_variants_may_have_templates_in_their_values(world: World) -> None:
+    await world.make_workflow(with_variant("{{subscriber.subscriberId}}"))
+
+    for author in ("ada", "bob"):
+        await world.trigger(payload={"author": author})
+    await world.work()
+
+    assert await world.feed() == ["yours", "another's"]
+
+
+async def test_a_simulation_chooses_the_variant_by_templates_too(world: World) -> None:
+    await world.make_workflow(with_variant("{{subscriber.subscriberId}}"))
+    body = {"name": "welcome", "to": "ada", "payload": {"author": "ada"}}
+
+    shown = (await world.api.post("/v1/simulate", json=body)).json()
+
+    assert [one["content"] for one in shown["recipients"][0]["messages"]] == ["yours"]
+
+
+async def test_a_step_with_a_variant_whose_condition_cannot_be_rendered_fails_with_the_reason(world: World) -> None:
+    await world.make_workflow(with_variant("{{ subscriber"), in_app("after"))
+
+    await world.trigger(payload={"author": "ada"})
+    await world.work()
+
+    assert await world.statuses() == [["failed", "completed"]]
+    (run,) = await world.events()
+    assert details(run["jobs"][0]) == ["Step queued", "Message content could not be generated"]
+
+
+async def test_a_digest_whose_variants_cannot_be_chosen_fails_alone(world: World) -> None:
+    digest = step("digest", "Digest", type="regular", amount=1, unit="hours")
+    variant = {"filters": expects("author", "{{ subscriber"), "controlValues": digest["controlValues"]}
+    await world.make_workflow({**digest, "variants": [variant]}, in_app("after"))
+
+    await world.trigger(payload={"author": "ada"})
+    await world.work()
+
+    assert await world.statuses() == [["failed", "completed"]]

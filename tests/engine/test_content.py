@@ -149,3 +149,29 @@ async def test_a_preview_shows_what_is_sent(world: World, kind: str) -> None:
     assert message["content"] == preview["body"]
     assert message.get("subject") == preview.get("subject")
     assert message["cta"].get("data") == preview.get("redirect")
+
+
+async def test_a_preview_of_an_email_shows_the_sender_copies_and_headers_of_the_send(world: World) -> None:
+    controls = {
+        "subject": "x",
+        "body": "<p>x</p>",
+        "from": {"email": "{{payload.shop}}@example.com", "name": "Shop {{payload.shop}}"},
+        "replyTo": "{{payload.shop}}-help@example.com",
+        "cc": "{{payload.shop}}-cc@example.com",
+        "bcc": ["{{payload.shop}}-bcc@example.com"],
+        "headers": {"X-Shop": "{{payload.shop}}"},
+    }
+    made = await world.make_workflow(step("email", "One", **controls))
+    path = f"/v2/workflows/{made['workflowId']}/step/one/preview"
+    body = {"previewPayload": {"payload": {"shop": "berlin"}}}
+    preview = (await world.api.post(path, json=body)).json()["result"]["preview"]
+    integration = {"providerId": "svc-email", "channel": "email", "active": True}
+    assert (await world.api.post("/v1/integrations", json=integration)).status_code == 201
+    await world.trigger(ADA, payload={"shop": "berlin"})
+    await world.work()
+
+    (message,) = await world.messages()
+    mail = (await world.api.get(f"/v1/messages/{message['_id']}")).json()["mail"]
+    names = ("from", "senderName", "replyTo", "cc", "bcc", "headers")
+    assert {name: mail[name] for name in names} == {name: preview[name] for name in names}
+    assert preview["from"] == "berlin@example.com"

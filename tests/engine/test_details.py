@@ -25,7 +25,11 @@ async def test_a_digest_tells_when_it_starts_ends_and_takes_in_another(world: Wo
     assert details(leader["jobs"][0]) == ["Step queued", "Start digesting", "Digest triggered events"]
     assert last_raw(leader["jobs"][0]) == {"events": 2}
     assert [details(job) for job in follower["jobs"]] == [["Step queued", merged], [merged]]
-    assert last_raw(follower["jobs"][0]) == {"_digestedNotificationId": leader["_id"]}
+    assert last_raw(follower["jobs"][0]) == {
+        "_digestedNotificationId": leader["_id"],
+        "until": world.clock.now(),
+        **HOURLY,
+    }
 
 
 async def test_a_digest_with_a_look_back_tells_that_the_first_event_goes_on_at_once(world: World) -> None:
@@ -55,9 +59,15 @@ async def test_a_throttle_tells_how_many_have_passed(world: World) -> None:
 
     first, second = await world.events()
     assert details(first["jobs"][0]) == ["Step queued", "Step completed"]
-    assert last_raw(first["jobs"][0]) == {"threshold": 1, "passed": 0}
+    assert last_raw(first["jobs"][0]) == {"threshold": 1, "passed": 0, "amount": 1, "unit": "hours"}
     assert [details(job) for job in second["jobs"]] == [
         ["Step queued", "Step was throttled: limit exceeded"],
         ["Step was skipped because the run was throttled"],
     ]
-    assert last_raw(second["jobs"][0]) == {"threshold": 1, "passed": 1}
+    assert last_raw(second["jobs"][0]) == {
+        "threshold": 1,
+        "passed": 1,
+        "amount": 1,
+        "unit": "hours",
+        "until": world.clock.now() + HOUR,
+    }

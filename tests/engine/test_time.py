@@ -172,6 +172,8 @@ async def test_events_of_a_window_are_told_together_in_their_order(world: World)
     assert await world.feed() == ["4:1234"]
     assert [job["status"] for job in leader["jobs"]] == ["completed", "completed"]
     assert [event["payload"]["n"] for event in leader["jobs"][0]["digest"]["events"]] == [1, 2, 3, 4]
+    transactions = [event["transactionId"] for event in leader["jobs"][0]["digest"]["events"]]
+    assert set(transactions) == {one["transactionId"] for one in (leader, *others)}
     assert {one["_digestedNotificationId"] for one in others} == {leader["_id"]}
     assert {job["status"] for one in others for job in one["jobs"]} == {"merged"}
 

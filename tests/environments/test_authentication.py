@@ -9,11 +9,11 @@ from clarion.bus import Bus, Signal
 from clarion.clock import ManualClock
 from clarion.db.port import Database, Work
 from clarion.environments import actions
-from clarion.environments.authentication import CACHED_FOR, Authenticator
-from clarion.environments.key_lookup import MAX_WAITING, KeyLookup
+from clarion.environments.authentication import CACHED_FOR, Authenticator, make_key_lookup
 from clarion.environments.model import hash_key
 from clarion.errors import RateLimited, Unauthenticated
-from clarion.http.operation import Caller
+from clarion.http.caller import Caller
+from clarion.http.lookups import MAX_WAITING
 from clarion.vault import Vault
 from tests.support import Api, Site
 
@@ -103,8 +103,21 @@ async def test_a_valid_key_is_accepted_from_an_address_that_failed_too_often(
     assert new.environment_id == known.environment_id == api.environment.id
 
 
+async def test_a_burst_with_one_key_waits_together_however_large_it_is(slow: Any, clock: ManualClock, api: Api) -> None:
+    authenticator = Authenticator(slow, clock, Bus())
+    burst = [asyncio.create_task(authenticator(f"ApiKey {api.key}")) for _ in range(2 * MAX_WAITING)]
+    await asyncio.sleep(0)
+    burst[0].cancel()
+
+    slow.gate.set()
+    callers = await asyncio.gather(*burst[1:])
+
+    assert {one.environment_id for one in callers} == {api.environment.id}
+    assert slow.count == 1
+
+
 async def test_a_bounded_number_of_keys_waits_for_a_slow_lookup(slow: Any) -> None:
-    lookup = KeyLookup(slow)
+    lookup = make_key_lookup(slow)
     waiting = [asyncio.create_task(lookup.find(hash_key(str(number)))) for number in range(MAX_WAITING)]
     await asyncio.sleep(0)
 

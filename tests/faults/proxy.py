@@ -1,4 +1,4 @@
-"""A proxy in front of PostgreSQL that can cut all connections, and refuse new ones until it is opened again."""
+"""A proxy in front of a server that can cut all connections, and refuse new ones until it is opened again."""
 
 import asyncio
 import socket
@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 
 class Proxy:
-    def __init__(self, database_url: str) -> None:
-        self._target = urlsplit(database_url)
+    def __init__(self, target_url: str) -> None:
+        self._target = urlsplit(target_url)
         self._port = 0
         self._listener: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
@@ -18,6 +18,11 @@ class Proxy:
         """The URL of the database through the proxy."""
         user = self._target.netloc.rpartition("@")[0] or "postgres"
         return f"postgresql://{user}@127.0.0.1:{self._port}{self._target.path}"
+
+    @property
+    def address(self) -> str:
+        """The address of a web server through the proxy."""
+        return f"http://127.0.0.1:{self._port}"
 
     async def open(self) -> None:
         listening = socket.socket()

@@ -11,6 +11,8 @@ from tests.hostile.target import MIB, ROUNDS, Target
 ITEMS = 36
 LARGE = "x" * 250_000
 MAX_ANSWER = 6 * MIB
+# Other tests leave many runs in the store.
+THESE = "&".join(f"transactionId=large-{number}" for number in range(ITEMS))
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +30,7 @@ async def large_items(target: Target) -> list[str]:
             }
             assert (await client.post("/v1/events/trigger", json=event)).status_code == 201
         for _ in range(300):
-            if (await client.get("/v1/messages?limit=1")).json()["totalCount"] >= ITEMS:
+            if (await client.get(f"/v1/messages?limit=1&{THESE}")).json()["totalCount"] >= ITEMS:
                 break
             await asyncio.sleep(0.1)
     return sorted(f"large-{number}" for number in range(ITEMS))
@@ -54,10 +56,9 @@ async def test_pages_of_a_list_are_bounded_and_reach_every_item_once(
     target: Target, large_items: list[str], path: str
 ) -> None:
     async with target.tenant() as client:
-        found = await list_all(client, path)
+        found = await list_all(client, f"{path}&{THESE}")
 
-    transactions = [one["transactionId"] for one in found if one["transactionId"].startswith("large-")]
-    assert sorted(transactions) == large_items
+    assert sorted(one["transactionId"] for one in found) == large_items
 
 
 async def test_pages_by_cursor_are_bounded_and_reach_every_item_once_in_both_directions(

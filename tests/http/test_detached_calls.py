@@ -7,7 +7,9 @@ from clarion.app import Application
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.errors import Invalid
-from clarion.http.operation import Call, Caller, DetachedCall, Operation, RawResponse, Transaction, operation
+from clarion.http.authorization import Authenticators
+from clarion.http.caller import Caller
+from clarion.http.operation import Call, DetachedCall, Operation, RawResponse, Transaction, operation
 from clarion.http.service import Service
 from clarion.http.wire import Wire
 
@@ -55,13 +57,15 @@ def client(application: Application, database: Database) -> httpx.AsyncClient:
     def no_session(_: str | None) -> Caller:
         raise AssertionError("these need no session")
 
+    async def no_member(*_: object, in_environment: bool, is_suspect: bool) -> Caller:
+        raise AssertionError("these need no member")
+
     published: list[Operation] = [one.__dict__["operation"] for one in (echo, name)]
     service = Service(
         published,
         database=database,
         services=application.services,
-        authenticate=nobody,
-        authenticate_session=no_session,
+        authenticators=Authenticators(key=nobody, session=no_session, member=no_member),
         pages={},
     )
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=service), base_url="http://clarion.test")

@@ -8,7 +8,8 @@ import pytest
 from clarion.app import Application
 from clarion.db.port import Database
 from clarion.errors import RequestError
-from clarion.http.operation import ANONYMOUS, Call, operation
+from clarion.http.caller import ANONYMOUS
+from clarion.http.operation import Call, operation
 from clarion.http.wire import Wire
 from clarion.http.writes import WriteRequest, WriteRunner
 

@@ -10,7 +10,7 @@ from clarion.app import Application
 from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
-from clarion.http.operation import SubscriberSession
+from clarion.http.caller import SubscriberSession
 from clarion.ids import SubscriberKey
 from clarion.inbox.tokens import SessionTokens
 from clarion.subscribers.store import ensure_subscribers

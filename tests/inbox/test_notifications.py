@@ -23,7 +23,7 @@ from tests.records import (
     make_trigger,
     make_workflow,
 )
-from tests.support import Site
+from tests.support import Api, Site
 
 LATER = Millis(NOW + 60_000)
 CTA = {
@@ -355,6 +355,22 @@ async def test_messages_of_deleted_workflows_are_still_found_by_their_tags(
     await database.transaction(lambda db: mark_workflow_deleted(db, workflow, clock.now()))
 
     assert await listed(ada, "tags[]=a") == [message.text]
+
+
+async def test_a_renamed_workflow_is_shown_with_its_new_name_at_once(ada: Person, database: Database, api: Api) -> None:
+    message = await make(database, ada)
+    workflow = message.job.notification.trigger.workflow
+
+    async def list_names() -> list[str]:
+        found = await ada.get("/v1/inbox/notifications")
+        return [one["workflow"]["name"] for one in found.json()["data"]]
+
+    before = [await list_names(), await list_names()]
+    renamed = await api.patch(f"/v2/workflows/{id_text(workflow.id)}", json={"name": "Another name"})
+
+    assert renamed.status_code == 200, renamed.text
+    assert before == [[workflow.name]] * 2
+    assert await list_names() == ["Another name"]
 
 
 async def test_other_people_and_environments_see_nothing(

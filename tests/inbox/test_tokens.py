@@ -9,7 +9,7 @@ import pytest
 
 from clarion.clock import Millis
 from clarion.errors import Unauthenticated
-from clarion.http.operation import SubscriberSession
+from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, OrganizationId, SubscriberId, id_text
 from clarion.inbox.tokens import AUDIENCE, LIFETIME, SessionTokens
 from clarion.vault import Vault

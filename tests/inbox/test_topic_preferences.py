@@ -79,6 +79,17 @@ async def test_the_query_chooses_the_workflows_whose_preferences_are_shown(ada: 
     assert [(one["workflow"]["identifier"], one["enabled"]) for one in shown] == [("first", True), ("second", False)]
 
 
+async def test_the_team_sees_the_rules_of_a_subscription(ada: Person, api: Api) -> None:
+    await make_workflow(api, "first")
+    await subscribe(ada, preferences=[{"workflowId": "first", "enabled": False}])
+
+    (found,) = (await api.get("/v2/subscribers/ada/subscriptions")).json()["data"]
+
+    (rule,) = found["rules"]
+    assert (len(rule["workflowIds"]), rule["tags"], rule["enabled"]) == (1, [], False)
+    assert "condition" not in rule
+
+
 async def test_changing_replaces_the_rules_and_null_clears_them(ada: Person, api: Api, clock: ManualClock) -> None:
     await make_workflow(api, "first")
     await make_workflow(api, "second")

@@ -31,8 +31,10 @@ NOT_OF_PEOPLE = {
     "api_keys": "configuration",
     "workflows": "configuration",
     "workflow_versions": "configuration",
+    "workflow_version_notes": "configuration; names people of the team",
     "integrations": "configuration",
-    "integration_health": "configuration",
+    "integration_health": "configuration; of failed calls it has the ids of messages and the provider's words",
+    "integration_counts": "counts",
     "webhook_endpoints": "configuration",
     "topics": "belong to the application; who is subscribed is in topic_subscriptions",
     "audit_entries": "changes of the configuration; of an erased person it has the subscriberId alone",
@@ -46,6 +48,9 @@ NOT_OF_PEOPLE = {
     "processes": "processes",
     "socket_hosts": "processes",
     "workers": "processes",
+    "members": "people of the team, who do not get messages",
+    "member_sessions": "people of the team",
+    "member_links": "people of the team",
 }
 
 NOT_EXPORTED = {

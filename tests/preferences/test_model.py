@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId
-from clarion.preferences.model import ChannelDecision, Layer, Layers, decide_preference, layers_of
+from clarion.preferences.model import ChannelDecision, DecidingLayer, Layers, decide_preference, layers_of
 from clarion.vocabulary import Channel, Severity
 from clarion.workflows.model import MainSwitch, PreferenceLayer, Switch, Workflow
 
 EMAIL, SMS = Channel.EMAIL, Channel.SMS
-DEFAULT, OVERRIDE, GLOBAL, OWN = Layer
+DEFAULT, OVERRIDE, GLOBAL, OWN = DecidingLayer
 
 
 def layer(main: bool | None = None, *, read_only: bool = False, **channels: bool) -> PreferenceLayer:
@@ -43,7 +43,7 @@ ON, OFF = layer(email=True), layer(email=False)
 ALL_ON, ALL_OFF = layer(main=True), layer(main=False)
 
 # default, override, subscriber global, subscriber workflow → e-mail on?, decided by
-TRUTH: list[tuple[list[PreferenceLayer | None], bool, Layer | None]] = [
+TRUTH: list[tuple[list[PreferenceLayer | None], bool, DecidingLayer | None]] = [
     ([None, None, None, None], True, None),
     ([layer(), layer(), layer(), layer()], True, None),
     # one layer alone
@@ -75,11 +75,11 @@ TRUTH: list[tuple[list[PreferenceLayer | None], bool, Layer | None]] = [
 
 
 def strongest_first(layers: Any) -> Layers:
-    return list(zip(Layer, layers, strict=True))[::-1]
+    return list(zip(DecidingLayer, layers, strict=True))[::-1]
 
 
 @pytest.mark.parametrize(("layers", "enabled", "by"), TRUTH)
-def test_the_strongest_layer_that_speaks_decides(layers: Any, enabled: bool, by: Layer | None) -> None:
+def test_the_strongest_layer_that_speaks_decides(layers: Any, enabled: bool, by: DecidingLayer | None) -> None:
     decision = decide_preference(strongest_first(layers), [EMAIL])
 
     assert decision.channels == {EMAIL: ChannelDecision(enabled, by)}
@@ -120,7 +120,7 @@ switch_layers = st.none() | st.builds(
 
 @given(st.tuples(switch_layers, switch_layers, switch_layers, switch_layers), st.sampled_from(list(Channel)))
 def test_deciding_agrees_with_reading_the_layers_from_the_top(layers: Any, channel: Channel) -> None:
-    named = list(zip(Layer, layers, strict=True))
+    named = list(zip(DecidingLayer, layers, strict=True))
     expected = ChannelDecision(True, None)
     for name, one in named:
         if one is not None and (channel in one.channels or one.all.enabled is not None):

@@ -14,6 +14,7 @@ from tests.records import make_step, make_workflow
 from tests.support import Api
 
 PATH = "/v2/subscribers/ada/preferences"
+LAYERS = ("global", "workflow")
 CRITICAL = PreferenceLayer(all=MainSwitch(enabled=True, read_only=True))
 
 
@@ -61,7 +62,9 @@ async def test_a_global_switch_reaches_every_workflow_until_one_is_switched_itse
 
     assert off["global"]["channels"] == {"email": False, "in_app": True, "chat": False}
     assert off["workflows"][0]["channels"] == {"email": False, "in_app": True}
-    assert off["workflows"][0]["overrides"] == [{"channel": "email", "source": "subscriber"}]
+    everywhere, own = ({"channel": "email", "source": "subscriber", "layer": f"subscriber {one}"} for one in LAYERS)
+    assert off["workflows"][0]["overrides"] == [everywhere]
+    assert back["workflows"][0]["overrides"] == [own]
     assert back["global"]["channels"]["email"] is False
     assert back["workflows"][0]["channels"]["email"] is True
     assert (await api.get(PATH)).json() == back
@@ -81,8 +84,8 @@ async def test_overrides_name_the_side_that_decided(database: Database, api: Api
 
     assert workflow["channels"] == {"email": False, "sms": False, "chat": True}
     assert workflow["overrides"] == [
-        {"channel": "email", "source": "template"},
-        {"channel": "sms", "source": "workflowOverride"},
+        {"channel": "email", "source": "template", "layer": "workflow default"},
+        {"channel": "sms", "source": "workflowOverride", "layer": "workflow override"},
     ]
 
 

@@ -66,7 +66,7 @@ async def publish(api: Api, path: str, **body: Any) -> dict[str, list[tuple[str,
 
 def portable(workflow: dict[str, Any]) -> Any:
     """A workflow without what differs between environments."""
-    own = ("_id", "slug", "createdAt", "updatedAt", "workflowDatabaseId")
+    own = ("_id", "slug", "createdAt", "updatedAt", "workflowDatabaseId", "version", "versionId", "etag")
     kept = {name: value for name, value in workflow.items() if name not in own}
     return kept | {"steps": [portable(one) for one in kept["steps"]]} if "steps" in kept else kept
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -21,7 +20,7 @@ from clarion.db.postgres import PostgresDatabase
 from clarion.db.query import sql
 from clarion.environments import actions
 from clarion.environments.model import Environment
-from clarion.http.operation import SubscriberSession
+from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, new_id
 from clarion.inbox.tokens import SessionTokens
 from clarion.providers.sending.gateway import ProviderGateway
@@ -34,6 +33,7 @@ from clarion.vault import Vault
 from tests.realtime.clients import COUNT_EVENTS, TIMEOUT_SECONDS, PlainClient, names
 from tests.realtime.conftest import serve
 from tests.records import MadeMessage, make_job, make_message, make_notification, make_subscriber
+from tests.servers import free_port
 
 END_LISTENERS = sql("""
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -75,13 +75,6 @@ async def wait_until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(TIMEOUT_SECONDS):
         while not condition():  # noqa: ASYNC110 - changed by another task
             await asyncio.sleep(0.01)
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 @contextmanager

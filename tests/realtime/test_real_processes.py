@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clarion.clock import SystemClock
-from clarion.http.operation import SubscriberSession
+from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, OrganizationId, SubscriberId, find_id
 from clarion.inbox.tokens import SessionTokens
 from clarion.vault import Vault

@@ -12,16 +12,17 @@ from urllib.parse import urlencode
 
 import httpx
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, padding
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import NameOID
 
 from tests.records import NOW
+from tests.rsa_keys import rsa_key
 from tests.support import Api
 
 _CURVE_KEY = ec.generate_private_key(ec.SECP256R1())
-_RSA_KEY = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+_RSA_KEY = rsa_key(2_048)
 _NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "sns.amazonaws.com")])
 CERTIFICATE = (
     x509.CertificateBuilder()

@@ -5,10 +5,10 @@ from typing import Any
 
 from clarion.bus import Bus
 from clarion.clock import Clock
+from clarion.db.pace import Effort, Pace
 from clarion.db.port import Database, Row
 from clarion.db.query import Query, sql
 from clarion.ids import EnvironmentId
-from clarion.retention.pace import Effort, Pace
 from clarion.retention.worker import Retention
 from clarion.settings import Settings
 

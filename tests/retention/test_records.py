@@ -9,7 +9,8 @@ from clarion.clock import DAY, HOUR, SECOND, ManualClock, Millis
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.http.idempotency import Response, insert_responses, make_key
-from clarion.ids import new_id
+from clarion.ids import IntegrationId, new_id
+from clarion.integrations.counts import CallCount, add_counts
 from clarion.retention.progress import list_due
 from clarion.retention.scope import Page
 from clarion.retention.tasks import choose_page, list_all_tasks, list_scopes
@@ -49,6 +50,20 @@ async def test_audit_entries_go_after_a_year(api: Api, database: Database, clock
     await delete_old(database, clock)
 
     assert await count_rows(database, api.environment.id, "audit_entries") == {"audit_entries": 1}
+
+
+async def test_counts_of_calls_go_after_a_year(api: Api, database: Database, clock: ManualClock) -> None:
+    async def count() -> None:
+        counts = [(IntegrationId(new_id(clock.now())), CallCount(sent=1)) for _ in range(3)]
+        await database.transaction(lambda db: add_counts(db, api.environment.id, counts, clock.now()))
+
+    await count()
+    clock.move(200 * DAY)
+    await count()
+    clock.move(166 * DAY)
+    await delete_old(database, clock)
+
+    assert await count_rows(database, api.environment.id, "integration_counts") == {"integration_counts": 3}
 
 
 async def test_events_of_webhooks_go_with_their_deliveries(api: Api, database: Database, clock: ManualClock) -> None:
@@ -127,14 +142,15 @@ async def test_a_version_goes_long_after_it_was_replaced_unless_a_run_needs_it(
             await world.work()
     world.clock.move(87 * DAY)
     await delete_old(database, world.clock)
-    young = await count_rows(database, world.api.environment.id, "workflow_versions")
+    tables = ("workflow_versions", "workflow_version_notes")
+    young = await count_rows(database, world.api.environment.id, *tables)
     world.clock.move(4 * DAY)
     await delete_old(database, world.clock)
-    old = await count_rows(database, world.api.environment.id, "workflow_versions")
+    old = await count_rows(database, world.api.environment.id, *tables)
     await world.work(after=120 * DAY)
 
     # The second one is the version of Ada's run, and the last one is current.
-    assert (young, old) == ({"workflow_versions": 4}, {"workflow_versions": 2})
+    assert (young, old) == (dict.fromkeys(tables, 4), dict.fromkeys(tables, 2))
     assert await world.feed() == ["two"]
     assert [len(one["jobs"]) for one in await world.events(after="2020-01-01")] == [2]
 

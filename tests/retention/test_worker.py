@@ -8,11 +8,11 @@ import pytest
 
 from clarion.bus import Bus, InboxChange
 from clarion.clock import DAY, ManualClock
+from clarion.db.pace import BUSY_SECONDS, MAX_BATCH, MAX_PAUSE_SECONDS, MIN_BATCH, Effort, Pace
 from clarion.db.port import Database, Work
 from clarion.errors import StoreUnavailable
 from clarion.ids import new_id
 from clarion.retention import worker
-from clarion.retention.pace import BUSY_SECONDS, MAX_BATCH, MAX_PAUSE_SECONDS, MIN_BATCH, Effort, Pace
 from clarion.retention.progress import LEASE, claim_lease, release_lease
 from clarion.retention.worker import Retention, count_old
 from clarion.settings import Settings

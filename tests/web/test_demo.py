@@ -23,7 +23,9 @@ async def page(served: Process) -> AsyncIterator[httpx.AsyncClient]:
 
 async def feed_of_ada(served: Process) -> list[dict[str, Any]]:
     async with served.client(served.keys["Development"]) as api:
-        found: list[dict[str, Any]] = (await api.get("/v1/subscribers/ada/notifications/feed")).json()["data"]
+        answer = await api.get("/v1/subscribers/ada/notifications/feed")
+    # She does not exist before her first trigger is worked on.
+    found: list[dict[str, Any]] = answer.json().get("data", [])
     return found
 
 
@@ -63,19 +65,14 @@ async def test_a_workflow_that_cannot_run_is_named(served: Process, page: httpx.
     assert "clarion-demo" in refused.json()["message"]
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+async def test_only_the_page_on_this_machine_may_trigger(page: httpx.AsyncClient) -> None:
+    for headers in (
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
         {"Host": "evil.example"},
         {"Host": "127.0.0.1.evil.example"},
         {"X-Forwarded-For": "203.0.113.9"},
         {"Forwarded": "for=203.0.113.9"},
-    ],
-)
-async def test_only_the_page_on_this_machine_may_trigger(
-    served: Process, page: httpx.AsyncClient, headers: dict[str, str]
-) -> None:
-    assert (await page.post("/demo/trigger", headers=headers)).status_code == 403
-    assert (await page.get("/demo/state", headers=headers)).status_code == 403
+    ):
+        assert (await page.post("/demo/trigger", headers=headers)).status_code == 403, headers
+        assert (await page.get("/demo/state", headers=headers)).status_code == 403, headers

@@ -63,3 +63,26 @@ async def replace_workflow(api: Api, key: str, *, steps: list[dict[str, Any]], *
     assert response.status_code == 200, response.text
     changed: dict[str, Any] = response.json()
     return changed
+
+
+PAYLOAD_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"order": {"$ref": "#/$defs/order"}},
+    "$defs": {"order": {"type": "integer"}},
+    "additionalProperties": False,
+}
+STEPS_WITH_OUTPUTS: list[dict[str, Any]] = [
+    step("digest", stepId="digest", controlValues={"amount": 1, "unit": "hours"}),
+    step("throttle", stepId="throttle"),
+    step("custom", stepId="own", controlValues={"total": "{{payload.order}}"}),
+    step("in_app", stepId="inbox", controlValues={"body": "{{steps.digest.eventCount}} {{actor.firstName}}"}),
+    step("sms", stepId="off", active=False),
+    step("delay", stepId="wait", controlValues={"amount": 1, "unit": "hours"}),
+    step("in_app", stepId="last", controlValues={"body": "{{steps.inbox.read}}"}),
+    step("sms", stepId="later"),
+]
+"""Steps of all types whose outcome later steps see; `last` and `later` see them."""
+
+
+def find_step(workflow: dict[str, Any], step_id: str) -> dict[str, Any]:
+    return next(one for one in workflow["steps"] if one["stepId"] == step_id)

@@ -111,3 +111,13 @@ def test_only_an_active_step_of_an_active_workflow_makes_an_error() -> None:
     assert status_of(active=True, steps=[whole, draft]) is WorkflowStatus.ERROR
     assert status_of(active=True, steps=[make_step("sms", {}, active=False)]) is WorkflowStatus.ACTIVE
     assert status_of(active=False, steps=[draft]) is WorkflowStatus.INACTIVE
+
+
+def test_stored_controls_that_do_not_fit_have_an_issue_for_each_field() -> None:
+    variant = Variant(id="v", controls={"redirect": {"url": 5}})
+    step = make_step("in_app", {"body": 5, "primaryAction": {"redirect": {}}}, variants=[variant])
+
+    found = find_issues(step)
+
+    assert [one.path for one in found] == ["body", "primaryAction.redirect.url", "variants.0.redirect.url"]
+    assert {one.type for one in found} == {IssueType.UNSUPPORTED_PROPERTY}

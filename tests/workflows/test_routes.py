@@ -154,7 +154,8 @@ async def test_a_replacement_leaves_what_it_does_not_mention(api: Api) -> None:
 
     changed = await replace_workflow(api, "order-shipped", steps=[], name="Renamed")
 
-    assert changed == created | {"name": "Renamed", "steps": [], "slug": changed["slug"]}
+    new = {name: changed[name] for name in ("slug", "versionId", "etag")}
+    assert changed == created | {"name": "Renamed", "steps": [], "version": 2} | new
     assert changed["slug"].startswith("renamed_wf_")
 
 

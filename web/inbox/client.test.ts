@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { type ClientEvents, InboxClient, InboxError } from "./client.ts";
 import { FakeServer } from "./fake-server.ts";
 
@@ -101,6 +102,24 @@ test("every action uses its method and path", async () => {
   const bodies = server.requests.map((request) => request.body).filter((body) => body);
   assert.ok(bodies.some((body) => JSON.stringify(body) === '{"snoozeUntil":"2026-01-02T09:00:00.000Z"}'));
   assert.ok(bodies.some((body) => JSON.stringify(body) === '{"tags":[],"data":"{\\"x\\":1}"}'));
+});
+
+test("a change is sent after the answer to the one before", async () => {
+  await client.start();
+  let seenMeanwhile: string[] = [];
+  server.answers.set("PATCH /v1/inbox/notifications/n/read", async () => {
+    await setTimeout(50);
+    seenMeanwhile = server.pathsOf("POST").slice(1);
+    return { status: 404, body: { message: "Notification 'n' does not exist" } };
+  });
+
+  const reading = client.read("n");
+  const archiving = client.archiveRead();
+
+  await assert.rejects(reading);
+  await archiving;
+  assert.deepEqual(seenMeanwhile, []);
+  assert.deepEqual(server.pathsOf("POST").slice(1), ["/v1/inbox/notifications/read-archive"]);
 });
 
 test("a refusal has the server's sentence, and the sentences of its fields", async () => {

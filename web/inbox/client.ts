@@ -60,6 +60,7 @@ export class InboxClient extends Emitter<ClientEvents> {
   readonly #socket: Socket;
   #session: Session | undefined;
   #opening: Promise<Session> | undefined;
+  #lastChange: Promise<unknown> = Promise.resolve();
   #isStopped = false;
   #isLate = false;
   #isConnected = false;
@@ -172,8 +173,7 @@ export class InboxClient extends Emitter<ClientEvents> {
   }
 
   async delete(id: string): Promise<void> {
-    await this.#send("DELETE", `notifications/${encodeURIComponent(id)}/delete`);
-    this.#changed();
+    await this.#sendInOrder("DELETE", `notifications/${encodeURIComponent(id)}/delete`);
   }
 
   // Actions on all that match
@@ -231,18 +231,21 @@ export class InboxClient extends Emitter<ClientEvents> {
   // Requests
 
   async #change(id: string, action: string, body?: object): Promise<Notification> {
-    const { data } = await this.#send<{ data: Notification }>(
-      "PATCH",
-      `notifications/${encodeURIComponent(id)}/${action}`,
-      body,
-    );
-    this.#changed();
-    return data;
+    const path = `notifications/${encodeURIComponent(id)}/${action}`;
+    return (await this.#sendInOrder<{ data: Notification }>("PATCH", path, body)).data;
   }
 
   async #changeAll(action: string, { tags = [], data }: Filter): Promise<void> {
-    await this.#send("POST", `notifications/${action}`, data ? { tags, data: JSON.stringify(data) } : { tags });
+    await this.#sendInOrder("POST", `notifications/${action}`, data ? { tags, data: JSON.stringify(data) } : { tags });
+  }
+
+  /** Sends a change after those before it: "archive what is read" must find what was marked read just now. */
+  async #sendInOrder<T>(method: string, path: string, body?: object): Promise<T> {
+    const sending = this.#lastChange.then(() => this.#send<T>(method, path, body));
+    this.#lastChange = sending.catch(() => {});
+    const answer = await sending;
     this.#changed();
+    return answer;
   }
 
   /** Real time tells the new counts; without it they are fetched. */

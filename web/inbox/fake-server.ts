@@ -19,12 +19,12 @@ export class FakeServer {
   readonly requests: SeenRequest[] = [];
   readonly sockets: Duplex[] = [];
   /** Answers by method and path; what is not here is answered by a bare success. */
-  readonly answers = new Map<string, (request: SeenRequest) => Answer>();
+  readonly answers = new Map<string, (request: SeenRequest) => Answer | Promise<Answer>>();
   sessions = 0;
   readonly #server = createServer(async (message, response) => {
     const request = await read(message);
     this.requests.push(request);
-    const { status = 200, body = { data: {} } } = this.#answer(request);
+    const { status = 200, body = { data: {} } } = await this.#answer(request);
     response.writeHead(status, { "Content-Type": "application/json" });
     response.end(status === 204 ? undefined : JSON.stringify(body));
   });
@@ -60,7 +60,7 @@ export class FakeServer {
     await new Promise((done) => this.#server.close(done));
   }
 
-  #answer(request: SeenRequest): Answer {
+  #answer(request: SeenRequest): Answer | Promise<Answer> {
     const given = this.answers.get(`${request.method} ${request.path}`);
     if (given) return given(request);
     if (request.path === "/v1/inbox/session") {

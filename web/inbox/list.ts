@@ -202,12 +202,14 @@ export class ListView implements ItemActions {
     send: () => Promise<Notification | null>,
   ): Promise<boolean> {
     const generation = this.#generation;
-    this.#put({ ...one, ...change });
+    const changed = { ...one, ...change };
+    this.#put(changed);
     try {
       const sending = send();
       this.#acting = Promise.allSettled([this.#acting, sending]);
       const answer = await sending;
-      if (answer && generation === this.#generation) this.#put(answer);
+      // It may have been changed again, or all may have been, while the answer was on its way.
+      if (answer && this.#items.includes(changed)) this.#put(answer);
       return true;
     } catch (error) {
       if (generation === this.#generation) this.#put(one);

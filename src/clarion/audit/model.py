@@ -45,6 +45,8 @@ class TargetType(StrEnum):
     SUPPRESSION = "suppression"
     SUBSCRIBER = "subscriber"
     ENCRYPTION = "encryption"
+    MEMBER = "member"
+    INVITATION = "invitation"
 
 
 class Action(StrEnum):
@@ -53,10 +55,12 @@ class Action(StrEnum):
     WORKFLOW_CREATE = "workflow.create"
     WORKFLOW_DUPLICATE = "workflow.duplicate"
     WORKFLOW_UPDATE = "workflow.update"
+    WORKFLOW_RESTORE = "workflow.restore"
     WORKFLOW_DELETE = "workflow.delete"
     INTEGRATION_CREATE = "integration.create"
     INTEGRATION_UPDATE = "integration.update"
     INTEGRATION_SET_PRIMARY = "integration.setPrimary"
+    INTEGRATION_ORDER = "integration.order"
     INTEGRATION_DELETE = "integration.delete"
     WEBHOOK_ENDPOINT_CREATE = "webhookEndpoint.create"
     WEBHOOK_ENDPOINT_UPDATE = "webhookEndpoint.update"
@@ -76,6 +80,18 @@ class Action(StrEnum):
     SUPPRESSION_DELETE = "suppression.delete"
     SUBSCRIBER_ERASE = "subscriber.erase"
     ENCRYPTION_ROTATE = "encryption.rotate"
+    MEMBER_CREATE = "member.create"
+    MEMBER_CREATE_RESET_LINK = "member.createResetLink"
+    MEMBER_RESET_PASSWORD = "member.resetPassword"  # noqa: S105 - an action
+    MEMBER_REVOKE_SESSIONS = "member.revokeSessions"
+    MEMBER_DELETE = "member.delete"
+    INVITATION_CREATE = "invitation.create"
+    INVITATION_DELETE = "invitation.delete"
+    MEMBER_SIGN_IN = "member.signIn"
+    MEMBER_SIGN_OUT = "member.signOut"
+    MEMBER_REVOKE_SESSION = "member.revokeSession"
+    MEMBER_UPDATE = "member.update"
+    MEMBER_CHANGE_PASSWORD = "member.changePassword"  # noqa: S105 - an action
 
 
 class Actor(Struct, frozen=True, kw_only=True):

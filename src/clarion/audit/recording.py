@@ -45,5 +45,8 @@ async def record_change(
 def author_of(call: Call | DetachedCall) -> Author:
     """Return who makes a request."""
     caller = call.caller
-    actor = Actor(type=ActorType.KEY, id=id_text(caller.key_id), name=caller.key_name)
+    if caller.member is not None:
+        actor = Actor(type=ActorType.MEMBER, id=id_text(caller.member.id), name=caller.member.name)
+    else:
+        actor = Actor(type=ActorType.KEY, id=id_text(caller.key_id), name=caller.key_name)
     return Author(actor=actor, request_id=call.request_id)

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType, field
 from clarion.audit.model import Action, Actor, ActorType, Entry, Target, TargetType
 from clarion.clock import iso_text
 from clarion.http.pages import CursorQuery
-from clarion.http.wire import MomentText, Wire, given
+from clarion.http.wire import DateTimeText, MomentText, Wire, given
 from clarion.ids import id_text
 
 
@@ -24,7 +24,7 @@ class AuditQuery(CursorQuery):
     until: MomentText | None = field(name="to", default=None)
 
 
-class ActorOut(Wire):
+class AuditActorOut(Wire):
     """Who made the change: `id` is that of an API key or a member, `name` the name at that time."""
 
     type: ActorType
@@ -36,7 +36,7 @@ class ActorOut(Wire):
         return cls(type=actor.type, id=given(actor.id), name=given(actor.name))
 
 
-class TargetOut(Wire):
+class AuditTargetOut(Wire):
     """What was changed, by the id that the API uses."""
 
     type: TargetType
@@ -53,20 +53,20 @@ class AuditEntryOut(Wire):
 
     id: str = field(name="_id")
     action: Action
-    actor: ActorOut
-    target: TargetOut
+    actor: AuditActorOut
+    target: AuditTargetOut
     before: dict[str, Any] | UnsetType = UNSET
     after: dict[str, Any] | UnsetType = UNSET
     request_id: str | UnsetType = UNSET
-    created_at: str
+    created_at: DateTimeText
 
     @classmethod
     def of(cls, entry: Entry) -> Self:
         return cls(
             id=id_text(entry.id),
             action=entry.action,
-            actor=ActorOut.of(entry.author.actor),
-            target=TargetOut.of(entry.target),
+            actor=AuditActorOut.of(entry.author.actor),
+            target=AuditTargetOut.of(entry.target),
             before=given(entry.before),
             after=given(entry.after),
             request_id=given(entry.author.request_id),

@@ -1,7 +1,6 @@
 """`clarion audit`: who changed the configuration."""
 
 import asyncio
-import os
 from typing import Annotated, Any
 
 import typer
@@ -12,15 +11,14 @@ from clarion.audit import store
 from clarion.audit.filters import filter_entries
 from clarion.audit.model import Action, ActorType, Entry, TargetType
 from clarion.audit.wire import AuditEntryOut, AuditQuery
-from clarion.cli.administration import get_environment, run_in_store, wide_console
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
+from clarion.cli.stores import get_environment, load_settings, run_in_store, wide_console
 from clarion.clock import iso_text
 from clarion.db.port import Connection
 from clarion.errors import SettingsError
 from clarion.http.pages import list_cursor_page
 from clarion.http.wire import MomentText
 from clarion.jsontext import json_text
-from clarion.settings import Settings
 
 commands = typer.Typer(help="Look at who changed the configuration.", no_args_is_help=True)
 
@@ -55,7 +53,7 @@ def list_entries(  # noqa: PLR0913, PLR0917 - the options of a command
     )
     if query.since is not None and query.until is not None and query.until.moment < query.since.moment:
         raise SettingsError("--to must not lie before --from.")
-    settings = Settings.load(os.environ, data_dir=data_dir, database_url=database_url)
+    settings = load_settings(data_dir, database_url)
     show = _show_lines if as_json else _show_table
     show(asyncio.run(run_in_store(settings, lambda db: _fetch(db, environment, query))))
 

@@ -1,6 +1,5 @@
 """`clarion backup` and `clarion restore`: copies of the SQLite store."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +8,7 @@ from rich.console import Console
 
 from clarion.bootstrap import check_vault
 from clarion.cli.options import DataDir, Force
+from clarion.cli.stores import load_settings
 from clarion.db.backup import back_up, check_copy, put_in_place
 from clarion.db.open import store_path
 from clarion.db.revisions import list_known_revisions
@@ -77,7 +77,7 @@ def restore(
 
 
 def _load_settings(data_dir: str | None) -> Settings:
-    settings = Settings.load(os.environ, data_dir=data_dir)
+    settings = load_settings(data_dir, None)
     if settings.database_url is not None:
         raise SettingsError(
             "CLARION_DATABASE_URL is set, and this command is for the SQLite store: back up PostgreSQL with its own "

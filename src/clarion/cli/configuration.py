@@ -54,6 +54,13 @@ def settings_rows() -> list[tuple[str, str, str]]:
 def default_text(default: Any) -> str:
     if default is None or default == ():
         return "–"
+    if isinstance(default, bool):
+        return "on" if default else "off"
     if isinstance(default, tuple):
         return ",".join(one if isinstance(one, str) else f"{one[0]}={one[1]}" for one in default)
     return str(default)
+
+
+def settings() -> None:
+    """List every setting: its variable, its value, where that comes from, and what it is for."""
+    show_settings(os.environ)

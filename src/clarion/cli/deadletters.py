@@ -1,31 +1,39 @@
-"""`clarion dead-letters`: look at sends that were given up, and try them again."""
+"""`clarion dead-letters`: look at sends that were given up, try them again, or take them off the list."""
 
 import asyncio
-import os
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from clarion.cli.administration import format_time, get_environment, run_in_store, wide_console
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
-from clarion.clock import SystemClock
+from clarion.cli.stores import confirm, format_time, get_environment, load_settings, run_in_store, wide_console
+from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.deadletters import store
-from clarion.deadletters.model import DeadLetter, DeadLetterFilter
+from clarion.deadletters.model import MAX_REDRIVEN, DeadLetter, DeadLetterFilter
 from clarion.errors import SettingsError
 from clarion.http.pages import OffsetPage
-from clarion.ids import JobId, SubscriberKey, find_id, id_text
+from clarion.ids import EnvironmentId, JobId, SubscriberKey, WorkflowKey, find_id, id_text
 from clarion.settings import Settings
 from clarion.vocabulary import Channel
 
-commands = typer.Typer(help="Look at sends that were given up, and try them again.", no_args_is_help=True)
+commands = typer.Typer(
+    help="Look at sends that were given up, try them again, or take them off the list.", no_args_is_help=True
+)
 
 ChannelOption = Annotated[Channel | None, typer.Option(help="Only those of a channel.")]
 ProviderOption = Annotated[
     str | None, typer.Option(help="Only those last tried with a provider.", metavar="PROVIDER_ID")
 ]
 SubscriberOption = Annotated[str | None, typer.Option(help="Only those for a subscriber.", metavar="SUBSCRIBER_ID")]
+WorkflowOption = Annotated[str | None, typer.Option(help="Only those of a workflow.", metavar="WORKFLOW_ID")]
+ReasonOption = Annotated[str | None, typer.Option(help="Only those with an error that begins so.", metavar="TEXT")]
+Ids = Annotated[list[str] | None, typer.Argument(help="Ids, from `clarion dead-letters list`.")]
+Everything = Annotated[bool, typer.Option("--all", help="All of the environment.")]
+
+_MoveOffList = Callable[[Connection, EnvironmentId, DeadLetterFilter, Millis], Awaitable[int]]
 
 
 @commands.command("list")
@@ -34,18 +42,20 @@ def list_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
     channel: ChannelOption = None,
     provider: ProviderOption = None,
     subscriber: SubscriberOption = None,
+    workflow: WorkflowOption = None,
+    reason: ReasonOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many, newest first.")] = 50,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> None:
     """List dead letters with their ids and the last errors."""
-    wanted = _filter(channel, provider, subscriber)
+    wanted = _filter(channel, provider, subscriber, workflow, reason)
 
     async def fetch_page(db: Connection) -> OffsetPage[DeadLetter]:
         found = await get_environment(db, environment)
         return await store.list_dead_letters(db, found.id, wanted, page=0, limit=limit)
 
-    page = asyncio.run(run_in_store(_settings(data_dir, database_url), fetch_page))
+    page = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch_page))
     table = Table("Id", "Given up", "Channel", "Provider", "Subscriber", "Workflow", "Attempts", "Why")
     for one in page.data:
         table.add_row(
@@ -66,40 +76,90 @@ def list_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
 @commands.command("redrive")
 def redrive_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
     environment: EnvironmentName,
-    ids: Annotated[list[str] | None, typer.Argument(help="Ids, from `clarion dead-letters list`.")] = None,
+    ids: Ids = None,
     channel: ChannelOption = None,
     provider: ProviderOption = None,
     subscriber: SubscriberOption = None,
-    everything: Annotated[bool, typer.Option("--all", help="All of the environment.")] = False,  # noqa: FBT002
+    workflow: WorkflowOption = None,
+    reason: ReasonOption = None,
+    everything: Everything = False,  # noqa: FBT002
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> None:
     """Put dead letters back in the queue with fresh attempts; workers take them within a second."""
-    wanted = _filter(channel, provider, subscriber, ids)
-    if wanted == DeadLetterFilter() and not everything:
-        raise SettingsError("Name the dead letters by id, by --channel, --provider or --subscriber, or take --all.")
-    settings = _settings(data_dir, database_url)
-
-    async def redrive(db: Connection) -> int:
-        found = await get_environment(db, environment)
-        return await store.redrive_dead_letters(db, found.id, wanted, SystemClock().now())
-
-    total = 0
-    while part := asyncio.run(run_in_store(settings, redrive)):
-        total += part
-        if part < store.MAX_REDRIVEN:
-            break
+    wanted = _select(_filter(channel, provider, subscriber, workflow, reason, ids), everything=everything)
+    settings = load_settings(data_dir, database_url)
+    total = _repeat(settings, environment, wanted, store.redrive_dead_letters)
     wide_console().print(f"Redriven: {total}.")
 
 
+@commands.command("discard")
+def discard_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
+    environment: EnvironmentName,
+    ids: Ids = None,
+    channel: ChannelOption = None,
+    provider: ProviderOption = None,
+    subscriber: SubscriberOption = None,
+    workflow: WorkflowOption = None,
+    reason: ReasonOption = None,
+    everything: Everything = False,  # noqa: FBT002
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Take dead letters off the list; their steps stay failed, and cannot be redriven any more."""
+    wanted = _select(_filter(channel, provider, subscriber, workflow, reason, ids), everything=everything)
+    settings = load_settings(data_dir, database_url)
+    count = asyncio.run(run_in_store(settings, lambda db: _count(db, environment, wanted)))
+    if count:
+        number = f"{count} or more" if count >= store.MAX_COUNTED else str(count)
+        confirm(f"Dead letters that cannot be redriven any more: {number}. Discard them?", is_confirmed=yes)
+    total = _repeat(settings, environment, wanted, store.discard_dead_letters)
+    wide_console().print(f"Discarded: {total}.")
+
+
+async def _count(db: Connection, environment: str, wanted: DeadLetterFilter) -> int:
+    found = await get_environment(db, environment)
+    return await store.count_dead_letters(db, found.id, wanted)
+
+
+def _repeat(settings: Settings, environment: str, wanted: DeadLetterFilter, move: _MoveOffList) -> int:
+    """Do it in transactions of a limited size until none is left; returns how many it was done to."""
+
+    async def move_some(db: Connection) -> int:
+        found = await get_environment(db, environment)
+        return await move(db, found.id, wanted, SystemClock().now())
+
+    total = 0
+    while part := asyncio.run(run_in_store(settings, move_some)):
+        total += part
+        if part < MAX_REDRIVEN:
+            break
+    return total
+
+
+def _select(wanted: DeadLetterFilter, *, everything: bool) -> DeadLetterFilter:
+    if wanted == DeadLetterFilter() and not everything:
+        options = "--channel, --provider, --subscriber, --workflow or --reason"
+        raise SettingsError(f"Name the dead letters by id, by {options}, or take --all.")
+    return wanted
+
+
 def _filter(
-    channel: Channel | None, provider: str | None, subscriber: str | None, ids: list[str] | None = None
+    channel: Channel | None,
+    provider: str | None,
+    subscriber: str | None,
+    workflow: str | None,
+    reason: str | None,
+    ids: list[str] | None = None,
 ) -> DeadLetterFilter:
     return DeadLetterFilter(
         ids=tuple(map(_job_id, ids)) if ids else None,
         channel=channel,
         provider_id=provider,
         subscriber_key=None if subscriber is None else SubscriberKey(subscriber),
+        workflow_key=None if workflow is None else WorkflowKey(workflow),
+        reason=reason,
     )
 
 
@@ -108,7 +168,3 @@ def _job_id(text: str) -> JobId:
     if found is None:
         raise SettingsError(f"'{text}' is not the id of a dead letter; `clarion dead-letters list` shows them.")
     return JobId(found)
-
-
-def _settings(data_dir: str | None, database_url: str | None) -> Settings:
-    return Settings.load(os.environ, data_dir=data_dir, database_url=database_url)

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from clarion.cli.open_files import choose_max_connections, choose_max_sockets
 from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.cli.stores import load_settings
 from clarion.doctor.checkup import check_installation
 from clarion.doctor.model import Finding, Status, fine, warning, worst
 from clarion.errors import SettingsError
@@ -38,7 +39,7 @@ def doctor(
 
     The exit status is 1 if there is a problem, and 2 if a setting is not valid; warnings alone are 0.
     """
-    settings = Settings.load(os.environ, data_dir=data_dir, database_url=database_url)
+    settings = load_settings(data_dir, database_url)
     findings = asyncio.run(check_installation(settings, os.environ, full=full, network=network))
     findings.append(check_open_files(settings))
     status = worst(findings)

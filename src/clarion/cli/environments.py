@@ -10,17 +10,16 @@ from rich.table import Table
 from clarion.audit.model import Action, Change
 from clarion.audit.recording import record_change
 from clarion.bootstrap import check_vault
-from clarion.cli.administration import (
+from clarion.cli.author import command_line_author
+from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.cli.stores import (
     confirm,
     get_environment,
     get_organization,
     load_settings,
-    open_configured_vault,
     run_in_store,
     wide_console,
 )
-from clarion.cli.author import command_line_author
-from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.environments.actions import KeyRequest, change_environment, list_environments_to_change
@@ -38,6 +37,8 @@ from clarion.organizations.model import NewEnvironment
 from clarion.organizations.wire import EnvironmentIn
 from clarion.rate_limits import LimitCategory
 from clarion.settings import Settings
+from clarion.vault import open_configured_vault
+from clarion.wording import count_text
 
 commands = typer.Typer(help="Create, rename, set and delete environments.", no_args_is_help=True)
 
@@ -249,5 +250,5 @@ def _rows(environment: Environment) -> dict[str, str]:
         burst = "" if limit.burst is None else f", up to {limit.burst} at once"
         rows[f"limit {category.value}"] = f"{limit.per_second:g} a second{burst}"
     for kind, days in environment.options.retention_days.items():
-        rows[f"retention {kind.value}"] = f"{days} days"
+        rows[f"retention {kind.value}"] = count_text(days, "day", "days")
     return rows

@@ -17,6 +17,7 @@ from clarion.db.revisions import list_known_revisions
 from clarion.errors import SettingsError
 from clarion.settings import Settings
 from clarion.vault import KEY_FILE
+from clarion.wording import count_text
 
 _console = Console()
 
@@ -63,4 +64,5 @@ def _describe(counts: list[TableCount]) -> list[Table | str]:
         if one.rows:
             table.add_row(one.table, str(one.rows), str(one.rows))
     empty = sum(not one.rows for one in counts)
-    return [table, f"Moved {sum(one.rows for one in counts)} rows of {len(counts)} tables, {empty} of them empty."]
+    rows = count_text(sum(one.rows for one in counts), "row", "rows")
+    return [table, f"Moved {rows} of {len(counts)} tables, {empty} of them empty."]

@@ -11,18 +11,17 @@ from rich.table import Table
 from clarion.audit.model import Action, Change, Target, TargetType
 from clarion.audit.recording import record_change
 from clarion.bootstrap import check_vault
-from clarion.cli.administration import (
+from clarion.cli.author import command_line_author
+from clarion.cli.environments import YesOption, print_new, record_new
+from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.cli.stores import (
     confirm,
     format_time,
     get_organization,
     load_settings,
-    open_configured_vault,
     run_in_store,
     wide_console,
 )
-from clarion.cli.author import command_line_author
-from clarion.cli.environments import YesOption, print_new, record_new
-from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.environments.actions import KeyRequest, create_api_key
@@ -31,8 +30,10 @@ from clarion.environments.store import list_environments, list_organizations, up
 from clarion.environments.wire import EnvironmentName
 from clarion.errors import SettingsError
 from clarion.ids import id_text
+from clarion.members.store import delete_all as delete_members
 from clarion.organizations import actions
 from clarion.organizations.model import NewEnvironment
+from clarion.vault import open_configured_vault
 
 commands = typer.Typer(help="Create, rename and delete organizations.", no_args_is_help=True)
 
@@ -123,7 +124,12 @@ def delete(
     if is_used:
         confirm(f"Delete the organization '{found.name}' and all of its data?", is_confirmed=yes)
     now = SystemClock().now()
-    deleted = asyncio.run(run_in_store(settings, lambda db: actions.delete_organization(db, found.id, now)))
+
+    async def remove(db: Connection) -> list[Environment]:
+        await delete_members(db, found.id)
+        return await actions.delete_organization(db, found.id, now)
+
+    deleted = asyncio.run(run_in_store(settings, remove))
     names = ", ".join(one.name for one in deleted)
     text = f"Deleted '{found.name}' with {names}. Running workers delete the data in the background."
     Console().print(text, markup=False, highlight=False, soft_wrap=True)

@@ -9,9 +9,9 @@ from typing import Annotated, TextIO
 
 import typer
 
-from clarion.cli.administration import get_environment, open_current_store
 from clarion.cli.author import command_line_author
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
+from clarion.cli.stores import get_environment, load_settings, open_current_store
 from clarion.clock import SystemClock, iso_text
 from clarion.db.port import Database
 from clarion.errors import SettingsError
@@ -40,7 +40,7 @@ def export_subscriber(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Write everything that is stored of a person as one JSON document."""
-    settings = Settings.load(os.environ, data_dir=data_dir, database_url=database_url)
+    settings = load_settings(data_dir, database_url)
     key = SubscriberKey(subscriber_id)
     asyncio.run(_export(settings, environment, key, output))
 
@@ -54,7 +54,7 @@ def erase_subscriber(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Erase a person and everything that is stored of them; this cannot be undone."""
-    settings = Settings.load(os.environ, data_dir=data_dir, database_url=database_url)
+    settings = load_settings(data_dir, database_url)
     if not yes and not typer.confirm(f"Erase '{subscriber_id}' of {environment} for good?"):
         raise SettingsError("Nothing was erased.")
     asyncio.run(_erase(settings, environment, SubscriberKey(subscriber_id)))

@@ -2,22 +2,28 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
 from clarion.bootstrap import check_vault
-from clarion.cli.administration import get_environment, open_configured_vault, run_in_store
 from clarion.cli.author import command_line_author
+from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.cli.stores import get_environment, load_settings, run_in_store
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
+from clarion.differences import Change, DiffAction, Part
 from clarion.errors import SettingsError
 from clarion.jsontext import json_text
 from clarion.promotion.actions import Promoted, Promotion, Selected, promote
 from clarion.promotion.auditing import record_promotion
 from clarion.promotion.context import PromotionContext
-from clarion.promotion.model import Change, DiffAction, Part, ResourceDiff
+from clarion.promotion.model import ResourceDiff, ResourceType
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.settings import Settings
+from clarion.vault import open_configured_vault
+from clarion.wording import count_text
 
 _SIGNS = {
     DiffAction.ADDED: "+",
@@ -29,12 +35,35 @@ _SIGNS = {
 _MAX_VALUE = 100
 
 
+def promote_environment(  # noqa: PLR0913, PLR0917 - the options of a command
+    source: Annotated[str, typer.Option("--from", help="The environment to copy from.", metavar="NAME")],
+    target: Annotated[str, typer.Option("--to", help="The environment to copy to.", metavar="NAME")],
+    workflow: Annotated[
+        list[str] | None, typer.Option(help="Only this workflow; repeatable.", metavar="WORKFLOW_ID")
+    ] = None,
+    integration: Annotated[
+        list[str] | None, typer.Option(help="Only this integration; repeatable.", metavar="IDENTIFIER")
+    ] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Delete workflows that the source does not have.")] = False,  # noqa: FBT002
+    apply: Annotated[bool, typer.Option("--apply", help="Do it; without this, only show it.")] = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Show what differs between two environments; with --apply, copy workflows, and integrations without secrets."""
+    only = [Selected(ResourceType.WORKFLOW, one) for one in workflow or ()]
+    only += [Selected(ResourceType.INTEGRATION, one) for one in integration or ()]
+    run_promotion(load_settings(data_dir, database_url), (source, target), only, prune=prune, apply=apply)
+
+
 def run_promotion(
     settings: Settings, names: tuple[str, str], only: Sequence[Selected], *, prune: bool, apply: bool
 ) -> None:
     """Print what differs, and with `apply` make the target like the source."""
     vault = open_configured_vault(settings)
-    context = PromotionContext(vault=vault, names=BuiltinNames(settings.builtin_name), now=SystemClock().now())
+    author = command_line_author()
+    context = PromotionContext(
+        vault=vault, names=BuiltinNames(settings.builtin_name), now=SystemClock().now(), actor=author.actor
+    )
 
     async def work(db: Connection) -> list[Promoted]:
         await check_vault(db, settings, vault)
@@ -44,7 +73,7 @@ def run_promotion(
         promotion = Promotion(source_id=source.id, target_id=target.id, only=only or None, prune=prune)
         promoted = await promote(db, promotion, context, dry_run=not apply)
         if apply:
-            await record_promotion(db, source, target, promoted, author=command_line_author(), context=context)
+            await record_promotion(db, source, target, promoted, author=author, context=context)
         return promoted
 
     promoted = asyncio.run(run_in_store(settings, work))
@@ -52,7 +81,8 @@ def run_promotion(
     for line in _lines(promoted):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     count = sum(one.reason is None for one in promoted)
-    done = f"Promoted {count} resources." if apply else f"{count} resources would be promoted; do it with --apply."
+    resources = count_text(count, "resource", "resources")
+    done = f"Promoted {resources}." if apply else f"{resources} would be promoted; do it with --apply."
     console.print(done if count else "There is nothing to promote.", markup=False, highlight=False)
 
 
@@ -70,7 +100,7 @@ def _lines(promoted: Sequence[Promoted]) -> Iterator[str]:
 def _change_lines(diff: ResourceDiff) -> Iterator[str]:
     for change in diff.changes:
         indent = "    "
-        part = change.source or change.target
+        part = change.shown
         if isinstance(part, Part):
             yield f"    {_SIGNS[change.action]} step {part.identifier}"
             indent = "        "

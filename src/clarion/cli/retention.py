@@ -1,7 +1,6 @@
 """`clarion retention` and `clarion compact`: look at what is kept, delete what is old, give space back."""
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated
@@ -9,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from clarion.cli.administration import open_current_store, wide_console
 from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.cli.stores import load_settings, open_current_store, wide_console
 from clarion.clock import SystemClock
 from clarion.db.compact import compact_sqlite
 from clarion.db.open import store_path
@@ -34,7 +33,7 @@ _MEGABYTE = 1_000_000
 @commands.command("show")
 def show(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
     """Show the days of each environment and kind of data, and how many rows were deleted so far."""
-    settings = _settings(data_dir, database_url)
+    settings = load_settings(data_dir, database_url)
 
     async def read(db: Connection) -> tuple[list[Environment], dict[EnvironmentId, Counter[str]]]:
         return await list_environments(db), await list_deleted(db)
@@ -60,7 +59,7 @@ def run(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Count what is old, and with --yes delete it now instead of in the background."""
-    settings = _settings(data_dir, database_url)
+    settings = load_settings(data_dir, database_url)
     if yes:
         _print_counts(asyncio.run(_delete(settings)), "Deleted")
     else:
@@ -70,7 +69,7 @@ def run(
 
 def compact(data_dir: DataDir = None) -> None:
     """Give the space that deleted data left in the SQLite file back to the disk; Clarion must not run."""
-    settings = _settings(data_dir, None)
+    settings = load_settings(data_dir, None)
     if settings.database_url is not None:
         raise SettingsError("`clarion compact` is for SQLite; PostgreSQL gives space back by itself.")
     before, after = compact_sqlite(store_path(settings))
@@ -103,7 +102,3 @@ def _print_counts(counts: Mapping[str, int], title: str) -> None:
     for walk in WALKS:
         table.add_row(walk.name, str(counts.get(walk.name, 0)))
     wide_console().print(table)
-
-
-def _settings(data_dir: str | None, database_url: str | None) -> Settings:
-    return Settings.load(os.environ, data_dir=data_dir, database_url=database_url)

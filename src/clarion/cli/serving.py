@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self, cast
 
@@ -25,6 +26,8 @@ from clarion.errors import SettingsError
 from clarion.http.connections import ConnectionLimits, ConnectionTable
 from clarion.http.protocol import LimitedProtocol
 from clarion.logs import configure_logging
+from clarion.members.links import make_setup_url
+from clarion.members.mailing import TeamMail
 from clarion.metrics.measures import Gauge
 from clarion.settings import Settings
 
@@ -50,6 +53,8 @@ def run_worker(settings: Settings, clock: Clock | None = None) -> None:
 async def _serve_api(settings: Settings, clock: Clock | None, *, has_worker: bool = False) -> None:
     """Serve the API; with a worker it is a complete installation, which also migrates the store."""
     with _open_socket(settings) as listener:
+        # Links name the port that was taken.
+        settings = replace(settings, port=listener.getsockname()[1])
         opening = open_application(settings, migrate=has_worker, makes_keys=True, clock=clock)
         kind = "serve" if has_worker else "api"
         async with opening as application, application.monitor.listen(kind) as watched, _Shutdown() as shutdown:
@@ -57,16 +62,20 @@ async def _serve_api(settings: Settings, clock: Clock | None, *, has_worker: boo
             shutdown.run(application.monitor.run(kind))
             shutdown.run(application.run_maintenance())
             shutdown.run(application.watch_schema())
-            shutdown.run(application.retention.run())
+            shutdown.run(application.services.shared.get(TeamMail).run())
             shutdown.run(application.run_engine() if has_worker else application.notify_workers())
+            if has_worker:
+                shutdown.run(application.retention.run())
             table = _make_connection_table(application)
             shutdown.run(table.sweep())
             shutdown.run(application.realtime.run())
+            shutdown.run(application.services.streams.run())
             max_sockets = choose_max_sockets(settings, table.limits.max_connections)
             shutdown.run(application.realtime.run_sockets(max_sockets))
             server = _make_server(application, table)
             shutdown.on_begin(lambda: _stop(server))
-            _print_welcome(application, listener.getsockname()[1], watched)
+            setup_url = await make_setup_url(application.database, settings, application.services.clock.now())
+            _print_welcome(application, watched, setup_url)
             with application.watchdog.watch():
                 await server.serve(sockets=[listener])
 
@@ -155,8 +164,8 @@ def _open_socket(settings: Settings) -> socket.socket:
     return listener
 
 
-def _print_welcome(application: Application, port: int, watched: str | None) -> None:
-    host = application.settings.host
+def _print_welcome(application: Application, watched: str | None, setup_url: str | None) -> None:
+    host, port = application.settings.host, application.settings.port
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     _print(f"Clarion {__version__} listens on {address}, store: {_describe_store(application.settings)}")
     keys = {} if application.first_keys is None else application.first_keys.keys
@@ -174,6 +183,8 @@ def _print_welcome(application: Application, port: int, watched: str | None) -> 
         )
     else:
         _print(f"  curl {address}/v1/health-check")
+    if setup_url is not None:
+        _print(f"  Become the owner, within 30 minutes: {setup_url}")
     if application.settings.serves_demo:
         _print(f"  Inbox: {address}/demo")
     _print_watched(watched)
@@ -204,6 +215,7 @@ class _Shutdown:
         self._tasks: list[asyncio.Task[None]] = []
         self._stop: Callable[[], None] = lambda: None
         self._has_begun = False
+        self._failure: BaseException | None = None
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
@@ -212,9 +224,12 @@ class _Shutdown:
         handle_hangup(loop, self._begin)
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._begin()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if error is None and self._failure is not None:
+            # The exit status says it, so that a supervisor starts the process again.
+            raise self._failure
 
     def on_begin(self, stop: Callable[[], None]) -> None:
         """Call this when the process is to end."""
@@ -244,6 +259,7 @@ class _Shutdown:
 
     def _end_on_failure(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and task.exception() is not None:
+            self._failure = self._failure or task.exception()
             log.critical("Background work died; stopping", exc_info=task.exception())
             self._begin()
 

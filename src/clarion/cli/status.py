@@ -1,7 +1,6 @@
 """`clarion status`: an installation at a glance."""
 
 import asyncio
-import os
 from contextlib import suppress
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.cli.stores import load_settings
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, iso_text
 from clarion.errors import StoreError
 from clarion.monitoring.backlog import Queue
@@ -32,7 +32,7 @@ def show_status(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Show an installation at a glance: processes, backlog, rates, open circuits, dead letters, the store."""
-    settings = Settings.load(os.environ, data_dir=data_dir, database_url=database_url)
+    settings = load_settings(data_dir, database_url)
     with suppress(KeyboardInterrupt):
         asyncio.run(_watch(settings, as_json=as_json) if watch else _show_once(settings, as_json=as_json))
 

@@ -9,7 +9,7 @@ from clarion.conditions.filters import (
 )
 from clarion.conditions.kinds import Circumstances, FilterKind
 from clarion.conditions.logic import CompiledLogic, check_logic, decide_logic, explain_logic
-from clarion.conditions.values import Decision
+from clarion.conditions.values import Decision, shorten
 
 __all__ = [
     "Circumstances",
@@ -24,4 +24,5 @@ __all__ = [
     "list_previous_steps",
     "list_unsupported",
     "rename_previous_steps",
+    "shorten",
 ]

@@ -7,11 +7,14 @@ the same: rules and values that are not certainly simple are left to the full ev
 from collections.abc import Callable
 from typing import Any, Final
 
-from clarion.conditions.operations import OPERATIONS, is_truthy
+from clarion.conditions.operations import MANY, OPERATIONS, is_truthy
+from clarion.conditions.values import describe_comparison
 from clarion.paths import MISSING, follow, split_path
 
-Term = Callable[[Any], Any]
-"""Evaluates a part of a rule over the given data."""
+Comparisons = list[dict[str, Any]]
+
+Term = Callable[[Any, Comparisons], Any]
+"""Evaluates a part of a rule over the given data, and adds the comparisons that it makes with variables."""
 
 _CONSTANT: Final = (str, int, float, type(None))
 _MAX_LENGTH: Final = 1000
@@ -34,7 +37,7 @@ def compile_simple_rule(rule: Any) -> Term | None:
 def _term(rule: Any) -> Term:
     if not isinstance(rule, dict):
         value = _constant(rule)
-        return lambda _: value
+        return lambda _data, _noted: value
     if len(rule) != 1:
         raise NeedsFullEvaluation
     ((operator, given),) = rule.items()
@@ -59,7 +62,7 @@ def _variable(arguments: list[Any]) -> Term:
         raise NeedsFullEvaluation
     parts = split_path(arguments[0])
 
-    def variable(data: Any) -> Any:
+    def variable(data: Any, _: Comparisons) -> Any:
         value = follow(data, parts)
         if value is MISSING:
             return None
@@ -75,17 +78,28 @@ def _operation(operator: str, arguments: list[Any]) -> Term:
     if not minimum <= len(arguments) <= limit:
         raise NeedsFullEvaluation
     terms = [_term(one) for one in arguments]
-    if len(terms) != 2:
-        return lambda data: operation(*[term(data) for term in terms])
-    first, second = terms
-    return lambda data: operation(first(data), second(data))
+    place = next((place for place, one in enumerate(arguments) if isinstance(one, dict) and "var" in one), None)
+    field = "" if place is None else str(_argument_of(arguments[place]["var"]))
+
+    def apply(data: Any, noted: Comparisons) -> Any:
+        values = [term(data, noted) for term in terms]
+        result = operation(*values)
+        if place is not None and isinstance(result, bool) and len(noted) < MANY:
+            noted.append(describe_comparison(field, operator, values, place, outcome=result))
+        return result
+
+    return apply
+
+
+def _argument_of(given: Any) -> Any:
+    return given[0] if isinstance(given, list) else given
 
 
 def _all_of(terms: list[Term]) -> Term:
-    def every(data: Any) -> Any:
+    def every(data: Any, noted: Comparisons) -> Any:
         result: Any = True
         for term in terms:
-            result = term(data)
+            result = term(data, noted)
             if not is_truthy(result):
                 break
         return result
@@ -94,10 +108,10 @@ def _all_of(terms: list[Term]) -> Term:
 
 
 def _any_of(terms: list[Term]) -> Term:
-    def either(data: Any) -> Any:
+    def either(data: Any, noted: Comparisons) -> Any:
         result: Any = False
         for term in terms:
-            result = term(data)
+            result = term(data, noted)
             if is_truthy(result):
                 break
         return result

@@ -8,7 +8,7 @@ from clarion.clock import Millis
 from clarion.conditions.dates import DATE_OPERATORS, compare_dates
 from clarion.conditions.fast_path import NeedsFullEvaluation, compile_simple_rule
 from clarion.conditions.operations import MANY, MAX_TEXT, OPERATIONS, is_truthy
-from clarion.conditions.values import Decision, is_absent, measure, shorten
+from clarion.conditions.values import Decision, describe_comparison, is_absent, measure
 from clarion.paths import MISSING, find_value
 from clarion.work import MAX_DECISION_WORK, allow_work, spend_work
 
@@ -44,14 +44,17 @@ class CompiledLogic:
         self.logic = logic
         self._fast_path = compile_simple_rule(logic)
 
-    def decide(self, variables: Mapping[str, Any], *, now: Millis) -> bool:
-        """Decide whether the step runs."""
-        if self._fast_path is None:
-            return decide_logic(self.logic, variables, now=now)
-        try:
-            return is_truthy(self._fast_path(variables))
-        except NeedsFullEvaluation:
-            return decide_logic(self.logic, variables, now=now)
+    def decide(self, variables: Mapping[str, Any], *, now: Millis) -> Decision:
+        """Decide whether the step runs, and list the comparisons that were made."""
+        if self._fast_path is not None:
+            comparisons: list[dict[str, Any]] = []
+            try:
+                passed = is_truthy(self._fast_path(variables, comparisons))
+            except NeedsFullEvaluation:
+                pass
+            else:
+                return Decision(passed=passed, explanation={"passed": passed, "comparisons": comparisons})
+        return explain_logic(self.logic, variables, now=now)
 
 
 def explain_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> Decision:
@@ -150,16 +153,7 @@ class _Evaluation:
         """Record a comparison if one of its values is a variable."""
         for place, argument in enumerate(arguments):
             if field := _field(argument):
-                others = [shorten(value) for at, value in enumerate(values) if at != place]
-                self.comparisons.append(
-                    {
-                        "field": field,
-                        "operator": operator,
-                        "actual": shorten(values[place]),
-                        "expected": others[0] if len(others) == 1 else others,
-                        "outcome": outcome,
-                    }
-                )
+                self.comparisons.append(describe_comparison(field, operator, values, place, outcome=outcome))
                 return
 
     def variable(self, arguments: list[Any], data: Any) -> Any:

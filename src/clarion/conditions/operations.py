@@ -99,7 +99,8 @@ def _numbers(operation: Callable[[list[int | float]], int | float]) -> Operation
             return None
         try:
             return _narrow(operation(numbers))
-        except ArithmeticError:
+        except (ArithmeticError, ValueError):
+            # The remainder of a division by zero is a ValueError where one of the numbers is a float.
             return None
 
     return calculate

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -137,6 +138,20 @@ def shorten(value: Any) -> Any:
         text = json_text(value)
         return value if len(text) <= MAX_EXPLAINED else text[:MAX_EXPLAINED] + "…"
     return value
+
+
+def describe_comparison(
+    field: str, operator: str, values: Sequence[Any], place: int, *, outcome: bool
+) -> dict[str, Any]:
+    """What an explanation says of a comparison with the variable at `place`."""
+    others = [shorten(value) for at, value in enumerate(values) if at != place]
+    return {
+        "field": field,
+        "operator": operator,
+        "actual": shorten(values[place]),
+        "expected": others[0] if len(others) == 1 else others,
+        "outcome": outcome,
+    }
 
 
 def _finite(text: str) -> float | None:

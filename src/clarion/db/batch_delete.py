@@ -4,14 +4,15 @@ Each batch is a unit of work of its own, so that others write in between. A batc
 would otherwise read the dead rows of all earlier batches again.
 """
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from clarion.db.pace import MAX_BATCH, Pace
 from clarion.db.port import Connection, Database
 from clarion.db.query import Query, sql
 
@@ -28,29 +29,8 @@ class KeyedTable(Struct, frozen=True):
     key: tuple[str, ...]
     is_by_environment: bool = True
     """Whether the primary key begins with `environment_id`; if not, the whole table is read."""
-    max_rows: int = 1_000
+    max_rows: int = MAX_BATCH
     """Of one batch; fewer for a table of large rows."""
-
-
-class Pace:
-    """How many rows a batch has, and how long the next one waits.
-
-    Batches take about `BATCH_SECONDS`, waiting for other writers included. Half of the time is left to others.
-    """
-
-    BATCH_SECONDS = 0.004
-    MIN_ROWS = 10
-    MAX_ROWS = 10_000
-
-    def __init__(self, rows: int = 100) -> None:
-        self.rows = rows
-
-    async def follow(self, seconds: float) -> None:
-        """Adapt the size of the next batch to the time that the last one took, and leave time to others."""
-        # Grows slowly: a batch that turns out too large has made others wait already.
-        factor = min(1.25, max(0.5, self.BATCH_SECONDS / max(seconds, 0.0001)))
-        self.rows = min(self.MAX_ROWS, max(self.MIN_ROWS, int(self.rows * factor)))
-        await asyncio.sleep(seconds)
 
 
 class Batch(Struct, frozen=True):
@@ -59,6 +39,8 @@ class Batch(Struct, frozen=True):
     deleted: int
     last: Key | None
     """The key behind which the next batch begins; None after the last batch."""
+    seconds: float = 0.0
+    """How long it took, without waiting for others."""
 
 
 async def delete_rows(
@@ -71,13 +53,15 @@ async def delete_rows(
     deleted, after = 0, None
     while True:
         started = time.perf_counter()
-        limit = min(pace.rows, table.max_rows)
+        limit = min(pace.batch, table.max_rows)
         delete = partial(_try_batch, table=table, environment_id=environment_id, after=after, limit=limit)
         batch = await database.transaction(partial(delete, may_begin=may_begin))
         if batch is None:
             return None
         deleted += batch.deleted
-        await pace.follow(time.perf_counter() - started)
+        # A batch in the middle of a table is full, whether or not its rows were all of this environment.
+        pace.note(batch.deleted if batch.last is None else limit, batch.seconds)
+        await pace.pause(batch.seconds, waited=time.perf_counter() - started - batch.seconds)
         if batch.last is None:
             return deleted
         after = batch.last
@@ -103,9 +87,11 @@ async def _try_batch(
     limit: int,
     may_begin: MayBegin,
 ) -> Batch | None:
+    began = time.perf_counter()
     if not await may_begin(db):
         return None
-    return await delete_batch(db, table, environment_id, after=after, limit=limit)
+    batch = await delete_batch(db, table, environment_id, after=after, limit=limit)
+    return replace(batch, seconds=time.perf_counter() - began)
 
 
 def _named(prefix: str, key: Key) -> dict[str, Any]:

@@ -15,7 +15,7 @@ _CHECK_SECONDS = 10.0
 _CHECK_TIMEOUT_SECONDS = 5.0
 _MIN_BACKOFF_SECONDS = 0.1
 _MAX_BACKOFF_SECONDS = 5.0
-_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +55,8 @@ class Listener:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
+            # A task that is cancelled before it begins leaves the connection open.
+            self._connection.terminate()
 
     async def _run(self) -> None:
         while True:

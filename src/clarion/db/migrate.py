@@ -15,6 +15,7 @@ import asyncpg
 
 from clarion.db import sqlite
 from clarion.db.exclusive import require_unused
+from clarion.db.moments import POSTGRES_NOW
 from clarion.db.revisions import (
     list_known_revisions,
     list_missing,
@@ -31,11 +32,7 @@ _LOCK = 0x_C1A_1107  # an arbitrary number
 _LOCK_PAUSE_SECONDS = 0.1
 _ALIVE_MILLISECONDS = 20_000
 
-# The moments are the database's.
-_COUNT_ALIVE = """
-    SELECT count(*) FROM {table}
-    WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - {milliseconds}
-"""
+_COUNT_ALIVE = f"SELECT count(*) FROM {{table}} WHERE seen_at > {POSTGRES_NOW} - {{milliseconds}}"
 
 
 def list_missing_in_sqlite(path: Path) -> list[str]:

@@ -17,5 +17,5 @@ _APPLY = sql(f"SELECT {PREFER_INDEX_SCANS}")
 
 async def prefer_index_scans(db: Connection) -> None:
     """Let this unit of work take the next few rows of a long queue by an index."""
-    if db.dialect is Dialect.POSTGRES:
+    if db.dialect is Dialect.POSTGRES and not db.is_sandbox:
         await db.fetch_one(_APPLY)

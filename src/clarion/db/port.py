@@ -29,11 +29,20 @@ class Connection(Protocol):
     def dialect(self) -> Dialect: ...
 
     @property
+    def is_sandbox(self) -> bool:
+        """Whether nobody else sees what is written, so that nothing has to be locked."""
+        ...
+
+    @property
     def caches(self) -> Caches:
         """What this process caches of the database. Values outlive the unit of work, even one that is rolled back."""
         ...
 
     async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]: ...
+
+    async def fetch_values(self, query: Query, /, **parameters: Any) -> Sequence[Sequence[Any]]:
+        """As `fetch`, with the values of a row in the order of the columns: it costs less for long lists."""
+        ...
 
     async def fetch_one(self, query: Query, /, **parameters: Any) -> Row | None: ...
 
@@ -54,15 +63,40 @@ class Connection(Protocol):
 Work: TypeAlias = Callable[[Connection], Coroutine[Any, Any, T]]
 
 
-class Database(Protocol):
-    """Runs units of work."""
-
-    @property
-    def dialect(self) -> Dialect: ...
+class Transactions(Protocol):
+    """Runs units of work that are rolled back when they fail."""
 
     async def transaction(self, work: Work[T]) -> T:
         """Run `work` in a transaction and return when it is durable; an exception rolls it back."""
         ...
+
+
+class Sandbox(Connection, Transactions, Protocol):
+    """A connection with empty tables of its own in place of some of the store's: see `db/sandbox.py`.
+
+    Its transactions are parts of the one that is forgotten at the end.
+    """
+
+    async def copy(self, table: str, where: str, /, **parameters: Any) -> int:
+        """Copy rows of a hidden table from the store, but those that are here already; returns how many.
+
+        `where` is SQL about the alias `t`. `stored.jobs` in it is the table of the store, `jobs` that of the sandbox.
+        """
+        ...
+
+    async def fetch_stored(self, text: str, /, **parameters: Any) -> Sequence[Row]:
+        """Run a query in which `stored.jobs` is the table of the store."""
+        ...
+
+
+SandboxWork: TypeAlias = Callable[[Sandbox], Coroutine[Any, Any, T]]
+
+
+class Database(Transactions, Protocol):
+    """Runs units of work."""
+
+    @property
+    def dialect(self) -> Dialect: ...
 
     async def read(self, work: Work[T]) -> T:
         """Run reads of a few rows, found by an index."""
@@ -70,6 +104,10 @@ class Database(Protocol):
 
     async def scan(self, work: Work[T]) -> T:
         """Run reads that may touch many rows, on one snapshot and without blocking the event loop."""
+        ...
+
+    async def sandbox(self, work: SandboxWork[T]) -> T:
+        """Run `work` on a snapshot, beside all other units, and forget everything that it writes."""
         ...
 
     async def notify_workers(self) -> None:

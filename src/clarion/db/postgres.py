@@ -11,8 +11,9 @@ import asyncpg
 
 from clarion.cache import Caches
 from clarion.db.listener import Channel, Listener
-from clarion.db.port import Dialect, Row, Work
-from clarion.db.query import Insert, Query
+from clarion.db.port import Dialect, Row, SandboxWork, Work
+from clarion.db.query import Insert, Query, as_array
+from clarion.db.sandbox import HIDDEN_TABLES, Turns, copy_query, stored_query
 from clarion.errors import StoreUnavailable
 from clarion.metrics.database import DatabaseMeasures, PoolState
 from clarion.randomness import random_bytes
@@ -34,6 +35,16 @@ _GROWN_TABLES = """
     WHERE schemaname = current_schema() AND n_mod_since_analyze > 1000 AND n_mod_since_analyze > n_live_tup / 3
 """
 
+# A migration changed a table since it was hidden.
+_CHANGED = (asyncpg.InvalidCachedStatementError, asyncpg.UndefinedColumnError, asyncpg.UndefinedTableError)
+_SANDBOX_SECONDS = 10
+"""How long a statement of a sandbox may take."""
+_SANDBOX_IDLE_SECONDS = 60
+_LIST_COLUMNS = """
+    SELECT attname FROM pg_attribute
+    WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum
+"""
+
 _UNAVAILABLE = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
@@ -44,6 +55,7 @@ _UNAVAILABLE = (
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
     asyncpg.PostgresSystemError,
+    asyncpg.InternalClientError,
     OSError,
     TimeoutError,
 )
@@ -55,6 +67,7 @@ class PostgresConnection:
     """A unit of work on a pooled connection."""
 
     dialect = Dialect.POSTGRES
+    is_sandbox = False
 
     def __init__(self, connection: Any, caches: Caches) -> None:
         self._connection = connection
@@ -64,14 +77,17 @@ class PostgresConnection:
         rows: Sequence[Row] = await self._connection.fetch(query.postgres, *query.arguments(parameters))
         return rows
 
+    async def fetch_values(self, query: Query, /, **parameters: Any) -> Sequence[Sequence[Any]]:
+        # Its rows are mappings and sequences at once.
+        rows: Sequence[Sequence[Any]] = await self._connection.fetch(query.postgres, *query.arguments(parameters))
+        return rows
+
     async def fetch_one(self, query: Query, /, **parameters: Any) -> Row | None:
         row: Row | None = await self._connection.fetchrow(query.postgres, *query.arguments(parameters))
         return row
 
     async def execute(self, query: Query, /, **parameters: Any) -> int:
-        status: str = await self._connection.execute(query.postgres, *query.arguments(parameters))
-        count = status.rpartition(" ")[2]
-        return int(count) if count.isdigit() else 0
+        return _read_count(await self._connection.execute(query.postgres, *query.arguments(parameters)))
 
     async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None:
         if query.each:
@@ -80,10 +96,117 @@ class PostgresConnection:
             await self._connection.executemany(query.postgres, map(query.arguments, rows))
 
     async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> int:
+        if into.postgres_arrays is not None:
+            # One statement costs the server less than many, but an array of one value costs more than a value.
+            if len(rows) == 1:
+                return _read_count(await self._connection.execute(into.postgres, *rows[0]))
+            columns = map(as_array, zip(*rows, strict=True))
+            return _read_count(await self._connection.execute(into.postgres_arrays, *columns))
         if into.on_conflict:
             return len(await self._connection.fetchmany(into.postgres, rows))
         await self._connection.copy_records_to_table(into.table, columns=into.columns, records=rows)
         return len(rows)
+
+
+def _make_unavailable(error: BaseException) -> StoreUnavailable:
+    return StoreUnavailable(f"PostgreSQL cannot be used now: {error}")
+
+
+def _read_count(status: str) -> int:
+    """How many rows a statement changed."""
+    count = status.rpartition(" ")[2]
+    return int(count) if count.isdigit() else 0
+
+
+class PostgresSandbox(PostgresConnection):
+    """A unit of work in a read-only transaction, on a connection whose temporary tables hide those of the store."""
+
+    is_sandbox = True
+
+    def __init__(self, connection: Any, caches: Caches, schema: str) -> None:
+        super().__init__(connection, caches)
+        self._schema = schema
+        self._columns: dict[str, list[str]] = {}
+
+    async def hide_tables(self) -> None:
+        for table in HIDDEN_TABLES:
+            await self._connection.execute(f"CREATE TEMPORARY TABLE {table} (LIKE {table} INCLUDING ALL)")
+            rows = await self._connection.fetch(_LIST_COLUMNS, table)
+            self._columns[table] = [row["attname"] for row in rows]
+
+    async def copy(self, table: str, where: str, /, **parameters: Any) -> int:
+        return await self.execute(copy_query(table, self._columns[table], where, self._schema), **parameters)
+
+    async def fetch_stored(self, text: str, /, **parameters: Any) -> Sequence[Row]:
+        return await self.fetch(stored_query(text, self._schema), **parameters)
+
+    async def transaction(self, work: Work[T]) -> T:
+        try:
+            # A savepoint.
+            async with self._connection.transaction():
+                return await work(self)
+        except (*_UNAVAILABLE, *_CHANGED) as error:
+            raise _make_unavailable(error) from error
+
+
+class PostgresSandboxes:
+    """Runs one unit of work after the other, on a connection that is open while it is used."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._lock = asyncio.Lock()
+        self._turns = Turns()
+        self._connection: Any = None
+        self._sandbox: PostgresSandbox | None = None
+        self._expiry: asyncio.TimerHandle | None = None
+        # Its own: what it loads may come from rows that are forgotten.
+        self._caches = Caches()
+
+    async def run(self, work: SandboxWork[T]) -> T:
+        with self._turns.waiting():
+            async with self._lock:
+                await asyncio.sleep(self._turns.rest_seconds)
+                with self._turns.working():
+                    return await self._run_or_close(work)
+
+    async def _run_or_close(self, work: SandboxWork[T]) -> T:
+        try:
+            return await self._run(work)
+        except StoreUnavailable:
+            self.close()
+            raise
+        except (*_UNAVAILABLE, *_CHANGED) as error:
+            self.close()
+            raise _make_unavailable(error) from error
+
+    async def _run(self, work: SandboxWork[T]) -> T:
+        sandbox = self._sandbox or await self._open()
+        transaction = self._connection.transaction(isolation="repeatable_read", readonly=True)
+        await transaction.start()
+        try:
+            return await work(sandbox)
+        finally:
+            if not self._connection.is_closed():
+                await transaction.rollback()
+            if self._expiry is not None:
+                self._expiry.cancel()
+            self._expiry = asyncio.get_running_loop().call_later(_SANDBOX_IDLE_SECONDS, self.close)
+
+    async def _open(self) -> PostgresSandbox:
+        self._connection = await asyncpg.connect(self._url, command_timeout=_SANDBOX_SECONDS)
+        await _prepare_connection(self._connection, max_idle_seconds=_MAX_IDLE_SECONDS)
+        schema = await self._connection.fetchval("SELECT quote_ident(current_schema())")
+        sandbox = PostgresSandbox(self._connection, self._caches, schema)
+        await sandbox.hide_tables()
+        self._sandbox = sandbox
+        return sandbox
+
+    def close(self) -> None:
+        if self._expiry is not None:
+            self._expiry.cancel()
+        if self._connection is not None:
+            self._connection.terminate()
+        self._connection = self._sandbox = None
 
 
 class PostgresDatabase:
@@ -97,6 +220,7 @@ class PostgresDatabase:
         self._name = random_bytes(8).hex()
         self._caches = Caches()
         self._listener = Listener(url)
+        self._sandboxes = PostgresSandboxes(url)
         self._unit_count = 0
         self.measures = DatabaseMeasures()
 
@@ -151,6 +275,9 @@ class PostgresDatabase:
                 continue  # on another connection, or prepared anew
         raise StoreUnavailable("The store is being migrated")
 
+    async def sandbox(self, work: SandboxWork[T]) -> T:
+        return await self._sandboxes.run(work)
+
     async def notify_workers(self) -> None:
         await self.notify(WORK_CHANNEL, [self._name])
 
@@ -169,7 +296,7 @@ class PostgresDatabase:
         try:
             await self._listener.add(channel, Channel(on_message, on_resumed))
         except _UNAVAILABLE as error:
-            raise StoreUnavailable(f"PostgreSQL cannot be used now: {error}") from error
+            raise _make_unavailable(error) from error
 
     async def update_statistics(self) -> None:
         """Autovacuum runs once a minute, and a new database may grow a thousandfold in that time."""
@@ -183,6 +310,7 @@ class PostgresDatabase:
         return await PostgresDatabase.connect(self._url, pool_size=1)
 
     async def close(self) -> None:
+        self._sandboxes.close()
         await self._listener.close()
         await self._pool.close()
 
@@ -195,12 +323,14 @@ class PostgresDatabase:
             async with self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
                 try:
                     yield connection
-                except asyncpg.ReadOnlySQLTransactionError:
+                except (asyncpg.ReadOnlySQLTransactionError, asyncpg.InternalClientError):
                     # The server may have become a standby: the next connection may reach another, or find it writable.
+                    # After the other error the connection is of no use: asyncpg and the server disagree on its state,
+                    # which happens when it is lost at an unlucky moment.
                     connection.terminate()
                     raise
         except _UNAVAILABLE as error:
-            raise StoreUnavailable(f"PostgreSQL cannot be used now: {error}") from error
+            raise _make_unavailable(error) from error
         finally:
             self._unit_count -= 1
 

@@ -52,7 +52,7 @@ class Query(Struct, frozen=True, kw_only=True, eq=False):
     def postgres_columns(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
         """The arguments for many rows: an array for a name with a value per row, a single value for the others."""
         first = rows[0]
-        return [_column(name, rows) if name in self.each else first[name] for name in self.names]
+        return [as_array([row[name] for row in rows]) if name in self.each else first[name] for name in self.names]
 
     def sqlite_call(self, parameters: dict[str, Any]) -> tuple[str, Sequence[Any]]:
         """The statement and its values; the members of lists follow the other values."""
@@ -91,16 +91,21 @@ def sql(text: str) -> Query:
 
 
 class Insert:
-    """A bulk insert; each row is a tuple of values in the order of the columns."""
+    """A bulk insert; each row is a tuple of values in the order of the columns.
 
-    def __init__(self, table: str, *columns: str, on_conflict: str = "") -> None:
+    With `types`, those of the columns in PostgreSQL, many rows with a rule for conflicts are inserted by one statement.
+    """
+
+    def __init__(self, table: str, *columns: str, on_conflict: str = "", types: Sequence[str] = ()) -> None:
         self.table = table
         self.columns = columns
         self.on_conflict = on_conflict
         numbers = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
-        # It returns a row for each that is inserted, to count them.
-        returning = "RETURNING 1" if on_conflict else ""
+        # Without types it returns a row for each that is inserted, to count them.
+        returning = "RETURNING 1" if on_conflict and not types else ""
         self.postgres = f"{self._head} VALUES ({numbers}) {on_conflict} {returning}"
+        arrays = ", ".join(f"${number}::{kind}[]" for number, kind in enumerate(types, start=1))
+        self.postgres_arrays = f"{self._head} SELECT * FROM unnest({arrays}) {on_conflict}" if types else None
 
     def sqlite(self, count: int) -> str:
         """The statement for `count` rows. Each statement releases the GIL, so fewer and larger ones are faster."""
@@ -111,9 +116,8 @@ class Insert:
         return f"INSERT INTO {self.table} ({', '.join(self.columns)})"
 
 
-def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The values of all rows; empty if all are NULL, because `unnest` pads short arrays with NULL."""
-    values = [row[name] for row in rows]
+def as_array(values: Sequence[Any]) -> Sequence[Any]:
+    """The values of a column in all rows; empty if all are NULL, because `unnest` pads short arrays with NULL."""
     return values if any(value is not None for value in values) else []
 
 

@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from clarion.cache import Caches
 from clarion.db.jsonmatch import json_has_values, json_matches
-from clarion.db.port import Dialect, Row, Work
+from clarion.db.port import Dialect, Row, SandboxWork, Work
 from clarion.db.query import Insert, Query
+from clarion.db.sandbox import HIDDEN_TABLES, Turns, copy_query, stored_query
 from clarion.errors import StoreUnavailable
 from clarion.metrics.database import DatabaseMeasures, PoolState
 from clarion.private_files import tighten_file
@@ -46,10 +47,15 @@ _STORE_ERRORS = (
     apsw.ReadOnlyError,
 )
 
+_LIST_HIDDEN = f"""
+    SELECT type, name, tbl_name, sql FROM main.sqlite_master
+    WHERE type IN ('table', 'index') AND sql IS NOT NULL AND tbl_name IN {HIDDEN_TABLES} ORDER BY type = 'index'
+"""
+
 log = logging.getLogger(__name__)
 
 
-def connect(path: Path, *, read_only: bool = False) -> apsw.Connection:
+def connect(path: Path, *, read_only: bool = False, is_durable: bool = True) -> apsw.Connection:
     """Open the file with the pragmas that durability depends on."""
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(str(path.resolve()), flags, statementcachesize=_CACHED_STATEMENTS)
@@ -60,7 +66,7 @@ def connect(path: Path, *, read_only: bool = False) -> apsw.Connection:
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     if not read_only:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if is_durable else 'OFF'}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_PER_CHECKPOINT}")
     connection.execute("PRAGMA cache_size = -16384")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -71,6 +77,7 @@ class SqliteConnection:
     """A unit of work on a connection; its methods never suspend."""
 
     dialect = Dialect.SQLITE
+    is_sandbox = False
 
     def __init__(self, connection: apsw.Connection, caches: Caches) -> None:
         self._connection = connection
@@ -80,6 +87,9 @@ class SqliteConnection:
         cursor = self._connection.execute(*query.sqlite_call(parameters))
         names = query.columns or _read_column_names(query, cursor)
         return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
+
+    async def fetch_values(self, query: Query, /, **parameters: Any) -> Sequence[Sequence[Any]]:
+        return self._connection.execute(*query.sqlite_call(parameters)).fetchall()
 
     async def fetch_one(self, query: Query, /, **parameters: Any) -> Row | None:
         cursor = self._connection.execute(*query.sqlite_call(parameters))
@@ -108,6 +118,48 @@ class SqliteConnection:
         return inserted
 
 
+class SqliteSandbox(SqliteConnection):
+    """A unit of work on a connection for reading, whose temporary tables hide those of the file."""
+
+    is_sandbox = True
+
+    def __init__(self, connection: apsw.Connection, caches: Caches) -> None:
+        super().__init__(connection, caches)
+        self._columns: dict[str, list[str]] = {}
+        hidden: list[tuple[str, str, str, str]] = cast("Any", connection.execute(_LIST_HIDDEN).fetchall())
+        for kind, name, table, text in hidden:
+            # Only the name after CREATE TABLE or CREATE INDEX says where the new one is made.
+            connection.execute(text.replace(f" {name}", f" temp.{name}", 1))
+            if kind == "table":
+                columns = connection.execute("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", (table,))
+                self._columns[table] = [str(column) for (column,) in columns]
+
+    async def copy(self, table: str, where: str, /, **parameters: Any) -> int:
+        return await self.execute(copy_query(table, self._columns[table], where, "main"), **parameters)
+
+    async def fetch_stored(self, text: str, /, **parameters: Any) -> Sequence[Row]:
+        return await self.fetch(stored_query(text, "main"), **parameters)
+
+    async def transaction(self, work: Work[T]) -> T:
+        try:
+            # A savepoint.
+            with self._connection:
+                result = await work(self)
+        except _STORE_ERRORS as error:
+            raise _make_unavailable(error) from error
+        return result
+
+    def run(self, work: SandboxWork[T]) -> T:
+        try:
+            self._connection.execute("BEGIN")
+            try:
+                return run_synchronously(work(self))
+            finally:
+                self._connection.execute("ROLLBACK")
+        except _STORE_ERRORS as error:
+            raise _make_unavailable(error) from error
+
+
 def _read_column_names(query: Query, cursor: apsw.Cursor) -> Sequence[str]:
     """The names of the result columns, cached in the query because reading them takes as long as a row."""
     with contextlib.suppress(apsw.ExecutionCompleteError):  # raised if there are no rows
@@ -129,16 +181,19 @@ class _Unit(Struct):
 
 
 class SqliteDatabase:
-    """A database file, served by one process; commands may open it at the same time."""
+    """A database file, served by one process; commands may open it at the same time.
+
+    One that is not durable, because it is thrown away, does not wait for the disk.
+    """
 
     dialect = Dialect.SQLITE
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_durable: bool = True) -> None:
         self._loop = asyncio.get_running_loop()
         self._waiting: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
         for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
             tighten_file(path.with_name(name))
-        self._write_connection = connect(path)
+        self._write_connection = connect(path, is_durable=is_durable)
         self._read_connection = connect(path, read_only=True)
         self._path = path
         self._caches = Caches()
@@ -147,6 +202,9 @@ class SqliteDatabase:
         self._scan_local = threading.local()
         self._scan_connections: list[apsw.Connection] = []
         self._scanners = ThreadPoolExecutor(_SCAN_THREADS, thread_name_prefix="clarion-scan")
+        self._sandboxes = ThreadPoolExecutor(1, thread_name_prefix="clarion-sandbox")
+        self._sandbox: SqliteSandbox | None = None
+        self._turns = Turns()
         self._writer_thread = threading.Thread(target=self._run_writer, name="clarion-writer", daemon=True)
         self._writer_thread.start()
 
@@ -167,6 +225,10 @@ class SqliteDatabase:
 
     async def scan(self, work: Work[T]) -> T:
         return await self._loop.run_in_executor(self._scanners, self._scan_in_thread, work)
+
+    async def sandbox(self, work: SandboxWork[T]) -> T:
+        with self._turns.waiting():
+            return await self._loop.run_in_executor(self._sandboxes, self._run_in_sandbox, work)
 
     async def notify_workers(self) -> None:
         """Does nothing: no other process runs workers on the file."""
@@ -190,6 +252,7 @@ class SqliteDatabase:
         self._waiting.put(None)
         await self._loop.run_in_executor(None, self._writer_thread.join)
         self._scanners.shutdown(wait=True)
+        self._sandboxes.shutdown(wait=True)
         for connection in (self._read_connection, *self._scan_connections, self._write_connection):
             connection.close()
 
@@ -199,6 +262,16 @@ class SqliteDatabase:
             connection = self._scan_local.connection = connect(self._path, read_only=True)
             self._scan_connections.append(connection)
         return _read_snapshot(connection, work, self._caches)
+
+    def _run_in_sandbox(self, work: SandboxWork[T]) -> T:
+        if self._sandbox is None:
+            connection = connect(self._path, read_only=True)
+            self._scan_connections.append(connection)
+            # With caches of its own: what it loads may come from rows that are forgotten.
+            self._sandbox = SqliteSandbox(connection, Caches())
+        time.sleep(self._turns.rest_seconds)
+        with self._turns.working():
+            return self._sandbox.run(work)
 
     def _run_writer(self) -> None:
         while (unit := self._waiting.get()) is not None:

@@ -2,41 +2,81 @@
 
 from typing import Annotated, Self
 
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
-from clarion.deadletters.model import DeadLetter
+from clarion.db.port import Row
+from clarion.deadletters.model import MAX_REDRIVEN, DeadLetter, DeadLetterGrouping
 from clarion.http.pages import PageNumber
-from clarion.http.wire import IdText, Wire
+from clarion.http.wire import DateTimeText, IdText, Wire, given
 from clarion.ids import id_text
+from clarion.notifications.wire import ExecutionDetailOut
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.vocabulary import Channel
 
 MAX_NAMED = 1_000
+_MAX_LIMIT = 10_000
 
 
-class DeadLetterQuery(Wire):
+class DeadLetterFilters(Wire):
     channel: Channel | None = None
     provider_id: str | None = None
     subscriber_id: str | None = None
+    workflow_id: str | None = None
+    reason: Annotated[str, Meta(min_length=1, max_length=1_000)] | None = None
+    """How the error of one of its messages begins, such as a group of the counts by reason."""
+
+
+class DeadLetterQuery(DeadLetterFilters):
     page: PageNumber = 0
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
 
 
-class RedriveIn(Wire):
-    """The dead letters to redrive: those that match every given field, or all of them."""
+class DeadLetterCountQuery(DeadLetterFilters):
+    group_by: DeadLetterGrouping
+
+
+class DeadLetterSelection(DeadLetterFilters):
+    """The dead letters to redrive or discard: those that match every given field, or all of them."""
 
     ids: Annotated[list[IdText], Meta(min_length=1, max_length=MAX_NAMED)] | None = None
-    channel: Channel | None = None
-    provider_id: str | None = None
-    subscriber_id: str | None = None
     all: bool = False
+    limit: Annotated[int, Meta(ge=1, le=_MAX_LIMIT)] = MAX_REDRIVEN
+    """How many in this call, the oldest first. One call does at most 1000, and says whether there are more."""
 
 
-class RedriveOut(Wire):
+class RedriveResultOut(Wire):
     redriven: int
     has_more: bool
     """Whether another call may redrive more of them."""
+    remaining: int
+    """How many are left, of which at most 10000 are counted."""
+
+
+class DiscardOut(Wire):
+    discarded: int
+    has_more: bool
+    """Whether another call may discard more of them."""
+    remaining: int
+    """How many are left, of which at most 10000 are counted."""
+
+
+class DeadLetterGroupOut(Wire):
+    value: str
+    """What to filter by: the reason, providerId, workflowId or channel."""
+    count: int
+
+
+class DeadLetterCountsOut(Wire):
+    """The largest groups first. A dead letter whose messages have different errors counts for each reason."""
+
+    group_by: DeadLetterGrouping
+    groups: list[DeadLetterGroupOut]
+    has_more_groups: bool
+    """Whether smaller groups are left out."""
+    total: int
+    total_capped: bool
+    """Whether there are more dead letters than were counted, the newest 10000."""
 
 
 class DeadLetterOut(Wire):
@@ -52,8 +92,8 @@ class DeadLetterOut(Wire):
     errors: list[str]
     possibly_delivered: bool
     """Whether a provider may have accepted a message, which would then arrive twice."""
-    died_at: str
-    created_at: str
+    died_at: DateTimeText
+    created_at: DateTimeText
 
     @classmethod
     def of(cls, one: DeadLetter, names: BuiltinNames) -> Self:
@@ -71,3 +111,40 @@ class DeadLetterOut(Wire):
             died_at=iso_text(one.died_at),
             created_at=iso_text(one.created_at),
         )
+
+
+class UnsentMessageOut(Wire):
+    """A message of a dead letter that was not sent."""
+
+    id: str = field(name="_id")
+    integration_id: str | UnsetType = field(name="_integrationId", default=UNSET)
+    provider_id: str | UnsetType = UNSET
+    error_id: str | UnsetType = UNSET
+    error_text: str | UnsetType = UNSET
+    given_up_at: DateTimeText | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, row: Row, names: BuiltinNames) -> Self:
+        given_up_at, integration_id = row["given_up_at"], row["integration_id"]
+        return cls(
+            id=id_text(row["id"]),
+            integration_id=UNSET if integration_id is None else id_text(integration_id),
+            provider_id=UNSET if row["provider_id"] is None else names.to_wire(row["provider_id"]),
+            error_id=given(row["error_id"]),
+            error_text=given(row["error_text"]),
+            given_up_at=UNSET if given_up_at is None else iso_text(given_up_at),
+        )
+
+
+class DeadLetterDetailOut(DeadLetterOut):
+    """A dead letter with everything that is known about its attempts."""
+
+    messages: list[UnsentMessageOut]
+    execution_details: list[ExecutionDetailOut]
+
+    @classmethod
+    def of_details(
+        cls, one: DeadLetterOut, messages: list[UnsentMessageOut], details: list[ExecutionDetailOut]
+    ) -> Self:
+        shown = {name: getattr(one, name) for name in one.__struct_fields__}
+        return cls(**shown, messages=messages, execution_details=details)

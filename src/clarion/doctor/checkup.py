@@ -17,7 +17,7 @@ from clarion.environments.store import list_environments
 from clarion.errors import StoreError, StoreNewer
 from clarion.providers.transport.egress import EgressGuard
 from clarion.settings import Settings
-from clarion.vault import open_vault
+from clarion.vault import open_configured_vault
 
 _MAX_ENVIRONMENTS = 200
 
@@ -67,6 +67,6 @@ async def _check_contents(
     findings += await database.scan(lambda db: check_queues(db, environments, now=now, worker_count=worker_count))
     findings += await database.scan(lambda db: check_orphans(db, environments, full=full))
     if network and keys_fit:
-        vault = open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
+        vault = open_configured_vault(settings)
         findings += await check_network(database, environments, vault, EgressGuard(settings.egress_allow))
     return findings

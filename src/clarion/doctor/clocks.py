@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 
 from clarion.clock import MINUTE, SECOND, Clock, Millis
+from clarion.db.moments import POSTGRES_NOW
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import sql
 from clarion.doctor.model import Finding, fine, problem, warning
+from clarion.wording import count_text
 
 ALIVE = Millis(MINUTE)
 _SMALL_DIFFERENCE = Millis(2 * SECOND)
 _LARGE_DIFFERENCE = Millis(30 * SECOND)
 _MAX_PROCESSES = 1_000
 
-_DATABASE_NOW = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
-READ_DATABASE_CLOCK = sql(f"SELECT {_DATABASE_NOW} AS now")
+READ_DATABASE_CLOCK = sql(f"SELECT {POSTGRES_NOW} AS now")
 LIST_PROCESSES = sql("""
     SELECT kind, host, pid, version, seen_at, clock_at FROM processes WHERE seen_at > :since
     ORDER BY seen_at DESC LIMIT :limit
@@ -41,9 +42,10 @@ async def check_processes(database: Database, clock: Clock) -> list[Finding]:
     findings += [
         _compare_clocks(f"process {row['pid']} on {row['host']}", row["clock_at"] - row["seen_at"]) for row in rows
     ]
+    processes = count_text(len(rows), "process", "processes")
     wrong = [one for one in findings if one.remedy is not None]
     return [
-        *(wrong or [fine("clocks", f"The clocks of {len(rows)} processes and of this machine agree.")]),
+        *(wrong or [fine("clocks", f"The clocks of {processes} and of this machine agree.")]),
         *_compare_versions(rows),
     ]
 

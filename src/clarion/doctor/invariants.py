@@ -12,6 +12,7 @@ _VIOLATIONS = {
     "jobs without a final status": """
         SELECT count(*) AS n FROM jobs WHERE status IN ('pending', 'queued', 'running', 'delayed')
     """,
+    "runs that are stored as running or waiting": "SELECT count(*) AS n FROM notifications WHERE status IN (1, 2)",
     "jobs that are still in a queue": "SELECT count(*) AS n FROM jobs WHERE queue IS NOT NULL",
     "subscribers with two runs of one trigger": """
         SELECT count(*) AS n FROM (

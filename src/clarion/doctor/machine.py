@@ -9,6 +9,7 @@ from clarion.db.open import store_path
 from clarion.doctor.model import Finding, fine, problem, warning
 from clarion.settings import Settings, variable
 from clarion.vault import KEY_FILE
+from clarion.wording import count_text
 
 _MEGABYTE = 1_000_000
 _LITTLE_SPACE = 1_000 * _MEGABYTE
@@ -36,7 +37,7 @@ def _check_variables(environ: Mapping[str, str]) -> Finding:
             f"No setting is called {', '.join(unknown)}.",
             "`clarion settings` lists all names; correct it, or remove the variable.",
         )
-    return fine("settings", f"{len(given)} variables are set, and all are valid.")
+    return fine("settings", f"{count_text(len(given), 'variable is', 'variables are')} set, and all are valid.")
 
 
 def _check_files(settings: Settings) -> Iterator[Finding]:

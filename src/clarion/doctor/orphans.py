@@ -7,6 +7,7 @@ from clarion.db.query import Query, sql
 from clarion.doctor.model import Finding, fine, warning
 from clarion.environments.model import Environment
 from clarion.ids import EnvironmentId
+from clarion.wording import count_text
 
 SAMPLE = 2_000
 _ALL = 2**62
@@ -62,6 +63,7 @@ REFERENCES = (
     Reference("subscriber_channels", "subscriber_id", "subscribers", order="subscriber_id DESC"),
     Reference("preferences", "subscriber_id", "subscribers", order="subscriber_id DESC"),
     Reference("workflows", "version_id", "workflow_versions"),
+    Reference("workflow_version_notes", "id", "workflow_versions"),
     Reference("webhook_event_people", "event_id", "webhook_events", order="event_id DESC"),
     Reference("webhook_deliveries", "event_id", "webhook_events", condition="status = 'queued'"),
 )
@@ -84,10 +86,12 @@ async def _check_environment(db: Connection, environment: Environment, limit: in
     for reference in REFERENCES:
         if count := await count_orphans(db, environment.id, reference, limit):
             owner = reference.owner.replace("_", " ")
+            of_table = f"of {reference.table}"
+            rows = count_text(count, f"row {of_table} belongs", f"rows {of_table} belong")
             findings.append(
                 warning(
                     "orphans",
-                    f"In {environment.name}, {count} rows of {reference.table} belong to {owner} that do not exist.",
+                    f"In {environment.name}, {rows} to {owner} that do not exist.",
                     "They take space and do nothing. Rows were deleted by hand, or the store was damaged; if "
                     "neither is so, please report it. A backup of before has the owners.",
                 )

@@ -12,6 +12,7 @@ from clarion.environments.model import Environment
 from clarion.ids import EnvironmentId
 from clarion.jobs.model import Priority
 from clarion.vocabulary import Channel
+from clarion.wording import count_text
 
 LATE = Millis(5 * MINUTE)
 """Longer than retries of claims, leases of sends and restarts take."""
@@ -114,4 +115,6 @@ def _describe(environment: Environment, oldest: Oldest, now: Millis, worker_coun
 def _age(milliseconds: int) -> str:
     if milliseconds >= 2 * HOUR:
         return f"{milliseconds // HOUR} hours"
-    return f"{milliseconds // MINUTE} minutes" if milliseconds >= MINUTE else f"{milliseconds // SECOND} seconds"
+    if milliseconds >= MINUTE:
+        return count_text(milliseconds // MINUTE, "minute", "minutes")
+    return count_text(milliseconds // SECOND, "second", "seconds")

@@ -4,9 +4,10 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from clarion.clock import Millis
-from clarion.conditions import Circumstances, CompiledLogic, Decision, decide_filters, explain_logic
+from clarion.conditions import Circumstances, CompiledLogic, Decision, decide_filters
 from clarion.db.port import Connection
 from clarion.engine.digests import DigestWindows
 from clarion.engine.load import add_past
@@ -21,7 +22,7 @@ from clarion.ids import EnvironmentId
 from clarion.jobs.details import DetailStatus, canceled_detail
 from clarion.jobs.model import CANCELED_BY_FAILURE, FINISHED, Job, JobQueue
 from clarion.logs import describe_error
-from clarion.preferences.model import Layer, decide_channel, layers_of
+from clarion.preferences.model import DecidingLayer, decide_channel, layers_of
 from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, render_value
 from clarion.triggers.model import TriggerState
@@ -33,10 +34,10 @@ from clarion.workflows.model import Step, WithControls
 log = logging.getLogger(__name__)
 
 _FILTERED_BY = {
-    Layer.WORKFLOW_DEFAULT: "Step filtered by workflow preferences",
-    Layer.WORKFLOW_OVERRIDE: "Step filtered by user preferences",
-    Layer.SUBSCRIBER_GLOBAL: "Step filtered by subscriber global preferences",
-    Layer.SUBSCRIBER_WORKFLOW: "Step filtered by subscriber workflow preferences",
+    DecidingLayer.WORKFLOW_DEFAULT: "Step filtered by workflow preferences",
+    DecidingLayer.WORKFLOW_OVERRIDE: "Step filtered by user preferences",
+    DecidingLayer.SUBSCRIBER_GLOBAL: "Step filtered by subscriber global preferences",
+    DecidingLayer.SUBSCRIBER_WORKFLOW: "Step filtered by subscriber workflow preferences",
 }
 _ASKING = frozenset({StepType.DIGEST, StepType.THROTTLE})
 # What a template, a condition or a length of time may raise over unexpected data: the step fails, not the unit.
@@ -91,9 +92,33 @@ class Advance:
             is_resumed = job.status is JobStatus.DELAYED
             if is_resumed and (job.due_at is None or job.due_at > self._now):
                 return
-            outcome = await _take(self._context(run, job), is_resumed=is_resumed)
+            outcome = await self._take(run, job, is_resumed=is_resumed)
             if not _settle(run, place, outcome, self._now):
                 return
+
+    async def _take(self, run: Run, job: Job, *, is_resumed: bool) -> StepOutcome:
+        job.queue = job.due_at = None
+        job.changed = True
+        step = run.step_of(job)
+        is_finished = is_resumed and step.type in FINISH
+        if not is_finished:
+            job.note(self._now, DetailStatus.PENDING, "Step queued")
+        try:
+            context = self._context(run, job)
+            if is_finished:
+                return await FINISH[step.type](context)
+            refused = _refuse(context)
+            return refused if refused is not None else await DECIDE[step.type](context)
+        except (TemplateProblem, ControlsProblem) as problem:
+            raw = {"reason": str(problem)}
+            job.note(self._now, DetailStatus.FAILED, "Message content could not be generated", raw=raw)
+            return Failed()
+        except _STEP_ERRORS as error:
+            fields = {"workflow": run.workflow.key, "step": step.step_id, "trace": describe_error(error)}
+            log.error("Step failed", extra=fields)  # noqa: TRY400 - the message of the error may quote the payload
+            text = "There was one or more errors when trying to execute the notification"
+            job.note(self._now, DetailStatus.FAILED, text, raw={"reason": f"{type(error).__name__}: {error}"})
+            return Failed()
 
     async def _load(self, runs: Sequence[Run]) -> None:
         """Read together what digest and throttle steps will ask for one by one."""
@@ -106,8 +131,8 @@ class Advance:
                 if job.status is JobStatus.DELAYED:
                     led += [job.id] if kind is StepType.DIGEST else []
                     continue
-                context = self._context(run, job)
                 with suppress(TemplateProblem, ControlsProblem, *_STEP_ERRORS):
+                    context = self._context(run, job)
                     if kind is StepType.DIGEST:
                         windows.append(find_window_id(context))
                     elif (found := find_passes(context)) is not None:
@@ -141,33 +166,20 @@ class Advance:
         )
 
 
-async def _take(context: StepContext, *, is_resumed: bool) -> StepOutcome:
-    context.job.queue = context.job.due_at = None
-    context.job.changed = True
-    step = context.step
-    try:
-        if is_resumed and step.type in FINISH:
-            return await FINISH[step.type](context)
-        context.note(DetailStatus.PENDING, "Step queued")
-        refused = _refuse(context)
-        return refused if refused is not None else await DECIDE[step.type](context)
-    except (TemplateProblem, ControlsProblem) as problem:
-        context.note(DetailStatus.FAILED, "Message content could not be generated", raw={"reason": str(problem)})
-        return Failed()
-    except _STEP_ERRORS as error:
-        fields = {"workflow": context.run.workflow.key, "step": step.step_id, "trace": describe_error(error)}
-        log.error("Step failed", extra=fields)  # noqa: TRY400 - the message of the error may quote the payload
-        text = "There was one or more errors when trying to execute the notification"
-        context.note(DetailStatus.FAILED, text, raw={"reason": f"{type(error).__name__}: {error}"})
-        return Failed()
-
-
 def _choose(step: Step, variables: dict[str, object], circumstances: Circumstances) -> WithControls:
     """The first variant whose conditions hold, else the step itself."""
     for variant in step.variants:
-        if decide_filters(variant.filters, variables, circumstances).passed:
+        if decide_filters(_filters(variant, variables), variables, circumstances).passed:
             return variant
     return step
+
+
+def _filters(part: WithControls, variables: dict[str, object]) -> list[dict[str, Any]]:
+    """The filters of a step or a variant; expected values may be templates."""
+    if not part.has_templates_in_filters:
+        return part.filters
+    rendered: list[dict[str, Any]] = render_value(part.filters, variables)
+    return rendered
 
 
 def _circumstances(run: Run, job: Job, now: Millis) -> Circumstances:
@@ -189,23 +201,25 @@ def _refuse(context: StepContext) -> StepOutcome | None:
 def _refuse_by_condition(context: StepContext) -> StepOutcome | None:
     if not context.step.filters and context.chosen.rule is None:
         return None
-    for refusal in _failed_conditions(context):
-        context.note(DetailStatus.SUCCESS, "Step was skipped based on steps conditions", raw=refusal.explanation)
-        return Skipped()
+    held: dict[str, Any] = {}
+    for decision in _decide_conditions(context):
+        if not decision.passed:
+            context.note(DetailStatus.SUCCESS, "Step was skipped based on steps conditions", raw=decision.explanation)
+            return Skipped()
+        held |= decision.explanation
+    context.add_to_last("conditions", held)
     return None
 
 
-def _failed_conditions(context: StepContext) -> Iterator[Decision]:
-    """The step's filters and its JSON-logic, where they do not hold."""
+def _decide_conditions(context: StepContext) -> Iterator[Decision]:
+    """What the step's filters and its JSON-logic come to; both must hold."""
     if context.step.filters:
-        filters = render_value(context.step.filters, context.variables)
+        filters = _filters(context.step, context.variables)
         circumstances = _circumstances(context.run, context.job, context.now)
-        decision = decide_filters(filters, context.variables, circumstances)
-        if not decision.passed:
-            yield decision
+        yield decide_filters(filters, context.variables, circumstances)
     rule = _rule(context.chosen, context.variables)
-    if rule is not None and not rule.decide(context.variables, now=context.now):
-        yield explain_logic(rule.logic, context.variables, now=context.now)
+    if rule is not None:
+        yield rule.decide(context.variables, now=context.now)
 
 
 def _refuse_by_preference(context: StepContext) -> StepOutcome | None:
@@ -225,6 +239,8 @@ def _refuse_by_schedule(context: StepContext) -> StepOutcome | None:
     if channel in (None, Channel.IN_APP) or run.workflow.is_critical or run.subscriber.schedule is None:
         return None
     if is_within(run.subscriber.schedule, context.now, context.zone):
+        if run.subscriber.schedule.get("isEnabled"):
+            context.add_to_last("schedule", {"timezone": context.zone})
         return None
     text = "The step was skipped as it fell outside the subscriber's schedule"
     context.note(DetailStatus.SUCCESS, text, raw={"timezone": context.zone, "schedule": run.subscriber.schedule})

@@ -19,6 +19,7 @@ from clarion.jobs import store as jobs
 from clarion.jobs.details import canceled_detail
 from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.jobs.model import FINISHED
+from clarion.jobs.run_status import settle_run_statuses
 from clarion.triggers import store as triggers
 from clarion.triggers.model import Trigger, TriggerState
 
@@ -75,6 +76,7 @@ async def _cancel_chunk(
     canceled += await jobs.cancel_merged(
         db, environment_id, [one.run_id for one in digesting if one.id in followers], canceled_detail(now), now
     )
+    await settle_run_statuses(db, environment_id, ids, now)
     last = ids[-1] if len(ids) == CHUNK else None
     if canceled or last or trigger.state is not TriggerState.DONE:
         await triggers.mark_canceled(db, environment_id, trigger.id, position=last)

@@ -18,6 +18,7 @@ from clarion.db.query import Insert, sql
 from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId, TriggerId, WorkflowId, id_text
 from clarion.jobs import store as jobs
 from clarion.jobs.digest_events import add_payloads
+from clarion.jobs.run_status import settle_run_statuses
 from clarion.jsontext import encode_json
 from clarion.triggers.model import Trigger
 
@@ -294,6 +295,7 @@ async def _replace_leader(db: Connection, environment_id: EnvironmentId, window:
     leader = await jobs.promote(db, environment_id, follower, due_at=window.closes_at, now=now)
     await db.execute(CLEAR_LEADER, **scope, leader=leader, now=now)
     await db.execute(POINT_TO_LEADER, **scope, leader=leader, former=window.leader_run_id, now=now)
+    await settle_run_statuses(db, environment_id, [leader], now)
     await _update(db, environment_id, [replace(window, leader_id=follower, leader_run_id=leader)])
 
 

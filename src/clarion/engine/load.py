@@ -7,7 +7,7 @@ from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.recipients import Recipient
-from clarion.engine.records import Run, count_events
+from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, JobId, NotificationId, find_id, new_id
 from clarion.jobs.details import DetailStatus
 from clarion.jobs.digest_events import add_payloads
@@ -22,6 +22,7 @@ from clarion.subscribers.store import list_subscribers_by_id, list_subscribers_b
 from clarion.triggers.store import list_triggers_by_id
 from clarion.vocabulary import Channel, JobStatus, StepType
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
+from clarion.workflows.variables import count_events
 
 LIST_RUNS = sql("""
     SELECT id, trigger_id, workflow_id, version_id, subscriber_id, recipient, topics FROM notifications

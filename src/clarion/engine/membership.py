@@ -8,6 +8,7 @@ import asyncio
 import logging
 
 from clarion.clock import SECOND, Millis
+from clarion.db.moments import POSTGRES_NOW
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
@@ -18,14 +19,12 @@ HEARTBEAT = Millis(SECOND)
 LIFETIME = Millis(4 * SECOND)
 """A worker that wrote no heartbeat for this long is taken to be dead."""
 
-# The moments are the database's, so that the clocks of the workers' machines do not matter.
-_NOW = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
 BEAT = sql(f"""
-    INSERT INTO workers (id, seen_at) VALUES (:id, {_NOW})
+    INSERT INTO workers (id, seen_at) VALUES (:id, {POSTGRES_NOW})
     ON CONFLICT (id) DO UPDATE SET seen_at = EXCLUDED.seen_at
 """)
-LIST_ALIVE = sql(f"SELECT id FROM workers WHERE seen_at > {_NOW} - :lifetime ORDER BY id")
-DELETE_DEAD = sql(f"DELETE FROM workers WHERE seen_at < {_NOW} - :age")
+LIST_ALIVE = sql(f"SELECT id FROM workers WHERE seen_at > {POSTGRES_NOW} - :lifetime ORDER BY id")
+DELETE_DEAD = sql(f"DELETE FROM workers WHERE seen_at < {POSTGRES_NOW} - :age")
 LEAVE = sql("DELETE FROM workers WHERE id = :id")
 
 log = logging.getLogger(__name__)

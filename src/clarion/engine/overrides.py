@@ -1,4 +1,4 @@
-"""Overrides of a trigger: what it wants of a channel, of a provider, or of a provider in one step."""
+"""Overrides of a trigger that nothing reads."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -10,31 +10,6 @@ IGNORED = "Overrides were ignored"
 """The execution detail that names overrides which nothing reads."""
 
 _LAYERS = frozenset({*Channel, "delay", "providers", "steps"})
-
-
-def channel_overrides(overrides: Mapping[str, Any], channel: Channel) -> dict[str, object]:
-    found = overrides.get(channel)
-    return found if isinstance(found, dict) else {}
-
-
-def provider_overrides(
-    overrides: Mapping[str, Any], channel: Channel, provider_id: str, step_id: str | None
-) -> dict[str, object]:
-    """What the trigger wants of the provider: for the step before for the provider before for the channel."""
-    if not overrides:
-        return {}
-    step = None if step_id is None else _member(overrides.get("steps"), step_id)
-    layers = [
-        channel_overrides(overrides, channel),
-        overrides.get(provider_id),
-        _member(overrides.get("providers"), provider_id),
-        _member(_member(step, "providers"), provider_id),
-    ]
-    merged: dict[str, object] = {}
-    for layer in layers:
-        if isinstance(layer, dict):
-            merged |= layer
-    return merged
 
 
 def list_misplaced_overrides(overrides: Mapping[str, Any], step_ids: Collection[str] | None) -> dict[str, str]:
@@ -60,7 +35,3 @@ def list_misplaced_overrides(overrides: Mapping[str, Any], step_ids: Collection[
 def _list_unknown_providers(path: str, providers: object) -> dict[str, str]:
     names = providers if isinstance(providers, dict) else ()
     return {f"{path}.{name}": "is not a provider" for name in names if find_provider(name) is None}
-
-
-def _member(value: object, name: str) -> object:
-    return value.get(name) if isinstance(value, dict) else None

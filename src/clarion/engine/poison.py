@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
-from clarion.db.port import Connection, Database
+from clarion.db.port import Connection, Transactions
 from clarion.engine.claim import Claim, ItemKind, claim_one, list_items, settle_claim
 from clarion.engine.digests import leave_window
 from clarion.engine.lane_locks import lock_lanes
@@ -26,6 +26,7 @@ from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailStatus
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.jobs.model import CANCELED_BY_FAILURE, FINISHED, JobQueue
+from clarion.jobs.run_status import settle_run_statuses
 from clarion.triggers import store as triggers
 from clarion.triggers.model import Part
 from clarion.vocabulary import JobStatus, StepType
@@ -38,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 async def isolate_poison(
-    database: Database,
+    database: Transactions,
     environment_id: EnvironmentId,
     lanes: LaneSet,
     now: Millis,
@@ -106,7 +107,7 @@ class _Item(Struct, frozen=True, kw_only=True):
         return await claim_one(db, self.environment_id, self.kind, self.id, self.now)
 
 
-async def _end(database: Database, item: _Item, reason: str) -> None:
+async def _end(database: Transactions, item: _Item, reason: str) -> None:
     try:
         await database.transaction(partial(item.fail, reason=reason))
     except StoreUnavailable:
@@ -141,6 +142,7 @@ async def _fail_runs(
 async def _drop_run(db: Connection, environment_id: EnvironmentId, run_id: NotificationId, now: Millis) -> None:
     leading = [one.id for one in await jobs.list_digest_jobs(db, environment_id, [run_id]) if not one.is_done]
     await jobs.fail_run(db, environment_id, run_id, now)
+    await settle_run_statuses(db, environment_id, [run_id], now)
     for job_id in leading:
         await leave_window(db, environment_id, job_id, now)
 

@@ -5,13 +5,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from clarion.clock import Millis, iso_text
+from clarion.clock import Millis
 from clarion.ids import JobId, MessageId, NotificationId, id_text
 from clarion.jobs.model import Job
 from clarion.subscribers.model import ChannelEntry, Subscriber
 from clarion.triggers.model import Trigger
 from clarion.vocabulary import Channel, MessageStatus, Severity
 from clarion.workflows.model import WITH_MARKS, PreferenceLayer, Step, Workflow, WorkflowVersion
+from clarion.workflows.variables import count_events, digest_variables, person_variables, workflow_variables
 
 
 class NewMessage(Struct, kw_only=True):
@@ -110,43 +111,5 @@ def variables_of(run: Run) -> dict[str, Any]:
     }
 
 
-def digest_variables(digest: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The events of the last digest of a run, which are none where there is no digest."""
-    events = [event["payload"] for event in digest.get("events", ())] if digest else []
-    total = count_events(digest) if digest else 0
-    return {"digest": digest is not None, "events": events, "total_count": total}
-
-
-def count_events(digest: Mapping[str, Any]) -> int:
-    """How many events a closed digest has, those included that it does not show."""
-    count: int = digest.get("eventCount", len(digest.get("events", ())))
-    return count
-
-
 def _last_digest(jobs: Sequence[Job]) -> Mapping[str, Any] | None:
     return next((job.digest for job in reversed(jobs) if job.digest and "events" in job.digest), None)
-
-
-def workflow_variables(workflow: Workflow) -> Mapping[str, Any]:
-    return {
-        "name": workflow.name,
-        "workflowId": workflow.key,
-        "tags": workflow.tags,
-        "severity": workflow.severity,
-    }
-
-
-def person_variables(subscriber: Subscriber) -> Mapping[str, Any]:
-    return {
-        "subscriberId": subscriber.key,
-        "firstName": subscriber.first_name,
-        "lastName": subscriber.last_name,
-        "email": subscriber.email,
-        "phone": subscriber.phone,
-        "avatar": subscriber.avatar,
-        "locale": subscriber.locale,
-        "timezone": subscriber.timezone,
-        "data": subscriber.data or {},
-        "isOnline": subscriber.is_online,
-        "lastOnlineAt": None if subscriber.last_online_at is None else iso_text(subscriber.last_online_at),
-    }

@@ -13,7 +13,6 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.engine.recipients import Recipient, hand_back
-from clarion.engine.records import person_variables, workflow_variables
 from clarion.ids import EnvironmentId, SubscriberId, TopicId, TopicKey, TriggerId, WorkflowId, find_id
 from clarion.preferences.model import subject_of
 from clarion.topics.model import subscription_identifier
@@ -22,6 +21,7 @@ from clarion.triggers.model import TopicTarget
 from clarion.work import WorkBudget, spend_work, spending
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import list_workflows_by_id
+from clarion.workflows.variables import person_variables, workflow_variables
 
 # Ordered like their indexes: without statistics, SQLite would else read all subscriptions of the environment.
 HAS_RULES = sql("""

@@ -9,6 +9,7 @@ from clarion.db.port import Connection
 from clarion.db.query import Insert, sql
 from clarion.engine.records import NewMessage, Run
 from clarion.ids import EnvironmentId
+from clarion.jobs.run_status import STORED, decide_run_status, settle_run_statuses
 from clarion.jobs.store import insert_jobs, update_jobs
 from clarion.jsontext import json_text
 from clarion.notifications.model import step_mask
@@ -41,6 +42,7 @@ async def write_runs(db: Connection, environment_id: EnvironmentId, runs: Sequen
     await insert_jobs(db, environment_id, new_jobs, now)
     changed = (job for run in runs if not run.is_new for job in run.jobs if job.changed)
     await update_jobs(db, environment_id, changed, now)
+    await settle_run_statuses(db, environment_id, (run.id for run in runs if not run.is_new), now)
     await _insert(db, MESSAGES, [_message_row(environment_id, run, one, now) for run in runs for one in run.messages])
 
 
@@ -57,15 +59,20 @@ async def _insert(db: Connection, into: Insert, rows: list[tuple[Any, ...]]) -> 
 NOTIFICATIONS = Insert(
     "notifications",
     *("environment_id", "id", "trigger_id", "workflow_id", "version_id", "subscriber_id"),
-    *("step_types", "recipient", "topics", "digested_into", "created_at", "updated_at"),
+    *("step_types", "recipient", "topics", "digested_into", "created_at", "updated_at", "status"),
 )
 
 
 def _notification_row(environment_id: EnvironmentId, run: Run, step_types: int, now: Millis) -> tuple[Any, ...]:
     return (
         *(environment_id, run.id, run.trigger.id, run.workflow.id, run.version.id, run.subscriber.id),
-        *(step_types, _json(run.recipient), _json(run.topics or None), run.digested_into, now, now),
+        *(step_types, _json(run.recipient), _json(run.topics or None), run.digested_into, now, now, _status(run)),
     )
+
+
+def _status(run: Run) -> int:
+    steps = run.version.steps
+    return STORED[decide_run_status((steps[job.step].type, job) for job in run.jobs)]
 
 
 MESSAGES = Insert(

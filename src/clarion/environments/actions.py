@@ -11,7 +11,8 @@ from clarion.db.port import Connection, Database
 from clarion.environments import store
 from clarion.environments.model import ApiKey, Environment, hash_key, make_identifier, make_key_text
 from clarion.environments.options import EnvironmentOptions
-from clarion.errors import Invalid, NotFound, Problem
+from clarion.errors import Forbidden, Invalid, NotFound, Problem
+from clarion.http.caller import Caller
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, id_text, new_id
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
@@ -113,6 +114,17 @@ def get_environment(environments: Collection[Environment], environment_id: Envir
         if one.id == environment_id:
             return one
     raise NotFound("Environment", id_text(environment_id))
+
+
+def require_scope(caller: Caller, environment: Environment, scope: Scope) -> None:
+    """Refuse a caller who lacks the scope in another environment of the organization than that of the request.
+
+    Raises NotFound if they cannot enter it, and Forbidden if they can.
+    """
+    if not caller.can_enter(environment.id):
+        raise NotFound("Environment", id_text(environment.id))
+    if not caller.has_scope_in(environment.id, scope):
+        raise Forbidden(f"{caller.title} lacks the scope '{scope}' in the environment {environment.name}")
 
 
 async def create_api_key(

@@ -29,9 +29,13 @@ async def record_environment(
 async def record_request(
     call: Call, action: Action, *, before: Environment | None = None, after: Environment | None = None
 ) -> None:
-    """Record what a request changes of an environment, in its log and in that of the API key's environment."""
+    """Record what a request changes of an environment, in its log and in that of the API key's environment.
+
+    What members do is in the former alone: some who read the latter cannot enter the environment.
+    """
     change, environment_id = _environment_change(action, before, after)
-    for one in dict.fromkeys((environment_id, call.environment_id)):
+    own = call.environment_id if call.caller.member is None else environment_id
+    for one in dict.fromkeys((environment_id, own)):
         await record_change(call.db, one, change, author_of(call), call.now)
 
 

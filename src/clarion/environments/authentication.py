@@ -9,11 +9,11 @@ from clarion.cache import BoundedCache
 from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Database
 from clarion.environments import store
-from clarion.environments.key_lookup import KeyLookup
 from clarion.environments.model import ApiKey, KeyHash, hash_key
 from clarion.errors import Unauthenticated
-from clarion.http.operation import Caller
-from clarion.ids import ApiKeyId, EnvironmentId
+from clarion.http.caller import Caller
+from clarion.http.lookups import HashLookup
+from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 
 CACHED_FOR = Millis(2 * SECOND)
 """How long this process may accept a key that another process has revoked."""
@@ -31,6 +31,12 @@ class _CachedKey(Struct, frozen=True, kw_only=True):
     until: Millis
 
 
+def make_key_lookup(
+    database: Database, *, pause_seconds: float = 0.0
+) -> HashLookup[KeyHash, tuple[ApiKey, OrganizationId]]:
+    return HashLookup(database, store.list_api_keys_by_hash, things="API keys", pause_seconds=pause_seconds)
+
+
 class Authenticator:
     """Caches keys for two seconds, unknown ones too, and collects when each was last used."""
 
@@ -39,8 +45,8 @@ class Authenticator:
         self._clock = clock
         self._cache: dict[KeyHash, _CachedKey] = {}
         self._used: dict[tuple[EnvironmentId, ApiKeyId], Millis] = {}
-        self._lookup = KeyLookup(database)
-        self._slow_lookup = KeyLookup(database, pause_seconds=SLOW_LOOKUP_SECONDS)
+        self._lookup = make_key_lookup(database)
+        self._slow_lookup = make_key_lookup(database, pause_seconds=SLOW_LOOKUP_SECONDS)
         self._known: BoundedCache[KeyHash, KeyHash] = BoundedCache(limit=_MAX_CACHED)
         """Keys that were valid once, which are never looked up slowly."""
         self._unknown: BoundedCache[KeyHash, Millis] = BoundedCache(limit=_MAX_CACHED)

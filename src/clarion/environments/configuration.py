@@ -1,6 +1,6 @@
 """Caches of an environment's configuration that are never out of date, whichever process changes it.
 
-Each change of integrations, webhook endpoints or the default time zone raises the environment's
+Each change of integrations, webhook endpoints, workflows or the default time zone raises the environment's
 `configuration_version` in its transaction. A unit of work reads the version in a statement that it runs anyway, and
 uses a cached value only if that was loaded at the same version. A unit that changes the configuration must not use
 these caches: it may be rolled back.

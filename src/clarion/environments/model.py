@@ -10,7 +10,7 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.environments.options import EnvironmentOptions
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
-from clarion.vocabulary import Scope
+from clarion.vocabulary import GIVEN_BY_NAME, Scope
 
 KeyHash = NewType("KeyHash", bytes)
 
@@ -83,7 +83,8 @@ def hash_key(text: str) -> KeyHash:
 
 def list_missing_scopes(own: frozenset[Scope], wanted: frozenset[Scope]) -> list[Scope]:
     """The wanted scopes that a key lacks; it may grant, change and revoke only what it has itself."""
-    return [] if Scope.ALL in own else sorted(wanted - own)
+    missing = wanted - own
+    return sorted(missing & GIVEN_BY_NAME if Scope.ALL in own else missing)
 
 
 def outlives(expires_at: Millis | None, own: Millis | None) -> bool:

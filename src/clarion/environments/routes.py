@@ -20,7 +20,7 @@ from clarion.environments.wire import (
     HealthOut,
     HealthPart,
     NewApiKeyOut,
-    ScopeOut,
+    ScopeInfoOut,
 )
 from clarion.errors import Forbidden, Invalid, NotFound
 from clarion.http.operation import Call, operation
@@ -39,13 +39,14 @@ async def get_health(call: Call) -> HealthOut:
 
 @operation("GET", "/v1/environments", scope=Scope.ENVIRONMENTS_READ)
 async def list_environments(call: Call) -> list[EnvironmentOut]:
-    """List the environments of the organization."""
-    return [EnvironmentOut.of(one) for one in await store.list_environments(call.db, call.organization_id)]
+    """List the environments of the organization; a member sees those that they can enter."""
+    found = await store.list_environments(call.db, call.organization_id)
+    return [EnvironmentOut.of(one) for one in found if call.caller.can_enter(one.id)]
 
 
 @operation("GET", "/v1/environments/me", scope=Scope.ENVIRONMENTS_READ)
 async def get_environment(call: Call) -> EnvironmentOut:
-    """Retrieve the environment of the API key."""
+    """Retrieve the environment of the request."""
     return EnvironmentOut.of(await _get_own(call))
 
 
@@ -75,9 +76,9 @@ async def list_api_keys(call: Call) -> list[ApiKeyOut]:
 
 
 @operation("GET", "/v1/scopes", scope=Scope.ENVIRONMENTS_READ)
-async def list_scopes(_: Call) -> list[ScopeOut]:
+async def list_scopes(_: Call) -> list[ScopeInfoOut]:
     """List the scopes that an API key can have, and what each of them allows."""
-    return [ScopeOut(scope=one, description=SCOPE_DESCRIPTIONS[one]) for one in Scope]
+    return [ScopeInfoOut(scope=one, description=SCOPE_DESCRIPTIONS[one]) for one in Scope]
 
 
 @operation("POST", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_WRITE, status=201, body=ApiKeyIn)
@@ -128,6 +129,7 @@ async def _get_own(call: Call) -> Environment:
 async def _update_environment(call: Call, environment_id: EnvironmentId, body: EnvironmentPatch) -> EnvironmentOut:
     environments = await actions.list_environments_to_change(call.db, call.organization_id)
     current = actions.get_environment(environments, environment_id)
+    actions.require_scope(call.caller, current, Scope.ENVIRONMENTS_WRITE)
     if not isinstance(body.identifier, UnsetType) and body.identifier != current.identifier:
         raise Invalid.field("identifier", "cannot be changed: pages with an inbox have it", body.identifier)
     fields = body.fields(current)
@@ -146,12 +148,13 @@ async def _get_api_key(call: Call, key_id: ApiKeyId) -> ApiKey:
 
 
 def _require_scopes(call: Call, scopes: frozenset[Scope], verb: str) -> None:
-    """Refuse what would let a key act beyond its own scopes through another key."""
-    missing = list_missing_scopes(call.caller.scopes, scopes)
+    """Refuse what would let a caller act beyond its own scopes through another key."""
+    missing = list_missing_scopes(call.caller.scopes | call.caller.grantable_scopes, scopes)
     if missing:
+        way_out = "use a key that has them" if call.caller.member is None else "ask an owner"
         raise Forbidden(
-            f"This API key cannot {verb} a key with scopes that it lacks itself: {', '.join(missing)}; "
-            "use a key that has them, or 'clarion keys'",
+            f"{call.caller.title} cannot {verb} a key with scopes that it lacks itself: {', '.join(missing)}; "
+            f"{way_out}, or use 'clarion keys'",
             ctx={"missingScopes": missing},
         )
 

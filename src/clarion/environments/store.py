@@ -20,7 +20,13 @@ _SCOPES = msgspec.json.Decoder(frozenset[Scope])
 LOCK_FIRST_START = sql("LOCK TABLE organizations IN EXCLUSIVE MODE")
 COUNT_ORGANIZATIONS = sql("SELECT count(*) AS n FROM organizations")
 INSERT_ORGANIZATION = sql("INSERT INTO organizations (id, name, created_at) VALUES (:id, :name, :now)")
-LIST_ORGANIZATIONS = sql("SELECT id, name, created_at FROM organizations ORDER BY id")
+# One whose environments are all deleted is being deleted itself.
+LIST_ORGANIZATIONS = sql("""
+    SELECT id, name, created_at FROM organizations AS o
+    WHERE EXISTS (SELECT 1 FROM environments AS e WHERE e.organization_id = o.id AND e.deleted_at IS NULL)
+    ORDER BY id
+""")
+FIND_ORGANIZATION = sql("SELECT id, name, created_at FROM organizations WHERE id = :id")
 UPDATE_ORGANIZATION = sql("UPDATE organizations SET name = :name WHERE id = :id")
 LOCK_ORGANIZATION = sql("SELECT id FROM organizations WHERE id = :id {for_update}")
 
@@ -109,8 +115,13 @@ async def insert_organization(db: Connection, organization_id: OrganizationId, n
 
 
 async def list_organizations(db: Connection) -> list[Organization]:
-    """List all organizations, oldest first."""
+    """List all organizations that are not being deleted, oldest first."""
     return [Organization(**row) for row in await db.fetch(LIST_ORGANIZATIONS)]
+
+
+async def find_organization(db: Connection, organization_id: OrganizationId) -> Organization | None:
+    row = await db.fetch_one(FIND_ORGANIZATION, id=organization_id)
+    return None if row is None else Organization(**row)
 
 
 async def update_organization(db: Connection, organization_id: OrganizationId, name: str) -> None:

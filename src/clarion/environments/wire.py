@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -11,7 +11,7 @@ from clarion.clock import iso_text
 from clarion.environments.model import ApiKey, Environment
 from clarion.environments.options import DataKind, EnvironmentOptions
 from clarion.errors import Invalid
-from clarion.http.wire import CheckedText, IdText, MomentText, Timezone, Wire, changes_of, given
+from clarion.http.wire import CheckedText, DateTimeText, IdText, MomentText, Timezone, Wire, changes_of, given, one_of
 from clarion.ids import EnvironmentId, id_base62, id_text
 from clarion.rate_limits import MAX_BURST, MAX_PER_SECOND, LimitCategory, RateLimit
 from clarion.settings import MIN_RETENTION_DAYS
@@ -66,14 +66,14 @@ class EnvironmentOut(Wire):
     organization_id: str = field(name="_organizationId")
     parent_id: str | UnsetType = field(name="_parentId", default=UNSET)
     identifier: str
-    type: str
+    type: Annotated[str, one_of(EnvironmentType)]
     slug: str
     color: str | UnsetType = UNSET
     timezone: str | UnsetType = UNSET
     limits: dict[LimitCategory, RateLimitShape]
     retention_days: dict[DataKind, int]
-    created_at: str
-    updated_at: str
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
     @classmethod
     def of(cls, environment: Environment) -> Self:
@@ -168,9 +168,9 @@ class ApiKeyOut(Wire):
     name: str
     hint: str
     scopes: list[Scope]
-    created_at: str
-    expires_at: str | UnsetType = UNSET
-    last_used_at: str | UnsetType = UNSET
+    created_at: DateTimeText
+    expires_at: DateTimeText | UnsetType = UNSET
+    last_used_at: DateTimeText | UnsetType = UNSET
 
     @classmethod
     def of(cls, key: ApiKey) -> Self:
@@ -192,7 +192,7 @@ class NewApiKeyOut(Wire):
     api_key: ApiKeyOut
 
 
-class ScopeOut(Wire):
+class ScopeInfoOut(Wire):
     """A scope of API keys, and what it allows."""
 
     scope: Scope
@@ -200,12 +200,12 @@ class ScopeOut(Wire):
 
 
 class HealthPart(Wire):
-    status: str
+    status: Literal["up"]
     version: str | UnsetType = UNSET
 
 
 class HealthOut(Wire):
-    status: str
+    status: Literal["ok"]
     info: dict[str, HealthPart]
     error: dict[str, HealthPart]
     details: dict[str, HealthPart]

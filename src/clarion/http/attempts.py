@@ -25,13 +25,13 @@ class FailedAttempts:
 
     def is_suspect(self, address: str) -> bool:
         """Whether an address has failed more often than it may."""
-        return bool(self._failures) and self._count(_network(address), self._clock.now()) >= self._per_minute
+        return bool(self._failures) and self._count(network_of(address), self._clock.now()) >= self._per_minute
 
     def answer(self, address: str, error: Unauthenticated) -> Unauthenticated | RateLimited:
         """Record a failure; returns what to answer: the error, or a refusal if the address has failed too often."""
         if not self._per_minute:
             return error
-        network, now = _network(address), self._clock.now()
+        network, now = network_of(address), self._clock.now()
         count = self._count(network, now)
         # Those who failed last are at the end, so the first one is the one to forget.
         self._failures.pop(network, None)
@@ -56,7 +56,7 @@ def _make_refusal(wait: Millis) -> RateLimited:
 
 
 @lru_cache(maxsize=1024)
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     if ":" not in address:
         return address
     try:

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from clarion.http.wire import Wire
+from clarion.http.wire import DateTimeText, Wire
 
 
 class FieldErrors(Wire):
@@ -16,7 +16,7 @@ class ErrorBody(Wire):
     """The body of every error response; `ctx` has further details, if there are any."""
 
     status_code: int
-    timestamp: str
+    timestamp: DateTimeText
     path: str
     message: str
     error: str

@@ -15,6 +15,7 @@ from clarion.http.bodies import (
     UnexpectedErrorBody,
     ValidationErrorBody,
 )
+from clarion.http.preconditions import etag_headers
 from clarion.jsontext import encode_json
 
 STATUS: dict[type[errors.ClarionError], int] = {
@@ -22,10 +23,12 @@ STATUS: dict[type[errors.ClarionError], int] = {
     errors.Unauthenticated: 401,
     errors.Forbidden: 403,
     errors.NotFound: 404,
+    errors.Gone: 410,
     errors.NoSuchRoute: 404,
     errors.MethodNotAllowed: 405,
     errors.AlreadyExists: 409,
     errors.InProgress: 409,
+    errors.PreconditionFailed: 412,
     errors.TooLarge: 413,
     errors.NotJson: 415,
     errors.PayloadInvalid: 400,
@@ -76,6 +79,8 @@ def error_headers(error: errors.RequestError | errors.StoreUnavailable) -> list[
         return [(b"retry-after", str(error.retry_after).encode()), *error.headers]
     if isinstance(error, errors.Unauthenticated):
         return [(b"www-authenticate", error.scheme.encode())]
+    if isinstance(error, errors.PreconditionFailed):
+        return etag_headers(error.etag)
     if isinstance(error, errors.MethodNotAllowed):
         return [(b"allow", ", ".join(error.allowed).encode())]
     return []

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import inspect
 
-from clarion.http.wire import CheckedText
+from clarion.http.wire import ALTERNATIVES, CheckedText
 
 _ID = "019a8a5e-7c00-7000-8000-000000000001"
 _NAMED: dict[str, Any] = {
@@ -29,6 +29,9 @@ _NAMED: dict[str, Any] = {
     "name": "Example",
     "key": "release-news",
     "transactionId": "order-42",
+    "to": {"subscriberId": "ada"},
+    "actor": {"subscriberId": "ada"},
+    "origin": "svc-cloud",
     "next": None,
     "previous": None,
     "totalCount": 1,
@@ -49,7 +52,8 @@ def example_of(kind: Any) -> Any:
 
 def _example(info: inspect.Type, name: str, depth: int) -> Any:
     if isinstance(info, inspect.Metadata):
-        return _example(info.type, name, depth)
+        alternatives = (info.extra or {}).get(ALTERNATIVES)
+        return _example(inspect.type_info(alternatives[0]) if alternatives else info.type, name, depth)
     if isinstance(info, inspect.UnionType):
         return _example(_choose_member(info), name, depth)
     if isinstance(info, inspect.StructType):
@@ -66,7 +70,7 @@ def _example(info: inspect.Type, name: str, depth: int) -> Any:
 def _field_example(field: inspect.Field, depth: int) -> Any:
     name = field.encode_name
     info = field.type
-    if name in _NAMED and not _contains_struct(info) and isinstance(_NAMED[name], bool) is _is_flag(info):
+    if name in _NAMED and not _contains_struct(info) and _has_kind_of(_NAMED[name], info):
         return _NAMED[name]
     return _example(info, name, depth + 1)
 
@@ -101,8 +105,11 @@ def _choose_member(info: inspect.UnionType) -> inspect.Type:
     return (structured or present)[0]
 
 
-def _is_flag(info: inspect.Type) -> bool:
-    return isinstance(info.types[0] if isinstance(info, inspect.UnionType) else info, inspect.BoolType)
+def _has_kind_of(value: Any, info: inspect.Type) -> bool:
+    """Whether both are flags or neither is, and the value is no object where a text is needed."""
+    kind = info.types[0] if isinstance(info, inspect.UnionType) else info
+    is_text = isinstance(kind, inspect.StrType)
+    return isinstance(value, bool) is isinstance(kind, inspect.BoolType) and not (is_text and isinstance(value, dict))
 
 
 def _contains_struct(info: inspect.Type) -> bool:

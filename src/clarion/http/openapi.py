@@ -1,20 +1,23 @@
 """The OpenAPI 3.1 description, generated from the types of the operations."""
 
 import inspect
-import re
+import typing
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Struct
 
 from clarion import __version__
 from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
 from clarion.http.examples import example_of
 from clarion.http.idempotency import MAX_KEY_LENGTH
 from clarion.http.operation import Operation, RawResponse, Transaction
+from clarion.http.own_pages import SESSION_COOKIE
 from clarion.http.queries import list_optional_values
-from clarion.http.wire import CheckedText, Wire
+from clarion.http.schemas import Schemas
+from clarion.vocabulary import Role
 
 _ABOUT = """Clarion delivers notifications to people in-app and by email, SMS, chat and push.
 
@@ -29,27 +32,48 @@ _IDEMPOTENCY_KEY = {
     "description": "Makes a change safe to repeat for 24 hours.",
     "schema": {"type": "string", "maxLength": MAX_KEY_LENGTH},
 }
-_IGNORED_KEY = _IDEMPOTENCY_KEY | {"description": "Ignored: reading is safe to repeat.", "schema": {"type": "string"}}
-_UNUSED_KEY = _IGNORED_KEY | {"description": "Ignored: this is done each time."}
-_MEANINGS = {
-    400: "The request is malformed",
-    401: "No, unknown, revoked or expired API key",
-    403: "The API key lacks the scope",
-    404: "No such thing in this environment",
-    409: "It exists already, or the idempotency key is being worked on",
-    413: "The body is too large",
-    415: "The body is not JSON",
-    422: "Fields are not valid; every one is named",
-    429: "More requests than a rate limit allows; try again after `Retry-After` seconds",
-    500: "A defect on our side",
-    503: "The store is unreachable or full; try again after `Retry-After` seconds",
+_IF_MATCH = {
+    "name": "If-Match",
+    "in": "header",
+    "required": False,
+    "description": "The ETag of what was read: if it has changed since, nothing is done.",
+    "schema": {"type": "string"},
 }
-_NO_SESSION = "No session, or one that has expired or was ended"
+
+
+class _Refusal(Struct, frozen=True):
+    """An error response that operations share."""
+
+    name: str
+    status: int
+    meaning: str
+    shape: type[ErrorBody] = ErrorBody
+
+
+_NO_SESSION = _Refusal("NoSession", 401, "No session, or one that has expired or was ended")
+_REFUSALS = {
+    one.status: one
+    for one in (
+        _Refusal("Malformed", 400, "The request is malformed"),
+        _Refusal("NoKey", 401, "No, unknown, revoked or expired API key, or no session"),
+        _Refusal("Forbidden", 403, "The API key, or the role of the member, lacks the scope"),
+        _Refusal("NotFound", 404, "No such thing in this environment"),
+        _Refusal("Conflict", 409, "It exists already, or the idempotency key is being worked on"),
+        _Refusal("Deleted", 410, "It existed, and was deleted"),
+        _Refusal("Changed", 412, "It has changed since it was read; `ctx` has its present state"),
+        _Refusal("TooLarge", 413, "The body is too large"),
+        _Refusal("NotJson", 415, "The body is not JSON"),
+        _Refusal("Invalid", 422, "Fields are not valid; every one is named", ValidationErrorBody),
+        _Refusal("RateLimited", 429, "More requests than a rate limit allows; try again after `Retry-After` seconds"),
+        _Refusal("Unexpected", 500, "A defect on our side", UnexpectedErrorBody),
+        _Refusal("Unavailable", 503, "The store is unreachable or full; try again after `Retry-After` seconds"),
+    )
+}
 
 
 def describe_api(operations: Sequence[Operation]) -> bytes:
     """The description as JSON."""
-    schemas = _Schemas(operations)
+    schemas = _make_schemas(operations)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
@@ -57,18 +81,33 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
         "openapi": "3.1.0",
         "info": {"title": "Clarion", "version": __version__, "description": _ABOUT, "license": {"name": "MIT"}},
         "servers": [{"url": "/"}],
-        "security": [{"ApiKey": []}],
+        "security": [{"ApiKey": []}, {"Member": [], "Environment": []}],
         "tags": [{"name": tag} for tag in dict.fromkeys(operation.tag for operation in operations)],
         "paths": paths,
         "components": {
             "schemas": schemas.components,
-            "headers": _LIMIT_HEADERS,
+            "responses": {one.name: _refusal(one, schemas) for one in (*_REFUSALS.values(), _NO_SESSION)},
+            "parameters": {"IdempotencyKey": _IDEMPOTENCY_KEY, "IfMatch": _IF_MATCH},
+            "headers": _HEADERS,
             "securitySchemes": {
                 "ApiKey": {
                     "type": "apiKey",
                     "in": "header",
                     "name": "Authorization",
                     "description": "`ApiKey <key>`",
+                },
+                "Member": {
+                    "type": "apiKey",
+                    "in": "cookie",
+                    "name": SESSION_COOKIE,
+                    "description": "The session of a member who is signed in. Changes must come from a page of this "
+                    "server, with the header `Clarion-Environment`, or `X-Clarion: 1` where there is no environment.",
+                },
+                "Environment": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "Clarion-Environment",
+                    "description": "The id or identifier of the environment, if a member calls",
                 },
                 "Session": {
                     "type": "http",
@@ -81,30 +120,19 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
     return msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n"
 
 
-class _Schemas:
-    """The schemas of all types. Shared ones become components; those of queries become parameters."""
-
-    def __init__(self, operations: Sequence[Operation]) -> None:
-        shapes = [shape for one in operations for shape in (one.body_shape, one.query_shape, one.result)]
-        kinds = {repr(kind): kind for kind in (ErrorBody, ValidationErrorBody, UnexpectedErrorBody, *shapes)}
-        wanted = {name: kind for name, kind in kinds.items() if kind not in (None, type(None), RawResponse)}
-        found, components = msgspec.json.schema_components(
-            wanted.values(), schema_hook=_text_schema, ref_template="#/components/schemas/{name}"
-        )
-        self._found = dict(zip(wanted, found, strict=True))
-        queries = {_component(self.of(one.query_shape)) for one in operations if one.query_shape}
-        self._queries = {name: components[name] for name in queries}
-        self.components = {name: schema for name, schema in components.items() if name not in queries}
-
-    def of(self, kind: Any) -> dict[str, Any]:
-        return self._found[repr(kind)]
-
-    def parameters_of(self, shape: type[Wire]) -> dict[str, Any]:
-        schema: dict[str, Any] = self._queries[_component(self.of(shape))]
-        return schema
+def _make_schemas(operations: Sequence[Operation]) -> Schemas:
+    results = [one.result for one in operations if one.result not in (None, type(None), RawResponse)]
+    return Schemas(
+        bodies=[
+            *(one.body_shape for one in operations if one.body_shape is not None),
+            *(kind for one in operations for _, kind in one.path_kinds if _is_annotated(kind)),
+        ],
+        queries=[one.query_shape for one in operations if one.query_shape is not None],
+        results=[ErrorBody, ValidationErrorBody, UnexpectedErrorBody, *results],
+    )
 
 
-def _operation(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
+def _operation(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     summary, _, more = (inspect.getdoc(operation.handler) or "").partition("\n")
     described: dict[str, Any] = {
         "operationId": operation.handler.__name__,
@@ -117,10 +145,14 @@ def _operation(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
         described["description"] = more.strip()
     if operation.is_for_subscribers:
         described["security"] = [{"Session": []}]
+    elif operation.is_for_members:
+        described["security"] = [{"Member": []}]
     elif operation.scope is None:
         described["security"] = []
     else:
         described["x-scope"] = operation.scope
+    if operation.is_for_owners:
+        described["x-role"] = Role.OWNER
     if operation.limit is not None:
         described["x-rate-limit"] = operation.limit
     if operation.body_shape is not None:
@@ -131,74 +163,103 @@ def _operation(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
     return described
 
 
-def _parameters(operation: Operation, schemas: _Schemas) -> Iterable[dict[str, Any]]:
+def _parameters(operation: Operation, schemas: Schemas) -> Iterable[dict[str, Any]]:
     for name, kind in operation.path_kinds:
-        is_id = getattr(kind, "__supertype__", None) is bytes
-        schema = {"type": "string", "format": "uuid"} if is_id else {"type": "string"}
-        yield {"name": name, "in": "path", "required": True, "schema": schema}
+        yield {"name": name, "in": "path", "required": True, "schema": _path_schema(kind, schemas)}
     if operation.query_shape is not None:
-        shape = schemas.parameters_of(operation.query_shape)
         may_be_empty = list_optional_values(operation.query_shape)
-        for name, schema in shape["properties"].items():
-            parameter = {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
-            yield parameter | ({"allowEmptyValue": True} if name in may_be_empty else {})
-    if operation.scope is not None or operation.is_for_subscribers:
-        yield _idempotency_key(operation)
+        for name, is_required, schema in schemas.parameters_of(operation.query_shape):
+            parameter = {"name": name, "in": "query", "required": is_required, "schema": schema}
+            # The empty text is a text among others.
+            is_of_texts = schema.get("items") == {"type": "string"}
+            yield parameter | ({"allowEmptyValue": True} if name in may_be_empty and not is_of_texts else {})
+    if operation.transaction is Transaction.WRITE and (operation.scope is not None or operation.is_for_subscribers):
+        yield {"$ref": "#/components/parameters/IdempotencyKey"}
+    if operation.is_conditional:
+        yield {"$ref": "#/components/parameters/IfMatch"}
 
 
-def _idempotency_key(operation: Operation) -> dict[str, Any]:
-    if operation.is_safe:
-        return _IGNORED_KEY
-    return _UNUSED_KEY if operation.transaction is Transaction.NONE else _IDEMPOTENCY_KEY
+def _path_schema(kind: Any, schemas: Schemas) -> dict[str, Any]:
+    if _is_annotated(kind):
+        return schemas.of(kind)
+    is_id = getattr(kind, "__supertype__", None) is bytes
+    return {"type": "string", "format": "uuid"} if is_id else {"type": "string"}
 
 
-def _responses(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
+def _is_annotated(kind: Any) -> bool:
+    return typing.get_origin(kind) is Annotated
+
+
+def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     responses: dict[str, Any] = {}
-    headers = _HEADERS if operation.limit is None else _HEADERS | _LIMITS
+    headers = _refer_to_headers(_REQUEST_ID, *(() if operation.limit is None else _LIMITS))
     for status in operation.statuses:
-        responses[str(status)] = {"description": HTTPStatus(status).phrase, "headers": headers}
+        tags = _refer_to_headers(_ETAG) if operation.has_etag else {}
+        responses[str(status)] = {"description": HTTPStatus(status).phrase, "headers": headers | tags}
         if operation.result is RawResponse:
             responses[str(status)]["content"] = {"text/plain": {"schema": {"type": "string"}}}
         elif status != 204:
-            responses[str(status)]["content"] = {"application/json": _content(operation.result, schemas)}
+            media_type = "text/event-stream" if operation.is_stream else "application/json"
+            responses[str(status)]["content"] = {media_type: _content(operation.result, schemas)}
     for status in _refusals(operation):
-        shape = {422: ValidationErrorBody, 500: UnexpectedErrorBody}.get(status, ErrorBody)
-        content = _content(shape, schemas) | {"example": _refusal_example(operation, status)}
-        responses[str(status)] = {
-            "description": _meaning(operation, status),
-            "headers": (headers if status == 429 else _HEADERS) | (_RETRY if status in _RETRIED else {}),
-            "content": {"application/json": content},
-        }
+        refusal = (
+            _NO_SESSION
+            if status == 401 and (operation.is_for_subscribers or operation.is_for_members)
+            else _REFUSALS[status]
+        )
+        responses[str(status)] = {"$ref": f"#/components/responses/{refusal.name}"}
     return responses
 
 
-_HEADERS: dict[str, Any] = {
-    "X-Request-Id": {"schema": {"type": "string"}, "description": "The request's name in the logs"}
-}
-_RETRY: dict[str, Any] = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait"}}
+_REQUEST_ID = "X-Request-Id"
+_RETRY_AFTER = "Retry-After"
+_ETAG = "ETag"
 _RETRIED = (409, 429, 503)
-_LIMIT_HEADERS: dict[str, Any] = {
-    name: {"schema": {"type": kind}, "description": f"{about}; absent if no limit applies"}
+_LIMITS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy")
+_HEADERS: dict[str, Any] = {
+    name: {"schema": {"type": kind}, "description": about}
     for name, kind, about in (
-        ("RateLimit-Limit", "integer", "How many requests the tightest limit allows in its time"),
-        ("RateLimit-Remaining", "integer", "How many requests are possible now"),
-        ("RateLimit-Reset", "integer", "Seconds until the same request is possible again"),
+        (_REQUEST_ID, "string", "The request's name in the logs"),
+        (_RETRY_AFTER, "integer", "Seconds to wait"),
+        (_ETAG, "string", "Of this state, for `If-Match`"),
+        (_LIMITS[0], "integer", "How many requests the tightest limit allows in its time; absent if no limit applies"),
+        (_LIMITS[1], "integer", "How many requests are possible now; absent if no limit applies"),
+        (_LIMITS[2], "integer", "Seconds until the same request is possible again; absent if no limit applies"),
         (
-            "RateLimit-Policy",
+            _LIMITS[3],
             "string",
-            "The limit, its seconds `w`, `burst`, `category` and the `cost` of this request",
+            "The limit, its seconds `w`, `burst`, `category` and the `cost` of this request; absent without a limit",
         ),
     )
 }
-_LIMITS: dict[str, Any] = {name: {"$ref": f"#/components/headers/{name}"} for name in _LIMIT_HEADERS}
+
+
+def _refer_to_headers(*names: str) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _refusal(refusal: _Refusal, schemas: Schemas) -> dict[str, Any]:
+    more = [
+        *(_LIMITS if refusal.status == 429 else ()),
+        *((_RETRY_AFTER,) if refusal.status in _RETRIED else ()),
+        *((_ETAG,) if refusal.status == 412 else ()),
+    ]
+    content = {"schema": schemas.of(refusal.shape), "examples": _examples(_refusal_example(refusal))}
+    return {
+        "description": refusal.meaning,
+        "headers": _refer_to_headers(_REQUEST_ID, *more),
+        "content": {"application/json": content},
+    }
 
 
 def _refusals(operation: Operation) -> list[int]:
-    found = {500, 503}
+    found = {500, 503, *operation.refusals} | ({412} if operation.is_conditional else set())
     if operation.scope is not None:
         found |= {401, 403, 413}
     if operation.is_for_subscribers:
         found |= {401, 413}
+    if operation.is_for_members:
+        found |= {401, 403, 413}
     if operation.limit is not None:
         found.add(429)
     if operation.transaction is Transaction.NONE and operation.scope is None:
@@ -220,36 +281,25 @@ def _refusals_of_input(operation: Operation) -> set[int]:
     return found
 
 
-def _meaning(operation: Operation, status: int) -> str:
-    return _NO_SESSION if status == 401 and operation.is_for_subscribers else _MEANINGS[status]
+def _content(kind: Any, schemas: Schemas) -> dict[str, Any]:
+    return {"schema": schemas.of(kind), "examples": _examples(example_of(kind))}
 
 
-def _content(kind: Any, schemas: _Schemas) -> dict[str, Any]:
-    return {"schema": schemas.of(kind), "example": example_of(kind)}
+def _examples(value: Any) -> dict[str, Any]:
+    # Not `example`: generators of clients repeat that one in comments.
+    return {"example": {"value": value}}
 
 
-def _refusal_example(operation: Operation, status: int) -> dict[str, Any]:
+def _refusal_example(refusal: _Refusal) -> dict[str, Any]:
     body: dict[str, Any] = {
-        "statusCode": status,
+        "statusCode": refusal.status,
         "timestamp": "2026-01-31T09:30:00.000Z",
-        "path": re.sub(r"\{\w+\}", "ada", operation.path),
-        "message": _meaning(operation, status),
-        "error": HTTPStatus(status).phrase,
+        "path": "/v2/subscribers/ada",
+        "message": refusal.meaning,
+        "error": HTTPStatus(refusal.status).phrase,
     }
-    if status == 422:
+    if refusal.status == 422:
         body["errors"] = {"email": {"messages": ["must be an e-mail address such as ada@example.com"], "value": "ada"}}
-    if status == 500:
+    if refusal.status == 500:
         body["errorId"] = "5f0a4c1e-5d55-4a53-9a53-0a8a5b0f7d11"
     return body
-
-
-def _text_schema(kind: type) -> dict[str, Any]:
-    """The schema of a CheckedText, as a hook for msgspec."""
-    if not issubclass(kind, CheckedText):
-        raise NotImplementedError(kind)
-    schema: dict[str, Any] = {"type": "string", "description": kind.RULE, "examples": [kind.EXAMPLE]}
-    return schema | ({"format": kind.FORMAT} if kind.FORMAT else {})
-
-
-def _component(schema: dict[str, Any]) -> str:
-    return str(schema["$ref"]).rpartition("/")[2]

@@ -4,9 +4,7 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -16,12 +14,16 @@ from clarion.bus import Bus
 from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.errors import NotFound, RequestError
+from clarion.http.caller import Caller, SubscriberSession
 from clarion.http.limits import SMALL_BODY
+from clarion.http.preconditions import IfMatch
 from clarion.http.queries import make_query_reader
 from clarion.http.rate_limits import Limiter, NoLimits
+from clarion.http.shared import Shared
+from clarion.http.streams import Broadcasts, StreamResponse
 from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
-from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, SubscriberId, find_id
+from clarion.ids import EnvironmentId, OrganizationId, find_id
 from clarion.metrics.measures import Measures
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
@@ -42,52 +44,6 @@ _CONFIGURATION_SCOPES = frozenset(
 )
 
 
-class SubscriberSession(Struct, frozen=True, kw_only=True):
-    """What the token of a subscriber's session says; whether it still holds is checked with the subscriber's row."""
-
-    subscriber_id: SubscriberId
-    epoch: int
-    """The session epoch of the environment when the session began."""
-    context_keys: tuple[str, ...] = ()
-    """The contexts of the session as `type:id`, sorted."""
-
-
-@dataclass(frozen=True)
-class Caller:
-    """Who is calling: an API key or a subscriber with a session, and the environment that it belongs to."""
-
-    environment_id: EnvironmentId
-    organization_id: OrganizationId
-    key_id: ApiKeyId
-    scopes: frozenset[Scope]
-    expires_at: Millis | None = None
-    key_name: str | None = None
-    session: SubscriberSession | None = None
-
-    @cached_property
-    def rights_text(self) -> bytes:
-        """What the caller may do, and until when."""
-        if self.session is not None:
-            one = self.session
-            return b"\x00".join(
-                (one.subscriber_id, str(one.epoch).encode(), *(key.encode() for key in one.context_keys))
-            )
-        return " ".join((*sorted(self.scopes), *([] if self.expires_at is None else [str(self.expires_at)]))).encode()
-
-    def get_session(self) -> SubscriberSession:
-        """The session of a subscriber; raises TypeError if the caller is none."""
-        if self.session is None:
-            raise TypeError("Only operations with `session=True` have a session")
-        return self.session
-
-    def has_scope(self, scope: Scope) -> bool:
-        return Scope.ALL in self.scopes or scope in self.scopes
-
-
-ANONYMOUS = Caller(EnvironmentId(bytes(16)), OrganizationId(bytes(16)), ApiKeyId(bytes(16)), frozenset())
-"""The caller of an operation that needs no API key."""
-
-
 class Services(Struct, frozen=True, kw_only=True):
     """What all operations share, created once by the composition root."""
 
@@ -101,6 +57,8 @@ class Services(Struct, frozen=True, kw_only=True):
     """None unless traces are switched on."""
     limiter: Limiter = NoLimits()
     measures: Measures = field(default_factory=Measures)
+    shared: Shared = field(default_factory=Shared)
+    streams: Broadcasts = field(default_factory=Broadcasts)
 
 
 class RawRequest(Struct, frozen=True, kw_only=True):
@@ -112,6 +70,8 @@ class RawRequest(Struct, frozen=True, kw_only=True):
     headers: Mapping[bytes, bytes]
     """Names are in lower case."""
     body: bytes
+    address: str = ""
+    """Of the client, or of the proxy next to this service."""
 
 
 class DetachedCall(Struct, frozen=True, kw_only=True):
@@ -201,6 +161,10 @@ class Operation(Struct, frozen=True, kw_only=True):
     handler: Handler
     scope: Scope | None
     is_for_subscribers: bool
+    is_for_members: bool
+    """For a member who is signed in, in no environment."""
+    is_for_owners: bool
+    """If members call it, they must be owners of the organization; API keys need the scope alone."""
     statuses: tuple[int, ...]
     transaction: Transaction
     is_batched: bool
@@ -213,11 +177,19 @@ class Operation(Struct, frozen=True, kw_only=True):
     is_body_optional: bool
     read_body: Callable[[bytes], Wire] | None
     result: Any
+    is_stream: bool
+    """Whether it answers with server-sent events, whose data `result` describes."""
     tag: str
     limit: LimitCategory | None
     """The rate limit that a request counts in, besides the one of everything; None: it is not counted."""
     count_items: Callable[[Any], int] | None
     """How many requests a body counts as; None: one."""
+    has_etag: bool
+    """Whether the result has an `etag`, which is sent as a header, too."""
+    is_conditional: bool
+    """Whether it takes `If-Match`."""
+    refusals: tuple[int, ...]
+    """Statuses of refusals besides those that follow from the other fields."""
 
     @property
     def is_safe(self) -> bool:
@@ -239,6 +211,8 @@ def operation(  # noqa: PLR0913 - the options of a route
     *,
     scope: Scope | None = None,
     session: bool = False,
+    member: bool = False,
+    owner: bool = False,
     status: int | tuple[int, ...] = 200,
     query: type[Wire] | None = None,
     body: type[Wire] | None = None,
@@ -250,10 +224,15 @@ def operation(  # noqa: PLR0913 - the options of a route
     tag: str | None = None,
     limit: LimitCategory | None = None,
     items: Callable[[Any], int] | None = None,
+    etag: bool = False,
+    conditional: bool = False,
+    refusals: tuple[int, ...] = (),
 ) -> Callable[[Handler], Handler]:
     """Publish a function as an operation; raises TypeError if its parameters do not fit the options.
 
-    The caller needs an API key with `scope`; or, if `session`, the token of a subscriber's session; else nothing.
+    The caller needs `scope`, which an API key has, or the role of a member in the environment that they name; or, if
+    `session`, the token of a subscriber's session; or, if `member`, to be signed in as a member, in no environment: its
+    limits and idempotency keys do not apply then. Else it needs nothing. With `owner`, members must be owners.
 
     The function takes a Call, the parameters of the path in their order, then `query` and `body` if they are declared.
     With `body_optional` an absent body is taken as `{}`.
@@ -264,8 +243,9 @@ def operation(  # noqa: PLR0913 - the options of a route
     A `batched` operation takes `calls` and `bodies`, those of the requests that arrive at the same time. It returns
     for each request the result or the error that refuses it, and must write nothing for a request that it refuses.
 
-    `precheck` runs before the transaction is opened. It takes a DetachedCall and otherwise the same parameters, and
-    may refuse the request. It passes nothing on, and the data may change in between: the operation checks again.
+    `precheck` runs before the transaction is opened. It takes a DetachedCall and otherwise the same parameters, but no
+    `if_match`, and may refuse the request. It passes nothing on, and the data may change in between: the operation
+    checks again.
 
     `tag` is the section of the API description, by default the name of the feature's package.
 
@@ -273,6 +253,11 @@ def operation(  # noqa: PLR0913 - the options of a route
     integrations, webhooks or environments count as CONFIGURATION, and all others that need a key or a session as ALL.
     One that needs neither counts its requests itself, when it knows the environment.
     `items` returns how many requests a body counts as.
+
+    With `etag` the result has a member of that name, which is also sent as a header. A `conditional` operation takes
+    `if_match`, last: the states of the resource that the caller is willing to change.
+
+    `refusals` are statuses that the description cannot know from the other options.
     """
 
     def publish(handler: Handler) -> Handler:
@@ -283,17 +268,21 @@ def operation(  # noqa: PLR0913 - the options of a route
                 raise TypeError(f"{handler.__qualname__}: a batched operation writes and takes nothing but bodies")
             path_kinds = _check_parameters(handler, path, Sequence[Call], {"bodies": Sequence[body]})  # type: ignore[valid-type]
         else:
-            shapes = {name: shape for name, shape in (("query", query), ("body", body)) if shape is not None}
+            named = (("query", query), ("body", body), ("if_match", IfMatch if conditional else None))
+            shapes = {name: shape for name, shape in named if shape is not None}
             context = DetachedCall if declared is Transaction.NONE else Call
             path_kinds = _check_parameters(handler, path, context, shapes)
             if precheck is not None:
-                _check_parameters(precheck, path, DetachedCall, shapes)
+                inputs = {name: shape for name, shape in shapes.items() if name != "if_match"}
+                _check_parameters(precheck, path, DetachedCall, inputs)
         handler.__dict__["operation"] = Operation(
             method=method,
             path=path,
             handler=handler,
             scope=scope,
             is_for_subscribers=session,
+            is_for_members=member,
+            is_for_owners=owner,
             statuses=status if isinstance(status, tuple) else (status,),
             transaction=declared,
             is_batched=batched,
@@ -306,8 +295,12 @@ def operation(  # noqa: PLR0913 - the options of a route
             is_body_optional=body_optional,
             read_body=make_body_reader(body) if body else None,
             result=_result_of_batch(handler) if batched else _result_of(handler),
+            is_stream=typing.get_origin(typing.get_type_hints(handler)["return"]) is StreamResponse,
             limit=limit or _default_limit(scope, is_for_subscribers=session),
             count_items=items,
+            has_etag=etag,
+            is_conditional=conditional,
+            refusals=refusals,
             tag=tag or handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),
         )
         return handler
@@ -356,7 +349,7 @@ def _check_parameters(
 
 def _result_of(handler: Handler) -> Any:
     hint = typing.get_type_hints(handler, include_extras=True)["return"]
-    return typing.get_args(hint)[0] if typing.get_origin(hint) is JsonResponse else hint
+    return typing.get_args(hint)[0] if typing.get_origin(hint) in (JsonResponse, StreamResponse) else hint
 
 
 def _result_of_batch(handler: Handler) -> Any:

@@ -10,6 +10,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from clarion.http.connections import NEVER, RESERVED_CONNECTIONS, ConnectionTable
 from clarion.http.errors import refusal_body
+from clarion.http.pipelining import MAX_PARSED_BYTES, PipelineFlow
 from clarion.http.upgrades import Upgrader, UpgradeRefusal, UpgradeRequest
 
 MAX_HEADERS = 100
@@ -62,12 +63,15 @@ class LimitedProtocol(HttpToolsProtocol):
         self._began = 0
         self._unsent_bytes = 0
         self._is_half_closed = False
+        self._unparsed = memoryview(b"")
+        """What was received behind requests that wait for the response to an earlier one."""
         self.deadline = NEVER
 
     # Called by the transport
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.flow = PipelineFlow(transport, self.pipeline)
         self._begin(self._limits.header_seconds)
         self._table.add(self)
         excess = self._table.excess
@@ -83,6 +87,19 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if len(data) <= MAX_PARSED_BYTES and not self.pipeline:
+            self._parse(data)
+        else:
+            self._unparsed = memoryview(bytes(self._unparsed) + data if self._unparsed else data)
+            self._parse_further()
+
+    def _parse_further(self) -> None:
+        """Parse what was received until a request has to wait for the response to an earlier one."""
+        while self._unparsed and not self.pipeline and not self.transport.is_closing():
+            part, self._unparsed = self._unparsed[:MAX_PARSED_BYTES], self._unparsed[MAX_PARSED_BYTES:]
+            self._parse(part)
+
+    def _parse(self, data: bytes | memoryview) -> None:
         size = len(data)
         if self._phase is _Phase.WAITING:
             self._head_bytes = size
@@ -93,7 +110,7 @@ class LimitedProtocol(HttpToolsProtocol):
         elif self._phase is _Phase.ENDING:
             self._linger(size)
             return
-        super().data_received(data)
+        super().data_received(cast("bytes", data))
         if self._phase is _Phase.HEAD and self._head_bytes > MAX_HEAD_BYTES:
             self._refuse(431, _HEAD_TOO_LARGE)
 
@@ -139,14 +156,15 @@ class LimitedProtocol(HttpToolsProtocol):
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
-        self.flow.resume_reading()
         if self.pipeline:
             cycle, app = self.pipeline.pop()
             self._start_asgi_task(cycle, app)
+            self._parse_further()
         elif self._phase is _Phase.RUNNING:
             self._wait()
             if self._is_half_closed:
                 self.transport.close()
+        self.flow.resume_reading()
 
     def _should_upgrade(self) -> bool:
         """Whether the request that was just read is for another protocol; all others are served as HTTP."""
@@ -170,6 +188,7 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self._table.discard(self)
         self.connections.discard(self)
+        self._unparsed = memoryview(b"")
         self.transport.set_protocol(answer)
         answer.connection_made(self.transport)
 

@@ -62,15 +62,16 @@ def _section(method: str, path: str, operation: dict[str, Any], api: dict[str, A
         content = operation["requestBody"]["content"]["application/json"]
         yield "<h4>Body</h4>"
         yield from _fields(content["schema"], api)
-        yield _code(content["example"])
+        yield _code(_example(content))
     yield "<h4>Answers</h4>"
     for status, response in operation["responses"].items():
-        yield from _response(status, response)
+        yield from _response(status, _resolved(response, api))
     yield "</section>"
 
 
 def _parameters(operation: dict[str, Any], api: dict[str, Any]) -> Iterator[str]:
-    rows = [one for one in operation["parameters"] if one["in"] != "header"]
+    parameters = [_resolved(one, api) for one in operation["parameters"]]
+    rows = [one for one in parameters if one["in"] != "header"]
     if rows:
         yield "<h4>Parameters</h4><table>"
         for one in rows:
@@ -99,7 +100,7 @@ def _response(status: str, response: dict[str, Any]) -> Iterator[str]:
         yield f"<p>{label}</p>"
     else:
         is_open = " open" if status.startswith("2") else ""
-        yield f"<details{is_open}><summary>{label}</summary>{_code(content['example'])}</details>"
+        yield f"<details{is_open}><summary>{label}</summary>{_code(_example(content))}</details>"
 
 
 def _kind(schema: dict[str, Any], api: dict[str, Any]) -> str:
@@ -108,7 +109,7 @@ def _kind(schema: dict[str, Any], api: dict[str, Any]) -> str:
         return " or ".join(dict.fromkeys(_kind(one, api) for one in schema["anyOf"]))
     if "$ref" in schema:
         target = _resolved(schema, api)
-        return _kind(target, api) if "enum" in target else str(target.get("title", "object"))
+        return _kind(target, api) if "enum" in target else str(schema["$ref"]).rpartition("/")[2]
     if "enum" in schema:
         return "one of " + ", ".join(str(one) for one in schema["enum"])
     words = str(schema.get("format") or schema.get("type") or "anything")
@@ -124,9 +125,15 @@ _BOUNDS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems
 
 
 def _resolved(schema: dict[str, Any], api: dict[str, Any]) -> dict[str, Any]:
-    reference = schema.get("$ref")
-    found: dict[str, Any] = api["components"]["schemas"][reference.rpartition("/")[2]] if reference else schema
+    if "$ref" not in schema:
+        return schema
+    _, _, kind, name = schema["$ref"].split("/")
+    found: dict[str, Any] = api["components"][kind][name]
     return found
+
+
+def _example(content: dict[str, Any]) -> Any:
+    return content["examples"]["example"]["value"]
 
 
 def _code(example: Any) -> str:

@@ -1,8 +1,10 @@
 """Static pages: contents that anyone may read, revalidated by a hash."""
 
+import asyncio
+import gzip
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from msgspec import Struct
 
@@ -38,6 +40,31 @@ class StaticPage(Struct, frozen=True):
             return self.status, headers, self.body
         headers.append((b"content-encoding", b"gzip"))
         return self.status, headers, self.compressed
+
+
+Page = Callable[[], StaticPage | Awaitable[StaticPage]]
+
+
+class SlowPage:
+    """A page that takes long to make: it is made once, in a thread, when it is first asked for."""
+
+    def __init__(self, make: Callable[[], StaticPage]) -> None:
+        self._make = make
+        self._made: StaticPage | None = None
+        self._lock = asyncio.Lock()
+
+    def __call__(self) -> StaticPage | Awaitable[StaticPage]:
+        return self._made or self._make_once()
+
+    async def _make_once(self) -> StaticPage:
+        async with self._lock:
+            if self._made is None:
+                self._made = await asyncio.to_thread(self._make)
+            return self._made
+
+
+def compressed_page(content_type: bytes, body: bytes) -> StaticPage:
+    return StaticPage(content_type, body, compressed=gzip.compress(body), etag=make_etag(body))
 
 
 def accepts_gzip(headers: Headers) -> bool:

@@ -3,10 +3,10 @@
 import functools
 import re
 import zoneinfo
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Annotated, Any, ClassVar, Self, dataclass_transform
 
 from email_validator import EmailNotValidError, validate_email
-from msgspec import UNSET, Struct, StructMeta, UnsetType, field
+from msgspec import UNSET, Meta, Struct, StructMeta, UnsetType, field
 
 from clarion.clock import Millis, find_moment
 from clarion.ids import find_id
@@ -134,6 +134,28 @@ class MomentText(CheckedText):
         if value is None:
             raise ValueError(self.RULE)
         return value
+
+
+DateTimeText = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+"""A moment in a response, as `iso_text` writes it."""
+
+JsonText = Annotated[str, Meta(extra_json_schema={"contentMediaType": "application/json"})]
+"""JSON in a string."""
+
+OriginText = Annotated[
+    str,
+    Meta(
+        description="Where workflows are edited: the setting CLARION_BUILTIN_NAME, and `-cloud`",
+        pattern="^[a-z][a-z0-9]{0,31}-cloud$",
+    ),
+]
+
+ALTERNATIVES = "x-alternatives"
+
+
+def one_of(*kinds: Any) -> Meta:
+    """Says in the API description what a value may be, where the type does not; nothing is checked by it."""
+    return Meta(extra={ALTERNATIVES: kinds}, extra_json_schema={ALTERNATIVES: [repr(kind) for kind in kinds]})
 
 
 def parse_checked(kind: type, value: Any) -> Any:

@@ -10,9 +10,10 @@ from clarion.db.port import Connection, Database, Work
 from clarion.errors import Busy, InProgress, Invalid, RequestError, StoreUnavailable
 from clarion.http import batching, idempotency
 from clarion.http.batching import Batcher
+from clarion.http.caller import Caller
 from clarion.http.errors import error_body, status_of
 from clarion.http.idempotency import IdempotencyKey, Response
-from clarion.http.operation import Call, Caller, JsonResponse, Operation, RawResponse, Services
+from clarion.http.operation import Call, JsonResponse, Operation, RawResponse, Services
 from clarion.jsontext import encode_json
 from clarion.metrics.measures import Batch, Gauge
 from clarion.tracing.context import TraceContext

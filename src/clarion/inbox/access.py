@@ -1,8 +1,10 @@
 """Whose inbox it is: the subscriber of a session that still holds."""
 
+from clarion.db.port import Row
 from clarion.db.query import sql
 from clarion.errors import Unauthenticated
-from clarion.http.operation import Call, SubscriberSession
+from clarion.http.caller import SubscriberSession
+from clarion.http.operation import Call
 from clarion.inbox.tokens import SCHEME
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import COLUMNS, subscriber_of
@@ -21,9 +23,9 @@ async def get_session_subscriber(call: Call, *, for_update: bool = False) -> Sub
     """The person whose session it is; raises Unauthenticated if they were deleted or all sessions were ended."""
     query = FIND_SESSION_SUBSCRIBER_FOR_UPDATE if for_update else FIND_SESSION_SUBSCRIBER
     row = await call.db.fetch_one(query, environment_id=call.environment_id, id=call.session.subscriber_id)
-    values = dict(row or {})
-    check_session(call.session, values.pop("session_epoch", None))
-    return subscriber_of(values)
+    found: Row = row or {}
+    check_session(call.session, found.get("session_epoch"))
+    return subscriber_of(found)
 
 
 def check_session(session: SubscriberSession, epoch: int | None) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId
 from clarion.inbox.access import check_session, get_session_subscriber
-from clarion.inbox.wire import Data
+from clarion.inbox.wire import Reply
 from clarion.messages.inbox import actions, state
 from clarion.messages.inbox.filters import InboxFilter
 from clarion.messages.inbox.views import (
@@ -38,7 +38,7 @@ async def list_inbox_notifications(call: DetachedCall, query: InboxQuery) -> Inb
 
 
 @operation("GET", "/v1/inbox/notifications/count", session=True, query=CountQuery, transaction=Transaction.NONE)
-async def count_inbox_notifications(call: DetachedCall, query: CountQuery) -> Data[list[FilterCountOut]]:
+async def count_inbox_notifications(call: DetachedCall, query: CountQuery) -> Reply[list[FilterCountOut]]:
     """Count the notifications that fit each of several filters, up to 100 each."""
 
     async def find_id(attached: Call) -> SubscriberId:
@@ -46,54 +46,54 @@ async def count_inbox_notifications(call: DetachedCall, query: CountQuery) -> Da
 
     found = await count_notifications(call, find_id, query)
     check_session(call.caller.get_session(), None if found is None else found.session_epoch)
-    return Data(data=[] if found is None else found.counts)
+    return Reply(data=[] if found is None else found.counts)
 
 
 @operation("PATCH", f"{_ONE}/read", session=True)
-async def read_inbox_notification(call: Call, message_id: MessageId) -> Data[InboxNotificationOut]:
+async def read_inbox_notification(call: Call, message_id: MessageId) -> Reply[InboxNotificationOut]:
     """Mark a notification as read, which takes it out of the archive."""
     return await _change(call, message_id, state.mark_read, EventType.MESSAGE_READ)
 
 
 @operation("PATCH", f"{_ONE}/unread", session=True)
-async def unread_inbox_notification(call: Call, message_id: MessageId) -> Data[InboxNotificationOut]:
+async def unread_inbox_notification(call: Call, message_id: MessageId) -> Reply[InboxNotificationOut]:
     """Mark a notification as unread, which takes it out of the archive."""
     return await _change(call, message_id, state.mark_unread, EventType.MESSAGE_UNREAD)
 
 
 @operation("PATCH", f"{_ONE}/archive", session=True)
-async def archive_inbox_notification(call: Call, message_id: MessageId) -> Data[InboxNotificationOut]:
+async def archive_inbox_notification(call: Call, message_id: MessageId) -> Reply[InboxNotificationOut]:
     """Archive a notification, which marks it as read."""
     return await _change(call, message_id, state.archive, EventType.MESSAGE_ARCHIVED)
 
 
 @operation("PATCH", f"{_ONE}/unarchive", session=True)
-async def unarchive_inbox_notification(call: Call, message_id: MessageId) -> Data[InboxNotificationOut]:
+async def unarchive_inbox_notification(call: Call, message_id: MessageId) -> Reply[InboxNotificationOut]:
     """Take a notification out of the archive."""
     return await _change(call, message_id, state.unarchive, EventType.MESSAGE_UNARCHIVED)
 
 
 @operation("PATCH", f"{_ONE}/snooze", session=True, body=SnoozeIn)
-async def snooze_inbox_notification(call: Call, message_id: MessageId, body: SnoozeIn) -> Data[InboxNotificationOut]:
+async def snooze_inbox_notification(call: Call, message_id: MessageId, body: SnoozeIn) -> Reply[InboxNotificationOut]:
     """Hide a notification until a moment, at which it comes back as new and unread."""
-    return Data(data=await snooze_notification(call, await get_session_subscriber(call), message_id, body))
+    return Reply(data=await snooze_notification(call, await get_session_subscriber(call), message_id, body))
 
 
 @operation("PATCH", f"{_ONE}/unsnooze", session=True)
-async def unsnooze_inbox_notification(call: Call, message_id: MessageId) -> Data[InboxNotificationOut]:
+async def unsnooze_inbox_notification(call: Call, message_id: MessageId) -> Reply[InboxNotificationOut]:
     """Bring a snoozed notification back now."""
     return await _change(call, message_id, state.unsnooze, EventType.MESSAGE_UNSNOOZED)
 
 
 @operation("PATCH", f"{_ONE}/complete", session=True, body=ActionIn)
-async def complete_inbox_action(call: Call, message_id: MessageId, body: ActionIn) -> Data[InboxNotificationOut]:
+async def complete_inbox_action(call: Call, message_id: MessageId, body: ActionIn) -> Reply[InboxNotificationOut]:
     """Note that a button was used, which marks the notification as read."""
     change = partial(state.complete_action, button=body.action_type)
     return await _change(call, message_id, change, EventType.MESSAGE_READ)
 
 
 @operation("PATCH", f"{_ONE}/revert", session=True, body=ActionIn)
-async def revert_inbox_action(call: Call, message_id: MessageId, body: ActionIn) -> Data[InboxNotificationOut]:
+async def revert_inbox_action(call: Call, message_id: MessageId, body: ActionIn) -> Reply[InboxNotificationOut]:
     """Note that what a button did was undone."""
     change = partial(state.revert_action, button=body.action_type)
     return await _change(call, message_id, change, None)
@@ -142,6 +142,6 @@ def _wanted(call: Call, body: ManyIn) -> InboxFilter:
 
 async def _change(
     call: Call, message_id: MessageId, change: actions.Change, event: EventType | None
-) -> Data[InboxNotificationOut]:
+) -> Reply[InboxNotificationOut]:
     subscriber = await get_session_subscriber(call)
-    return Data(data=await change_notification(call, subscriber, message_id, change, event))
+    return Reply(data=await change_notification(call, subscriber, message_id, change, event))

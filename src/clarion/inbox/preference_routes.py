@@ -9,14 +9,14 @@ from clarion.http.operation import Call, Transaction, operation
 from clarion.http.wire import changes_of
 from clarion.inbox.access import get_session_subscriber
 from clarion.inbox.preference_wire import (
-    BulkPreference,
+    BulkPreferenceIn,
     BulkPreferenceOut,
     InboxBulkPreferencesPatch,
     InboxPreferenceOut,
     InboxPreferencePatch,
     InboxPreferencesQuery,
 )
-from clarion.inbox.wire import Data
+from clarion.inbox.wire import Reply
 from clarion.jsontext import plain_value
 from clarion.preferences import actions
 from clarion.preferences.topic_rules import update_subscription_preference
@@ -27,12 +27,12 @@ from clarion.workflows.model import Workflow
 
 
 @operation("GET", "/v1/inbox/preferences", session=True, query=InboxPreferencesQuery, transaction=Transaction.SCAN)
-async def list_inbox_preferences(call: Call, query: InboxPreferencesQuery) -> Data[list[InboxPreferenceOut]]:
+async def list_inbox_preferences(call: Call, query: InboxPreferencesQuery) -> Reply[list[InboxPreferenceOut]]:
     """List the subscriber's preferences: the global one first, then one for each active workflow."""
     subscriber = await get_session_subscriber(call)
     overview = await actions.get_overview(call.db, subscriber)
     found = [one for one in overview.of_criticality(query.criticality) if _is_wanted(one.workflow, query)]
-    return Data(
+    return Reply(
         data=[
             InboxPreferenceOut.of_all(subscriber, overview.global_decision),
             *(InboxPreferenceOut.of_workflow(one) for one in found),
@@ -41,13 +41,13 @@ async def list_inbox_preferences(call: Call, query: InboxPreferencesQuery) -> Da
 
 
 @operation("GET", "/v1/inbox/preferences/global", session=True, transaction=Transaction.SCAN)
-async def get_inbox_global_preference(call: Call) -> Data[InboxPreferenceOut]:
+async def get_inbox_global_preference(call: Call) -> Reply[InboxPreferenceOut]:
     """Retrieve the subscriber's preference for all workflows, with their schedule."""
     return await _global(call, await get_session_subscriber(call))
 
 
 @operation("PATCH", "/v1/inbox/preferences", session=True, body=InboxPreferencePatch, body_optional=True)
-async def update_inbox_global_preference(call: Call, body: InboxPreferencePatch) -> Data[InboxPreferenceOut]:
+async def update_inbox_global_preference(call: Call, body: InboxPreferencePatch) -> Reply[InboxPreferenceOut]:
     """Switch channels on or off for all workflows, which removes choices for single workflows, or set the schedule."""
     subscriber = await get_session_subscriber(call, for_update=True)
     await actions.switch_channels_everywhere(call.db, subscriber, body.given(), call.now)
@@ -65,31 +65,31 @@ async def update_inbox_global_preference(call: Call, body: InboxPreferencePatch)
 )
 async def update_inbox_preferences_in_bulk(
     call: Call, body: InboxBulkPreferencesPatch
-) -> Data[list[BulkPreferenceOut]]:
+) -> Reply[list[BulkPreferenceOut]]:
     """Switch up to 100 workflows, also in subscriptions to topics: all of them, or none when one cannot be changed."""
     subscriber = await get_session_subscriber(call, for_update=True)
-    return Data(data=await _switch_workflows(call, subscriber, body.preferences))
+    return Reply(data=await _switch_workflows(call, subscriber, body.preferences))
 
 
 @operation("PATCH", "/v1/inbox/preferences/{workflowId}", session=True, body=InboxPreferencePatch, body_optional=True)
 async def update_inbox_workflow_preference(
     call: Call, reference: str, body: InboxPreferencePatch
-) -> Data[InboxPreferenceOut]:
+) -> Reply[InboxPreferenceOut]:
     """Switch channels of one workflow, named by its id or identifier."""
     subscriber = await get_session_subscriber(call, for_update=True)
     if not isinstance(body.schedule, UnsetType):
         raise Invalid.field("schedule", "belongs to the global preference; send it to PATCH /v1/inbox/preferences")
     workflow = await actions.get_changeable_workflow(call.db, call.environment_id, reference, path="workflowId")
-    return Data(data=(await _switch(call, subscriber, [(workflow, body)]))[0])
+    return Reply(data=(await _switch(call, subscriber, [(workflow, body)]))[0])
 
 
-async def _global(call: Call, subscriber: Subscriber) -> Data[InboxPreferenceOut]:
+async def _global(call: Call, subscriber: Subscriber) -> Reply[InboxPreferenceOut]:
     overview = await actions.get_overview(call.db, subscriber)
-    return Data(data=InboxPreferenceOut.of_all(subscriber, overview.global_decision))
+    return Reply(data=InboxPreferenceOut.of_all(subscriber, overview.global_decision))
 
 
 async def _switch_workflows(
-    call: Call, subscriber: Subscriber, items: Sequence[BulkPreference]
+    call: Call, subscriber: Subscriber, items: Sequence[BulkPreferenceIn]
 ) -> list[BulkPreferenceOut]:
     """Change preferences of workflows; those in subscriptions to topics are named by `subscriptionIdentifier`."""
     workflows: dict[int, Workflow] = {}
@@ -109,7 +109,7 @@ async def _switch_workflows(
     return [changed[number] for number in range(len(items))]
 
 
-async def _switch_workflow(call: Call, subscriber: Subscriber, item: BulkPreference, path: str) -> Workflow:
+async def _switch_workflow(call: Call, subscriber: Subscriber, item: BulkPreferenceIn, path: str) -> Workflow:
     for name in changes_of(item, "enabled", "condition"):
         raise Invalid.field(f"{path}.{name}", "is for a subscription to a topic; give its subscriptionIdentifier")
     workflow = await actions.get_changeable_workflow(

@@ -41,7 +41,7 @@ class InboxPreferencePatch(PreferenceChannels):
     schedule: Schedule | UnsetType = UNSET
 
 
-class BulkPreference(SubscriptionPreferencePatch):
+class BulkPreferenceIn(SubscriptionPreferencePatch):
     """For a workflow or, with `subscriptionIdentifier`, for a workflow in a subscription to a topic."""
 
     workflow_id: Annotated[str, Meta(min_length=1, max_length=512)]
@@ -49,7 +49,7 @@ class BulkPreference(SubscriptionPreferencePatch):
 
 
 class InboxBulkPreferencesPatch(Wire):
-    preferences: Annotated[list[BulkPreference], Meta(min_length=1, max_length=MAX_BULK)]
+    preferences: Annotated[list[BulkPreferenceIn], Meta(min_length=1, max_length=MAX_BULK)]
 
 
 class InboxPreferenceOut(Wire):

@@ -13,7 +13,7 @@ from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.inbox.session_wire import BrowserTimezone, SessionIn, SessionOut
 from clarion.inbox.sessions import SessionRequest, begin_session
 from clarion.inbox.tokens import SessionTokens
-from clarion.inbox.wire import Data
+from clarion.inbox.wire import Reply
 from clarion.jsontext import plain_value
 from clarion.rate_limits import LimitCategory
 from clarion.subscribers.model import CONTACT_FIELDS
@@ -27,7 +27,7 @@ from clarion.subscribers.model import CONTACT_FIELDS
     transaction=Transaction.NONE,
     limit=LimitCategory.ALL,
 )
-async def create_inbox_session(call: DetachedCall, body: SessionIn) -> Data[SessionOut]:
+async def create_inbox_session(call: DetachedCall, body: SessionIn) -> Reply[SessionOut]:
     """Begin a session of a subscriber, who is created if they do not exist.
 
     The environment is found by its application identifier, which is public. If `hmac` is set in the credentials of the
@@ -46,7 +46,7 @@ async def create_inbox_session(call: DetachedCall, body: SessionIn) -> Data[Sess
         begun.environment.organization_id,
         lifetime=Millis(services.settings.session_days * DAY),
     )
-    return Data(data=SessionOut.of(begun, token))
+    return Reply(data=SessionOut.of(begun, token))
 
 
 def _request(body: SessionIn) -> SessionRequest:

@@ -1,9 +1,10 @@
 """Shapes of sessions."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from msgspec import UNSET, Meta, UnsetType
 
+from clarion.http.contexts import ContextsIn
 from clarion.http.wire import SubscriberKeyText, Timezone, Wire
 from clarion.inbox.sessions import BegunSession
 from clarion.messages.model import MAX_SNOOZE_HOURS
@@ -41,7 +42,7 @@ class SessionIn(Wire):
     subscriber_id: SubscriberKeyText | UnsetType = UNSET
     subscriber_hash: HashText | UnsetType | None = UNSET
     default_schedule: Schedule | UnsetType | None = UNSET
-    context: dict[str, Any] | UnsetType | None = UNSET
+    context: ContextsIn | UnsetType | None = UNSET
     context_hash: HashText | UnsetType | None = UNSET
 
 

@@ -12,7 +12,7 @@ from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
 from clarion.environments.store import find_environment_state, list_secrets
 from clarion.errors import Malformed, NotFound
-from clarion.http.operation import SubscriberSession
+from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.inbox.hashes import is_hash_of, list_signed_forms
 from clarion.integrations.cache import IntegrationCache

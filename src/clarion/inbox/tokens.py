@@ -7,7 +7,7 @@ from msgspec import Struct
 from clarion.cache import BoundedCache
 from clarion.clock import DAY, SECOND, Clock, Millis
 from clarion.errors import Unauthenticated
-from clarion.http.operation import Caller, SubscriberSession
+from clarion.http.caller import Caller, SubscriberSession
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, SubscriberId, find_id, id_text
 from clarion.vault import Vault
 

@@ -9,7 +9,7 @@ from clarion.ids import TopicKey
 from clarion.inbox import topic_subscriptions as actions
 from clarion.inbox.access import get_session_subscriber
 from clarion.inbox.topic_wire import OwnSubscriptionIn, OwnSubscriptionQuery, SuccessOut
-from clarion.inbox.wire import Data
+from clarion.inbox.wire import Reply
 from clarion.preferences.topic_rules import update_subscription_preference
 from clarion.preferences.topic_wire import (
     SubscriptionPatch,
@@ -23,11 +23,11 @@ from clarion.topics.store import update_topic, upsert_topic
 
 
 @operation("GET", "/v1/inbox/topics/{topicKey}/subscriptions", session=True)
-async def list_own_subscriptions(call: Call, topic_key: TopicKey) -> Data[list[TopicSubscriptionOut]]:
+async def list_own_subscriptions(call: Call, topic_key: TopicKey) -> Reply[list[TopicSubscriptionOut]]:
     """List one's own subscriptions to a topic."""
     subscriber = await get_session_subscriber(call)
     found = await subscriptions.list_own_subscriptions(call.db, call.environment_id, subscriber.id, topic_key)
-    return Data(data=[await actions.show_subscription(call.db, one) for one in found])
+    return Reply(data=[await actions.show_subscription(call.db, one) for one in found])
 
 
 @operation(
@@ -40,7 +40,7 @@ async def list_own_subscriptions(call: Call, topic_key: TopicKey) -> Data[list[T
 )
 async def create_own_subscription(
     call: Call, topic_key: TopicKey, body: OwnSubscriptionIn
-) -> Data[TopicSubscriptionOut]:
+) -> Reply[TopicSubscriptionOut]:
     """Subscribe to a topic, which is created if need be; an existing subscription is changed."""
     if not TopicKeyText.accepts(topic_key):
         raise Invalid.field("topicKey", TopicKeyText.RULE, topic_key)
@@ -51,7 +51,7 @@ async def create_own_subscription(
         topic = await update_topic(call.db, topic, changes_of(body.topic, "name"), call.now)
     keys = call.session.context_keys
     subscription = await actions.subscribe(call.db, topic, subscriber, body, call.now, context_keys=keys)
-    return Data(data=await actions.show_subscription(call.db, subscription))
+    return Reply(data=await actions.show_subscription(call.db, subscription))
 
 
 @operation(
@@ -63,7 +63,7 @@ async def create_own_subscription(
 )
 async def get_own_subscription(
     call: Call, topic_key: TopicKey, identifier: str, query: OwnSubscriptionQuery
-) -> JsonResponse[Data[TopicSubscriptionOut] | None]:
+) -> JsonResponse[Reply[TopicSubscriptionOut] | None]:
     """Retrieve one's own subscription to a topic; 204 if there is none."""
     subscriber = await get_session_subscriber(call)
     found = await actions.find_own(call.db, subscriber, topic_key, identifier)
@@ -71,7 +71,7 @@ async def get_own_subscription(
         return JsonResponse(204, None)
     wanted = WorkflowFilter(workflow_ids=query.workflow_ids, tags=query.tags)
     is_asked = bool(query.workflow_ids or query.tags)
-    return JsonResponse(200, Data(data=await actions.show_subscription(call.db, found, wanted if is_asked else None)))
+    return JsonResponse(200, Reply(data=await actions.show_subscription(call.db, found, wanted if is_asked else None)))
 
 
 @operation(
@@ -83,21 +83,21 @@ async def get_own_subscription(
 )
 async def update_own_subscription(
     call: Call, topic_key: TopicKey, identifier: str, body: SubscriptionPatch
-) -> Data[TopicSubscriptionOut]:
+) -> Reply[TopicSubscriptionOut]:
     """Change the name or the preferences of one's own subscription to a topic."""
     subscriber = await get_session_subscriber(call, for_update=True)
     found = await actions.get_own(call.db, subscriber, topic_key, identifier)
     changed = await actions.update_own(call.db, subscriber, found, body, call.now)
-    return Data(data=await actions.show_subscription(call.db, changed))
+    return Reply(data=await actions.show_subscription(call.db, changed))
 
 
 @operation("DELETE", "/v1/inbox/topics/{topicKey}/subscriptions/{identifier}", session=True)
-async def delete_own_subscription(call: Call, topic_key: TopicKey, identifier: str) -> Data[SuccessOut]:
+async def delete_own_subscription(call: Call, topic_key: TopicKey, identifier: str) -> Reply[SuccessOut]:
     """Unsubscribe from a topic."""
     subscriber = await get_session_subscriber(call, for_update=True)
     found = await actions.get_own(call.db, subscriber, topic_key, identifier)
     await subscriptions.delete_subscriptions(call.db, call.environment_id, [found.id])
-    return Data(data=SuccessOut(success=True))
+    return Reply(data=SuccessOut(success=True))
 
 
 @operation(
@@ -109,10 +109,10 @@ async def delete_own_subscription(call: Call, topic_key: TopicKey, identifier: s
 )
 async def update_own_subscription_preference(
     call: Call, identifier: str, workflow_id: str, body: SubscriptionPreferencePatch
-) -> Data[SubscriptionPreferenceOut]:
+) -> Reply[SubscriptionPreferenceOut]:
     """Switch a workflow on or off for one's own subscription to a topic, or set a condition for it."""
     subscriber = await get_session_subscriber(call, for_update=True)
     subscription, workflow = await update_subscription_preference(
         call.db, subscriber, identifier, workflow_id, body, call.now
     )
-    return Data(data=SubscriptionPreferenceOut.of(subscription, workflow))
+    return Reply(data=SubscriptionPreferenceOut.of(subscription, workflow))

@@ -7,7 +7,7 @@ from clarion.http.wire import Wire
 T = TypeVar("T")
 
 
-class Data(Wire, Generic[T]):
-    """The envelope that clients of the inbox expect."""
+class Reply(Wire, Generic[T]):
+    """Clients of the inbox expect an object with `data`."""
 
     data: T

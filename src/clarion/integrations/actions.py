@@ -1,6 +1,6 @@
 """Changes of integrations: each is validated and written, and the primary of the channel is chosen again."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -16,9 +16,12 @@ from clarion.integrations.model import (
     CHANNELS_WITH_PRIMARY,
     Integration,
     arrange_with,
+    failover_key,
+    find_order_problem,
     find_problems,
     make_identifier,
     promote,
+    reorder,
 )
 from clarion.providers.definition.fields import unmask_secrets
 from clarion.providers.definition.provider import Provider
@@ -139,7 +142,7 @@ async def update_integration(
     live = await _begin_change(db, environment_id, vault)
     changed = plan_update(integration_id, changes, live)
     # The change may have fixed the cause of earlier failures.
-    await store.delete_health(db, environment_id, integration_id)
+    await store.reset_health(db, environment_id, integration_id)
     if "credentials" in changes.fields:
         await store.clear_receipts_source(db, environment_id, integration_id)
     return _get(await _write_changes(db, live, arrange_with(changed, live), vault=vault, now=now), integration_id)
@@ -156,6 +159,25 @@ async def set_primary_integration(
     others = [one for one in live if one.id != integration_id]
     _refuse(find_problems(replace(chosen, active=True), find_provider(chosen.provider_id), others))
     return _get(await _write_changes(db, live, promote(chosen, live), vault=vault, now=now), integration_id)
+
+
+async def order_integrations(
+    db: Connection,
+    environment_id: EnvironmentId,
+    channel: Channel,
+    ids: Sequence[IntegrationId],
+    *,
+    vault: Vault,
+    now: Millis,
+) -> list[Integration]:
+    """Set the failover order of a channel, whose first integration becomes the primary; returns them in order."""
+    if channel not in CHANNELS_WITH_PRIMARY:
+        raise Invalid.field("channel", "has no order; only the integrations of email and sms have one", channel)
+    live = [one for one in await _begin_change(db, environment_id, vault) if one.channel is channel]
+    problem = find_order_problem(ids, live)
+    if problem is not None:
+        _refuse(dict([problem]))
+    return sorted(await _write_changes(db, live, reorder(ids, live), vault=vault, now=now), key=failover_key)
 
 
 async def delete_integration(

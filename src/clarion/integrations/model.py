@@ -8,7 +8,8 @@ priority 0.
 
 import re
 import secrets
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -16,9 +17,11 @@ from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.errors import Problem
-from clarion.ids import ApiKeyId, EnvironmentId, IntegrationId
+from clarion.ids import ApiKeyId, EnvironmentId, IntegrationId, id_text
+from clarion.jsontext import json_text
 from clarion.providers.definition.fields import list_masked
 from clarion.providers.definition.provider import Provider, find_credential_problems
+from clarion.templates import has_markup
 from clarion.vocabulary import Channel
 
 CHANNELS_WITH_PRIMARY = frozenset({Channel.EMAIL, Channel.SMS})
@@ -28,7 +31,7 @@ _MASKED = "is the mask that is shown instead of a secret; send the secret itself
 _MAX_SLUG = 80
 
 
-class Integration(Struct, frozen=True, kw_only=True):
+class Integration(Struct, frozen=True, kw_only=True, dict=True):
     environment_id: EnvironmentId
     id: IntegrationId
     provider_id: str
@@ -50,6 +53,10 @@ class Integration(Struct, frozen=True, kw_only=True):
     updated_at: Millis
     deleted_at: Millis | None = None
     deleted_by: ApiKeyId | None = None
+
+    @cached_property
+    def has_templates_in_conditions(self) -> bool:
+        return has_markup(json_text(self.conditions))
 
     @property
     def is_ranked(self) -> bool:
@@ -84,6 +91,30 @@ def promote(chosen: Integration, live: Iterable[Integration]) -> list[Integratio
     """Return the integrations of a channel with the chosen one as primary: active, and without conditions."""
     primary = replace(chosen, is_primary=True, active=True, conditions=[])
     return arrange([primary, *(replace(one, is_primary=False) for one in _others_of_channel(chosen, live))])
+
+
+def reorder(ids: Sequence[IntegrationId], live: Iterable[Integration]) -> list[Integration]:
+    """Return the integrations of a channel in this failover order; `ids` are those that are ranked, each once."""
+    priorities = {one: len(ids) - place for place, one in enumerate(ids)}
+    return arrange([replace(one, is_primary=False, priority=priorities.get(one.id, 0)) for one in live])
+
+
+def find_order_problem(ids: Sequence[IntegrationId], live: Collection[Integration]) -> tuple[str, Problem] | None:
+    """Return what is wrong with a failover order of a channel's integrations, and in which field."""
+    ranked = {one.id: one for one in live if one.is_ranked}
+    for place, one in enumerate(ids):
+        if one not in ranked:
+            return f"integrationIds.{place}", Problem("is not an active integration of this channel", id_text(one))
+        if one in ids[:place]:
+            return f"integrationIds.{place}", Problem("is named twice", id_text(one))
+    missing = [id_text(one) for one in ranked if one not in ids]
+    if missing:
+        message = f"must name every active integration of the channel; {', '.join(missing)} is missing"
+        return "integrationIds", Problem(message)
+    if ranked[ids[0]].conditions and any(not one.conditions for one in ranked.values()):
+        message = "has conditions, and the first one is the primary, which has none; name another one first"
+        return "integrationIds.0", Problem(message, id_text(ids[0]))
+    return None
 
 
 def find_problems(

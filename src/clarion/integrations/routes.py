@@ -7,13 +7,21 @@ from clarion.audit.model import Action
 from clarion.audit.recording import author_of
 from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid, NotFound
-from clarion.http.operation import Call, Caller, DetachedCall, Services, Transaction, operation
+from clarion.http.caller import Caller
+from clarion.http.operation import Call, DetachedCall, Services, Transaction, operation
 from clarion.http.wire import IdText, changes_of
 from clarion.ids import IntegrationId
 from clarion.integrations import actions, store, verification
 from clarion.integrations.auditing import NO_ACTIONS, record_integrations
 from clarion.integrations.model import Integration
-from clarion.integrations.wire import IntegrationIn, IntegrationOut, IntegrationPatch, TestMessageIn, TestMessageOut
+from clarion.integrations.wire import (
+    IntegrationIn,
+    IntegrationOut,
+    IntegrationPatch,
+    OrderIn,
+    TestMessageIn,
+    TestMessageOut,
+)
 from clarion.jsontext import plain_value
 from clarion.providers.definition.fields import mask_secrets
 from clarion.providers.definition.provider import Provider
@@ -72,6 +80,25 @@ async def list_active_integrations(call: Call) -> list[IntegrationOut]:
     """List the integrations that deliver messages, oldest first."""
     found = await store.list_integrations(call.db, call.environment_id, call.services.vault)
     return [_out(call, one) for one in found if one.active]
+
+
+@operation("PUT", "/v1/integrations/order", scope=Scope.INTEGRATIONS_WRITE, body=OrderIn)
+async def order_integrations(call: Call, body: OrderIn) -> list[IntegrationOut]:
+    """Set the failover order of the active integrations of email or sms; the first becomes the primary."""
+    ids = [IntegrationId(one.id) for one in body.integration_ids]
+    before = await _list_before(call)
+    ordered = await actions.order_integrations(
+        call.db, call.environment_id, body.channel, ids, vault=call.services.vault, now=call.now
+    )
+    await _record(call, before, dict.fromkeys(ids, Action.INTEGRATION_ORDER))
+    return [_out(call, one) for one in ordered]
+
+
+@operation("GET", "/v1/integrations/{integrationId}", scope=Scope.INTEGRATIONS_READ)
+async def get_integration(call: Call, integration_id: IntegrationId) -> IntegrationOut:
+    """Retrieve an integration."""
+    found = await store.get_integration(call.db, call.environment_id, integration_id, call.services.vault)
+    return _out(call, found)
 
 
 @operation(
@@ -192,6 +219,7 @@ def _out(call: Call, integration: Integration) -> IntegrationOut:
 def _visible_credentials(caller: Caller, integration: Integration) -> dict[str, Any]:
     if not caller.has_scope(Scope.INTEGRATIONS_READ):
         return {}
-    if caller.has_scope(Scope.INTEGRATIONS_SECRETS):
+    # For members secrets are write-only, whatever their scopes: what a browser shows, others may see.
+    if caller.member is None and caller.has_scope(Scope.INTEGRATIONS_SECRETS):
         return integration.credentials
     return mask_secrets(find_provider(integration.provider_id), integration.credentials)

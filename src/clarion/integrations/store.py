@@ -4,7 +4,8 @@ from typing import Any
 
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.ids import EnvironmentId, IntegrationId
+from clarion.errors import NotFound
+from clarion.ids import EnvironmentId, IntegrationId, id_text
 from clarion.integrations.model import Integration
 from clarion.jsontext import json_text, json_value
 from clarion.vault import Envelope, Vault, oldest_by_key
@@ -24,6 +25,17 @@ INSERT_INTEGRATION = sql("""
 LIST_INTEGRATIONS = sql("""
     SELECT * FROM integrations WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id
 """)
+FIND_INTEGRATION = sql("""
+    SELECT * FROM integrations WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
+""")
+LIST_RATE_LIMITS = sql("""
+    SELECT id, rate_limit FROM integrations WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id
+""")
+LIST_KINDS = sql("SELECT id, channel, provider_id FROM integrations WHERE environment_id = :environment_id")
+LIST_PROVIDERS = sql("""
+    SELECT DISTINCT provider_id FROM integrations
+    WHERE channel = :channel AND active AND conditions = '[]' AND deleted_at IS NULL
+""")
 UPDATE_INTEGRATION = sql("""
     UPDATE integrations
     SET name = :name, identifier = :identifier, credentials = :credentials, conditions = :conditions,
@@ -34,6 +46,11 @@ UPDATE_INTEGRATION = sql("""
 
 DELETE_HEALTH = sql("""
     DELETE FROM integration_health WHERE environment_id = :environment_id AND integration_id = :integration_id
+""")
+
+RESET_HEALTH = sql("""
+    UPDATE integration_health SET failures = 0, open_until = NULL, allowance = 0, refilled_at = 0
+    WHERE environment_id = :environment_id AND integration_id = :integration_id
 """)
 
 CLEAR_RECEIPTS_SOURCE = sql("""
@@ -76,6 +93,33 @@ async def list_integrations(db: Connection, environment_id: EnvironmentId, vault
     return [integration_of(row, vault) for row in rows]
 
 
+async def get_integration(
+    db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, vault: Vault
+) -> Integration:
+    """Return a live integration of the environment."""
+    row = await db.fetch_one(FIND_INTEGRATION, environment_id=environment_id, id=integration_id)
+    if row is None:
+        raise NotFound("Integration", id_text(integration_id))
+    return integration_of(row, vault)
+
+
+async def list_rate_limits(db: Connection, environment_id: EnvironmentId) -> dict[IntegrationId, float | None]:
+    """Return the live integrations of the environment with their rate limits, oldest first; nothing is decrypted."""
+    rows = await db.fetch(LIST_RATE_LIMITS, environment_id=environment_id)
+    return {IntegrationId(row["id"]): row["rate_limit"] for row in rows}
+
+
+async def list_kinds(db: Connection, environment_id: EnvironmentId) -> dict[IntegrationId, tuple[Channel, str]]:
+    """Return the channel and the provider of each integration, deleted ones included."""
+    rows = await db.fetch(LIST_KINDS, environment_id=environment_id)
+    return {row["id"]: (Channel(row["channel"]), row["provider_id"]) for row in rows}
+
+
+async def list_providers(db: Connection, channel: Channel) -> list[str]:
+    """Return the providers of all active integrations without conditions, whichever environment has them."""
+    return [row["provider_id"] for row in await db.fetch(LIST_PROVIDERS, channel=channel)]
+
+
 async def update_integration(db: Connection, integration: Integration, vault: Vault) -> None:
     await db.execute(
         UPDATE_INTEGRATION,
@@ -85,8 +129,12 @@ async def update_integration(db: Connection, integration: Integration, vault: Va
     )
 
 
+async def reset_health(db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId) -> None:
+    """Reset the state of sending: failures, pauses, the remaining rate limit; the last errors stay."""
+    await db.execute(RESET_HEALTH, environment_id=environment_id, integration_id=integration_id)
+
+
 async def delete_health(db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId) -> None:
-    """Reset the state of sending: failures, pauses, the remaining rate limit."""
     await db.execute(DELETE_HEALTH, environment_id=environment_id, integration_id=integration_id)
 
 

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
-from clarion.http.wire import EmailText, IdText, SubscriberKeyText, Wire
+from clarion.http.wire import DateTimeText, EmailText, IdText, SubscriberKeyText, Wire
 from clarion.ids import OrganizationId, id_text
 from clarion.integrations.model import Integration
 from clarion.providers.definition.fields import list_unused
@@ -131,6 +131,13 @@ class IntegrationPatch(Wire):
     rate_limit: RateLimit | UnsetType | None = UNSET
 
 
+class OrderIn(Wire):
+    """All active integrations of a channel, in the order in which they are tried."""
+
+    channel: Channel
+    integration_ids: Annotated[list[IdText], Meta(min_length=1, max_length=1_000)]
+
+
 class IntegrationOut(Wire):
     id: str = field(name="_id")
     environment_id: str = field(name="_environmentId")
@@ -142,7 +149,7 @@ class IntegrationOut(Wire):
     credentials: IntegrationCredentials
     active: bool
     deleted: bool
-    deleted_at: str | UnsetType = UNSET
+    deleted_at: DateTimeText | UnsetType = UNSET
     deleted_by: str | UnsetType = UNSET
     primary: bool
     priority: int
@@ -151,8 +158,8 @@ class IntegrationOut(Wire):
     conditions: list[StepFilter]
     unused_credentials: list[str] | UnsetType = UNSET
     """Credentials that the provider does not know; nothing reads them."""
-    created_at: str
-    updated_at: str
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
     @classmethod
     def of(

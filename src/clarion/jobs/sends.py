@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
-from clarion.db.query import sql
+from clarion.db.query import Query, sql
 from clarion.environments.configuration import CONFIGURATION_VERSION
 from clarion.ids import EnvironmentId, JobId
 from clarion.jobs.details import APPENDED_DETAIL, ExecutionDetail
@@ -64,10 +65,20 @@ RECORD_ATTEMPTS = sql(f"""
         queue smallint, attempt integer, outputs text, put_off_since bigint, dead_at bigint}}
     WHERE environment_id = :environment_id AND id = :id
 """)
+MAX_DETAILS_BYTES = 64 * 1024
+"""A job with more execution details is redriven without them: it may be redriven any number of times."""
+
 # A job that another request redrives at the same moment has no `dead_at` any more.
 REDRIVE = sql(f"""
     UPDATE jobs SET status = 'queued', queue = 2, due_at = :now, dead_at = NULL, updated_at = :now,
-        attempt = (attempt / {ATTEMPTS_PER_DRIVE} + 1) * {ATTEMPTS_PER_DRIVE}, details = {APPENDED_DETAIL}
+        attempt = (attempt / {ATTEMPTS_PER_DRIVE} + 1) * {ATTEMPTS_PER_DRIVE},
+        details = CASE WHEN octet_length(details) > {MAX_DETAILS_BYTES} THEN :first ELSE {APPENDED_DETAIL} END
+    WHERE environment_id = :environment_id AND dead_at IS NOT NULL AND id {{any:ids}}
+    RETURNING id
+""")
+
+DISCARD = sql(f"""
+    UPDATE jobs SET dead_at = NULL, updated_at = :now, details = {APPENDED_DETAIL}
     WHERE environment_id = :environment_id AND dead_at IS NOT NULL AND id {{any:ids}}
     RETURNING id
 """)
@@ -187,9 +198,24 @@ async def redrive(
     db: Connection, environment_id: EnvironmentId, ids: Sequence[JobId], detail: ExecutionDetail, now: Millis
 ) -> list[JobId]:
     """Put dead letters back into the queue with fresh attempts; returns those that were still dead."""
-    redriven: list[JobId] = []
+    dropped = {"dropped": f"The details of earlier attempts had more than {MAX_DETAILS_BYTES} bytes"}
+    first = f"[{json_text(replace(detail, raw=dropped))}]"
+    return await _change_dead(db, REDRIVE, environment_id, ids, now, detail=json_text(detail), first=first)
+
+
+async def discard(
+    db: Connection, environment_id: EnvironmentId, ids: Sequence[JobId], detail: ExecutionDetail, now: Millis
+) -> list[JobId]:
+    """Let dead letters stay as they ended; returns those that were still dead."""
+    return await _change_dead(db, DISCARD, environment_id, ids, now, detail=json_text(detail))
+
+
+async def _change_dead(
+    db: Connection, query: Query, environment_id: EnvironmentId, ids: Sequence[JobId], now: Millis, **details: str
+) -> list[JobId]:
+    changed: list[JobId] = []
     for start in range(0, len(ids), _REDRIVEN_TOGETHER):
         portion = list(ids[start : start + _REDRIVEN_TOGETHER])
-        rows = await db.fetch(REDRIVE, environment_id=environment_id, ids=portion, now=now, detail=json_text(detail))
-        redriven += [row["id"] for row in rows]
-    return redriven
+        rows = await db.fetch(query, environment_id=environment_id, ids=portion, now=now, **details)
+        changed += [row["id"] for row in rows]
+    return changed

@@ -8,7 +8,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, Query, sql
 from clarion.ids import EnvironmentId, JobId, NotificationId
-from clarion.jobs.details import APPENDED_DETAIL, ExecutionDetail, decode_details
+from clarion.jobs.details import APPENDED_DETAIL, DetailStatus, ExecutionDetail, decode_details
 from clarion.jobs.digest_events import without_payloads
 from clarion.jobs.lanes import IN_LANES, LaneSet
 from clarion.jobs.model import Job, JobQueue, Priority
@@ -84,8 +84,8 @@ CANCEL_MERGED = sql(f"""
 FIND_RUN_OF_JOB = sql("""
     SELECT notification_id, step FROM jobs WHERE environment_id = :environment_id AND id = :id
 """)
-PROMOTE_JOB = sql("""
-    UPDATE jobs SET status = 'delayed', queue = 1, due_at = :due_at, updated_at = :now
+PROMOTE_JOB = sql(f"""
+    UPDATE jobs SET status = 'delayed', queue = 1, due_at = :due_at, updated_at = :now, details = {APPENDED_DETAIL}
     WHERE environment_id = :environment_id AND id = :id
 """)
 PROMOTE_LATER_JOBS = sql("""
@@ -251,9 +251,14 @@ async def promote(
     row = await db.fetch_one(FIND_RUN_OF_JOB, **scope, id=job_id)
     if row is None:
         raise LookupError("an event of a digest has no job")
-    await db.execute(PROMOTE_JOB, **scope, id=job_id, due_at=due_at, now=now)
+    await db.execute(PROMOTE_JOB, **scope, id=job_id, due_at=due_at, now=now, detail=json_text(_promoted(due_at, now)))
     await db.execute(PROMOTE_LATER_JOBS, **scope, run_id=row["notification_id"], step=row["step"], now=now)
     return NotificationId(row["notification_id"])
+
+
+def _promoted(due_at: Millis | None, now: Millis) -> ExecutionDetail:
+    text = "Digest took the place of its leader"
+    return ExecutionDetail(at=now, status=DetailStatus.PENDING, detail=text, raw={"until": due_at})
 
 
 async def fail_run(db: Connection, environment_id: EnvironmentId, run_id: NotificationId, now: Millis) -> None:

@@ -7,12 +7,14 @@ from clarion.db.port import Connection
 from clarion.environments.transactions import list_trigger_ids
 from clarion.ids import EnvironmentId
 from clarion.messages.store import COLUMNS, WEIGHT
-from clarion.messages.wire import MessageQuery
+from clarion.messages.wire import MessageQuery, OutboxQuery
 from clarion.vocabulary import Channel
 
 _OF_SUBSCRIBER = """
     t.subscriber_id = (SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :subscriber_key)
 """
+
+_TO_ADDRESS = "{position}(lower(coalesce(t.email, t.phone, '')), :address) > 0"
 
 _BOTH = ("FALSE", "TRUE")
 
@@ -48,13 +50,19 @@ async def filter_messages(db: Connection, environment_id: EnvironmentId, query: 
     )
 
 
-def filter_outbox(environment_id: EnvironmentId) -> Listing:
+def filter_outbox(environment_id: EnvironmentId, query: OutboxQuery) -> Listing:
     """List the messages that the built-in providers stored."""
+    parameters: dict[str, Any] = {"environment_id": environment_id}
+    recipient = (query.recipient or "").strip()
+    if recipient:
+        parameters |= {"subscriber_key": recipient, "address": recipient.lower()}
+    channels = ("email", "sms") if query.channel is None else (query.channel,)
     return Listing(
         columns=COLUMNS,
         source="messages AS t",
         where="t.environment_id = :environment_id AND t.provider_id IN ('svc-email', 'svc-sms')",
-        parameters={"environment_id": environment_id},
-        parts=["t.channel = 'email'", "t.channel = 'sms'"],
+        parameters=parameters,
+        parts=[f"t.channel = '{one}'" for one in channels],
+        unindexed=f"({_TO_ADDRESS} OR {_OF_SUBSCRIBER})" if recipient else None,
         weight=WEIGHT,
     )

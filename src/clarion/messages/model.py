@@ -72,7 +72,7 @@ class Message(Struct, frozen=True, kw_only=True):
         return self.channel == Channel.IN_APP and not self.read and in_inbox
 
 
-class InboxMessage(Struct, frozen=True, kw_only=True):
+class InboxMessage(Struct, frozen=True):
     """What the inbox shows of an in-app message, and what its owner can change."""
 
     environment_id: EnvironmentId

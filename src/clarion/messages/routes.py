@@ -8,10 +8,12 @@ from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
-from clarion.messages import store
+from clarion.messages import history, store
 from clarion.messages.feed import filter_feed, read_pattern
 from clarion.messages.filters import filter_messages, filter_outbox
+from clarion.messages.history_wire import MessageDetailOut
 from clarion.messages.inbox.announcing import announce_changes
+from clarion.messages.mail import find_mail
 from clarion.messages.model import Message, decide_marks
 from clarion.messages.wire import (
     CountOut,
@@ -44,7 +46,18 @@ async def list_messages(call: Call, query: MessageQuery) -> OffsetPage[MessageOu
 @operation("GET", "/v1/outbox", scope=Scope.MESSAGES_READ, query=OutboxQuery, transaction=Transaction.SCAN)
 async def list_outbox(call: Call, query: OutboxQuery) -> OffsetPage[MessageOut]:
     """List the messages of the built-in email and SMS providers, which store messages instead of sending them."""
-    return await _messages_page(call, filter_outbox(call.environment_id), query.page, query.limit)
+    return await _messages_page(call, filter_outbox(call.environment_id, query), query.page, query.limit)
+
+
+@operation("GET", "/v1/messages/{messageId}", scope=Scope.MESSAGES_READ)
+async def get_message(call: Call, message_id: MessageId) -> MessageDetailOut:
+    """Retrieve a message with its attempts and the receipts of its provider."""
+    found = await history.get_message(call.db, call.environment_id, message_id)
+    sending = await history.get_sending(call.db, found)
+    recipients = await list_subscribers_by_id(call.db, call.environment_id, [found.subscriber_id])
+    (view,) = await _list_views(call, [found])
+    mail = await find_mail(call.db, found, view.origin)
+    return MessageDetailOut.of_sending(MessageOut.of(view, recipients[found.subscriber_id]), sending, mail)
 
 
 @operation("DELETE", "/v1/messages/{messageId}", scope=Scope.MESSAGES_WRITE)

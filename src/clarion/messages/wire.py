@@ -1,21 +1,30 @@
 """Shapes of messages and of the in-app feed."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from clarion.clock import Millis, iso_text
 from clarion.http.pages import PageNumber
-from clarion.http.wire import Wire, given
+from clarion.http.wire import DateTimeText, Wire, given
 from clarion.ids import OrganizationId, id_text
 from clarion.messages.model import Message, MessageOrigin
 from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.definition.receipts import ReceiptKind
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.wire import SubscriberV1Out
-from clarion.vocabulary import Channel, MarkAs
+from clarion.vocabulary import Channel, MarkAs, MessageStatus, Severity
 
 MAX_MARKED = 1000
+OutboxChannel = Literal["email", "sms"]
+Base64JsonText = Annotated[
+    str,
+    Meta(
+        description="A JSON object in base64",
+        extra_json_schema={"contentEncoding": "base64", "contentMediaType": "application/json"},
+    ),
+]
 # Clients read `cta.action` without checking that it exists.
 _NO_ACTION: dict[str, Any] = {"action": {"buttons": []}}
 
@@ -29,6 +38,9 @@ class MessageQuery(Wire):
 
 
 class OutboxQuery(Wire):
+    channel: OutboxChannel | None = None
+    recipient: Annotated[str, Meta(max_length=320)] | None = None
+    """A part of the address or number that it went to, in any case, or a whole subscriberId."""
     page: PageNumber = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 10
 
@@ -42,7 +54,7 @@ class FeedQuery(Wire):
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
     read: bool | None = None
     seen: bool | None = None
-    payload: str | None = None
+    payload: Base64JsonText | None = None
 
 
 class UnseenQuery(Wire):
@@ -64,8 +76,8 @@ class CountOut(Wire):
     count: int
 
 
-class ActorOut(Wire):
-    type: str
+class FeedActorOut(Wire):
+    type: Literal["none", "user", "system_icon", "system_custom"]
     data: str | None
 
 
@@ -120,18 +132,18 @@ class _MessageBase(Wire):
     overrides: dict[str, Any] | UnsetType = UNSET
     data: dict[str, Any] | UnsetType = UNSET
     tags: list[str]
-    severity: str
-    status: str
+    severity: Severity
+    status: MessageStatus
     seen: bool
     read: bool
     archived: bool
-    last_seen_date: str | UnsetType = UNSET
-    last_read_date: str | UnsetType = UNSET
-    archived_at: str | UnsetType = UNSET
-    snoozed_until: str | UnsetType = UNSET
-    delivered_at: list[str] | UnsetType = UNSET
-    created_at: str
-    updated_at: str
+    last_seen_date: DateTimeText | UnsetType = UNSET
+    last_read_date: DateTimeText | UnsetType = UNSET
+    archived_at: DateTimeText | UnsetType = UNSET
+    snoozed_until: DateTimeText | UnsetType = UNSET
+    delivered_at: list[DateTimeText] | UnsetType = UNSET
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
 
 class MessageOut(_MessageBase):
@@ -139,7 +151,7 @@ class MessageOut(_MessageBase):
     email: str | UnsetType = UNSET
     phone: str | UnsetType = UNSET
     direct_webhook_url: str | UnsetType = UNSET
-    delivery: dict[str, str] | UnsetType = UNSET
+    delivery: dict[ReceiptKind, DateTimeText] | UnsetType = UNSET
     error_id: str | UnsetType = UNSET
     error_text: str | UnsetType = UNSET
     subscriber: SubscriberV1Out | UnsetType = UNSET
@@ -161,7 +173,7 @@ class MessageOut(_MessageBase):
 
 
 class FeedItemOut(_MessageBase):
-    actor: ActorOut | UnsetType = UNSET
+    actor: FeedActorOut | UnsetType = UNSET
     subscriber: FeedSubscriberOut
 
     @classmethod
@@ -211,8 +223,8 @@ def _base_fields(view: MessageView) -> dict[str, Any]:
     }
 
 
-def _moments(delivery: Mapping[str, Millis]) -> dict[str, str]:
-    return {kind: iso_text(at) for kind, at in delivery.items()}
+def _moments(delivery: Mapping[str, Millis]) -> dict[ReceiptKind, str]:
+    return {ReceiptKind(kind): iso_text(at) for kind, at in delivery.items()}
 
 
 def _time(moment: Millis | None) -> str | UnsetType:

@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from clarion.clock import Clock
 from clarion.db.port import Database
+from clarion.http.responding import send_response
 from clarion.jsontext import encode_json
 from clarion.metrics.database import MeasuredDatabase
 from clarion.metrics.measures import Measures
@@ -105,8 +106,7 @@ async def _send(answer: Answer, send: Send, *, with_body: bool) -> None:
         (b"content-length", str(len(answer.body)).encode()),
         *answer.headers,
     ]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body if with_body else b""})
+    await send_response(send, answer.status, headers, answer.body if with_body else b"")
 
 
 def _is_allowed(token: Secret, headers: Mapping[bytes, bytes]) -> bool:

@@ -14,7 +14,7 @@ from clarion.db.loose_scan import distinct_environments, distinct_pairs
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Row
 from clarion.db.query import Query, sql
-from clarion.ids import id_millis
+from clarion.ids import EnvironmentId, id_millis
 
 MAX_COUNTED = 10_000
 
@@ -47,6 +47,8 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
 
 _PRIORITIES = "priorities (priority) AS (VALUES (0), (1), (2), (3))"
+_CHANNELS = "channels (type) AS (VALUES ('email'), ('sms'), ('chat'), ('push'))"
+_ONE = ":environment_id"
 
 
 def _count(rows: str, order: str) -> str:
@@ -57,54 +59,87 @@ def _first(column: str, rows: str, order: str) -> str:
     return f"(SELECT {column} FROM {rows} ORDER BY {order} LIMIT 1)"
 
 
+def _trigger_columns(state: str, environment: str) -> str:
+    rows = f"triggers WHERE environment_id = {environment} AND state = '{state}' AND priority = p.priority"
+    return f"{_count(rows, 'id')} AS count, {_first('created_at', rows, 'id')} AS since"
+
+
+def _part_columns(environment: str) -> str:
+    rows = f"trigger_parts WHERE environment_id = {environment} AND priority = p.priority"
+    return f"{_count(rows, 'trigger_id, id')} AS count, {_first('trigger_id', rows, 'trigger_id, id')} AS trigger_id"
+
+
+def _run_columns(environment: str) -> str:
+    rows = f"jobs WHERE environment_id = {environment} AND queue = 1 AND due_at <= :now"
+    return f"{_count(rows, 'due_at, id')} AS count, {_first('due_at', rows, 'due_at, id')} AS since"
+
+
+def _send_columns(environment: str) -> str:
+    # Sends in flight are due when their lease ends, so they do not count.
+    rows = (
+        f"jobs WHERE environment_id = {environment} AND queue = 2 AND type = c.type AND priority = p.priority "
+        "AND due_at <= :now"
+    )
+    return f"{_count(rows, 'due_at, id')} AS count, {_first('due_at', rows, 'due_at, id')} AS since"
+
+
+def _delivery_columns() -> str:
+    rows = (
+        "webhook_deliveries AS d WHERE d.environment_id = e.environment_id AND d.endpoint_id = e.id "
+        "AND d.status = 'queued' AND d.due_at <= :now"
+    )
+    return f"{_count(rows, 'd.due_at, d.id')} AS count, {_first('d.due_at', rows, 'd.due_at, d.id')} AS since"
+
+
 def _trigger_query(state: str) -> Query:
-    rows = f"triggers WHERE environment_id = e.id AND state = '{state}' AND priority = p.priority"
     return sql(f"""
         WITH RECURSIVE {distinct_environments("waiting", f"triggers WHERE state = '{state}'")}, {_PRIORITIES}
-        SELECT {_count(rows, "id")} AS count, {_first("created_at", rows, "id")} AS since
+        SELECT {_trigger_columns(state, "e.id")}
         FROM waiting AS e CROSS JOIN priorities AS p WHERE e.id IS NOT NULL
     """)
 
 
+def _own_trigger_query(state: str) -> Query:
+    return sql(f"WITH {_PRIORITIES} SELECT {_trigger_columns(state, _ONE)} FROM priorities AS p")
+
+
 QUEUED_TRIGGERS = _trigger_query("queued")
 SPLITTING_TRIGGERS = _trigger_query("splitting")
-_PARTS = "trigger_parts WHERE environment_id = e.id AND priority = p.priority"
 PARTS = sql(f"""
     WITH RECURSIVE {distinct_environments("waiting", "trigger_parts WHERE lane >= 0")}, {_PRIORITIES}
-    SELECT {_count(_PARTS, "trigger_id, id")} AS count, {_first("trigger_id", _PARTS, "trigger_id, id")} AS trigger_id
-    FROM waiting AS e CROSS JOIN priorities AS p WHERE e.id IS NOT NULL
+    SELECT {_part_columns("e.id")} FROM waiting AS e CROSS JOIN priorities AS p WHERE e.id IS NOT NULL
 """)
-_RUNS = "jobs WHERE environment_id = e.id AND queue = 1 AND due_at <= :now"
 DUE_RUNS = sql(f"""
     WITH RECURSIVE {distinct_environments("waiting", "jobs WHERE queue = 1")}
-    SELECT {_count(_RUNS, "due_at, id")} AS count, {_first("due_at", _RUNS, "due_at, id")} AS since
-    FROM waiting AS e WHERE e.id IS NOT NULL
+    SELECT {_run_columns("e.id")} FROM waiting AS e WHERE e.id IS NOT NULL
 """)
-# Sends in flight are due when their lease ends, so they do not count.
-_SENDS = "jobs WHERE environment_id = e.id AND queue = 2 AND type = c.type AND priority = p.priority AND due_at <= :now"
 DUE_SENDS = sql(f"""
-    WITH RECURSIVE {distinct_environments("waiting", "jobs WHERE queue = 2")}, {_PRIORITIES},
-    channels (type) AS (VALUES ('email'), ('sms'), ('chat'), ('push'))
-    SELECT {_count(_SENDS, "due_at, id")} AS count, {_first("due_at", _SENDS, "due_at, id")} AS since
+    WITH RECURSIVE {distinct_environments("waiting", "jobs WHERE queue = 2")}, {_PRIORITIES}, {_CHANNELS}
+    SELECT {_send_columns("e.id")}
     FROM waiting AS e CROSS JOIN priorities AS p CROSS JOIN channels AS c WHERE e.id IS NOT NULL
 """)
-_DELIVERIES = (
-    "webhook_deliveries AS d WHERE d.environment_id = e.environment_id AND d.endpoint_id = e.id "
-    "AND d.status = 'queued' AND d.due_at <= :now"
-)
 DUE_DELIVERIES = sql(f"""
     WITH RECURSIVE
     {distinct_environments("queued", "webhook_deliveries WHERE status = 'queued'")},
     {distinct_pairs("waiting", "queued", "endpoint_id", "webhook_deliveries WHERE status = 'queued'")}
-    SELECT {_count(_DELIVERIES, "d.due_at, d.id")} AS count,
-        {_first("d.due_at", _DELIVERIES, "d.due_at, d.id")} AS since
-    FROM waiting AS w
+    SELECT {_delivery_columns()} FROM waiting AS w
     JOIN webhook_endpoints AS e ON e.environment_id = w.environment_id AND e.id = w.id AND e.active
+""")
+
+OWN_QUEUED_TRIGGERS = _own_trigger_query("queued")
+OWN_SPLITTING_TRIGGERS = _own_trigger_query("splitting")
+OWN_PARTS = sql(f"WITH {_PRIORITIES} SELECT {_part_columns(_ONE)} FROM priorities AS p")
+OWN_DUE_RUNS = sql(f"SELECT {_run_columns(_ONE)}")
+OWN_DUE_SENDS = sql(f"""
+    WITH {_PRIORITIES}, {_CHANNELS} SELECT {_send_columns(_ONE)} FROM priorities AS p CROSS JOIN channels AS c
+""")
+OWN_DUE_DELIVERIES = sql(f"""
+    SELECT {_delivery_columns()} FROM webhook_endpoints AS e WHERE e.environment_id = :environment_id AND e.active
 """)
 
 
 async def read_backlog(db: Connection, now: Millis) -> dict[Queue, Waiting]:
-    """What waits in each queue at this moment."""
+    """What waits in each queue at this moment, in all environments together."""
     await prefer_index_scans(db)
     limits = {"limit": MAX_COUNTED}
     due = {"limit": MAX_COUNTED, "now": now}
@@ -112,20 +147,44 @@ async def read_backlog(db: Connection, now: Millis) -> dict[Queue, Waiting]:
         *await db.fetch(QUEUED_TRIGGERS, **limits),
         *await db.fetch(SPLITTING_TRIGGERS, **limits),
         *await db.fetch(DUE_RUNS, **due),
+        *map(_part_row, await db.fetch(PARTS, **limits)),
     ]
-    parts = [{"count": row["count"], "since": _moment_of(row)} for row in await db.fetch(PARTS, **limits)]
     return {
-        Queue.LANE: _add_up([*lanes, *parts]),
-        Queue.SEND: _add_up(await db.fetch(DUE_SENDS, **due)),
-        Queue.WEBHOOK: _add_up(await db.fetch(DUE_DELIVERIES, **due)),
+        Queue.LANE: _add_up(lanes, MAX_COUNTED),
+        Queue.SEND: _add_up(await db.fetch(DUE_SENDS, **due), MAX_COUNTED),
+        Queue.WEBHOOK: _add_up(await db.fetch(DUE_DELIVERIES, **due), MAX_COUNTED),
     }
+
+
+async def read_own_backlog(
+    db: Connection, environment_id: EnvironmentId, now: Millis, *, limit: int
+) -> dict[Queue, Waiting]:
+    """What waits in each queue of one environment, counted up to `limit`."""
+    await prefer_index_scans(db)
+    own = {"environment_id": environment_id, "limit": limit}
+    due = {**own, "now": now}
+    lanes = [
+        *await db.fetch(OWN_QUEUED_TRIGGERS, **own),
+        *await db.fetch(OWN_SPLITTING_TRIGGERS, **own),
+        *await db.fetch(OWN_DUE_RUNS, **due),
+        *map(_part_row, await db.fetch(OWN_PARTS, **own)),
+    ]
+    return {
+        Queue.LANE: _add_up(lanes, limit),
+        Queue.SEND: _add_up(await db.fetch(OWN_DUE_SENDS, **due), limit),
+        Queue.WEBHOOK: _add_up(await db.fetch(OWN_DUE_DELIVERIES, **due), limit),
+    }
+
+
+def _part_row(row: Row) -> Row:
+    return {"count": row["count"], "since": _moment_of(row)}
 
 
 def _moment_of(row: Row) -> Millis | None:
     return None if row["trigger_id"] is None else id_millis(row["trigger_id"])
 
 
-def _add_up(rows: Iterable[Row]) -> Waiting:
+def _add_up(rows: Iterable[Row], limit: int) -> Waiting:
     found = [row for row in rows if row["count"]]
     count = sum(row["count"] for row in found)
-    return Waiting(count=min(count, MAX_COUNTED), since=min((row["since"] for row in found), default=None))
+    return Waiting(count=min(count, limit), since=min((row["since"] for row in found), default=None))

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from clarion import __version__
 from clarion.clock import MINUTE, SECOND, Clock, Millis
+from clarion.db.moments import NOW
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import Query, sql
 from clarion.errors import StoreUnavailable
@@ -23,12 +24,6 @@ INTERVAL = {Dialect.SQLITE: Millis(30 * SECOND), Dialect.POSTGRES: Millis(10 * S
 FORGET_AFTER = Millis(10 * MINUTE)
 """A process that died stays listed so long, for those who wonder where it is."""
 _MISSED = 3
-
-# The moments are the database's, so that the clocks of machines do not matter.
-NOW = {
-    Dialect.SQLITE: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
-    Dialect.POSTGRES: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
-}
 
 
 def _for_each_database(text: str) -> dict[Dialect, Query]:

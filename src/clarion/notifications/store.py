@@ -1,13 +1,14 @@
 """SQL of triggered events."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.http.pages import list_newest_rows
-from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, id_text
+from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, find_id, id_text
 from clarion.jobs.details import read_details
 from clarion.jobs.digest_events import add_payloads
 from clarion.jsontext import json_value
@@ -24,6 +25,9 @@ LIST_ORIGINS = sql("""
     SELECT id, transaction_key, payload, overrides FROM triggers
     WHERE environment_id = :environment_id AND id {any:ids}
 """)
+LIST_TRANSACTIONS = sql(
+    "SELECT id, transaction_key FROM triggers WHERE environment_id = :environment_id AND id {any:ids}"
+)
 # Leaves out the job of the trigger itself, which is no step of the workflow.
 LIST_JOBS = sql("""
     SELECT id, notification_id, step, type, status, provider_id, digest, details, updated_at FROM jobs
@@ -99,7 +103,19 @@ async def _list_jobs(
         events += (job.digest or {}).get("events", ())
     if events:
         await add_payloads(db, environment_id, events)
+        await _add_transactions(db, environment_id, events)
     return found
+
+
+async def _add_transactions(db: Connection, environment_id: EnvironmentId, events: Sequence[dict[str, Any]]) -> None:
+    """Add the transactions of the events of digests, by which their own runs are found."""
+    ids = {found for one in events if (found := find_id(one["id"])) is not None}
+    rows = await db.fetch(LIST_TRANSACTIONS, environment_id=environment_id, ids=list(ids))
+    keys = {row["id"]: row["transaction_key"] for row in rows}
+    for one in events:
+        key = keys.get(find_id(one["id"]) or b"")
+        if key is not None:
+            one["transactionId"] = key
 
 
 def _notification(row: Row) -> Notification:

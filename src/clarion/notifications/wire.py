@@ -1,18 +1,19 @@
 """Shapes of triggered events."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.http.pages import PageNumber
-from clarion.http.wire import MomentText, Wire, given
+from clarion.http.wire import DateTimeText, JsonText, MomentText, OriginText, Wire, given
 from clarion.ids import OrganizationId, id_text
-from clarion.jobs.details import ExecutionDetail
+from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
 from clarion.jsontext import json_text
 from clarion.notifications.model import Event, EventChannel, EventJob, event_channel_of, step_types
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.subscribers.model import Subscriber
+from clarion.vocabulary import JobStatus, Severity, StepType
 from clarion.workflows.model import Step, Workflow, WorkflowVersion
 
 _NO_PROVIDER = "svc"
@@ -34,14 +35,14 @@ class EventQuery(Wire):
 
 class ExecutionDetailOut(Wire):
     id: str = field(name="_id")
-    created_at: str
-    status: str
+    created_at: DateTimeText
+    status: DetailStatus
     detail: str
     is_retry: bool
     is_test: bool
     provider_id: str
-    raw: str | UnsetType = UNSET
-    source: str
+    raw: JsonText | UnsetType = UNSET
+    source: DetailSource
 
     @classmethod
     def of(cls, detail: ExecutionDetail, names: BuiltinNames) -> Self:
@@ -59,7 +60,7 @@ class ExecutionDetailOut(Wire):
 
 
 class EventStepTemplateOut(Wire):
-    type: str
+    type: StepType
     name: str
     content: str
 
@@ -104,8 +105,8 @@ class JobOut(Wire):
     overrides: dict[str, Any] | UnsetType = UNSET
     payload: dict[str, Any]
     provider_id: str
-    status: str
-    updated_at: str
+    status: JobStatus
+    updated_at: DateTimeText
 
     @classmethod
     def of(cls, job: EventJob, event: Event, names: BuiltinNames) -> Self:
@@ -144,7 +145,7 @@ class EventSubscriberOut(Wire):
 
 
 class EventTriggerOut(Wire):
-    type: str
+    type: Literal["event"]
     identifier: str
     variables: list[dict[str, Any]]
 
@@ -152,7 +153,7 @@ class EventTriggerOut(Wire):
 class EventTemplateOut(Wire):
     id: str = field(name="_id")
     name: str
-    origin: str
+    origin: OriginText
     triggers: list[EventTriggerOut]
 
     @classmethod
@@ -186,10 +187,10 @@ class EventOut(Wire):
     to: dict[str, Any]
     tags: list[str]
     topics: list[EventTopicOut]
-    severity: str
+    severity: Severity
     critical: bool
-    created_at: str
-    updated_at: str
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
     @classmethod
     def of(cls, event: Event, organization_id: OrganizationId, names: BuiltinNames) -> Self:

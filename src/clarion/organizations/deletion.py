@@ -10,7 +10,8 @@ import logging
 from functools import partial
 
 from clarion.clock import MINUTE, Clock, Millis
-from clarion.db.batch_delete import KeyedTable, Pace, delete_rows
+from clarion.db.batch_delete import KeyedTable, delete_rows
+from clarion.db.pace import EFFORTS, Pace
 from clarion.db.port import Database
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, id_text
@@ -47,7 +48,9 @@ TABLES = (
     KeyedTable("topic_subscriptions", ("id",)),
     KeyedTable("workflows", ("id",)),
     KeyedTable("workflow_versions", ("id",)),
+    KeyedTable("workflow_version_notes", ("id",)),
     KeyedTable("integration_health", ("integration_id",)),
+    KeyedTable("integration_counts", ("id", "integration_id", "slot")),
     KeyedTable("suppressions", ("channel", "address")),
     KeyedTable("receipts", ("digest",)),
     KeyedTable("awaited_receipts", ("integration_id", "ticket")),
@@ -55,7 +58,7 @@ TABLES = (
     KeyedTable("audit_entries", ("id",)),
     KeyedTable("rate_limit_buckets", ("category",)),
     KeyedTable("retention_progress", ("walk",)),
-    KeyedTable("idempotency_keys", ("id",), is_by_environment=False, max_rows=5_000),
+    KeyedTable("idempotency_keys", ("id",), is_by_environment=False),
 )
 """Every table with `environment_id`, and its primary key; a test compares them with the schema."""
 
@@ -70,7 +73,7 @@ class EnvironmentDeleter:
     def __init__(self, database: Database, *, clock: Clock, pace: Pace | None = None) -> None:
         self._database = database
         self._clock = clock
-        self._pace = pace or Pace()
+        self._pace = pace or Pace(EFFORTS[database.dialect])
         self._emptied: set[EnvironmentId] = set()
         """Environments that wait only until late writes cannot come any more."""
 

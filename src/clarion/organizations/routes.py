@@ -3,40 +3,53 @@
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of, record
 from clarion.bus import Signal
-from clarion.environments.actions import KeyRequest, get_environment, list_environments_to_change
+from clarion.environments.actions import KeyRequest, get_environment, list_environments_to_change, require_scope
 from clarion.environments.auditing import record_api_key, record_request, target_of
 from clarion.environments.model import Environment
 from clarion.errors import Invalid
 from clarion.http.operation import Call, operation
 from clarion.ids import EnvironmentId
 from clarion.organizations import actions
-from clarion.organizations.wire import DeletedOut, DeletionQuery, EnvironmentIn, NewEnvironmentOut
+from clarion.organizations.wire import DeletionQuery, EnvironmentDeletedOut, EnvironmentIn, NewEnvironmentOut
 from clarion.vocabulary import Scope
 
 _TAG = "Environments"
 
 
-@operation("POST", "/v1/environments", scope=Scope.ENVIRONMENTS_WRITE, status=201, body=EnvironmentIn, tag=_TAG)
+@operation(
+    "POST", "/v1/environments", scope=Scope.ENVIRONMENTS_WRITE, owner=True, status=201, body=EnvironmentIn, tag=_TAG
+)
 async def create_environment(call: Call, body: EnvironmentIn) -> NewEnvironmentOut:
     """Create an environment of the organization, with an inbox and an API key, whose secret is shown only here.
 
-    The new key has the scopes of the key that makes the request, and expires with it.
+    The new key has the scopes of the key that makes the request, and expires with it. Of members, only owners can do
+    this; the key then has all scopes.
     """
     environments = await _list_environments(call)
-    key = KeyRequest(name=actions.FIRST_KEY, scopes=call.caller.scopes, expires_at=call.caller.expires_at)
+    caller = call.caller
+    key = KeyRequest(name=actions.FIRST_KEY, scopes=caller.grantable_scopes, expires_at=caller.expires_at)
     made = await actions.create_environment(
         call.db, environments, body.draft(), key=key, vault=call.services.vault, now=call.now
     )
     await record_request(call, Action.ENVIRONMENT_CREATE, after=made.environment)
     await record_api_key(call.db, Action.API_KEY_CREATE, author_of(call), call.now, after=made.key.record)
-    return NewEnvironmentOut.of_new(made, call.caller.key_id)
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.MEMBERS_CHANGED))
+    return NewEnvironmentOut.of_new(made, caller.key_id)
 
 
-@operation("DELETE", "/v1/environments/{environmentId}", scope=Scope.ENVIRONMENTS_WRITE, query=DeletionQuery, tag=_TAG)
-async def delete_environment(call: Call, environment_id: EnvironmentId, query: DeletionQuery) -> DeletedOut:
+@operation(
+    "DELETE",
+    "/v1/environments/{environmentId}",
+    scope=Scope.ENVIRONMENTS_WRITE,
+    owner=True,
+    query=DeletionQuery,
+    tag=_TAG,
+)
+async def delete_environment(call: Call, environment_id: EnvironmentId, query: DeletionQuery) -> EnvironmentDeletedOut:
     """Delete another environment of the organization; its keys and sessions end at once.
 
-    Its data is deleted in the background. One of type `prod` needs its name in `confirm`.
+    Its data is deleted in the background. One of type `prod` needs its name in `confirm`. Of members, only owners can
+    do this.
     """
     environments = await _list_environments(call)
     _check_deletion(call, get_environment(environments, environment_id), query)
@@ -44,7 +57,7 @@ async def delete_environment(call: Call, environment_id: EnvironmentId, query: D
     # In the log of the API key's own environment: that of the deleted one is deleted with it.
     await record(call, Action.ENVIRONMENT_DELETE, target_of(deleted))
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
-    return DeletedOut()
+    return EnvironmentDeletedOut()
 
 
 async def _list_environments(call: Call) -> list[Environment]:
@@ -55,10 +68,12 @@ async def _list_environments(call: Call) -> list[Environment]:
 
 
 def _check_deletion(call: Call, environment: Environment, query: DeletionQuery) -> None:
+    require_scope(call.caller, environment, Scope.ENVIRONMENTS_WRITE)
     if environment.id == call.environment_id:
         raise Invalid.field(
             "environmentId",
-            "is the environment of this API key; use a key of another one, or 'clarion environments delete'",
+            "is the environment of this request; use a key of another one, name another one in Clarion-Environment, "
+            "or use 'clarion environments delete'",
         )
     if not environment.is_development and query.confirm != environment.name:
         raise Invalid.field(

@@ -1,6 +1,6 @@
 """Shapes of new environments."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 from msgspec.structs import replace
@@ -37,9 +37,9 @@ class DeletionQuery(Wire):
     confirm: Annotated[str, Meta(max_length=255)] | None = None
 
 
-class DeletedOut(Wire):
+class EnvironmentDeletedOut(Wire):
     acknowledged: bool = True
-    status: str = "deleted"
+    status: Literal["deleted"] = "deleted"
 
 
 class FirstKeyOut(Wire):

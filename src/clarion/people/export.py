@@ -14,7 +14,7 @@ from clarion.db.port import Connection, Row
 from clarion.errors import Invalid
 from clarion.ids import id_text
 from clarion.jsontext import json_value
-from clarion.people.tables import EXPORTED, PersonTable
+from clarion.people.tables import EXPORTED, ItemKind, PersonTable
 from clarion.subscribers.model import Subscriber
 from clarion.suppressions.model import list_address_forms
 from clarion.vocabulary import Channel
@@ -35,7 +35,7 @@ class Position(Struct, frozen=True, array_like=True):
 class Item(Struct, frozen=True):
     """A row of a table; `data` has its columns under the names of the API, without those that have no value."""
 
-    kind: str
+    kind: ItemKind
     data: dict[str, Any]
 
 

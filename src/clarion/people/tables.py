@@ -5,6 +5,7 @@ A test compares this with the schema: each column is exported, or is named with 
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Literal
 
 from msgspec import Struct
 
@@ -14,10 +15,23 @@ from clarion.db.query import Query, sql
 _OWNER = "who they are, which is exported once"
 
 
+ItemKind = Literal[
+    "subscriber",
+    "channel",
+    "topicSubscription",
+    "preference",
+    "run",
+    "job",
+    "message",
+    "suppression",
+    "webhookEvent",
+]
+
+
 class PersonTable(Struct, frozen=True, kw_only=True, dict=True):
     """A table with rows of a person, whose columns are exported as members of one `kind` of item."""
 
-    kind: str
+    kind: ItemKind
     name: str
     columns: tuple[str, ...]
     keys: Mapping[str, str]
@@ -136,7 +150,11 @@ EXPORTED = (
             "context": "g.context",
         },
         json=frozenset({"recipient", "topics", "payload", "overrides", "context"}),
-        omitted={"subscriber_id": _OWNER, "step_types": "the kinds of steps, which the jobs have too"},
+        omitted={
+            "subscriber_id": _OWNER,
+            "step_types": "the kinds of steps, which the jobs have too",
+            "status": "what the jobs come to",
+        },
     ),
     PersonTable(
         kind="job",

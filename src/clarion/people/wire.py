@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from clarion.http.wire import Wire
 from clarion.people.export import MAX_ITEMS, Item, Page, encode_position
+from clarion.people.tables import ItemKind
 
 
 class ExportQuery(Wire):
@@ -18,7 +19,7 @@ class ExportQuery(Wire):
 class ExportItemOut(Wire):
     """What is stored: `kind` says what it is, and `data` has it, without members that have no value."""
 
-    kind: str
+    kind: ItemKind
     data: dict[str, Any]
 
     @classmethod

@@ -10,7 +10,7 @@ from clarion.db.port import Connection
 from clarion.errors import Invalid, NotFound
 from clarion.ids import EnvironmentId, WorkflowId, id_text
 from clarion.preferences import store
-from clarion.preferences.model import Layer, PreferenceDecision, decide_preference, layers_of
+from clarion.preferences.model import DecidingLayer, PreferenceDecision, decide_preference, layers_of
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import update_subscriber
 from clarion.vocabulary import Channel, Criticality
@@ -106,7 +106,9 @@ def _decide_global(layer: PreferenceLayer | None, versions: Iterable[WorkflowVer
     """Decide the global preference for the channels that active workflows use or the subscriber has set."""
     used = {channel for version in versions for channel in version.channels}
     used |= set(layer.channels) if layer else set()
-    return decide_preference([(Layer.SUBSCRIBER_GLOBAL, layer)], [channel for channel in Channel if channel in used])
+    return decide_preference(
+        [(DecidingLayer.SUBSCRIBER_GLOBAL, layer)], [channel for channel in Channel if channel in used]
+    )
 
 
 def _decide_workflows(

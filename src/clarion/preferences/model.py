@@ -11,7 +11,7 @@ from clarion.vocabulary import Channel
 from clarion.workflows.model import PreferenceLayer, Workflow
 
 
-class Layer(StrEnum):
+class DecidingLayer(StrEnum):
     """The layers from the weakest to the strongest."""
 
     WORKFLOW_DEFAULT = "workflow default"
@@ -29,10 +29,10 @@ class Source(StrEnum):
 
 
 SOURCES = {
-    Layer.WORKFLOW_DEFAULT: Source.TEMPLATE,
-    Layer.WORKFLOW_OVERRIDE: Source.WORKFLOW_OVERRIDE,
-    Layer.SUBSCRIBER_GLOBAL: Source.SUBSCRIBER,
-    Layer.SUBSCRIBER_WORKFLOW: Source.SUBSCRIBER,
+    DecidingLayer.WORKFLOW_DEFAULT: Source.TEMPLATE,
+    DecidingLayer.WORKFLOW_OVERRIDE: Source.WORKFLOW_OVERRIDE,
+    DecidingLayer.SUBSCRIBER_GLOBAL: Source.SUBSCRIBER,
+    DecidingLayer.SUBSCRIBER_WORKFLOW: Source.SUBSCRIBER,
 }
 
 
@@ -40,7 +40,7 @@ class ChannelDecision(Struct, frozen=True):
     """Whether a channel is on, and the layer that decided it (None if no layer set anything)."""
 
     enabled: bool
-    layer: Layer | None
+    layer: DecidingLayer | None
 
 
 class PreferenceDecision(Struct, frozen=True):
@@ -51,7 +51,7 @@ class PreferenceDecision(Struct, frozen=True):
     channels: dict[Channel, ChannelDecision]
 
 
-Layers = Sequence[tuple[Layer, PreferenceLayer | None]]
+Layers = Sequence[tuple[DecidingLayer, PreferenceLayer | None]]
 """From the strongest to the weakest."""
 
 _DEFAULT = ChannelDecision(enabled=True, layer=None)
@@ -85,12 +85,16 @@ def layers_of(
 ) -> Layers:
     """Return the layers that apply to a workflow; a critical workflow ignores the subscriber's."""
     own = (
-        (Layer.WORKFLOW_OVERRIDE, workflow.user_preference),
-        (Layer.WORKFLOW_DEFAULT, workflow.default_preference),
+        (DecidingLayer.WORKFLOW_OVERRIDE, workflow.user_preference),
+        (DecidingLayer.WORKFLOW_DEFAULT, workflow.default_preference),
     )
     if workflow.is_critical:
         return own
-    return ((Layer.SUBSCRIBER_WORKFLOW, subscriber_workflow), (Layer.SUBSCRIBER_GLOBAL, subscriber_global), *own)
+    return (
+        (DecidingLayer.SUBSCRIBER_WORKFLOW, subscriber_workflow),
+        (DecidingLayer.SUBSCRIBER_GLOBAL, subscriber_global),
+        *own,
+    )
 
 
 def subject_of(workflow: Workflow) -> Subject:

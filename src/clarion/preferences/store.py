@@ -1,10 +1,10 @@
 """SQL of preferences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.db.port import Connection, Row
+from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, WorkflowId
 from clarion.vocabulary import Channel
@@ -12,6 +12,7 @@ from clarion.workflows.model import PreferenceLayer, Switch
 
 GLOBAL = WorkflowId(bytes(16))
 """Stands in the place of a workflow id for the subscriber's global layer."""
+_ON, _OFF = Switch(enabled=True), Switch(enabled=False)
 
 SubscriberLayers = dict[tuple[SubscriberId, WorkflowId], PreferenceLayer]
 
@@ -41,7 +42,7 @@ async def list_preferences(
     db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId
 ) -> dict[WorkflowId, PreferenceLayer]:
     """Return every layer of one subscriber, by workflow or GLOBAL."""
-    rows = await db.fetch(LIST_PREFERENCES, environment_id=environment_id, subscriber_id=subscriber_id)
+    rows = await db.fetch_values(LIST_PREFERENCES, environment_id=environment_id, subscriber_id=subscriber_id)
     return {workflow_id: layer for (_, workflow_id), layer in _layers(rows).items()}
 
 
@@ -49,7 +50,7 @@ async def list_preferences_of_people(
     db: Connection, environment_id: EnvironmentId, subscriber_ids: list[SubscriberId], workflow_ids: list[WorkflowId]
 ) -> SubscriberLayers:
     """Return the layers of several subscribers for the given workflows and GLOBAL."""
-    rows = await db.fetch(
+    rows = await db.fetch_values(
         LIST_PREFERENCES_OF_PEOPLE,
         environment_id=environment_id,
         subscriber_ids=subscriber_ids,
@@ -91,9 +92,8 @@ async def delete_workflow_choices(
     await db.execute(DELETE_WORKFLOW_CHOICES, **scope, channels=list(channels))
 
 
-def _layers(rows: Sequence[Row]) -> SubscriberLayers:
+def _layers(rows: Iterable[Sequence[Any]]) -> SubscriberLayers:
     switches: dict[tuple[SubscriberId, WorkflowId], dict[Channel, Switch]] = {}
-    for row in rows:
-        scope = (SubscriberId(row["subscriber_id"]), WorkflowId(row["workflow_id"]))
-        switches.setdefault(scope, {})[Channel(row["channel"])] = Switch(bool(row["enabled"]))
+    for subscriber_id, workflow_id, channel, enabled in rows:
+        switches.setdefault((subscriber_id, workflow_id), {})[Channel(channel)] = _ON if enabled else _OFF
     return {scope: PreferenceLayer(channels=channels) for scope, channels in switches.items()}

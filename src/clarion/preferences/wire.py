@@ -1,14 +1,14 @@
 """Shapes of preferences."""
 
 import re
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
-from clarion.http.wire import CheckedText, Wire, parse_checked
-from clarion.preferences.model import SOURCES, PreferenceDecision, Source
+from clarion.http.wire import CheckedText, DateTimeText, Wire, parse_checked
+from clarion.preferences.model import SOURCES, DecidingLayer, PreferenceDecision, Source
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel, Criticality
 from clarion.workflows.model import Workflow
@@ -89,13 +89,15 @@ class BulkPreferencesPatch(Wire):
 class OverrideOut(Wire):
     channel: Channel
     source: Source
+    layer: DecidingLayer
+    """Which of the layers decided."""
 
 
 class WorkflowInfo(Wire):
     slug: str
     identifier: str
     name: str
-    updated_at: str
+    updated_at: DateTimeText
 
 
 class GlobalPreferenceOut(Wire):
@@ -137,7 +139,7 @@ class PreferencesOut(Wire):
 class ChangedPreferenceOut(Wire):
     """A workflow's preference after a bulk change."""
 
-    level: str
+    level: Literal["template"]
     enabled: bool
     channels: PreferenceChannels
     overrides: list[OverrideOut]
@@ -167,7 +169,7 @@ def schedule_out(subscriber: Subscriber) -> Schedule | UnsetType:
 
 def overrides_out(decision: PreferenceDecision) -> list[OverrideOut]:
     return [
-        OverrideOut(channel=channel, source=SOURCES[one.layer])
+        OverrideOut(channel=channel, source=SOURCES[one.layer], layer=one.layer)
         for channel, one in decision.channels.items()
         if one.layer is not None
     ]

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from clarion.audit.model import Actor
 from clarion.clock import Millis
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.vault import Vault
@@ -11,3 +12,5 @@ class PromotionContext(Struct, frozen=True, kw_only=True):
     vault: Vault
     names: BuiltinNames
     now: Millis
+    actor: Actor | None = None
+    """Who promotes; None: not known."""

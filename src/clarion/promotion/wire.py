@@ -1,17 +1,26 @@
 """Shapes of differences between environments, and of promotions."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from msgspec import UNSET, Meta, UnsetType
 
 from clarion.clock import iso_text
-from clarion.http.wire import IdText, Wire, given
+from clarion.differences import Change, Comparable, DiffAction, Part
+from clarion.http.wire import DateTimeText, IdText, Wire, given, one_of
 from clarion.ids import id_text
 from clarion.promotion.actions import Promoted, Promotion, Selected
-from clarion.promotion.model import Change, DiffAction, Part, Resource, ResourceDiff, ResourceType
+from clarion.promotion.model import Resource, ResourceDiff, ResourceType
+from clarion.vocabulary import StepType
 
-_ACTIONS = {DiffAction.ADDED: "created", DiffAction.MODIFIED: "updated", DiffAction.DELETED: "deleted"}
+SyncAction = Literal["created", "updated", "deleted"]
+ChangeType = Literal["workflow", "integration", "step"]
+
+_ACTIONS: dict[DiffAction, SyncAction] = {
+    DiffAction.ADDED: "created",
+    DiffAction.MODIFIED: "updated",
+    DiffAction.DELETED: "deleted",
+}
 
 
 class SelectedIn(Wire):
@@ -43,16 +52,15 @@ class PublishIn(DiffIn):
 class ResourceOut(Wire):
     id: str
     name: str
-    updated_at: str | UnsetType = UNSET
+    updated_at: DateTimeText | UnsetType = UNSET
 
     @classmethod
-    def of(cls, resource: Resource | Part) -> Self:
-        if isinstance(resource, Part):
-            return cls(id=resource.identifier, name=resource.name)
-        return cls(id=resource.identifier, name=resource.name, updated_at=iso_text(resource.updated_at))
+    def of(cls, resource: Comparable) -> Self:
+        updated_at = iso_text(resource.updated_at) if isinstance(resource, Resource) else UNSET
+        return cls(id=resource.identifier, name=resource.name, updated_at=updated_at)
 
 
-class FieldsOut(Wire):
+class ChangedFieldsOut(Wire):
     """The fields that differ: `previous` as they are in the target, `new` as they are in the source."""
 
     previous: dict[str, Any] | None
@@ -62,24 +70,24 @@ class FieldsOut(Wire):
 class ChangeOut(Wire):
     """A difference of the resource itself, or of one of its steps."""
 
-    resource_type: str
+    resource_type: Annotated[str, one_of(ChangeType)]
     action: DiffAction
     source_resource: ResourceOut | None
     target_resource: ResourceOut | None
-    diffs: FieldsOut
-    step_type: str | UnsetType = UNSET
+    diffs: ChangedFieldsOut
+    step_type: Annotated[str, one_of(StepType)] | UnsetType = UNSET
     previous_index: int | UnsetType = UNSET
     new_index: int | UnsetType = UNSET
 
     @classmethod
     def of(cls, change: Change) -> Self:
-        part = change.source or change.target
+        part = change.shown
         return cls(
             resource_type=change.type,
             action=change.action,
-            source_resource=_resource_out(change.source),
-            target_resource=_resource_out(change.target),
-            diffs=FieldsOut(previous=change.before, new=change.after),
+            source_resource=_resource_out(change.new),
+            target_resource=_resource_out(change.old),
+            diffs=ChangedFieldsOut(previous=change.before, new=change.after),
             step_type=part.type if isinstance(part, Part) else UNSET,
             previous_index=given(change.previous_index),
             new_index=given(change.new_index),
@@ -154,7 +162,7 @@ class SyncedOut(Wire):
     resource_type: ResourceType
     resource_id: str
     resource_name: str
-    action: str
+    action: SyncAction
 
 
 class SkippedOut(Wire):
@@ -195,7 +203,7 @@ class PublishSummaryOut(Wire):
     skipped: int
 
 
-class PublishOut(Wire):
+class PublishResultOut(Wire):
     results: list[SyncResultOut]
     summary: PublishSummaryOut
 
@@ -217,7 +225,7 @@ class TagOut(Wire):
         return [cls(name=one) for one in names]
 
 
-def _resource_out(resource: Resource | Part | None) -> ResourceOut | None:
+def _resource_out(resource: Comparable | None) -> ResourceOut | None:
     return None if resource is None else ResourceOut.of(resource)
 
 

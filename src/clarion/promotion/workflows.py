@@ -1,17 +1,17 @@
 """Promotion of workflows: their fields, and their steps by identifier."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from clarion.conditions import rename_previous_steps
 from clarion.db.port import Connection
 from clarion.ids import EnvironmentId
 from clarion.jsontext import plain_value
 from clarion.promotion.context import PromotionContext
-from clarion.promotion.model import Part, Resource, ResourceDiff
+from clarion.promotion.model import Resource, ResourceDiff
 from clarion.workflows import actions, store
+from clarion.workflows.comparing import content_fields, list_parts, portable_steps
+from clarion.workflows.history import VersionKind, VersionOrigin
 from clarion.workflows.model import Step, Variant, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.steps import new_step_id
 
@@ -33,13 +33,15 @@ async def apply(db: Connection, environment_id: EnvironmentId, diff: ResourceDif
     workflow, version = diff.source.record
     fields = {name: getattr(workflow, name) for name in _FIELDS}
     content = {name: getattr(version, name) for name in _CONTENT}
+    origin = VersionOrigin(kind=VersionKind.PROMOTED, actor=context.actor, source_id=workflow.environment_id)
     if diff.target is None:
         content["steps"] = _copy_steps(version, (), context)
-        await actions.create_workflow(db, environment_id, fields | {"key": workflow.key}, content, context.now)
+        fields["key"] = workflow.key
+        await actions.create_workflow(db, environment_id, fields, content, context.now, origin)
     else:
         current = await _lock(db, environment_id, diff)
         content["steps"] = _copy_steps(version, current[1].steps, context)
-        await actions.change_workflow(db, current, fields, content, context.now)
+        await actions.change_workflow(db, current, fields, content, context.now, origin)
 
 
 async def _lock(db: Connection, environment_id: EnvironmentId, diff: ResourceDiff) -> VersionedWorkflow:
@@ -58,8 +60,7 @@ def _resource(workflow: Workflow, version: WorkflowVersion) -> Resource:
             "workflow": plain_value(workflow.default_preference),
             "user": plain_value(workflow.user_preference),
         },
-        "payloadSchema": version.payload_schema,
-        "validatePayload": version.validate_payload,
+        **content_fields(version),
     }
     return Resource(
         id=workflow.id,
@@ -67,45 +68,17 @@ def _resource(workflow: Workflow, version: WorkflowVersion) -> Resource:
         name=workflow.name,
         updated_at=workflow.updated_at,
         fields=fields,
-        parts=[_part(one) for one in _portable_steps(version)],
+        parts=list_parts(version),
         record=(workflow, version),
         match=workflow.key,
     )
-
-
-def _part(step: Step) -> Part:
-    values: dict[str, Any] = plain_value(step)
-    fields = {name: value for name, value in values.items() if name not in ("id", "stepId")}
-    fields["variants"] = [_without_id(one) for one in fields["variants"]]
-    return Part(identifier=step.step_id, name=step.name, type=step.type, fields=fields)
-
-
-def _without_id(variant: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in variant.items() if name != "id"}
-
-
-def _portable_steps(version: WorkflowVersion) -> list[Step]:
-    """Return the steps with conditions that name earlier steps by identifiers, which all environments share."""
-
-    def rename(reference: str) -> str:
-        found = version.find_step(reference)
-        return reference if found is None else found.step_id
-
-    return [
-        replace(
-            step,
-            filters=rename_previous_steps(step.filters, rename),
-            variants=[replace(one, filters=rename_previous_steps(one.filters, rename)) for one in step.variants],
-        )
-        for step in version.steps
-    ]
 
 
 def _copy_steps(version: WorkflowVersion, current: Sequence[Step], context: PromotionContext) -> list[Step]:
     """Return the steps for the target; a step that it has keeps its id, so that open digests go on."""
     known = {one.step_id: one for one in current}
     copied = []
-    for step in _portable_steps(version):
+    for step in portable_steps(version):
         before = known.get(step.step_id)
         variants = [] if before is None else before.variants
         copied.append(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from clarion.clock import SECOND, Millis
+from clarion.db.moments import POSTGRES_NOW
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
@@ -17,12 +18,12 @@ BEAT_SECONDS = 5.0
 LIFETIME = Millis(15 * SECOND)
 """A process that wrote no heartbeat for this long is taken to be dead."""
 
-# The moments are the database's, so that the clocks of machines do not matter.
-_NOW = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
-BEAT = sql(f"UPDATE socket_hosts SET environment_ids = :environment_ids, seen_at = {_NOW} WHERE id = :id")
-ENTER = sql(f"INSERT INTO socket_hosts (id, environment_ids, seen_at) VALUES (:id, :environment_ids, {_NOW})")
-LIST_HOSTS = sql(f"SELECT id, environment_ids, seen_at, seen_at > {_NOW} - :lifetime AS is_alive FROM socket_hosts")
-DELETE_DEAD = sql(f"DELETE FROM socket_hosts WHERE id = :id AND seen_at <= {_NOW} - :lifetime")
+BEAT = sql(f"UPDATE socket_hosts SET environment_ids = :environment_ids, seen_at = {POSTGRES_NOW} WHERE id = :id")
+ENTER = sql(f"INSERT INTO socket_hosts (id, environment_ids, seen_at) VALUES (:id, :environment_ids, {POSTGRES_NOW})")
+LIST_HOSTS = sql(
+    f"SELECT id, environment_ids, seen_at, seen_at > {POSTGRES_NOW} - :lifetime AS is_alive FROM socket_hosts"
+)
+DELETE_DEAD = sql(f"DELETE FROM socket_hosts WHERE id = :id AND seen_at <= {POSTGRES_NOW} - :lifetime")
 LIST_ONLINE_HOSTS = sql("SELECT DISTINCT host_id FROM online_people")
 
 log = logging.getLogger(__name__)

@@ -8,13 +8,13 @@ from urllib.parse import parse_qs
 
 from clarion.clock import Millis
 from clarion.errors import Unauthenticated
+from clarion.hosts import ANY_ORIGIN
 from clarion.http.upgrades import UpgradeRefusal, UpgradeRequest
 from clarion.inbox.tokens import SessionTokens
 from clarion.realtime.plain import PlainSocket
 from clarion.realtime.socket_io import SocketIoSocket
 from clarion.realtime.sockets import Claim, Socket
 from clarion.realtime.table import SocketTable
-from clarion.settings import ANY_ORIGIN
 
 SOCKET_IO_PATHS = frozenset({b"/socket.io/", b"/socket.io"})
 PLAIN_PATHS = frozenset({b"/ws", b"/ws/"})

@@ -1,4 +1,4 @@
-"""Records that nothing needs once they are old: the audit log, and events of webhooks with their deliveries.
+"""Records that nothing needs once they are old: the audit log, counts, and events of webhooks with their deliveries.
 
 Deliveries are retried for less time than they are kept.
 """
@@ -41,6 +41,7 @@ def _make_walk(table: str, kind: DataKind, delete_parts: Query | None = None) ->
 
 
 AUDIT = _make_walk("audit_entries", DataKind.AUDIT)
+COUNTS = _make_walk("integration_counts", DataKind.AUDIT)
 # Deliveries first: one without its event fails, and an event without deliveries is of no use.
 WEBHOOKS = (
     _make_walk("webhook_deliveries", DataKind.WEBHOOKS),

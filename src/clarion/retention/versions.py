@@ -38,6 +38,7 @@ COUNT_TRIGGERS = sql("""
     ) AS t
 """)
 DELETE_VERSIONS = sql("DELETE FROM workflow_versions WHERE environment_id = :environment_id AND id {any:ids}")
+DELETE_NOTES = sql("DELETE FROM workflow_version_notes WHERE environment_id = :environment_id AND id {any:ids}")
 DUE = due_query("workflow_versions AS t WHERE TRUE")
 
 
@@ -69,6 +70,7 @@ async def _may_have_triggers(db: Connection, scope: Scope, version: Row) -> bool
 
 async def delete(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
     ids = [row["id"] for row in rows]
+    await db.execute(DELETE_NOTES, environment_id=scope.environment_id, ids=ids)
     return Deleted(await db.execute(DELETE_VERSIONS, environment_id=scope.environment_id, ids=ids))
 
 

@@ -10,6 +10,7 @@ WALKS: tuple[Walk, ...] = (
     *messages.OUTBOX,
     *records.WEBHOOKS,
     records.AUDIT,
+    records.COUNTS,
     shared.RESPONSES,
     shared.RECEIPTS,
     versions.WALK,

@@ -15,10 +15,10 @@ from functools import partial
 
 from clarion.bus import Bus, InboxChange
 from clarion.clock import Clock, Millis
+from clarion.db.pace import EFFORTS, Pace
 from clarion.db.port import Connection, Database, Row
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, new_id
-from clarion.retention.pace import EFFORTS, Pace
 from clarion.retention.progress import Progress, claim_lease, release_lease, save_progress
 from clarion.retention.scope import Deleted, Page
 from clarion.retention.tasks import Task, choose_page, list_all_tasks, list_scopes, list_tasks

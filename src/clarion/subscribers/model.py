@@ -13,7 +13,7 @@ MAX_DEVICE_TOKENS = 100
 CONTACT_FIELDS = ("first_name", "last_name", "email", "phone", "avatar", "locale", "timezone", "data")
 
 
-class Subscriber(Struct, frozen=True, kw_only=True):
+class Subscriber(Struct, frozen=True):
     environment_id: EnvironmentId
     id: SubscriberId
     key: SubscriberKey

@@ -10,7 +10,7 @@ from clarion.subscribers import channels, store
 from clarion.subscribers.model import CONTACT_FIELDS, Subscriber, append_credentials, replace_credentials
 from clarion.subscribers.search import search_subscribers
 from clarion.subscribers.wire import (
-    BulkOut,
+    BulkSubscribersOut,
     CreateSubscriberQuery,
     CredentialsIn,
     OnlineStatusIn,
@@ -50,7 +50,7 @@ async def create_subscriber(call: Call, query: CreateSubscriberQuery, body: Subs
     body=SubscribersIn,
     items=lambda body: len(body.subscribers),
 )
-async def create_subscribers(call: Call, body: SubscribersIn) -> BulkOut:
+async def create_subscribers(call: Call, body: SubscribersIn) -> BulkSubscribersOut:
     """Create or change up to 500 subscribers: all of them, or none when one is not valid."""
     was_created: dict[str, bool] = {}
     # Sorted by key, so that two bulk calls lock rows in the same order and cannot deadlock.
@@ -60,7 +60,7 @@ async def create_subscribers(call: Call, body: SubscribersIn) -> BulkOut:
         )
         was_created[item.subscriber_id] = was_created.get(item.subscriber_id, False) or created
     keys = dict.fromkeys(item.subscriber_id for item in body.subscribers)
-    return BulkOut(
+    return BulkSubscribersOut(
         created=[SubscriberKeyOut(subscriber_id=key) for key in keys if was_created[key]],
         updated=[SubscriberKeyOut(subscriber_id=key) for key in keys if not was_created[key]],
         failed=[],

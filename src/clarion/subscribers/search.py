@@ -12,14 +12,14 @@ from clarion.subscribers.store import COLUMNS
 from clarion.subscribers.wire import SubscriberQuery
 
 _TEXT_COLUMNS = {"email": "email", "phone": "phone", "name": "full_name"}
-_GRAM_LENGTH = 3
+GRAM_LENGTH = 3
 _MAX_GRAMS = 3
 _NOVELTY = (6, 5, 3, 1)  # weight of a trigram by how many of its characters the chosen ones cover already
-_SAMPLE = 100  # subscribers from either end of the list
-_COMMON = 4  # a text that this many subscribers of the sample contain is common
+SAMPLE = 100  # subscribers from either end of the list
+COMMON = 4  # a text that this many subscribers of the sample contain is common
 _MAX_MATCHES = 1_000
 
-_SAMPLED = "SELECT t.email, t.phone, t.full_name FROM subscribers AS t WHERE t.environment_id = :environment_id"
+_SAMPLED = "SELECT t.key, t.email, t.phone, t.full_name FROM subscribers AS t WHERE t.environment_id = :environment_id"
 LIST_OLDEST = sql(f"{_SAMPLED} ORDER BY t.id LIMIT :limit")
 LIST_NEWEST = sql(f"{_SAMPLED} ORDER BY t.id DESC LIMIT :limit")
 
@@ -86,9 +86,9 @@ async def search_people(db: Connection, environment_id: EnvironmentId, text: str
     folded = fold_email(text)
     condition = _contains_folded(db.dialect, "t")
     bound: dict[str, Any] = {}
-    sample = await _list_sample(db, environment_id)
-    if len(sample) == 2 * _SAMPLE:
-        if len(text) < _GRAM_LENGTH or sum(folded in fold_email(row["email"] or "") for row in sample) >= _COMMON:
+    sample = await list_sample(db, environment_id)
+    if len(sample) == 2 * SAMPLE:
+        if len(text) < GRAM_LENGTH or sum(folded in fold_email(row["email"] or "") for row in sample) >= COMMON:
             return None
         grams = {"email": _grams_of("email", text, sample)}
         condition, bound = _among_matches(db.dialect, grams, contains=_contains_folded(db.dialect, "s"))
@@ -113,8 +113,8 @@ def choose_trigrams(text: str, sample: Sequence[str]) -> list[str]:
     Trigrams that overlap occur together in most texts: two that share two characters hardly narrow more than one.
     """
     positions: dict[str, int] = {}
-    for start in range(len(text) - _GRAM_LENGTH + 1):
-        positions.setdefault(text[start : start + _GRAM_LENGTH], start)
+    for start in range(len(text) - GRAM_LENGTH + 1):
+        positions.setdefault(text[start : start + GRAM_LENGTH], start)
     rarity = {gram: log((len(sample) + 1) / (sum(gram in other for other in sample) + 0.5)) for gram in positions}
     chosen: list[str] = []
     covered: set[int] = set()
@@ -126,7 +126,7 @@ def choose_trigrams(text: str, sample: Sequence[str]) -> list[str]:
 
 
 def _span(start: int) -> set[int]:
-    return set(range(start, start + _GRAM_LENGTH))
+    return set(range(start, start + GRAM_LENGTH))
 
 
 async def _choose_grams(db: Connection, environment_id: EnvironmentId, texts: Texts) -> dict[str, list[str]]:
@@ -135,17 +135,17 @@ async def _choose_grams(db: Connection, environment_id: EnvironmentId, texts: Te
     A scan is faster in short lists and for common texts, as a sample of subscribers shows: the index has long
     entries for common trigrams, and the time to read them grows with the number of subscribers.
     """
-    if all(len(text) < _GRAM_LENGTH for text in texts.values()):
+    if all(len(text) < GRAM_LENGTH for text in texts.values()):
         return {}
-    sample = await _list_sample(db, environment_id)
-    if len(sample) < 2 * _SAMPLE or sum(_has_texts(row, texts) for row in sample) >= _COMMON:
+    sample = await list_sample(db, environment_id)
+    if len(sample) < 2 * SAMPLE or sum(_has_texts(row, texts) for row in sample) >= COMMON:
         return {}
-    return {name: _grams_of(name, text, sample) for name, text in texts.items() if len(text) >= _GRAM_LENGTH}
+    return {name: _grams_of(name, text, sample) for name, text in texts.items() if len(text) >= GRAM_LENGTH}
 
 
-async def _list_sample(db: Connection, environment_id: EnvironmentId) -> list[Row]:
-    oldest = await db.fetch(LIST_OLDEST, environment_id=environment_id, limit=_SAMPLE)
-    newest = await db.fetch(LIST_NEWEST, environment_id=environment_id, limit=_SAMPLE)
+async def list_sample(db: Connection, environment_id: EnvironmentId) -> list[Row]:
+    oldest = await db.fetch(LIST_OLDEST, environment_id=environment_id, limit=SAMPLE)
+    newest = await db.fetch(LIST_NEWEST, environment_id=environment_id, limit=SAMPLE)
     return [*oldest, *newest]
 
 

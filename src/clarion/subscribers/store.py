@@ -1,6 +1,6 @@
 """SQL of subscribers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from clarion.clock import Millis
@@ -15,6 +15,7 @@ COLUMNS = """
     t.environment_id, t.id, t.key, t.first_name, t.last_name, t.email, t.phone, t.avatar, t.locale, t.timezone,
     t.data, t.schedule, t.is_online, t.last_online_at, t.version, t.created_at, t.updated_at
 """
+"""In the order of the fields of Subscriber."""
 _JSON_COLUMNS = ("data", "schedule")
 
 FIND_SUBSCRIBER = sql(f"""
@@ -63,16 +64,16 @@ async def list_subscribers_by_id(
     db: Connection, environment_id: EnvironmentId, ids: Iterable[SubscriberId]
 ) -> dict[SubscriberId, Subscriber]:
     """Return the given subscribers that exist, by id."""
-    rows = await db.fetch(LIST_SUBSCRIBERS_BY_ID, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
-    return {row["id"]: subscriber_of(row) for row in rows}
+    rows = await db.fetch_values(LIST_SUBSCRIBERS_BY_ID, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
+    return {one.id: one for one in map(_read_subscriber, rows)}
 
 
 async def list_subscribers_by_key(
     db: Connection, environment_id: EnvironmentId, keys: Iterable[SubscriberKey]
 ) -> dict[SubscriberKey, Subscriber]:
     """Return the given subscribers that exist, by key."""
-    rows = await db.fetch(LIST_SUBSCRIBERS_BY_KEY, environment_id=environment_id, keys=list(dict.fromkeys(keys)))
-    return {row["key"]: subscriber_of(row) for row in rows}
+    rows = await db.fetch_values(LIST_SUBSCRIBERS_BY_KEY, environment_id=environment_id, keys=list(dict.fromkeys(keys)))
+    return {one.key: one for one in map(_read_subscriber, rows)}
 
 
 async def ensure_subscribers(
@@ -130,11 +131,14 @@ async def update_subscriber(
 
 
 def subscriber_of(row: Row) -> Subscriber:
-    values = dict(row)
-    for name in _JSON_COLUMNS:
-        values[name] = json_value(values[name])
-    values["is_online"] = None if values["is_online"] is None else bool(values["is_online"])
-    return Subscriber(**values)
+    """The subscriber of a row that begins with COLUMNS."""
+    return _read_subscriber(tuple(row.values()))
+
+
+def _read_subscriber(values: Sequence[Any]) -> Subscriber:
+    data, schedule, is_online = values[10:13]
+    read = (json_value(data), json_value(schedule), None if is_online is None else bool(is_online))
+    return Subscriber(*(*values[:10], *read, *values[13:17]))
 
 
 async def _insert_subscriber(

@@ -1,13 +1,13 @@
 """Shapes of subscribers."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.http.pages import CursorQuery
-from clarion.http.wire import EmailText, Locale, SubscriberKeyText, Timezone, Wire, given
+from clarion.http.wire import DateTimeText, EmailText, Locale, SubscriberKeyText, Timezone, Wire, given
 from clarion.ids import OrganizationId, id_text
 from clarion.subscribers.model import MAX_DEVICE_TOKENS, ChannelEntry, Subscriber
 from clarion.vocabulary import ChannelProvider
@@ -72,7 +72,7 @@ class CredentialsIn(Wire):
     credentials: ChannelCredentials
 
 
-class ChannelOut(Wire):
+class SubscriberChannelOut(Wire):
     provider_id: str
     integration_identifier: str
     credentials: dict[str, Any]
@@ -101,15 +101,15 @@ class SubscriberOut(Wire):
     locale: str | None
     timezone: str | None
     data: dict[str, Any] | None
-    channels: list[ChannelOut]
+    channels: list[SubscriberChannelOut]
     is_online: bool | None
-    last_online_at: str | None
+    last_online_at: DateTimeText | None
     version: int = field(name="__v")
     organization_id: str = field(name="_organizationId")
     environment_id: str = field(name="_environmentId")
     deleted: bool
-    created_at: str
-    updated_at: str
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
     @classmethod
     def of(cls, subscriber: Subscriber, channels: Sequence[ChannelEntry], organization_id: OrganizationId) -> Self:
@@ -124,7 +124,7 @@ class SubscriberOut(Wire):
             locale=subscriber.locale,
             timezone=subscriber.timezone,
             data=subscriber.data,
-            channels=[ChannelOut.of(channel) for channel in channels],
+            channels=[SubscriberChannelOut.of(channel) for channel in channels],
             is_online=subscriber.is_online,
             last_online_at=None if subscriber.last_online_at is None else iso_text(subscriber.last_online_at),
             version=subscriber.version,
@@ -149,15 +149,15 @@ class SubscriberV1Out(Wire):
     locale: str | UnsetType = UNSET
     timezone: str | UnsetType = UNSET
     data: dict[str, Any] | UnsetType = UNSET
-    channels: list[ChannelOut]
+    channels: list[SubscriberChannelOut]
     is_online: bool | UnsetType = UNSET
-    last_online_at: str | UnsetType = UNSET
+    last_online_at: DateTimeText | UnsetType = UNSET
     version: int = field(name="__v")
     organization_id: str = field(name="_organizationId")
     environment_id: str = field(name="_environmentId")
     deleted: bool
-    created_at: str
-    updated_at: str
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
     @classmethod
     def of(cls, subscriber: Subscriber, channels: Sequence[ChannelEntry], organization_id: OrganizationId) -> Self:
@@ -174,7 +174,7 @@ class FailedSubscriberOut(Wire):
     message: str
 
 
-class BulkOut(Wire):
+class BulkSubscribersOut(Wire):
     created: list[SubscriberKeyOut]
     updated: list[SubscriberKeyOut]
     failed: list[FailedSubscriberOut]
@@ -182,4 +182,4 @@ class BulkOut(Wire):
 
 class DeletedOut(Wire):
     acknowledged: bool
-    status: str
+    status: Literal["deleted"]

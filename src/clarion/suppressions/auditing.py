@@ -1,5 +1,7 @@
 """Suppressions that are added and cleared by API in the audit log."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from clarion.audit.model import Action, Target, TargetType
@@ -22,6 +24,21 @@ async def record_suppression(
         Target(type=TargetType.SUPPRESSION, id=f"{found.channel}:{mask_address(found.channel, found.address)}"),
         before=None if before is None else _describe(before),
         after=None if after is None else _describe(after),
+    )
+
+
+async def record_bulk(call: Call, action: Action, addresses: Sequence[tuple[Channel, str]]) -> None:
+    """Record a change of many suppressions in one entry, which has how many there are of each channel."""
+    if not addresses:
+        return
+    counts = dict(Counter(str(channel) for channel, _ in addresses))
+    is_new = action is Action.SUPPRESSION_CREATE
+    await record(
+        call,
+        action,
+        Target(type=TargetType.SUPPRESSION, id="bulk"),
+        before=None if is_new else counts,
+        after=counts if is_new else None,
     )
 
 

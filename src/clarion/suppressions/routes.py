@@ -13,7 +13,7 @@ from clarion.suppressions.model import (
     fold_address,
     is_address,
 )
-from clarion.suppressions.wire import SuppressionIn, SuppressionOut, SuppressionQuery
+from clarion.suppressions.wire import SuppressedChannel, SuppressionIn, SuppressionOut, SuppressionQuery
 from clarion.vocabulary import Channel, Scope
 
 
@@ -57,7 +57,7 @@ async def create_suppression(call: Call, body: SuppressionIn) -> SuppressionOut:
 
 
 @operation("DELETE", "/v1/suppressions/{channel}/{address}", scope=Scope.MESSAGES_WRITE, status=204)
-async def delete_suppression(call: Call, channel: str, address: str) -> None:
+async def delete_suppression(call: Call, channel: SuppressedChannel, address: str) -> None:
     """Send to an address again."""
     is_valid = channel in SUPPRESSED_CHANNELS
     found = (

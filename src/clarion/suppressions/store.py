@@ -5,8 +5,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from clarion.clock import Millis
 from clarion.db.port import Connection, Row
-from clarion.db.query import Insert, sql
+from clarion.db.query import Insert, Query, sql
 from clarion.ids import EnvironmentId
 from clarion.suppressions.model import SUPPRESSED_CHANNELS, Suppression, SuppressionReason, list_address_forms
 from clarion.vocabulary import Channel
@@ -123,6 +124,37 @@ async def list_suppressions(
         **bound,
     )
     return [_suppression(row) for row in rows[:limit]], len(rows) > limit
+
+
+async def list_suppressions_after(
+    db: Connection,
+    environment_id: EnvironmentId,
+    filters: dict[str, str],
+    *,
+    after: tuple[Millis, str, str],
+    limit: int,
+) -> list[Suppression]:
+    """List suppressions behind a moment, an address and a channel, in that order; `filters` are values by column."""
+    rows = await db.fetch(
+        following_query(tuple(filters)),
+        environment_id=environment_id,
+        after_moment=after[0],
+        after_address=after[1],
+        after_channel=after[2],
+        limit=limit,
+        **filters,
+    )
+    return [_suppression(row) for row in rows]
+
+
+def following_query(filters: Sequence[str]) -> Query:
+    conditions = "".join(f" AND {name} = :{name}" for name in filters)
+    return sql(f"""
+        SELECT {_COLUMNS} FROM suppressions
+        WHERE environment_id = :environment_id
+        AND (created_at, address, channel) > (:after_moment, :after_address, :after_channel){conditions}
+        ORDER BY created_at, address, channel LIMIT :limit
+    """)
 
 
 async def delete_suppression(db: Connection, environment_id: EnvironmentId, channel: Channel, address: str) -> bool:

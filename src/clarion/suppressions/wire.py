@@ -1,16 +1,19 @@
 """Shapes of suppressed addresses."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.http.pages import PageNumber
-from clarion.http.wire import Wire, given
+from clarion.http.wire import DateTimeText, Wire, given, one_of
 from clarion.ids import id_text
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.suppressions.model import Suppression, SuppressionReason
 from clarion.vocabulary import Channel
+
+SuppressedChannel = Annotated[str, one_of(Literal["email", "sms"])]
+MAX_BULK = 1_000
 
 
 class SuppressionQuery(Wire):
@@ -27,6 +30,40 @@ class SuppressionIn(Wire):
     detail: Annotated[str, Meta(max_length=1000)] | None = None
 
 
+class AddressIn(Wire):
+    channel: Channel
+    address: Annotated[str, Meta(min_length=1, max_length=1000)]
+
+
+class SuppressionsIn(Wire):
+    suppressions: Annotated[list[SuppressionIn], Meta(min_length=1, max_length=MAX_BULK)]
+
+
+class AddressesIn(Wire):
+    suppressions: Annotated[list[AddressIn], Meta(min_length=1, max_length=MAX_BULK)]
+
+
+class SuppressionsAddedOut(Wire):
+    added: int
+    existing: int
+    """Those that were suppressed already, and addresses that are named again."""
+
+
+class SuppressionsRemovedOut(Wire):
+    removed: int
+    missing: int
+    """Those that were not suppressed, and addresses that are named again."""
+
+
+class SuppressionExportQuery(Wire):
+    """`after` is the `next` of the page before."""
+
+    channel: Channel | None = None
+    reason: SuppressionReason | None = None
+    after: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=10_000)] = 1_000
+
+
 class SuppressionOut(Wire):
     environment_id: str = field(name="_environmentId")
     channel: Channel
@@ -35,7 +72,7 @@ class SuppressionOut(Wire):
     provider_id: str | UnsetType = UNSET
     message_id: str | UnsetType = field(name="_messageId", default=UNSET)
     detail: str | UnsetType = UNSET
-    created_at: str
+    created_at: DateTimeText
 
     @classmethod
     def of(cls, one: Suppression, names: BuiltinNames) -> Self:
@@ -49,3 +86,10 @@ class SuppressionOut(Wire):
             detail=given(one.detail),
             created_at=iso_text(one.created_at),
         )
+
+
+class SuppressionExportOut(Wire):
+    """A page of an export, the oldest first; `next` is null on the last one."""
+
+    data: list[SuppressionOut]
+    next: str | None

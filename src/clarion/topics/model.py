@@ -31,6 +31,12 @@ class Member(Struct, frozen=True, kw_only=True):
     avatar: str | None
 
 
+class MemberCount(Struct, frozen=True):
+    people: int
+    is_capped: bool
+    """Whether there may be more."""
+
+
 class Subscription(Struct, frozen=True, kw_only=True):
     """One person in one topic. A person may have several subscriptions to a topic, with different identifiers."""
 

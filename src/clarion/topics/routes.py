@@ -1,17 +1,20 @@
 """Topics: create, read, change, list, delete, and who is subscribed to them."""
 
+from collections.abc import Sequence
+
 import msgspec
 
-from clarion.db.listing import Listing
+from clarion.db.listing import MAX_COUNT, Listing
 from clarion.errors import AlreadyExists, Invalid, NotFound
 from clarion.http.operation import Call, JsonResponse, Transaction, operation
 from clarion.http.pages import CursorPage, CursorQuery, list_cursor_page
 from clarion.http.wire import TopicKeyText, changes_of
-from clarion.ids import SubscriberKey, TopicKey
+from clarion.ids import SubscriberKey, TopicId, TopicKey
 from clarion.subscribers.store import get_subscriber
 from clarion.topics import actions, store, subscriptions
-from clarion.topics.model import MAX_SUBSCRIPTIONS_PER_CALL, subscription_identifier
+from clarion.topics.model import MAX_SUBSCRIPTIONS_PER_CALL, MemberCount, Topic, subscription_identifier
 from clarion.topics.wire import (
+    CountsQuery,
     CreateTopicQuery,
     MembersIn,
     SubscriberSubscriptionQuery,
@@ -29,6 +32,9 @@ from clarion.topics.wire import (
 )
 from clarion.vocabulary import OrderBy, Scope
 
+_LISTED_MEMBERS = 1_000
+"""How many members of each topic of a list are counted at most."""
+
 
 @operation("POST", "/v2/topics", scope=Scope.TOPICS_WRITE, status=(201, 200), query=CreateTopicQuery, body=TopicIn)
 async def create_topic(call: Call, query: CreateTopicQuery, body: TopicIn) -> JsonResponse[TopicOut]:
@@ -45,13 +51,17 @@ async def create_topic(call: Call, query: CreateTopicQuery, body: TopicIn) -> Js
 async def list_topics(call: Call, query: TopicQuery) -> CursorPage[TopicOut]:
     """List topics; `key` is matched whole, `name` contains the text, case sensitively."""
     listing = store.topics_listing(call.environment_id, key=query.key, name=query.name)
-    return await list_cursor_page(call.db, listing, query, lambda row: TopicOut.of(store.topic_of(row)))
+    page = await list_cursor_page(call.db, listing, query, store.topic_of)
+    counts = await _count_members(call, page.data, _LISTED_MEMBERS) if query.include_counts else {}
+    return page.with_data([TopicOut.of(one, counts.get(one.id)) for one in page.data])
 
 
-@operation("GET", "/v2/topics/{topicKey}", scope=Scope.TOPICS_READ)
-async def get_topic(call: Call, topic_key: TopicKey) -> TopicOut:
+@operation("GET", "/v2/topics/{topicKey}", scope=Scope.TOPICS_READ, query=CountsQuery, transaction=Transaction.SCAN)
+async def get_topic(call: Call, topic_key: TopicKey, query: CountsQuery) -> TopicOut:
     """Retrieve a topic."""
-    return TopicOut.of(await store.get_topic(call.db, call.environment_id, topic_key))
+    found = await store.get_topic(call.db, call.environment_id, topic_key)
+    counts = await _count_members(call, [found], MAX_COUNT) if query.include_counts else {}
+    return TopicOut.of(found, counts.get(found.id))
 
 
 @operation("PATCH", "/v2/topics/{topicKey}", scope=Scope.TOPICS_WRITE, body=TopicPatch)
@@ -129,6 +139,10 @@ async def get_topic_member(call: Call, topic_key: TopicKey, subscriber_key: Subs
     if not await subscriptions.list_subscription_ids(call.db, topic, [subscriber.id]):
         raise NotFound("Subscription", subscription_identifier(topic.key, subscriber.key))
     return TopicMemberOut.of(topic, subscriber.id, subscriber.key, call.organization_id)
+
+
+async def _count_members(call: Call, topics: Sequence[Topic], most: int) -> dict[TopicId, MemberCount]:
+    return await store.count_members(call.db, call.environment_id, [one.id for one in topics], most=most)
 
 
 def _wanted(body: MembersIn) -> list[SubscriberKey]:

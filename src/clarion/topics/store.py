@@ -1,6 +1,6 @@
 """SQL of topics."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound, StoreUnavailable
 from clarion.ids import EnvironmentId, TopicId, TopicKey, new_id
-from clarion.topics.model import Topic
+from clarion.topics.model import MemberCount, Topic
 
 _COLUMNS = "t.environment_id, t.id, t.key, t.name, t.created_at, t.updated_at"
 
@@ -35,6 +35,13 @@ UPDATE_TOPIC = sql("""
 """)
 DELETE_SUBSCRIPTIONS_OF_TOPIC = sql("""
     DELETE FROM topic_subscriptions WHERE environment_id = :environment_id AND topic_id = :topic_id
+""")
+# A person may have several subscriptions to a topic.
+COUNT_MEMBERS = sql("""
+    SELECT count(*) AS subscriptions, count(DISTINCT subscriber_id) AS people FROM (
+        SELECT subscriber_id FROM topic_subscriptions
+        WHERE environment_id = :environment_id AND topic_id = :topic_id ORDER BY subscriber_id LIMIT :most
+    ) AS members
 """)
 DELETE_TOPIC = sql("DELETE FROM topics WHERE environment_id = :environment_id AND id = :topic_id")
 
@@ -94,6 +101,18 @@ async def delete_topic(db: Connection, environment_id: EnvironmentId, topic_id: 
     """Delete a topic and its subscriptions."""
     for query in (DELETE_SUBSCRIPTIONS_OF_TOPIC, DELETE_TOPIC):
         await db.execute(query, environment_id=environment_id, topic_id=topic_id)
+
+
+async def count_members(
+    db: Connection, environment_id: EnvironmentId, ids: Sequence[TopicId], *, most: int
+) -> dict[TopicId, MemberCount]:
+    """Count the people of each topic, looking at up to `most` subscriptions of each."""
+    counts = {}
+    for topic_id in ids:
+        row = await db.fetch_one(COUNT_MEMBERS, environment_id=environment_id, topic_id=topic_id, most=most)
+        people, subscriptions = (0, 0) if row is None else (row["people"], row["subscriptions"])
+        counts[topic_id] = MemberCount(people, subscriptions >= most)
+    return counts
 
 
 def topics_listing(environment_id: EnvironmentId, *, key: str | None, name: str | None) -> Listing:

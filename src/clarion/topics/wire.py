@@ -1,15 +1,23 @@
 """Shapes of topics and subscriptions."""
 
 from collections.abc import Iterable
-from typing import Annotated, Self
+from typing import Annotated, Any, Literal, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.http.pages import CursorQuery
-from clarion.http.wire import TopicKeyText, Wire, given
+from clarion.http.wire import DateTimeText, TopicKeyText, Wire, given
 from clarion.ids import OrganizationId, SubscriberId, SubscriberKey, id_text
-from clarion.topics.model import MAX_SUBSCRIPTIONS_PER_CALL, Member, SubscribeOutcome, Subscription, Topic
+from clarion.topics.model import (
+    MAX_SUBSCRIPTIONS_PER_CALL,
+    Member,
+    MemberCount,
+    SubscribeOutcome,
+    Subscription,
+    Topic,
+)
+from clarion.topics.rules import Rule
 
 TopicName = Annotated[str, Meta(max_length=255)]
 
@@ -28,9 +36,16 @@ class CreateTopicQuery(Wire):
     fail_if_exists: bool = False
 
 
+class CountsQuery(Wire):
+    include_counts: bool = False
+    """Whether to count the members."""
+
+
 class TopicQuery(CursorQuery):
     key: str | None = None
     name: str | None = None
+    include_counts: bool = False
+    """Whether to count the members, up to 1000 of each topic."""
 
 
 class TopicSubscriptionQuery(CursorQuery):
@@ -70,21 +85,27 @@ class TopicOut(Wire):
     id: str = field(name="_id")
     key: str
     name: str | UnsetType = UNSET
-    created_at: str
-    updated_at: str
+    created_at: DateTimeText
+    updated_at: DateTimeText
+    member_count: int | UnsetType = UNSET
+    """How many people are subscribed; absent unless `includeCounts` is set."""
+    member_count_capped: bool | UnsetType = UNSET
+    """Whether there may be more members than were counted."""
 
     @classmethod
-    def of(cls, topic: Topic) -> Self:
+    def of(cls, topic: Topic, count: MemberCount | None = None) -> Self:
         return cls(
             id=id_text(topic.id),
             key=topic.key,
             name=given(topic.name),
             created_at=iso_text(topic.created_at),
             updated_at=iso_text(topic.updated_at),
+            member_count=UNSET if count is None else count.people,
+            member_count_capped=UNSET if count is None else count.is_capped,
         )
 
 
-class MemberOut(Wire):
+class TopicSubscriberOut(Wire):
     id: str = field(name="_id")
     subscriber_id: str
     avatar: str | None
@@ -104,14 +125,34 @@ class MemberOut(Wire):
         )
 
 
+class SubscriptionRuleOut(Wire):
+    """Whether the workflows that are named, and those with one of the tags, reach the person through the topic."""
+
+    workflow_ids: list[str]
+    tags: list[str]
+    enabled: bool
+    condition: dict[str, Any] | bool | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, rule: Rule) -> Self:
+        return cls(
+            workflow_ids=rule.filter.workflow_ids,
+            tags=rule.filter.tags,
+            enabled=rule.enabled,
+            condition=given(rule.condition),
+        )
+
+
 class SubscriptionOut(Wire):
     id: str = field(name="_id")
     identifier: str
     name: str | UnsetType = UNSET
     topic: TopicOut
-    subscriber: MemberOut
-    created_at: str
-    updated_at: str
+    subscriber: TopicSubscriberOut
+    rules: list[SubscriptionRuleOut] | UnsetType = UNSET
+    """What the person decided about workflows of this topic; the first rule that names a workflow decides."""
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
     @classmethod
     def of(cls, subscription: Subscription) -> Self:
@@ -120,7 +161,8 @@ class SubscriptionOut(Wire):
             identifier=subscription.identifier,
             name=given(subscription.name),
             topic=TopicOut.of(subscription.topic),
-            subscriber=MemberOut.of(subscription.member),
+            subscriber=TopicSubscriberOut.of(subscription.member),
+            rules=[SubscriptionRuleOut.of(one) for one in subscription.rules] or UNSET,
             created_at=iso_text(subscription.created_at),
             updated_at=iso_text(subscription.updated_at),
         )
@@ -128,7 +170,7 @@ class SubscriptionOut(Wire):
 
 class SubscriptionErrorOut(Wire):
     subscriber_id: str
-    code: str
+    code: Literal["SUBSCRIBER_NOT_FOUND", "SUBSCRIPTION_NOT_FOUND"]
     message: str
 
 

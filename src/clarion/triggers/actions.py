@@ -1,7 +1,6 @@
 """Accepting triggers: they are checked, normalised and stored before the response."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct, UnsetType
@@ -38,6 +37,7 @@ from clarion.triggers.model import (
     Recipients,
     TopicTarget,
     Trigger,
+    TriggerOutcome,
     TriggerState,
     make_transaction_key,
 )
@@ -46,13 +46,6 @@ from clarion.triggers.wire import TopicRecipientIn
 from clarion.work import WorkBudget, spending
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_reference
-
-
-class TriggerOutcome(StrEnum):
-    PROCESSED = "processed"
-    NOT_ACTIVE = "trigger_not_active"
-    NO_STEPS = "no_workflow_steps_defined"
-    NO_ACTIVE_STEPS = "no_workflow_active_steps_defined"
 
 
 class TriggerRequest(Struct, frozen=True, kw_only=True):

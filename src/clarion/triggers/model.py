@@ -28,6 +28,15 @@ MAX_EVENTS = 100
 MAX_PAYLOAD_BYTES = 256 * 1024
 
 
+class TriggerOutcome(StrEnum):
+    PROCESSED = "processed"
+    NOT_ACTIVE = "trigger_not_active"
+    NO_STEPS = "no_workflow_steps_defined"
+    NO_ACTIVE_STEPS = "no_workflow_active_steps_defined"
+    ERROR = "error"
+    """Only in the result of a bulk trigger: this one was refused."""
+
+
 class TriggerState(StrEnum):
     QUEUED = "queued"
     """For people of one lane, who have no runs yet."""

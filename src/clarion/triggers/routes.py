@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from clarion.bus import Signal
-from clarion.contexts import read_contexts
 from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, Services, operation
 from clarion.metrics.measures import Duplicate
 from clarion.rate_limits import LimitCategory
 from clarion.triggers import actions
-from clarion.triggers.recipients import read_actor, read_recipients
-from clarion.triggers.wire import BroadcastIn, BulkTriggerIn, TriggerIn, TriggerOut
+from clarion.triggers.model import TriggerOutcome
+from clarion.triggers.reading import read_request
+from clarion.triggers.wire import BroadcastIn, BulkTriggerIn, TriggerIn, TriggerResultOut
 from clarion.vocabulary import Scope
 
 
@@ -27,7 +27,7 @@ from clarion.vocabulary import Scope
     batched=True,
     limit=LimitCategory.TRIGGER,
 )
-async def trigger_event(calls: Sequence[Call], bodies: Sequence[TriggerIn]) -> list[TriggerOut | RequestError]:
+async def trigger_event(calls: Sequence[Call], bodies: Sequence[TriggerIn]) -> list[TriggerResultOut | RequestError]:
     """Trigger a workflow for people, topics or both; the answer comes when the trigger is durable."""
     return [_out_or_refusal(one) for one in await _accept(calls, bodies)]
 
@@ -42,7 +42,7 @@ async def trigger_event(calls: Sequence[Call], bodies: Sequence[TriggerIn]) -> l
     limit=LimitCategory.TRIGGER,
     items=lambda body: len(body.events),
 )
-async def trigger_events(call: Call, body: BulkTriggerIn) -> list[TriggerOut]:
+async def trigger_events(call: Call, body: BulkTriggerIn) -> list[TriggerResultOut]:
     """Trigger up to 100 events; each has its own result, in the order given."""
     return [_out_or_error(one) for one in await _accept([call] * len(body.events), body.events)]
 
@@ -56,7 +56,7 @@ async def trigger_events(call: Call, body: BulkTriggerIn) -> list[TriggerOut]:
     body_limit=LARGE_BODY,
     limit=LimitCategory.TRIGGER,
 )
-async def broadcast_event(call: Call, body: BroadcastIn) -> TriggerOut:
+async def broadcast_event(call: Call, body: BroadcastIn) -> TriggerResultOut:
     """Trigger a workflow for every subscriber of the environment."""
     (outcome,) = await _accept([call], [body])
     if isinstance(outcome, RequestError):
@@ -85,33 +85,23 @@ def _announce(services: Services, accepted: actions.AcceptedTriggers) -> None:
 
 def _read(call: Call, body: TriggerIn | BroadcastIn) -> actions.TriggerRequest | Invalid:
     try:
-        return actions.TriggerRequest(
-            environment_id=call.environment_id,
-            name=body.name,
-            wanted=read_recipients(body.to) if isinstance(body, TriggerIn) else None,
-            payload=body.payload or {},
-            overrides=body.overrides,
-            transaction=body.transaction_id,
-            actor=read_actor(body.actor),
-            contexts=read_contexts(body.context) if body.context else None,
-            trace=call.trace,
-        )
+        return read_request(call.environment_id, body, call.trace)
     except Invalid as refusal:
         return refusal
 
 
-def _out_or_refusal(outcome: actions.Accepted | Invalid | PayloadInvalid) -> TriggerOut | RequestError:
+def _out_or_refusal(outcome: actions.Accepted | Invalid | PayloadInvalid) -> TriggerResultOut | RequestError:
     return _out(outcome) if isinstance(outcome, actions.Accepted) else outcome
 
 
-def _out_or_error(outcome: actions.Accepted | Invalid | PayloadInvalid) -> TriggerOut:
+def _out_or_error(outcome: actions.Accepted | Invalid | PayloadInvalid) -> TriggerResultOut:
     if isinstance(outcome, actions.Accepted):
         return _out(outcome)
-    return TriggerOut(acknowledged=True, status="error", error=[outcome.message])
+    return TriggerResultOut(acknowledged=True, status=TriggerOutcome.ERROR, error=[outcome.message])
 
 
-def _out(accepted: actions.Accepted) -> TriggerOut:
-    return TriggerOut(
+def _out(accepted: actions.Accepted) -> TriggerResultOut:
+    return TriggerResultOut(
         acknowledged=True,
         status=accepted.outcome,
         transaction_id=accepted.transaction,

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.environments.configuration import CONFIGURATION_VERSION
@@ -30,9 +29,13 @@ _INSERTED = (
     *("environment_id", "id", "transaction_key", "workflow_id", "version_id", "payload", "overrides"),
     *("created_at", "state", "priority", "lane", "recipients", "context"),
 )
+_TYPES = (
+    *("uuid", "uuid", "text", "uuid", "uuid", "text", "text"),
+    *("bigint", "text", "smallint", "smallint", "text", "text"),
+)
 _ONCE = "ON CONFLICT (environment_id, transaction_key) DO NOTHING"
-TRIGGERS = Insert("triggers", *_INSERTED, on_conflict=_ONCE)
-TRACED_TRIGGERS = Insert("triggers", *_INSERTED, "trace_context", on_conflict=_ONCE)
+TRIGGERS = Insert("triggers", *_INSERTED, on_conflict=_ONCE, types=_TYPES)
+TRACED_TRIGGERS = Insert("triggers", *_INSERTED, "trace_context", on_conflict=_ONCE, types=(*_TYPES, "text"))
 # In one statement, so that a trigger that is to be split is seen together with a later one for its people. Waiting
 # for another worker that is splitting it keeps the order of each person's triggers; only the rest of a large crowd is
 # skipped while another worker splits it.
@@ -174,8 +177,8 @@ def _row(one: Trigger) -> tuple[Any, ...]:
 
 async def claim_triggers(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Trigger]:
     """The next triggers of the lanes and the next ones to be split, in order; the caller holds the lanes."""
-    rows = await db.fetch(CLAIM_TRIGGERS, environment_id=environment_id, limit=limit, **lanes.parameters)
-    return _in_order([trigger_of(row) for row in rows], limit)
+    rows = await db.fetch_values(CLAIM_TRIGGERS, environment_id=environment_id, limit=limit, **lanes.parameters)
+    return _in_order([_read_trigger(row) for row in rows], limit)
 
 
 async def list_waiting(
@@ -350,20 +353,26 @@ def part_of(row: Row) -> Part:
 
 
 def trigger_of(row: Row) -> Trigger:
-    recipients, position = row["recipients"], row["position"]
+    """The trigger of a row that begins with the columns above."""
+    return _read_trigger(tuple(row.values()))
+
+
+def _read_trigger(values: Sequence[Any]) -> Trigger:
+    environment_id, trigger_id, transaction_key, workflow_id, version_id = values[:5]
+    payload, overrides, created_at, state, priority, lane, recipients, position, context = values[5:14]
     return Trigger(
-        environment_id=row["environment_id"],
-        id=row["id"],
-        transaction_key=row["transaction_key"],
-        workflow_id=row["workflow_id"],
-        version_id=row["version_id"],
-        payload=json_value(row["payload"]),
-        overrides=json_value(row["overrides"]),
-        contexts=json_value(row["context"]),
-        created_at=Millis(row["created_at"]),
-        state=TriggerState(row["state"]),
-        priority=Priority(row["priority"]),
-        lane=row["lane"],
+        environment_id=environment_id,
+        id=trigger_id,
+        transaction_key=transaction_key,
+        workflow_id=workflow_id,
+        version_id=version_id,
+        payload=json_value(payload),
+        overrides=json_value(overrides),
+        contexts=json_value(context),
+        created_at=created_at,
+        state=TriggerState(state),
+        priority=Priority(priority),
+        lane=lane,
         recipients=Recipients() if recipients is None else decode_recipients(recipients),
         position=None if position is None else decode_position(position),
     )

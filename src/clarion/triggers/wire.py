@@ -1,11 +1,13 @@
 """Shapes of triggers."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from clarion.http.wire import CheckedText, SubscriberKeyText, Wire
-from clarion.triggers.model import MAX_EVENTS
+from clarion.http.contexts import ContextsIn
+from clarion.http.wire import CheckedText, SubscriberKeyText, Wire, one_of
+from clarion.subscribers.wire import SubscriberIn
+from clarion.triggers.model import MAX_EVENTS, MAX_RECIPIENTS, TriggerOutcome
 
 
 class TransactionText(CheckedText):
@@ -19,8 +21,17 @@ class TransactionText(CheckedText):
 
 
 class TopicRecipientIn(Wire):
+    type: Annotated[Any, one_of(Literal["Topic"])] = UNSET
     topic_key: Annotated[str, Meta(min_length=1, max_length=255)]
     exclude: Annotated[list[SubscriberKeyText], Meta(max_length=100)] | UnsetType = UNSET
+
+
+_Recipient = Annotated[Any, one_of(SubscriberKeyText, SubscriberIn, TopicRecipientIn)]
+_Recipients = Annotated[list[_Recipient], Meta(min_length=1, max_length=MAX_RECIPIENTS)]
+RecipientsIn = Annotated[Any, one_of(SubscriberKeyText, SubscriberIn, TopicRecipientIn, _Recipients)]
+"""Checked by `read_recipients`."""
+ActorIn = Annotated[Any, one_of(SubscriberKeyText, SubscriberIn, None)]
+"""Checked by `read_actor`."""
 
 
 class TriggerIn(Wire):
@@ -34,12 +45,12 @@ class TriggerIn(Wire):
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=512)]
-    to: Any
+    to: RecipientsIn
     payload: dict[str, Any] | None = None
     overrides: dict[str, Any] | None = None
     transaction_id: TransactionText | None = None
-    actor: Any = None
-    context: dict[str, Any] | None = None
+    actor: ActorIn = None
+    context: ContextsIn | None = None
 
 
 class BroadcastIn(Wire):
@@ -47,16 +58,16 @@ class BroadcastIn(Wire):
     payload: dict[str, Any] | None = None
     overrides: dict[str, Any] | None = None
     transaction_id: TransactionText | None = None
-    actor: Any = None
-    context: dict[str, Any] | None = None
+    actor: ActorIn = None
+    context: ContextsIn | None = None
 
 
 class BulkTriggerIn(Wire):
     events: Annotated[list[TriggerIn], Meta(min_length=1, max_length=MAX_EVENTS)]
 
 
-class TriggerOut(Wire):
+class TriggerResultOut(Wire):
     acknowledged: bool
-    status: str
+    status: TriggerOutcome
     transaction_id: str | UnsetType = UNSET
     error: list[str] | UnsetType = UNSET

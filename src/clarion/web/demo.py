@@ -4,6 +4,7 @@ import itertools
 
 from msgspec import Struct
 
+from clarion.audit.model import SERVICE
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.environments.model import Environment
@@ -11,11 +12,12 @@ from clarion.environments.store import list_environments
 from clarion.errors import AlreadyExists, NotFound, RequestError
 from clarion.ids import EnvironmentId, SubscriberKey, TransactionKey, WorkflowKey
 from clarion.integrations.store import list_integrations
-from clarion.triggers.actions import Accepted, TriggerOutcome, TriggerRequest, accept_triggers
-from clarion.triggers.model import Person
+from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
+from clarion.triggers.model import Person, TriggerOutcome
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 from clarion.workflows.actions import create_workflow
+from clarion.workflows.history import VersionOrigin
 from clarion.workflows.step_wire import StepIn, StepKind
 from clarion.workflows.steps import build_steps
 from clarion.workflows.store import find_workflow
@@ -85,7 +87,8 @@ async def trigger_demo(db: Connection, now: Millis) -> TransactionKey:
 
 async def _create_workflow(db: Connection, environment_id: EnvironmentId, now: Millis) -> None:
     fields = {"key": WORKFLOW_KEY, "name": "Demo", "description": "Made by the demo page", "tags": ["demo"]}
-    await create_workflow(db, environment_id, fields, {"steps": build_steps([_STEP], (), now)}, now)
+    content = {"steps": build_steps([_STEP], (), now)}
+    await create_workflow(db, environment_id, fields, content, now, VersionOrigin(actor=SERVICE))
 
 
 def _check(accepted: Accepted) -> TransactionKey:

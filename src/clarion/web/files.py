@@ -12,8 +12,13 @@ Pages = dict[str, Callable[[], StaticPage]]
 Headers = tuple[tuple[bytes, bytes], ...]
 
 _SCRIPT = b"text/javascript; charset=utf-8"
-_TYPES = {".js": _SCRIPT, ".css": b"text/css; charset=utf-8", ".html": b"text/html; charset=utf-8"}
-_NO_SNIFFING = (b"x-content-type-options", b"nosniff")
+_TYPES = {
+    ".js": _SCRIPT,
+    ".css": b"text/css; charset=utf-8",
+    ".html": b"text/html; charset=utf-8",
+    ".txt": b"text/plain; charset=utf-8",
+}
+NO_SNIFFING = (b"x-content-type-options", b"nosniff")
 _NOT_BUILT = (
     b"The inbox element was not built: run `make web` in a checkout of Clarion and start it again, "
     b"or install a released package.\n"
@@ -25,7 +30,7 @@ _INBOX_HEADERS: Headers = (
     (b"access-control-allow-origin", b"*"),
     (b"cross-origin-resource-policy", b"cross-origin"),
     (b"cache-control", b"public, max-age=300, stale-while-revalidate=86400"),
-    _NO_SNIFFING,
+    NO_SNIFFING,
 )
 
 # The page forbids all that the element must not need: inline code and styles, and texts that are taken for HTML.
@@ -37,7 +42,7 @@ _DEMO_HEADERS: Headers = (
     (b"content-security-policy", _DEMO_POLICY),
     (b"cache-control", b"no-cache"),
     (b"referrer-policy", b"no-referrer"),
-    _NO_SNIFFING,
+    NO_SNIFFING,
 )
 
 
@@ -51,15 +56,15 @@ def demo_pages(folder: Path = FOLDER) -> Pages:
 
 
 def _reader(path: Path, headers: Headers) -> Callable[[], StaticPage]:
-    return partial(_read_once, path, headers, {})
+    return partial(read_page, path, headers, {}, missing=_NOT_BUILT)
 
 
-def _read_once(path: Path, headers: Headers, read: dict[Path, StaticPage]) -> StaticPage:
-    """The page of a file; one that is missing is looked for again the next time."""
+def read_page(path: Path, headers: Headers, read: dict[Path, StaticPage], *, missing: bytes) -> StaticPage:
+    """The page of a file, which is read once; one that is missing is looked for again the next time."""
     if path not in read:
         try:
             body, compressed = path.read_bytes(), path.with_name(f"{path.name}.gz").read_bytes()
         except FileNotFoundError:
-            return StaticPage(b"text/plain; charset=utf-8", _NOT_BUILT, 404, (_NO_SNIFFING,))
+            return StaticPage(b"text/plain; charset=utf-8", missing, 404, (NO_SNIFFING,))
         read[path] = StaticPage(_TYPES[path.suffix], body, headers=headers, compressed=compressed, etag=make_etag(body))
     return read[path]

@@ -11,7 +11,16 @@ from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, new_id
 from clarion.vault import Vault
 from clarion.webhooks import store
-from clarion.webhooks.model import Attempt, Delivery, DeliveryStatus, Endpoint, EventType, enable, new_secret
+from clarion.webhooks.model import (
+    Attempt,
+    Delivery,
+    DeliveryStatus,
+    Endpoint,
+    EventType,
+    append_to_log,
+    enable,
+    new_secret,
+)
 from clarion.webhooks.model import rotate_secrets as next_secrets
 
 MAX_ENDPOINTS = 50
@@ -112,6 +121,7 @@ async def insert_test_delivery(
         error_text=attempt.error,
         created_at=now,
         updated_at=now,
+        attempt_log=append_to_log(None, attempt, now),
     )
     event = store.event_row(endpoint.environment_id, event_id, delivery.type, payload, now)
     await store.insert_events(db, [event], [store.delivery_row(delivery)])

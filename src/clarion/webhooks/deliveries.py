@@ -19,7 +19,7 @@ from clarion.environments.configuration import raise_configuration_version
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
 from clarion.vault import Vault
 from clarion.webhooks.auditing import record_disabled
-from clarion.webhooks.model import DISABLE_AFTER, Attempt, DeliveryStatus, Endpoint, next_attempt_at
+from clarion.webhooks.model import DISABLE_AFTER, Attempt, DeliveryStatus, Endpoint, append_to_log, next_attempt_at
 from clarion.webhooks.store import endpoint_of
 
 LEASE = Millis(60 * SECOND)
@@ -59,13 +59,13 @@ CLAIM_DELIVERIES = sql("""
 """)
 LIST_PAYLOADS = sql("SELECT id, payload FROM webhook_events WHERE environment_id = :environment_id AND id {any:ids}")
 LIST_ATTEMPTS = sql("""
-    SELECT id, attempt FROM webhook_deliveries
+    SELECT id, attempt, attempt_log FROM webhook_deliveries
     WHERE environment_id = :environment_id AND id {any:ids} AND status = 'queued' {for_update}
 """)
 RECORD_DELIVERY = sql("""
     UPDATE webhook_deliveries
     SET status = :status, due_at = :due_at, response_status = :response_status, error_text = :error_text,
-        updated_at = :now
+        attempt_log = :attempt_log, updated_at = :now
     WHERE environment_id = :environment_id AND id = :id
 """)
 MARK_WORKING = sql("""
@@ -138,11 +138,17 @@ async def record_attempts(
     """Record the results of attempts, and update their endpoints."""
     ids = sorted(one.id for one in attempts)
     rows = await db.fetch(LIST_ATTEMPTS, environment_id=environment_id, ids=ids)
-    numbers = {row["id"]: row["attempt"] for row in rows}
-    ours = {one: attempt for one, attempt in attempts.items() if numbers.get(one.id) == one.number}
+    stored = {row["id"]: row for row in rows}
+    ours = {
+        one: attempt
+        for one, attempt in attempts.items()
+        if one.id in stored and stored[one.id]["attempt"] == one.number
+    }
     if not ours:
         return
-    await db.execute_many(RECORD_DELIVERY, [_row(delivery, attempt, now) for delivery, attempt in ours.items()])
+    logs = {one: append_to_log(stored[one.id]["attempt_log"], attempt, now) for one, attempt in ours.items()}
+    recorded = [{**_row(one, attempt, now), "attempt_log": logs[one]} for one, attempt in ours.items()]
+    await db.execute_many(RECORD_DELIVERY, recorded)
     by_endpoint: defaultdict[WebhookEndpointId, list[Attempt]] = defaultdict(list)
     for delivery, attempt in ours.items():
         if delivery.payload is not None:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+import msgspec
 from msgspec import Struct
 
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
+from clarion.jsontext import json_text
 from clarion.randomness import random_bytes
 from clarion.secret import Secret
 
@@ -24,6 +26,9 @@ DISABLE_AFTER = Millis(5 * DAY)
 """An endpoint that fails for this long is disabled."""
 ROTATION_OVERLAP = DAY
 """How long the previous secret signs beside the new one."""
+
+MAX_LOGGED = 30
+"""Attempts in the log of a delivery: those of three rounds."""
 
 _GONE = 410
 _SECRET_BYTES = 32
@@ -124,6 +129,16 @@ class Endpoint:
         return [one.key for one in self.secrets if one.until is None or one.until > now]
 
 
+class LoggedAttempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An attempt as the log of its delivery has it."""
+
+    at: Millis
+    """When it ended."""
+    milliseconds: int = 0
+    status: int | None = None
+    error: str | None = None
+
+
 class Delivery(Struct, frozen=True, kw_only=True):
     """The delivery of an event to one endpoint, with the response to its last attempt."""
 
@@ -140,6 +155,8 @@ class Delivery(Struct, frozen=True, kw_only=True):
     error_text: str | None
     created_at: Millis
     updated_at: Millis
+    attempt_log: str | None = None
+    """JSON array of the newest attempts, those before a replay included; None before the first."""
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -148,6 +165,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
     error: str | None = None
     status: int | None = None
     retry_after_seconds: int | None = None
+    milliseconds: int = 0
+    """How long the receiver took."""
 
     @property
     def is_success(self) -> bool:
@@ -156,6 +175,18 @@ class Attempt(Struct, frozen=True, kw_only=True):
     @property
     def is_gone(self) -> bool:
         return self.status == _GONE
+
+
+def read_log(text: str | None) -> list[LoggedAttempt]:
+    return [] if text is None else _decode_log(text)
+
+
+def append_to_log(text: str | None, attempt: Attempt, now: Millis) -> str:
+    """Return the log with one more attempt; the oldest are dropped."""
+    logged = LoggedAttempt(
+        at=now, milliseconds=attempt.milliseconds, status=attempt.status, error=attempt.error and attempt.error[:500]
+    )
+    return json_text([*read_log(text), logged][-MAX_LOGGED:])
 
 
 def new_secret() -> SigningSecret:
@@ -182,3 +213,6 @@ def next_attempt_at(number: int, attempt: Attempt, now: Millis) -> Millis | None
     # Jitter keeps the retries after one outage from arriving together.
     delay = RETRY_DELAYS[number - 1] * random.uniform(1, 1.2)  # noqa: S311 - not a secret
     return Millis(now + max(int(delay), (attempt.retry_after_seconds or 0) * SECOND))
+
+
+_decode_log = msgspec.json.Decoder(list[LoggedAttempt]).decode

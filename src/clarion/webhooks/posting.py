@@ -1,7 +1,10 @@
 """Posts events to their receivers, signed by the Standard Webhooks scheme."""
 
+import time
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from clarion.clock import SECOND, Millis
 from clarion.ids import WebhookEventId, id_text
@@ -33,6 +36,12 @@ async def post_event(
         headers={"Content-Type": "application/json", **headers, **named},
         auth={"webhook-signature": sign(named, content, endpoint.signing_keys(now))},
     )
+    started = time.perf_counter()
+    attempt = await _call(gateway, request)
+    return replace(attempt, milliseconds=int((time.perf_counter() - started) * 1000))
+
+
+async def _call(gateway: ProviderGateway, request: ProviderRequest) -> Attempt:
     try:
         answer = await gateway.call(request)
     except SendFailure as failure:

@@ -26,19 +26,19 @@ from clarion.webhooks.wire import (
     EndpointIn,
     EndpointOut,
     EndpointPatch,
+    EndpointSecretOut,
     EndpointUrl,
-    EventTypeOut,
+    EventTypeInfoOut,
     NewEndpointOut,
     ReplayIn,
-    ReplayOut,
-    SecretOut,
+    ReplayResultOut,
 )
 
 
 @operation("GET", "/v1/webhooks/event-types", scope=Scope.WEBHOOKS_READ)
-async def list_event_types(_: Call) -> list[EventTypeOut]:
+async def list_event_types(_: Call) -> list[EventTypeInfoOut]:
     """List the events that endpoints can listen to."""
-    return [EventTypeOut(type=one, description=EVENT_DESCRIPTIONS[one]) for one in EventType]
+    return [EventTypeInfoOut(type=one, description=EVENT_DESCRIPTIONS[one]) for one in EventType]
 
 
 async def _check_new_url(call: DetachedCall, body: EndpointIn) -> None:
@@ -109,7 +109,7 @@ async def delete_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId) ->
 
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/rotate-secret", scope=Scope.WEBHOOKS_WRITE)
-async def rotate_webhook_secret(call: Call, endpoint_id: WebhookEndpointId) -> SecretOut:
+async def rotate_webhook_secret(call: Call, endpoint_id: WebhookEndpointId) -> EndpointSecretOut:
     """Give an endpoint a new secret, shown only here; for 24 hours the previous one signs as well."""
     before = await _get_endpoint(call, endpoint_id, for_update=True)
     changed = await actions.rotate_secret(
@@ -117,7 +117,7 @@ async def rotate_webhook_secret(call: Call, endpoint_id: WebhookEndpointId) -> S
     )
     await _record(call, Action.WEBHOOK_ENDPOINT_ROTATE_SECRET, before=before, after=changed)
     until = changed.secrets[1].until or call.now
-    return SecretOut(secret=changed.secret.reveal(), previous_until=iso_text(until))
+    return EndpointSecretOut(secret=changed.secret.reveal(), previous_until=iso_text(until))
 
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/test", scope=Scope.WEBHOOKS_WRITE, transaction=Transaction.NONE)
@@ -155,6 +155,15 @@ async def list_webhook_deliveries(
     return await list_cursor_page(call.db, listing, query, lambda row: DeliveryOut.of(store.delivery_of(row)))
 
 
+@operation("GET", "/v1/webhooks/endpoints/{endpointId}/deliveries/{deliveryId}", scope=Scope.WEBHOOKS_READ)
+async def get_webhook_delivery(
+    call: Call, endpoint_id: WebhookEndpointId, delivery_id: WebhookDeliveryId
+) -> DeliveryOut:
+    """Retrieve a delivery with its attempts."""
+    await _get_endpoint(call, endpoint_id)
+    return DeliveryOut.of(await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id))
+
+
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/deliveries/{deliveryId}/replay", scope=Scope.WEBHOOKS_WRITE)
 async def replay_webhook_delivery(
     call: Call, endpoint_id: WebhookEndpointId, delivery_id: WebhookDeliveryId
@@ -167,15 +176,15 @@ async def replay_webhook_delivery(
 
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/replay", scope=Scope.WEBHOOKS_WRITE, body=ReplayIn)
-async def replay_webhook_deliveries(call: Call, endpoint_id: WebhookEndpointId, body: ReplayIn) -> ReplayOut:
+async def replay_webhook_deliveries(call: Call, endpoint_id: WebhookEndpointId, body: ReplayIn) -> ReplayResultOut:
     """Deliver all events since a moment again, a thousand per call, the oldest first."""
     endpoint = await _get_endpoint(call, endpoint_id)
     start = store.first_delivery(body.since.moment)
     start = start if body.after is None else max(start, body.after.id)
     found, has_more = await actions.replay_since(call.db, endpoint, after=start, status=body.status, now=call.now)
     if not found:
-        return ReplayOut(replayed=0, has_more=False)
-    return ReplayOut(replayed=len(found), has_more=has_more, last=id_text(found[-1]))
+        return ReplayResultOut(replayed=0, has_more=False)
+    return ReplayResultOut(replayed=len(found), has_more=has_more, last=id_text(found[-1]))
 
 
 async def _check_url(call: DetachedCall, url: EndpointUrl) -> None:

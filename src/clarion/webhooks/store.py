@@ -65,7 +65,7 @@ EVENT_PEOPLE = Insert("webhook_event_people", "environment_id", "subscriber_id",
 DELIVERIES = Insert(
     "webhook_deliveries",
     *("environment_id", "id", "endpoint_id", "event_id", "status", "attempt", "due_at"),
-    *("response_status", "error_text", "created_at", "updated_at"),
+    *("response_status", "error_text", "created_at", "updated_at", "attempt_log"),
 )
 LIST_MESSAGES = sql("""
     SELECT m.id, m.notification_id, m.job_id, m.workflow_id, m.subscriber_id, m.channel, m.provider_id, m.status,
@@ -80,7 +80,7 @@ LIST_MESSAGES = sql("""
 
 _COLUMNS = """
     t.environment_id, t.id, t.endpoint_id, t.event_id, e.type, e.payload, t.status, t.attempt, t.due_at,
-    t.response_status, t.error_text, t.created_at, t.updated_at
+    t.response_status, t.error_text, t.created_at, t.updated_at, t.attempt_log
 """
 _SOURCE = """
     webhook_deliveries AS t
@@ -188,14 +188,14 @@ def queued_row(
 ) -> tuple[Any, ...]:
     """Return the row of a delivery that is due at once."""
     delivery_id = new_id(now)
-    return environment_id, delivery_id, endpoint_id, event_id, DeliveryStatus.QUEUED, 0, now, None, None, now, now
+    return environment_id, delivery_id, endpoint_id, event_id, DeliveryStatus.QUEUED, 0, now, None, None, now, now, None
 
 
 def delivery_row(delivery: Delivery) -> tuple[Any, ...]:
     one = delivery
     return (
         *(one.environment_id, one.id, one.endpoint_id, one.event_id, one.status, one.attempt, one.due_at),
-        *(one.response_status, one.error_text, one.created_at, one.updated_at),
+        *(one.response_status, one.error_text, one.created_at, one.updated_at, one.attempt_log),
     )
 
 
@@ -222,7 +222,7 @@ def filter_deliveries(
     if status is not None:
         parameters["status"] = status
         where += " AND t.status = :status"
-    weight = add_lengths("e.payload", "t.error_text")
+    weight = add_lengths("e.payload", "t.error_text", "t.attempt_log")
     return Listing(columns=_COLUMNS, source=_SOURCE, where=where, parameters=parameters, weight=weight)
 
 

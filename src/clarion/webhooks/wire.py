@@ -7,12 +7,12 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.clock import iso_text
 from clarion.db.port import Row
 from clarion.http.pages import CursorQuery
-from clarion.http.wire import CheckedText, IdText, MomentText, Wire, given
+from clarion.http.wire import CheckedText, DateTimeText, IdText, MomentText, Wire, given
 from clarion.ids import id_text
 from clarion.jsontext import json_value
 from clarion.providers.builtin.names import BUILTIN
 from clarion.vocabulary import Channel, MessageStatus
-from clarion.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventType
+from clarion.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventType, LoggedAttempt, read_log
 
 
 class EndpointUrl(CheckedText):
@@ -63,9 +63,9 @@ class EndpointOut(Wire):
     event_types: list[EventType]
     active: bool
     disabled_reason: str | UnsetType = UNSET
-    failing_since: str | UnsetType = UNSET
-    created_at: str
-    updated_at: str
+    failing_since: DateTimeText | UnsetType = UNSET
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> Self:
@@ -80,19 +80,39 @@ class NewEndpointOut(EndpointOut):
         return cls(**_endpoint(endpoint), secret=endpoint.secret.reveal())
 
 
-class SecretOut(Wire):
+class EndpointSecretOut(Wire):
     secret: str
-    previous_until: str
+    previous_until: DateTimeText
     """When the previous secret stops signing."""
 
 
-class EventTypeOut(Wire):
+class EventTypeInfoOut(Wire):
     type: EventType
     description: str
 
 
 class DeliveriesQuery(CursorQuery):
     status: DeliveryStatus | None = None
+
+
+class AttemptOut(Wire):
+    """One attempt to deliver an event."""
+
+    at: DateTimeText
+    milliseconds: int
+    response_status: int | UnsetType = UNSET
+    """Absent if the receiver did not answer."""
+    error_text: str | UnsetType = UNSET
+    """Absent if the receiver took the event."""
+
+    @classmethod
+    def of(cls, one: LoggedAttempt) -> Self:
+        return cls(
+            at=iso_text(one.at),
+            milliseconds=one.milliseconds,
+            response_status=given(one.status),
+            error_text=given(one.error),
+        )
 
 
 class DeliveryOut(Wire):
@@ -104,11 +124,13 @@ class DeliveryOut(Wire):
     payload: dict[str, Any]
     status: DeliveryStatus
     attempts: int
-    next_attempt_at: str | UnsetType = UNSET
+    next_attempt_at: DateTimeText | UnsetType = UNSET
     response_status: int | UnsetType = UNSET
     error_text: str | UnsetType = UNSET
-    created_at: str
-    updated_at: str
+    attempt_log: list[AttemptOut]
+    """The newest 30 attempts, the oldest first, with those before a replay."""
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
     @classmethod
     def of(cls, delivery: Delivery) -> Self:
@@ -123,6 +145,7 @@ class DeliveryOut(Wire):
             next_attempt_at=UNSET if delivery.due_at is None else iso_text(delivery.due_at),
             response_status=given(delivery.response_status),
             error_text=given(delivery.error_text),
+            attempt_log=[AttemptOut.of(one) for one in read_log(delivery.attempt_log)],
             created_at=iso_text(delivery.created_at),
             updated_at=iso_text(delivery.updated_at),
         )
@@ -136,7 +159,7 @@ class ReplayIn(Wire):
     """Only those that failed, or only those that were delivered."""
 
 
-class ReplayOut(Wire):
+class ReplayResultOut(Wire):
     replayed: int
     has_more: bool
     last: str | UnsetType = UNSET
@@ -159,8 +182,8 @@ class MessageEvent(Wire):
     seen: bool
     read: bool
     error_text: str | UnsetType = UNSET
-    created_at: str
-    updated_at: str
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
     @classmethod
     def of(cls, row: Row) -> Self:

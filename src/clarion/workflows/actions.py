@@ -8,6 +8,7 @@ import msgspec
 from clarion.clock import Millis, iso_text
 from clarion.conditions import rename_previous_steps
 from clarion.db.port import Connection
+from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, id_base62, id_text, new_id
 from clarion.jsontext import json_text
@@ -15,43 +16,60 @@ from clarion.vocabulary import Severity
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
 from clarion.workflows import store
+from clarion.workflows.history import VersionOrigin, make_note
+from clarion.workflows.history_store import insert_note
 from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.steps import new_step_id
 
+_UNKNOWN = VersionOrigin()
+
 
 async def create_workflow(
-    db: Connection, environment_id: EnvironmentId, fields: Mapping[str, Any], content: Mapping[str, Any], now: Millis
+    db: Connection,
+    environment_id: EnvironmentId,
+    fields: Mapping[str, Any],
+    content: Mapping[str, Any],
+    now: Millis,
+    origin: VersionOrigin = _UNKNOWN,
 ) -> VersionedWorkflow:
     """Create a workflow with its first version; raises Invalid if the identifier is taken."""
     workflow, version = _new_workflow(environment_id, fields, content, now)
     if not await store.insert_workflow(db, workflow, version):
         raise _identifier_taken(workflow.key)
+    await insert_note(db, version, make_note(None, version, origin))
     await _append_event(db, EventType.WORKFLOW_CREATED, workflow, now)
     return workflow, version
 
 
 async def change_workflow(
-    db: Connection, current: VersionedWorkflow, fields: Mapping[str, Any], content: Mapping[str, Any], now: Millis
+    db: Connection,
+    current: VersionedWorkflow,
+    fields: Mapping[str, Any],
+    content: Mapping[str, Any],
+    now: Millis,
+    origin: VersionOrigin = _UNKNOWN,
 ) -> VersionedWorkflow:
     """Apply changes, with a new version if the content differs; the caller has locked the workflow's row.
 
     If nothing differs, nothing is written.
     """
     workflow, version = current
-    next_version = _next_version(version, content, now)
+    next_version = make_next_version(version, content, now)
     changed = msgspec.structs.replace(workflow, **fields, version_id=next_version.id)
     if changed == workflow:
         return current
     if next_version is not version:
         await store.insert_version(db, next_version)
+        await insert_note(db, next_version, make_note(version, next_version, origin))
     changed = msgspec.structs.replace(changed, updated_at=now)
     await store.update_workflow(db, changed)
+    await raise_configuration_version(db, changed.environment_id)
     await _append_event(db, EventType.WORKFLOW_UPDATED, changed, now)
     return changed, next_version
 
 
 async def duplicate_workflow(
-    db: Connection, workflow: Workflow, fields: Mapping[str, Any], now: Millis
+    db: Connection, workflow: Workflow, fields: Mapping[str, Any], now: Millis, origin: VersionOrigin = _UNKNOWN
 ) -> VersionedWorkflow:
     """Copy a workflow under another identifier; the copy is inactive."""
     version = await store.get_version(db, workflow)
@@ -65,6 +83,7 @@ async def duplicate_workflow(
     for key in keys:
         copy, first = _new_workflow(workflow.environment_id, {**copied, **fields, "key": key}, content, now)
         if await store.insert_workflow(db, copy, first):
+            await insert_note(db, first, make_note(None, first, origin))
             await _append_event(db, EventType.WORKFLOW_CREATED, copy, now)
             return copy, first
     raise _identifier_taken(keys[-1])
@@ -74,6 +93,17 @@ async def delete_workflow(db: Connection, workflow: Workflow, now: Millis) -> No
     """Mark the workflow deleted, which frees its identifier; the caller has locked its row."""
     await store.mark_workflow_deleted(db, workflow, now)
     await _append_event(db, EventType.WORKFLOW_DELETED, workflow, now)
+
+
+def make_next_version(version: WorkflowVersion, content: Mapping[str, Any], now: Millis) -> WorkflowVersion:
+    """Return a version with the new content, or the given one if the content is the same."""
+    changed = msgspec.structs.replace(version, **content)
+    # Compared as JSON text, because 1, 1.0 and true are equal in Python and differ in JSON.
+    if json_text(changed) == json_text(version):
+        return version
+    return msgspec.structs.replace(
+        changed, id=WorkflowVersionId(new_id(now)), number=version.number + 1, created_at=now
+    )
 
 
 async def _append_event(db: Connection, kind: EventType, workflow: Workflow, now: Millis) -> None:
@@ -119,17 +149,6 @@ def _new_workflow(
         updated_at=now,
     )
     return workflow, version
-
-
-def _next_version(version: WorkflowVersion, content: Mapping[str, Any], now: Millis) -> WorkflowVersion:
-    """Return a version with the new content, or the given one if the content is the same."""
-    changed = msgspec.structs.replace(version, **content)
-    # Compared as JSON text, because 1, 1.0 and true are equal in Python and differ in JSON.
-    if json_text(changed) == json_text(version):
-        return version
-    return msgspec.structs.replace(
-        changed, id=WorkflowVersionId(new_id(now)), number=version.number + 1, created_at=now
-    )
 
 
 def _copied_step(step: Step, version: WorkflowVersion, now: Millis) -> Step:

@@ -29,6 +29,7 @@ from clarion.workflows.controls import (
     TextControls,
     ThrottleControls,
     ThrottleType,
+    check_controls,
     read_controls,
 )
 from clarion.workflows.email_content import BLOCK_DOCUMENT, is_block_document, list_written_addresses
@@ -81,10 +82,11 @@ def status_of(*, active: bool, steps: Sequence[Step]) -> WorkflowStatus:
 def _issues_of(step_type: StepType, values: dict[str, object], prefix: str) -> Iterator[Issue]:
     try:
         controls = read_controls(step_type, values)
-    except ControlsProblem as problem:
-        yield Issue(prefix.rstrip("."), IssueType.UNSUPPORTED_PROPERTY, str(problem))
+    except ControlsProblem:
+        found = check_controls(step_type, values)
+        yield from (Issue(prefix + path, IssueType.UNSUPPORTED_PROPERTY, message) for path, message in found)
         return
-    for name in _missing(controls):
+    for name in list_missing(controls):
         yield Issue(prefix + name, IssueType.MISSING_VALUE, f"{name} is missing")
     if isinstance(controls, InAppControls):
         for path, redirect in _links(controls):
@@ -125,7 +127,7 @@ def _issues_of_filters(filters: list[dict[str, Any]], prefix: str) -> Iterator[I
         yield Issue(f"{prefix}filters.{path}", IssueType.UNSUPPORTED_PROPERTY, message)
 
 
-def _missing(controls: Controls) -> list[str]:
+def list_missing(controls: Controls) -> list[str]:
     """List the required members that are missing, as the API names them."""
     needed: dict[str, object] = {}
     match controls:

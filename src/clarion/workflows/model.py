@@ -26,9 +26,10 @@ _CHANNELS = {StepType(channel.value): channel for channel in Channel}
 
 
 class WithControls(Struct, frozen=True, kw_only=True, rename="camel", dict=True):
-    """Base of steps and variants: controls, with the JSON-logic in `skip` that says when they run."""
+    """Base of steps and variants: controls, with the JSON-logic in `skip` that says when they run, and filters."""
 
     controls: dict[str, Any] = {}
+    filters: list[dict[str, Any]] = []
 
     @cached_property
     def rule(self) -> CompiledLogic | None:
@@ -44,13 +45,16 @@ class WithControls(Struct, frozen=True, kw_only=True, rename="camel", dict=True)
     def has_templates_in_rule(self) -> bool:
         return has_markup(json_text(self.controls.get("skip")))
 
+    @cached_property
+    def has_templates_in_filters(self) -> bool:
+        return has_markup(json_text(self.filters))
+
 
 class Variant(WithControls, frozen=True, kw_only=True, rename="camel"):
     """Other controls for a step, used instead of its own where the filters pass."""
 
     id: str
     name: str = ""
-    filters: list[dict[str, Any]] = []
 
 
 class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
@@ -61,7 +65,6 @@ class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
     name: str
     type: StepType
     active: bool = True
-    filters: list[dict[str, Any]] = []
     should_stop_on_fail: bool = False
     variants: list[Variant] = []
 

@@ -5,13 +5,14 @@ from typing import Any
 
 from clarion.errors import Invalid, Problem
 from clarion.jsontext import plain_value
+from clarion.payloads import check_schema, fill_defaults
+from clarion.schema_cost import PayloadTooCostly
 from clarion.vocabulary import StepType
 from clarion.work import WorkBudget, spending
 from clarion.workflows.content import ContentProblem, render_control
 from clarion.workflows.controls import EmailControls, InAppControls, check_controls, read_as
-from clarion.workflows.email_content import render_body, render_subject
+from clarion.workflows.email_content import render_body, render_options, render_subject
 from clarion.workflows.in_app_content import render_in_app
-from clarion.workflows.model import Step
 
 _PREVIEWED: dict[StepType, tuple[str, ...]] = {
     StepType.SMS: ("body",),
@@ -27,18 +28,30 @@ _REQUIRED: dict[StepType, tuple[str, ...]] = {
 }
 
 
-def render_preview(step: Step, controls: dict[str, Any] | None, variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Render the texts of the step's controls, or of the given ones instead."""
-    values = step.controls if controls is None else controls
-    problems = {f"controlValues.{path}": [Problem(message)] for path, message in check_controls(step.type, values)}
+def render_preview(
+    step_type: StepType, values: dict[str, Any], variables: Mapping[str, Any], schema: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Render the texts of controls; the payload gets the defaults of the schema, as that of a trigger does."""
+    problems = {f"controlValues.{path}": [Problem(message)] for path, message in check_controls(step_type, values)}
     if problems:
         raise Invalid(problems)
     try:
         with spending(WorkBudget()):
-            rendered = _render(step.type, values, variables)
+            filled = variables if schema is None else _with_defaults(variables, schema)
+            rendered = _render(step_type, values, filled)
     except ContentProblem as problem:
         raise Invalid.field(f"controlValues.{problem.path}", problem.reason) from None
-    return dict.fromkeys(_REQUIRED.get(step.type, ()), "") | rendered
+    return dict.fromkeys(_REQUIRED.get(step_type, ()), "") | rendered
+
+
+def _with_defaults(variables: Mapping[str, Any], schema: dict[str, Any]) -> Mapping[str, Any]:
+    problem = check_schema(schema)
+    if problem is not None:
+        raise Invalid.field("payloadSchema", problem)
+    try:
+        return {**variables, "payload": fill_defaults(schema, variables["payload"])}
+    except PayloadTooCostly as costly:
+        raise Invalid.field("previewPayload.payload", str(costly)) from None
 
 
 def _render(step_type: StepType, values: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,8 +79,10 @@ def _render_in_app(values: dict[str, Any], variables: Mapping[str, Any]) -> dict
 
 
 def _render_email(values: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Subject and body, and what the step says about sender, copies and headers, as the provider is given it."""
     controls = read_as(EmailControls, values)
-    return {"subject": render_subject(controls, variables), "body": render_body(controls, variables)}
+    content = {"subject": render_subject(controls, variables), "body": render_body(controls, variables)}
+    return content | (render_options(controls, variables) or {})
 
 
 def _without_none(value: Any) -> Any:

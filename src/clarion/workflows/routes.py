@@ -1,25 +1,41 @@
 """Workflows: create, read, change, list, copy, delete, and previews of their steps."""
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import UnsetType
 
 from clarion.audit.model import Action
+from clarion.audit.recording import author_of
 from clarion.db.port import Connection
 from clarion.errors import NotFound
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
+from clarion.http.preconditions import IfMatch
 from clarion.http.wire import changes_of, given
 from clarion.ids import EnvironmentId, WorkflowKey
 from clarion.jsontext import plain_value
-from clarion.vocabulary import Scope
+from clarion.vocabulary import Scope, StepType
 from clarion.workflows import actions, store
 from clarion.workflows.auditing import record_workflow
+from clarion.workflows.history import VersionKind, VersionOrigin
 from clarion.workflows.listing import list_workflow_page
-from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
+from clarion.workflows.model import Step, Workflow, WorkflowVersion
 from clarion.workflows.preview import render_preview
-from clarion.workflows.step_wire import PreviewIn, PreviewOut, PreviewPayloadIn, PreviewResultOut, StepOut
+from clarion.workflows.saving import lock_workflow
+from clarion.workflows.step_wire import (
+    PreviewIn,
+    PreviewOut,
+    PreviewPayloadIn,
+    PreviewResultOut,
+    StepKind,
+    StepOut,
+    StepSchemaOut,
+    UnsavedPreviewIn,
+)
 from clarion.workflows.steps import build_steps, check_definition
+from clarion.workflows.variables import describe_variables, digest_variables, workflow_variables
 from clarion.workflows.wire import (
     DuplicateIn,
     ListedWorkflowOut,
@@ -53,12 +69,13 @@ async def _check_changes(_: DetachedCall, __: WorkflowKey, body: WorkflowPatch) 
     body=WorkflowIn,
     body_limit=LARGE_BODY,
     precheck=_check_new_workflow,
+    etag=True,
 )
 async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
     """Create a workflow; incomplete steps are saved too, and their issues list what they lack."""
     fields = body.fields() | {"key": WorkflowKey(str(body.workflow_id))}
     content = body.content() | {"steps": build_steps(body.steps, (), call.now)}
-    made = await actions.create_workflow(call.db, call.environment_id, fields, content, call.now)
+    made = await actions.create_workflow(call.db, call.environment_id, fields, content, call.now, _saved_by(call))
     await record_workflow(call, Action.WORKFLOW_CREATE, after=made)
     return WorkflowOut.of(*made, call.services.names.origin)
 
@@ -71,7 +88,7 @@ async def list_workflows(call: Call, query: WorkflowsQuery) -> WorkflowsOut:
     return WorkflowsOut(workflows=[ListedWorkflowOut.of(*one, origin) for one in page], total_count=total)
 
 
-@operation("GET", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_READ)
+@operation("GET", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_READ, etag=True)
 async def get_workflow(call: Call, workflow_key: WorkflowKey) -> WorkflowOut:
     """Retrieve a workflow by its identifier, `_id` or slug."""
     found = await store.get_workflow(call.db, call.environment_id, workflow_key)
@@ -85,12 +102,14 @@ async def get_workflow(call: Call, workflow_key: WorkflowKey) -> WorkflowOut:
     body=WorkflowPut,
     body_limit=LARGE_BODY,
     precheck=_check_workflow,
+    etag=True,
+    conditional=True,
 )
-async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPut) -> WorkflowOut:
+async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPut, if_match: IfMatch) -> WorkflowOut:
     """Replace the steps and change what else is sent; runs under way keep the version that they started with."""
-    current = await _lock_workflow(call, workflow_key)
+    current = await lock_workflow(call, workflow_key, if_match)
     content = body.content() | {"steps": build_steps(body.steps, current[1].steps, call.now)}
-    changed = await actions.change_workflow(call.db, current, body.fields(), content, call.now)
+    changed = await actions.change_workflow(call.db, current, body.fields(), content, call.now, _saved_by(call))
     await record_workflow(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
     return WorkflowOut.of(*changed, call.services.names.origin)
 
@@ -102,19 +121,22 @@ async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: Workflow
     body=WorkflowPatch,
     body_limit=LARGE_BODY,
     precheck=_check_changes,
+    etag=True,
+    conditional=True,
 )
-async def update_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPatch) -> WorkflowOut:
+async def update_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPatch, if_match: IfMatch) -> WorkflowOut:
     """Change the supplied fields and leave the others, and the steps, as they are."""
-    current = await _lock_workflow(call, workflow_key)
-    changed = await actions.change_workflow(call.db, current, body.fields(), body.content(), call.now)
+    current = await lock_workflow(call, workflow_key, if_match)
+    origin = _saved_by(call)
+    changed = await actions.change_workflow(call.db, current, body.fields(), body.content(), call.now, origin)
     await record_workflow(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
     return WorkflowOut.of(*changed, call.services.names.origin)
 
 
-@operation("DELETE", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, status=204)
-async def delete_workflow(call: Call, workflow_key: WorkflowKey) -> None:
+@operation("DELETE", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, status=204, conditional=True)
+async def delete_workflow(call: Call, workflow_key: WorkflowKey, if_match: IfMatch) -> None:
     """Delete a workflow; runs under way go on, and its identifier is free again."""
-    current = await _lock_workflow(call, workflow_key)
+    current = await lock_workflow(call, workflow_key, if_match)
     await actions.delete_workflow(call.db, current[0], call.now)
     await record_workflow(call, Action.WORKFLOW_DELETE, before=current)
 
@@ -126,6 +148,7 @@ async def delete_workflow(call: Call, workflow_key: WorkflowKey) -> None:
     status=201,
     body=DuplicateIn,
     body_limit=LARGE_BODY,
+    etag=True,
 )
 async def duplicate_workflow(call: Call, workflow_key: WorkflowKey, body: DuplicateIn) -> WorkflowOut:
     """Copy a workflow under another identifier; the copy is inactive."""
@@ -133,16 +156,23 @@ async def duplicate_workflow(call: Call, workflow_key: WorkflowKey, body: Duplic
     fields = changes_of(body, "name", "description", "tags")
     if not isinstance(body.workflow_id, UnsetType):
         fields["key"] = WorkflowKey(str(body.workflow_id))
-    made = await actions.duplicate_workflow(call.db, found, fields, call.now)
+    origin = VersionOrigin(kind=VersionKind.DUPLICATED, actor=author_of(call).actor, source_id=found.id)
+    made = await actions.duplicate_workflow(call.db, found, fields, call.now, origin)
     await record_workflow(call, Action.WORKFLOW_DUPLICATE, after=made)
     return WorkflowOut.of(*made, call.services.names.origin)
+
+
+@operation("GET", "/v1/workflows/steps/schemas", scope=Scope.WORKFLOWS_READ)
+async def list_step_schemas(_: Call) -> list[StepSchemaOut]:
+    """List the step types with the JSON Schemas of their controls, for forms."""
+    return [StepSchemaOut.of(StepType(kind.value)) for kind in StepKind]
 
 
 @operation("GET", "/v2/workflows/{workflowId}/steps/{stepId}", scope=Scope.WORKFLOWS_READ)
 async def get_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str) -> StepOut:
     """Retrieve a step of a workflow by its identifier, `_id` or slug."""
-    workflow, _, step = await _get_step(call.db, call.environment_id, workflow_key, step_id)
-    return StepOut.of(step, workflow, call.services.names.origin)
+    workflow, version, step = await _get_step(call.db, call.environment_id, workflow_key, step_id)
+    return StepOut.of(step, workflow, describe_variables(version, step, whole=True), call.services.names.origin)
 
 
 @operation(
@@ -158,22 +188,46 @@ async def preview_workflow_step(
     call: DetachedCall, workflow_key: WorkflowKey, step_id: str, body: PreviewIn
 ) -> PreviewOut:
     """Render a step with the given variables; nothing is saved or sent."""
-    _, version, step = await call.database.read(
+    workflow, version, step = await call.database.read(
         lambda db: _get_step(db, call.caller.environment_id, workflow_key, step_id)
     )
+    schema = version.payload_schema if version.validate_payload else None
+    values = step.controls if body.control_values is None else body.control_values
+    example, result = await _preview(step.type, values, body, workflow_variables(workflow), schema)
+    return PreviewOut(preview_payload_example=example, result=result, schema=given(version.payload_schema))
+
+
+@operation(
+    "POST",
+    "/v1/workflows/steps/preview",
+    scope=Scope.WORKFLOWS_READ,
+    body=UnsavedPreviewIn,
+    body_limit=LARGE_BODY,
+    transaction=Transaction.NONE,
+)
+async def preview_unsaved_step(_: DetachedCall, body: UnsavedPreviewIn) -> PreviewOut:
+    """Render a step that need not be saved, nor its workflow, with the given variables; nothing is saved or sent."""
+    values = body.control_values or {}
+    example, result = await _preview(StepType(body.type.value), values, body, {}, body.payload_schema)
+    return PreviewOut(preview_payload_example=example, result=result, schema=given(body.payload_schema))
+
+
+async def _preview(
+    step_type: StepType,
+    values: dict[str, Any],
+    body: PreviewIn,
+    workflow: Mapping[str, Any],
+    schema: dict[str, Any] | None,
+) -> tuple[PreviewPayloadIn, PreviewResultOut]:
+    """The variables that are given, and what is rendered with them."""
     example = body.preview_payload or PreviewPayloadIn()
-    preview = await asyncio.to_thread(render_preview, step, body.control_values, plain_value(example))
-    return PreviewOut(
-        preview_payload_example=example,
-        result=PreviewResultOut(type=step.type, preview=preview),
-        schema=given(version.payload_schema),
-    )
+    variables = {"workflow": workflow, "step": digest_variables(None)} | plain_value(example)
+    preview = await asyncio.to_thread(render_preview, step_type, values, variables, schema)
+    return example, PreviewResultOut(type=step_type, preview=preview)
 
 
-async def _lock_workflow(call: Call, workflow_key: WorkflowKey) -> VersionedWorkflow:
-    """Lock a workflow and return it with its current version."""
-    found = await store.get_workflow(call.db, call.environment_id, workflow_key, for_update=True)
-    return found, await store.get_version(call.db, found)
+def _saved_by(call: Call) -> VersionOrigin:
+    return VersionOrigin(actor=author_of(call).actor)
 
 
 async def _get_step(

@@ -6,11 +6,12 @@ from typing import Annotated, Any, ClassVar, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from clarion.http.wire import CheckedText, Wire
+from clarion.http.wire import CheckedText, OriginText, Wire
 from clarion.ids import id_text
 from clarion.vocabulary import StepType
 from clarion.workflows.issues import IssueType, find_issues
 from clarion.workflows.model import Step, Variant, Workflow
+from clarion.workflows.schemas import control_schema, control_widgets
 
 Name = Annotated[str, Meta(min_length=1, max_length=255)]
 
@@ -75,7 +76,27 @@ class StepIssuesOut(Wire):
 
 
 class StepControlsOut(Wire):
+    """The controls, with the JSON Schema of a form for them and the widgets that fit its fields."""
+
     values: dict[str, Any]
+    data_schema: dict[str, Any]
+    ui_schema: dict[str, Any]
+
+    @classmethod
+    def of(cls, step_type: StepType, values: dict[str, Any]) -> Self:
+        return cls(values=values, data_schema=control_schema(step_type), ui_schema=control_widgets(step_type))
+
+
+class StepSchemaOut(Wire):
+    """The JSON Schema of the controls of a step type, and the widgets that fit its fields."""
+
+    type: StepType
+    data_schema: dict[str, Any]
+    ui_schema: dict[str, Any]
+
+    @classmethod
+    def of(cls, step_type: StepType) -> Self:
+        return cls(type=step_type, data_schema=control_schema(step_type), ui_schema=control_widgets(step_type))
 
 
 class VariantOut(Wire):
@@ -90,6 +111,8 @@ class VariantOut(Wire):
 
 
 class StepOut(Wire):
+    """A step; `variables` is the JSON Schema of the variables that its templates and conditions see."""
+
     id: str = field(name="_id")
     step_id: str
     slug: str
@@ -103,12 +126,12 @@ class StepOut(Wire):
     variants: list[VariantOut]
     variables: dict[str, Any]
     issues: StepIssuesOut | UnsetType = UNSET
-    origin: str
+    origin: OriginText
     workflow_id: str
     workflow_database_id: str
 
     @classmethod
-    def of(cls, step: Step, workflow: Workflow, origin: str) -> Self:
+    def of(cls, step: Step, workflow: Workflow, variables: dict[str, Any], origin: str) -> Self:
         values = _with_subject(step)
         return cls(
             id=step.id,
@@ -117,12 +140,12 @@ class StepOut(Wire):
             name=step.name,
             type=step.type,
             active=step.active,
-            controls=StepControlsOut(values=values),
+            controls=StepControlsOut.of(step.type, values),
             control_values=values,
             filters=step.filters,
             should_stop_on_fail=step.should_stop_on_fail,
             variants=[VariantOut.of(variant) for variant in step.variants],
-            variables={},
+            variables=variables,
             issues=_issues_out(step),
             origin=origin,
             workflow_id=workflow.key,
@@ -141,11 +164,17 @@ class ListedStepOut(Wire):
 
 
 class PreviewPayloadIn(Wire):
-    """The variables to render with."""
+    """The variables to render with, as `variables` of the step describes them."""
 
     payload: dict[str, Any] = field(default_factory=dict)
     subscriber: dict[str, Any] = field(default_factory=dict)
     steps: dict[str, Any] = field(default_factory=dict)
+    actor: dict[str, Any] | UnsetType | None = UNSET
+    context: dict[str, Any] | UnsetType = UNSET
+    workflow: dict[str, Any] | UnsetType = UNSET
+    """Without it, the workflow itself."""
+    step: dict[str, Any] | UnsetType = UNSET
+    """The events of a digest before the step; without it, none."""
 
 
 class PreviewIn(Wire):
@@ -153,6 +182,16 @@ class PreviewIn(Wire):
 
     control_values: dict[str, Any] | None = None
     preview_payload: PreviewPayloadIn | None = None
+
+
+class UnsavedPreviewIn(PreviewIn):
+    """A step that need not be saved: its type, its controls and the variables.
+
+    The payload gets the defaults of `payloadSchema`, as that of a trigger does if the workflow validates payloads.
+    """
+
+    type: StepKind
+    payload_schema: dict[str, Any] | None = None
 
 
 class PreviewResultOut(Wire):

@@ -7,12 +7,14 @@ from typing import Annotated, Any, Self
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
-from clarion.http.wire import Wire, changes_of, given
+from clarion.http.preconditions import make_etag
+from clarion.http.wire import DateTimeText, OriginText, Wire, changes_of, given
 from clarion.ids import id_text
 from clarion.vocabulary import Channel, OrderDirection, Severity, StepType
 from clarion.workflows.issues import WorkflowStatus, status_of
 from clarion.workflows.model import MAX_STEPS, MainSwitch, PreferenceLayer, Switch, Workflow, WorkflowVersion
 from clarion.workflows.step_wire import IdentifierText, ListedStepOut, Name, StepIn, StepOut
+from clarion.workflows.variables import describe_variables
 
 Tags = Annotated[list[Annotated[str, Meta(min_length=1, max_length=64)]], Meta(max_length=16)]
 Description = Annotated[str, Meta(max_length=4096)]
@@ -132,6 +134,8 @@ class WorkflowPreferencesOut(Wire):
 
 
 class WorkflowOut(Wire):
+    """A workflow with its current version; `etag` is the value for `If-Match` when it is saved."""
+
     id: str = field(name="_id")
     workflow_id: str
     slug: str
@@ -144,10 +148,13 @@ class WorkflowOut(Wire):
     steps: list[StepOut]
     payload_schema: dict[str, Any] | UnsetType = UNSET
     validate_payload: bool
-    origin: str
+    origin: OriginText
     status: WorkflowStatus
-    created_at: str
-    updated_at: str
+    version: int
+    version_id: str
+    etag: str
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
     @classmethod
     def of(cls, workflow: Workflow, version: WorkflowVersion, origin: str) -> Self:
@@ -161,11 +168,14 @@ class WorkflowOut(Wire):
             active=workflow.active,
             severity=workflow.severity,
             preferences=WorkflowPreferencesOut.of(workflow),
-            steps=[StepOut.of(step, workflow, origin) for step in version.steps],
+            steps=list_steps(workflow, version, origin),
             payload_schema=given(version.payload_schema),
             validate_payload=version.validate_payload,
             origin=origin,
             status=status_of(active=workflow.active, steps=version.steps),
+            version=version.number,
+            version_id=id_text(version.id),
+            etag=etag_of(workflow),
             created_at=iso_text(workflow.created_at),
             updated_at=iso_text(workflow.updated_at),
         )
@@ -177,12 +187,12 @@ class ListedWorkflowOut(Wire):
     slug: str
     name: str
     tags: list[str]
-    origin: str
+    origin: OriginText
     status: WorkflowStatus
     step_type_overviews: list[StepType]
     steps: list[ListedStepOut]
-    created_at: str
-    updated_at: str
+    created_at: DateTimeText
+    updated_at: DateTimeText
 
     @classmethod
     def of(cls, workflow: Workflow, version: WorkflowVersion, origin: str) -> Self:
@@ -204,6 +214,15 @@ class ListedWorkflowOut(Wire):
 class WorkflowsOut(Wire):
     workflows: list[ListedWorkflowOut]
     total_count: int
+
+
+def list_steps(workflow: Workflow, version: WorkflowVersion, origin: str) -> list[StepOut]:
+    return [StepOut.of(step, workflow, describe_variables(version, step), origin) for step in version.steps]
+
+
+def etag_of(workflow: Workflow) -> str:
+    """Of the workflow with its content, which is another one only under another version id."""
+    return make_etag(workflow)
 
 
 def _layer_out(strongest_first: Sequence[PreferenceLayer]) -> LayerOut:

@@ -1,5 +1,6 @@
 """Integrations with conditions send only what they are for."""
 
+import json
 from typing import Any
 
 import pytest
@@ -38,6 +39,40 @@ async def test_conditions_may_be_about_the_person(world: World) -> None:
 
         assert first.count == 1
     assert sorted(await world.statuses()) == [["completed"], ["failed"]]
+
+
+async def test_conditions_may_have_templates_in_their_values(world: World) -> None:
+    async with account(world, "a", conditions=when("region", "{{subscriber.data.region}}")) as first:
+        await world.make_workflow(EMAIL)
+        await world.trigger({**ADA, "data": {"region": "eu"}}, payload={"region": "eu"})
+        await world.trigger(
+            {"subscriberId": "bo", "email": "bo@example.com", "data": {"region": "us"}}, payload={"region": "eu"}
+        )
+        await world.work()
+
+        assert first.count == 1
+    assert sorted(await world.statuses()) == [["completed"], ["failed"]]
+
+
+ENDLESS = "{% for a in (1..100000) %}{% for b in (1..100000) %}x{% endfor %}{% endfor %}"
+
+
+@pytest.mark.parametrize("template", ["{{ payload.region", ENDLESS])
+async def test_an_integration_whose_conditions_cannot_be_rendered_does_not_send_and_says_why(
+    world: World, template: str
+) -> None:
+    async with account(world, "a", conditions=when("region", template)) as first, account(world, "b") as second:
+        await world.make_workflow(EMAIL)
+        await world.trigger(ADA, payload={"region": "eu"})
+        await world.work()
+
+        assert (first.count, second.count) == (0, 1)
+        (run,) = await world.events()
+        selected = next(
+            one for one in run["jobs"][0]["executionDetails"] if one["detail"] == "Integration instance selected"
+        )
+        refused = json.loads(selected["raw"])["notEligible"][first.integration["identifier"]]
+        assert "has conditions that cannot be rendered" in refused
 
 
 async def test_an_integration_takes_over_from_another_only_what_its_conditions_allow(world: World) -> None:

@@ -76,7 +76,7 @@ OUTAGES = {
 @pytest.fixture
 async def gateway(clock: ManualClock, request: pytest.FixtureRequest) -> AsyncIterator[ProviderGateway]:
     """One that does not wait long for a provider that hangs; others answer, however busy the machine is."""
-    timeouts = Timeouts(http_seconds=1 if "hang" in request.node.name else 15)
+    timeouts = Timeouts(http_seconds=4 if "hang" in request.node.name else 15)
     async with ProviderGateway(EgressGuard(("127.0.0.0/8",)), timeouts=timeouts, clock=clock) as entered:
         yield entered
 

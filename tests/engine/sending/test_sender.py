@@ -195,6 +195,7 @@ class Unsteady:
         self.failures = 0
         self.dialect = database.dialect
         self.read, self.scan, self.close = database.read, database.scan, database.close
+        self.sandbox = database.sandbox
         self.notify_workers, self.listen_for_work = database.notify_workers, database.listen_for_work
         self.notify, self.listen = database.notify, database.listen
         self.update_statistics, self.open_apart = database.update_statistics, database.open_apart

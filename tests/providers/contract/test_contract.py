@@ -65,6 +65,20 @@ async def test_an_error_answer_is_classified(case: Case, fault: Fault) -> None:
     assert (failure.kind, failure.retry_after) == (fault.kind, fault.retry_after), failure.message
 
 
+# Their 401 is about the webhook of one recipient, for which an integration has no account.
+_WITHOUT_ACCOUNT = frozenset({"mattermost", "slack"})
+
+
+@each_case
+async def test_wrong_credentials_are_a_refusal_of_the_account_and_a_wrong_recipient_is_not(case: Case) -> None:
+    faults = case.faults
+    wrong_account = await fail(case, faults["401"].reply)
+    wrong_recipient = await fail(case, faults["invalid recipient"].reply)
+
+    assert wrong_account.is_account_refused is (case.id not in _WITHOUT_ACCOUNT)
+    assert not wrong_recipient.is_account_refused
+
+
 @each_case
 async def test_a_timeout_is_retryable_and_ambiguous(case: Case) -> None:
     failure = await fail(case, SILENCE, seconds=0.1)

@@ -50,6 +50,7 @@ async def test_an_error_answer_is_classified(
             await gateway.send(case.id, dataclasses.replace(make_email_message(case), overrides={}))
 
     assert failure.value.kind is kind, failure.value.message
+    assert failure.value.is_account_refused is (moment == "AUTH")
     assert PASSWORD not in f"{failure.value!r} {failure.value.raw} {failure.value.__context__} {caplog.text}"
 
 

@@ -13,6 +13,7 @@ from clarion.db.port import Database
 from clarion.engine.worker import Engine
 from clarion.providers.definition.fields import NOT_SECRET
 from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.sending.redaction import make_account_redactor
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, ChannelProvider
 from tests.engine.support import World, step
@@ -125,3 +126,31 @@ async def test_the_answer_to_a_test_send_has_no_secret(
     for secret in secrets_of(case):
         assert secret not in "".join(answered)
         assert secret not in caplog.text
+
+
+def redact(text: str, **credentials: str) -> str:
+    redacted: str = make_account_redactor(Channel.CHAT, credentials)(text)
+    return redacted
+
+
+@pytest.mark.parametrize(
+    ("url", "text", "redacted"),
+    [
+        ("https://a.example/hook", "The webhook answered: no such hook", "The webhook answered: no such hook"),
+        ("https://a.example/hook", "POST /hook HTTP/1.1", "POST /*** HTTP/1.1"),
+        ("https://a.example/hook", "https://a.example/hooks", "https://a.example/hooks"),
+        ("https://a.example/hook", "https%3A%2F%2Fa.example%2Fhook", "https%3A%2F%2Fa.example%2F***"),
+        ("https://a.example/messages", "unsentmessages of /messages", "unsentmessages of /***"),
+        ("https://a.example/opensesame", 'no "opensesame", {"a":"\\nopensesame"}', 'no "***", {"a":"\\n***"}'),
+        ("https://a.example/services/T0/B0/abcdefgh1", "nosuch/abcdefgh1x", "nosuch/***x"),
+        ("https://a.example/services/T0/B0/abcdefgh1", "services are down", "services are down"),
+    ],
+)
+def test_words_of_a_url_are_redacted_in_urls_and_not_inside_of_other_words(url: str, text: str, redacted: str) -> None:
+    assert redact(text, webhookUrl=url) == redacted
+
+
+def test_a_short_secret_of_an_account_is_redacted_inside_of_words_too() -> None:
+    assert redact("user=ada&passwordopen", secretKey="open", webhookUrl="https://a.example/open") == (
+        "user=ada&password***"
+    )

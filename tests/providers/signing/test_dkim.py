@@ -4,7 +4,7 @@ import base64
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat
 
 from clarion.providers.definition.provider import find_credential_problems
@@ -14,6 +14,7 @@ from clarion.providers.signing.dkim import load_dkim_key
 from tests.providers.contract.golden import make_email_message
 from tests.providers.contract.smtp_cases import SMTP_CASES, SmtpCase, play_mail
 from tests.providers.signing.dkim_verifier import PublicKey, find_signature, is_signed, read_tags
+from tests.rsa_keys import rsa_key
 
 # RFC 8463, appendix A.
 EXAMPLE = b"""\
@@ -39,8 +40,8 @@ Joe.
 EXAMPLE_KEY = ed25519.Ed25519PublicKey.from_public_bytes(
     base64.b64decode("11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=")
 )
-RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-SMALL_RSA = rsa.generate_private_key(public_exponent=65537, key_size=1024)
+RSA = rsa_key(2_048)
+SMALL_RSA = rsa_key(1_024)
 ED25519 = ed25519.Ed25519PrivateKey.generate()
 SEED = base64.b64encode(ED25519.private_bytes_raw()).decode()
 PROVIDER = PROVIDERS["nodemailer"]

@@ -1,5 +1,8 @@
 """SMS: the alphabet and the parts of a text."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from clarion.providers.sms.encoding import count_parts, is_gsm7
@@ -43,3 +46,11 @@ def test_other_characters_are_not_gsm7(text: str) -> None:
 )
 def test_a_text_is_split_like_in_the_network(text: str, parts: int) -> None:
     assert count_parts(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("piece", "times", "is_plain", "parts"), json.loads((Path(__file__).parent / "parts.json").read_text())
+)
+def test_texts_are_counted_as_in_the_dashboard(piece: str, times: int, is_plain: bool, parts: int) -> None:
+    assert is_gsm7(piece * times) is is_plain
+    assert count_parts(piece * times) == parts

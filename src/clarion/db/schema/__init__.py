@@ -2,13 +2,14 @@
 
 organizations ─ environments ─ api_keys             idempotency_keys
 subscribers ─ subscriber_channels                   topics ─ topic_subscriptions
-workflows ─ workflow_versions (immutable)           preferences (what a person switched)
+workflows ─ workflow_versions ─ workflow_version_notes (immutable)  preferences (what a person switched)
 integrations                                        triggers ─ notifications ─ jobs ─ messages
 digest_windows ─ digest_events                      throttle_passes
 trigger_attachments ─ attachments
-integration_health                                  suppressions, receipts
+integration_health, integration_counts              suppressions, receipts
 webhook_endpoints ─ webhook_deliveries ─ webhook_events ─ webhook_event_people
 audit_entries, rate_limit_buckets, erasures         processes, leases, retention_progress (of the installation)
+organizations ─ members ─ member_sessions             member_links
 
 Rules: every table carries `environment_id` and leads its keys with it. Ids are 16 bytes and time-ordered, so
 a primary key is also the order of creation. Moments are milliseconds in BIGINT, JSON is text encoded by us (it
@@ -19,7 +20,7 @@ overrides live in the trigger, attached files in a table of their own, step text
 SQLAlchemy describes the tables for the migrations and their test; it never runs a query.
 """
 
-from clarion.db.schema import accounts, delivery, operations, people, runs, setup
+from clarion.db.schema import accounts, delivery, members, operations, people, runs, setup
 from clarion.db.schema.columns import metadata
 
-__all__ = ["accounts", "delivery", "metadata", "operations", "people", "runs", "setup"]
+__all__ = ["accounts", "delivery", "members", "metadata", "operations", "people", "runs", "setup"]

@@ -1,6 +1,6 @@
 """What happens outside: the health of providers, their receipts, addresses that are not written to, webhooks."""
 
-from sqlalchemy import Column, Float, Index, Integer, Table, text
+from sqlalchemy import BigInteger, Column, Float, Index, Integer, SmallInteger, Table, text
 
 from clarion.db.schema.columns import Digest, flag, id_, metadata, moment, text_
 
@@ -13,6 +13,21 @@ integration_health = Table(
     moment("open_until", optional=True),  # nothing is sent through it until then; NULL while all is well
     Column("allowance", Float, nullable=False, server_default="0"),  # messages that its rate limit still allows
     moment("refilled_at"),  # when the allowance was counted last
+    text_("errors", optional=True),  # JSON array: the newest calls that failed
+    sqlite_with_rowid=False,
+)
+
+integration_counts = Table(
+    "integration_counts",  # calls of providers in each hour
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),  # the hour, as the lowest id of it
+    id_("integration_id", key=True),
+    Column("slot", SmallInteger, primary_key=True),  # workers add to different rows, and do not wait for each other
+    Column("sent", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("milliseconds", BigInteger, nullable=False),  # that all calls took together
+    Column("slowest", Integer, nullable=False),  # milliseconds of the call that took longest
     sqlite_with_rowid=False,
 )
 
@@ -116,6 +131,7 @@ webhook_deliveries = Table(
     text_("error_text", optional=True),
     moment("created_at"),
     moment("updated_at"),
+    text_("attempt_log", optional=True),  # JSON array: the newest attempts
     Index(
         "webhook_deliveries_due",
         "environment_id",

@@ -100,6 +100,7 @@ notifications = Table(
     id_("digested_into", optional=True),
     moment("created_at"),
     moment("updated_at"),
+    Column("status", SmallInteger, nullable=True),  # jobs.run_status.STORED; NULL: an earlier version inserted it
     Index("notifications_recipient", "environment_id", "trigger_id", "subscriber_id", unique=True),
     Index("notifications_subscriber", "environment_id", "subscriber_id", "id"),
     Index("notifications_trigger", "environment_id", "trigger_id", "id"),
@@ -110,6 +111,23 @@ notifications = Table(
         "digested_into",
         sqlite_where=text("digested_into IS NOT NULL"),
         postgresql_where=text("digested_into IS NOT NULL"),
+    ),
+    # Most runs are complete when they are inserted: neither of these has them.
+    Index(
+        "notifications_status",
+        "environment_id",
+        "status",
+        "id",
+        sqlite_where=text("status <> 3"),
+        postgresql_where=text("status <> 3"),
+    ),
+    Index(
+        "notifications_changed",
+        "environment_id",
+        "updated_at",
+        "id",
+        sqlite_where=text("updated_at <> created_at"),
+        postgresql_where=text("updated_at <> created_at"),
     ),
 )
 

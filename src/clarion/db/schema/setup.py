@@ -45,6 +45,20 @@ workflow_versions = Table(
     Index("workflow_versions_number", "environment_id", "workflow_id", "number", unique=True),
 )
 
+workflow_version_notes = Table(
+    "workflow_version_notes",  # who made a version, from what, and what it changed
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),  # of the version
+    text_("kind"),  # workflows.history.VersionKind
+    id_("source_id", optional=True),  # what it was made from
+    text_("actor_type", optional=True),
+    text_("actor_id", optional=True),
+    text_("actor_name", optional=True),
+    text_("changes"),  # JSON array
+    sqlite_with_rowid=False,
+)
+
 integrations = Table(
     "integrations",
     metadata,

@@ -110,13 +110,25 @@ CREATE TABLE idempotency_keys (
 	PRIMARY KEY (id)
 )
  WITHOUT ROWID;
+CREATE TABLE integration_counts (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	integration_id BLOB NOT NULL,
+	slot SMALLINT NOT NULL,
+	sent INTEGER NOT NULL,
+	failed INTEGER NOT NULL,
+	milliseconds BIGINT NOT NULL,
+	slowest INTEGER NOT NULL,
+	PRIMARY KEY (environment_id, id, integration_id, slot)
+)
+ WITHOUT ROWID;
 CREATE TABLE integration_health (
 	environment_id BLOB NOT NULL,
 	integration_id BLOB NOT NULL,
 	failures INTEGER DEFAULT '0' NOT NULL,
 	open_until BIGINT,
 	allowance FLOAT DEFAULT '0' NOT NULL,
-	refilled_at BIGINT NOT NULL,
+	refilled_at BIGINT NOT NULL, errors TEXT,
 	PRIMARY KEY (environment_id, integration_id)
 )
  WITHOUT ROWID;
@@ -161,6 +173,42 @@ CREATE TABLE leases (
 	PRIMARY KEY (name)
 )
  WITHOUT ROWID;
+CREATE TABLE member_links (
+	hash BLOB NOT NULL,
+	kind TEXT NOT NULL,
+	organization_id BLOB NOT NULL,
+	email TEXT,
+	role TEXT,
+	environment_roles TEXT NOT NULL,
+	invited_by BLOB,
+	created_at BIGINT NOT NULL,
+	expires_at BIGINT NOT NULL,
+	PRIMARY KEY (hash)
+)
+ WITHOUT ROWID;
+CREATE TABLE member_sessions (
+	hash BLOB NOT NULL,
+	member_id BLOB NOT NULL,
+	user_agent TEXT,
+	address TEXT,
+	created_at BIGINT NOT NULL,
+	seen_at BIGINT NOT NULL,
+	PRIMARY KEY (hash)
+)
+ WITHOUT ROWID;
+CREATE TABLE members (
+	id BLOB NOT NULL,
+	organization_id BLOB NOT NULL,
+	email TEXT NOT NULL,
+	name TEXT NOT NULL,
+	role TEXT NOT NULL,
+	environment_roles TEXT NOT NULL,
+	password TEXT,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	PRIMARY KEY (id),
+	UNIQUE (email)
+);
 CREATE TABLE messages (
 	environment_id BLOB NOT NULL,
 	id BLOB NOT NULL,
@@ -210,7 +258,7 @@ CREATE TABLE notifications (
 	topics TEXT,
 	digested_into BLOB,
 	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL, status SMALLINT,
 	PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE online_people (
@@ -391,7 +439,7 @@ CREATE TABLE webhook_deliveries (
 	response_status INTEGER,
 	error_text TEXT,
 	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL, attempt_log TEXT,
 	PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE webhook_endpoints (
@@ -428,6 +476,18 @@ CREATE TABLE workers (
 	seen_at BIGINT NOT NULL,
 	PRIMARY KEY (id)
 );
+CREATE TABLE workflow_version_notes (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	kind TEXT NOT NULL,
+	source_id BLOB,
+	actor_type TEXT,
+	actor_id TEXT,
+	actor_name TEXT,
+	changes TEXT NOT NULL,
+	PRIMARY KEY (environment_id, id)
+)
+ WITHOUT ROWID;
 CREATE TABLE workflow_versions (
 	environment_id BLOB NOT NULL,
 	id BLOB NOT NULL,
@@ -469,6 +529,9 @@ CREATE INDEX jobs_dead ON jobs (environment_id, dead_at, id) WHERE dead_at IS NO
 CREATE INDEX jobs_decide ON jobs (environment_id, due_at, id, lane) WHERE queue = 1;
 CREATE INDEX jobs_send ON jobs (environment_id, type, priority, due_at, id) WHERE queue = 2;
 CREATE UNIQUE INDEX jobs_step ON jobs (environment_id, notification_id, step);
+CREATE INDEX member_links_email ON member_links (email);
+CREATE INDEX member_sessions_member ON member_sessions (member_id);
+CREATE INDEX members_organization ON members (organization_id, id);
 CREATE INDEX messages_channel ON messages (environment_id, channel, id);
 CREATE INDEX messages_job ON messages (environment_id, job_id) WHERE channel <> 'in_app';
 CREATE INDEX messages_provider ON messages (environment_id, provider_message_id) WHERE provider_message_id IS NOT NULL;
@@ -477,8 +540,10 @@ CREATE INDEX messages_subscriber ON messages (environment_id, subscriber_id, cha
 CREATE INDEX messages_trigger ON messages (environment_id, trigger_id, id);
 CREATE INDEX messages_unread ON messages (environment_id, subscriber_id, severity, seen, position, context_keys) WHERE channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL;
 CREATE INDEX messages_wake ON messages (snoozed_until, environment_id, id) WHERE snoozed_until IS NOT NULL;
+CREATE INDEX notifications_changed ON notifications (environment_id, updated_at, id) WHERE updated_at <> created_at;
 CREATE INDEX notifications_digested ON notifications (environment_id, digested_into) WHERE digested_into IS NOT NULL;
 CREATE UNIQUE INDEX notifications_recipient ON notifications (environment_id, trigger_id, subscriber_id);
+CREATE INDEX notifications_status ON notifications (environment_id, status, id) WHERE status <> 3;
 CREATE INDEX notifications_subscriber ON notifications (environment_id, subscriber_id, id);
 CREATE INDEX notifications_trigger ON notifications (environment_id, trigger_id, id);
 CREATE INDEX notifications_workflow ON notifications (environment_id, workflow_id, step_types, id);
@@ -522,4 +587,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = new.email, phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0010', '0009..0010');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0011', '0009..0011');

@@ -6,11 +6,17 @@ from hashlib import blake2b
 from typing import Any
 
 from clarion.conditions import decide_filters
-from clarion.engine.overrides import channel_overrides
 from clarion.engine.records import variables_of
 from clarion.engine.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.ids import MessageId
 from clarion.integrations.model import DEFAULT_WEIGHT, Integration, failover_key
+from clarion.providers.definition.options import channel_overrides
+from clarion.templates import TemplateProblem, render_value
+from clarion.work import MAX_UNIT_WORK, WorkBudget, spending
+
+_NOT_HELD = "has conditions that do not hold"
+# The route of a send is planned while the store waits.
+_MAX_CHOICE_WORK = MAX_UNIT_WORK
 
 
 def choose_integrations(send: ClaimedSend, message: OutgoingMessage) -> list[Integration]:
@@ -19,11 +25,39 @@ def choose_integrations(send: ClaimedSend, message: OutgoingMessage) -> list[Int
     if message.channel in BY_ENTRY:
         return _choose_by_entry(send, message, fitting)
     variables = None if send.run is None else variables_of(send.run)
-    fitting = [one for one in fitting if not one.conditions or (variables and _holds(one, variables))]
+    fitting = [one for one in fitting if not one.conditions or _find_refusal(one, variables) is None]
     wanted = channel_overrides(send.overrides, message.channel).get("integrationIdentifier")
     if wanted:
         return [one for one in fitting if one.identifier == wanted]
     return order_integrations(fitting, message.id)
+
+
+def find_reason(send: ClaimedSend, message: OutgoingMessage, integration: Integration) -> str:
+    """Which rule puts an integration in its place."""
+    if message.channel in BY_ENTRY:
+        return "entry"
+    if send.overrides and channel_overrides(send.overrides, message.channel).get("integrationIdentifier"):
+        return "trigger"
+    if any(one.weight != DEFAULT_WEIGHT for one in send.integrations if one.channel == message.channel):
+        return "weight"
+    return "primary" if integration.is_primary else "priority"
+
+
+def explain_choice(send: ClaimedSend, message: OutgoingMessage) -> dict[str, dict[str, str]]:
+    """Why integrations of the channel may not send a message, by identifier."""
+    chosen = {one.id for one in choose_integrations(send, message)}
+    variables = None if send.run is None else variables_of(send.run)
+    others = [one for one in send.integrations if one.channel == message.channel and one.id not in chosen]
+    return {"notEligible": {one.identifier: _find_obstacle(one, message, variables) for one in others}}
+
+
+def _find_obstacle(integration: Integration, message: OutgoingMessage, variables: dict[str, Any] | None) -> str:
+    if not integration.active:
+        return "is not active"
+    if message.channel in BY_ENTRY:
+        return "is not the one of the person's credentials"
+    refusal = _find_refusal(integration, variables) if integration.conditions else None
+    return refusal or "is not the one that the trigger names"
 
 
 def order_integrations(integrations: Sequence[Integration], message_id: MessageId) -> list[Integration]:
@@ -45,8 +79,18 @@ def _choose_by_entry(send: ClaimedSend, message: OutgoingMessage, fitting: Seque
     return its_own or sorted(of_provider, key=failover_key)[:1]
 
 
-def _holds(integration: Integration, variables: dict[str, Any]) -> bool:
-    return decide_filters(integration.conditions, variables).passed
+def _find_refusal(integration: Integration, variables: dict[str, Any] | None) -> str | None:
+    """Why the conditions of an integration keep it from sending, or None; expected values may be templates."""
+    if not variables:
+        return _NOT_HELD
+    if not integration.has_templates_in_conditions:
+        return None if decide_filters(integration.conditions, variables).passed else _NOT_HELD
+    with spending(WorkBudget(_MAX_CHOICE_WORK)):
+        try:
+            conditions = render_value(integration.conditions, variables)
+        except TemplateProblem as problem:
+            return f"has conditions that cannot be rendered: {problem}"
+        return None if decide_filters(conditions, variables).passed else _NOT_HELD
 
 
 def _draw(integration: Integration, message_id: MessageId) -> float:

@@ -22,13 +22,14 @@ from clarion.engine.sending.planning import plan_sends
 from clarion.engine.sending.regions import add_regions
 from clarion.engine.sending.suppressed import add_suppressed
 from clarion.engine.sending.webhook_context import add_contexts
-from clarion.ids import EnvironmentId, JobId, SubscriberId, TriggerId
+from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId, TriggerId
 from clarion.integrations.cache import IntegrationCache
 from clarion.integrations.model import Integration
 from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailStatus, ExecutionDetail, canceled_detail
-from clarion.jobs.model import Job, JobQueue, Priority
+from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue, Priority
+from clarion.jobs.run_status import settle_run_statuses
 from clarion.jsontext import json_value
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
@@ -96,8 +97,20 @@ async def claim_sends(
     await sends_store.defer(db, environment_id, [one.job.id for one in deferred], until=Millis(now + DEFERRED_FOR))
     ids = [send.job.id for send in going]
     await sends_store.claim(db, environment_id, ids, lease_until=lease_until, now=now)
+    waits = [one for one, wait in planned if wait]
+    await settle_run_statuses(db, environment_id, _list_changed_runs(rows, waits), now)
     expired = sum(row["status"] == JobStatus.RUNNING for row in rows)
     return Claim(going, has_found=True, is_full=bool(deferred), expired=expired)
+
+
+def _list_changed_runs(rows: Iterable[Row], waits: Iterable[ClaimedSend]) -> set[NotificationId]:
+    """The runs that begin or end to wait with this claim; a first attempt leaves them running."""
+    waited = (row for row in rows if row["status"] == JobStatus.DELAYED or _is_retry(row))
+    return {row["notification_id"] for row in waited} | {one.notification_id for one in waits}
+
+
+def _is_retry(row: Row) -> bool:
+    return row["attempt"] % ATTEMPTS_PER_DRIVE > 0 or row["put_off_since"] is not None
 
 
 def _choose(sends: Sequence[ClaimedSend], shares: IntegrationShares) -> tuple[list[ClaimedSend], list[ClaimedSend]]:
@@ -160,7 +173,9 @@ async def _drop_canceled(
 ) -> list[ClaimedSend]:
     """Cancel jobs whose trigger was canceled, but for those that carry events of other triggers."""
     dropped = [one for one in sends if one.is_canceled and (one.run is None or not one.run.carries_others)]
-    await jobs.cancel(db, environment_id, [one.notification_id for one in dropped], canceled_detail(now), now)
+    run_ids = [one.notification_id for one in dropped]
+    await jobs.cancel(db, environment_id, run_ids, canceled_detail(now), now)
+    await settle_run_statuses(db, environment_id, run_ids, now)
     return [one for one in sends if one not in dropped]
 
 

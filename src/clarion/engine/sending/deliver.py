@@ -9,8 +9,17 @@ from functools import partial
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.deadletters.model import POSSIBLY_DELIVERED
 from clarion.engine.overrides import IGNORED
-from clarion.engine.sending.model import ClaimedSend, HealthReport, NotSent, OutgoingMessage, Route, SendOutcome
-from clarion.engine.sending.outgoing import ReceiptsUrl, list_ignored_overrides, make_outgoing, nowhere
+from clarion.engine.sending.choosing import explain_choice, find_reason
+from clarion.engine.sending.model import (
+    ClaimedSend,
+    HealthReport,
+    NotSent,
+    OutgoingMessage,
+    ProviderCall,
+    Route,
+    SendOutcome,
+)
+from clarion.engine.sending.outgoing import Gateway, ReceiptsUrl, list_ignored_overrides, make_outgoing, nowhere
 from clarion.engine.sending.planning import recognises_repeats
 from clarion.engine.sending.retry import wished_pause
 from clarion.engine.sending.settling import settle
@@ -18,10 +27,10 @@ from clarion.engine.sending.traces import send_traced
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailSource, DetailStatus
+from clarion.jobs.model import ATTEMPTS_PER_DRIVE
 from clarion.metrics.measures import Measures
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
-from clarion.providers.sending.gateway import ProviderGateway
 from clarion.tracing.tracer import Tracer
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
@@ -32,6 +41,10 @@ MAX_PAUSE = Millis(15 * MINUTE)
 
 IsCurrent = Callable[[ClaimedSend], Awaitable[bool]]
 """Whether the job is still in the attempt that was claimed."""
+_SUPPRESSED = {
+    Channel.EMAIL: "Subscriber's email address is suppressed",
+    Channel.SMS: "Subscriber's phone number is suppressed",
+}
 _CLEAR = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
 
 
@@ -40,7 +53,7 @@ class Deliverer:
 
     def __init__(
         self,
-        gateway: ProviderGateway,
+        gateway: Gateway,
         clock: Clock,
         *,
         is_current: IsCurrent,
@@ -162,6 +175,7 @@ def set_aside(send: ClaimedSend, now: Millis) -> None:
     send.not_sent.clear()
     send.retry_at.clear()
     send.health_reports.clear()
+    send.calls.clear()
     send.dead_tokens.clear()
     send.job.details.clear()
     send.job.note(now, DetailStatus.FAILED, "The outcome could not be recorded")
@@ -192,6 +206,7 @@ class _Attempt:
                 await self._deliverer.check_current(self._send)
             self._select(route, integration, is_first=place == 0)
             is_trial = route.is_trial and place == 0
+            started = time.perf_counter()
             try:
                 outgoing, left_out = self._deliverer.make_outgoing(self._send, self._message, integration)
                 self._explain_suppressions(left_out)
@@ -201,20 +216,28 @@ class _Attempt:
                 if failure.kind is FailureKind.NO_CONNECTION:
                     self._note_no_connection(failure)
                     return NotSent(failure)
-                self._fail(integration, failure, is_trial=is_trial)
+                took = self._note_call(integration, started, has_failed=True)
+                self._fail(integration, failure, took, is_trial=is_trial)
                 result = NotSent(failure)
                 if not _passes_on(failure, is_trial=is_trial):
                     break
             else:
-                self._succeed(integration, sent, is_news=integration.id in route.unwell)
+                took = self._note_call(integration, started, has_failed=False)
+                self._succeed(integration, sent, took, is_news=integration.id in route.unwell)
                 return None
         return result
 
     def _select(self, route: Route, integration: Integration, *, is_first: bool) -> None:
         self._send.job.provider_id = integration.provider_id
         raw: dict[str, object] = {"_integrationId": id_text(integration.id), "identifier": integration.identifier}
+        raw["by"] = find_reason(self._send, self._message, integration)
         if is_first and route.passed_over:
             raw["passedOver"] = route.passed_over
+            if route.rests_until:
+                raw["restsUntil"] = route.rests_until
+        if is_first and self._send.run is not None:
+            # Loaded only where an integration has conditions.
+            raw |= explain_choice(self._send, self._message)
         self._send.job.note(self._now, DetailStatus.PENDING, "Integration instance selected", raw=raw)
 
     def _explain_suppressions(self, left_out: dict[str, list[str]]) -> None:
@@ -238,8 +261,8 @@ class _Attempt:
         if not any(one.detail == IGNORED and one.raw == raw for one in self._send.job.details):
             self._send.job.note(self._now, DetailStatus.WARNING, IGNORED, source=DetailSource.PAYLOAD, raw=raw)
 
-    def _succeed(self, integration: Integration, sent: Sent, *, is_news: bool) -> None:
-        raw = {"id": sent.provider_message_id, "answer": sent.raw}
+    def _succeed(self, integration: Integration, sent: Sent, milliseconds: int, *, is_news: bool) -> None:
+        raw = {"id": sent.provider_message_id, "answer": sent.raw, "milliseconds": milliseconds}
         self._send.job.note(self._now, DetailStatus.SUCCESS, "Message sent", raw=raw)
         if sent.refused:
             text, raw = "The provider refused some of the recipients", {"refused": sent.refused}
@@ -256,8 +279,10 @@ class _Attempt:
             tickets=sent.tickets,
         )
 
-    def _fail(self, integration: Integration, failure: SendFailure, *, is_trial: bool) -> None:
-        raw = {"kind": failure.kind, "message": str(failure), "answer": failure.raw}
+    def _fail(self, integration: Integration, failure: SendFailure, milliseconds: int, *, is_trial: bool) -> None:
+        attempt = self._send.job.attempt % ATTEMPTS_PER_DRIVE
+        raw = {"kind": failure.kind, "message": str(failure), "answer": failure.raw, "attempt": attempt}
+        raw["milliseconds"] = milliseconds
         text, is_safe = "Unexpected provider error", recognises_repeats(integration)
         if failure.is_ambiguous:
             text = "Unconfirmed by the provider, which knows a second try" if is_safe else "Possibly delivered"
@@ -273,6 +298,15 @@ class _Attempt:
             error_id=POSSIBLY_DELIVERED if failure.is_ambiguous else None,
             error_text=_storable(f"{text}: {failure}" if failure.is_ambiguous else str(failure)),
         )
+
+    def _note_call(self, integration: Integration, started: float, *, has_failed: bool) -> int:
+        """Count the call, and return how many milliseconds it took."""
+        milliseconds = int((time.perf_counter() - started) * 1000)
+        # A call that our own end cut short says nothing about the provider.
+        if not self._deliverer.is_ending:
+            call = ProviderCall(integration.id, self._message.id, self._now, milliseconds, has_failed)
+            self._send.calls.append(call)
+        return milliseconds
 
     def _note_no_connection(self, failure: SendFailure) -> None:
         """The provider was not called: this says nothing about it, and the message is as it was."""
@@ -293,9 +327,8 @@ class _Attempt:
 
 
 def _skip_suppressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
-    thing = "email address" if message.channel is Channel.EMAIL else "phone number"
-    text = f"Subscriber's {thing} is suppressed"
-    raw = {"reason": send.suppressed[message.id], "channel": message.channel, "wayOut": _CLEAR}
+    text, reason = _SUPPRESSED[message.channel], send.suppressed[message.id]
+    raw = {"reason": reason, "channel": message.channel, "address": message.address, "wayOut": _CLEAR}
     send.job.note(now, DetailStatus.FAILED, text, raw=raw)
     send.outcomes[message.id] = SendOutcome(
         status=MessageStatus.WARNING, provider_id=message.provider_id, error_id="suppressed", error_text=text
@@ -320,7 +353,7 @@ def _skip_unaddressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) 
 
 def _fail_without_integration(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
     text = "Subscriber does not have an active integration"
-    raw = {"channel": message.channel, "providerId": message.provider_id}
+    raw = {"channel": message.channel, "providerId": message.provider_id, **explain_choice(send, message)}
     send.job.note(now, DetailStatus.FAILED, text, raw=raw)
     send.outcomes[message.id] = SendOutcome(
         status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=text
@@ -336,11 +369,11 @@ def _passes_on(failure: SendFailure, *, is_trial: bool) -> bool:
 
 
 def _report_health(integration: Integration, failure: SendFailure, now: Millis, *, is_trial: bool) -> HealthReport:
-    """A provider that answers works, whatever it answers; one that wants to be left alone is."""
+    """A provider that answers works, unless it refuses the account; one that wants to be left alone is."""
     pause = wished_pause(failure) if failure.kind is FailureKind.RATE_LIMITED else None
     return HealthReport(
         integration_id=integration.id,
-        is_working=failure.kind is not FailureKind.RETRYABLE,
+        is_working=failure.kind is not FailureKind.RETRYABLE and not failure.is_account_refused,
         is_trial=is_trial,
         wait_until=None if pause is None else Millis(now + min(pause, MAX_PAUSE)),
     )

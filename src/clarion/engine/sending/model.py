@@ -80,6 +80,8 @@ class Route(Struct, frozen=True, kw_only=True):
     integrations: Sequence[Integration] = ()
     passed_over: Mapping[str, str] = {}
     """By identifier, why another that comes first in order is not the first here."""
+    rests_until: Mapping[str, Millis] = {}
+    """By identifier, until when the circuits of those are open."""
     is_trial: bool = False
     """Whether this message finds out if the first works again."""
     unwell: frozenset[IntegrationId] = frozenset()
@@ -94,6 +96,17 @@ class HealthReport(Struct, frozen=True, kw_only=True):
     is_trial: bool = False
     wait_until: Millis | None = None
     """Until when the provider wants to be left alone."""
+
+
+class ProviderCall(Struct, frozen=True):
+    """A call of a provider, whatever came of it."""
+
+    integration_id: IntegrationId
+    message_id: MessageId
+    at: Millis
+    """When the attempt began, as its execution details say."""
+    milliseconds: int
+    has_failed: bool
 
 
 class ClaimedSend(Struct, kw_only=True, eq=False):
@@ -149,6 +162,7 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     retry_at: dict[MessageId, Millis] = {}
     """When messages that this attempt did not send are tried again; the others of `not_sent` are given up."""
     health_reports: list[HealthReport] = []
+    calls: list[ProviderCall] = []
     dead_tokens: dict[SubscriberId, dict[str, set[str]]] = {}
     """Device tokens that will never work again, by provider."""
     dead_at: Millis | None = None

@@ -1,19 +1,30 @@
 """A message as it is handed to a provider."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol
 
-from clarion.engine.overrides import list_misplaced_overrides, provider_overrides
+from clarion.engine.overrides import list_misplaced_overrides
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
 from clarion.engine.sending.suppressed import leave_out
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
+from clarion.providers.definition.options import provider_overrides, with_options
 from clarion.providers.definition.outgoing import Outgoing, always
+from clarion.providers.definition.result import Sent
 from clarion.providers.registry import find_provider
 from clarion.vocabulary import Channel
 
 ReceiptsUrl = Callable[[Integration], str | None]
 """Where the provider of an integration reports, if it can reach us at all."""
+
+
+class Gateway(Protocol):
+    """What messages are handed to: a `ProviderGateway`, or a `DryGateway` in simulations."""
+
+    async def send(self, provider_id: str, outgoing: Outgoing) -> Sent:
+        """Send the message once; raises SendFailure."""
+        ...
+
 
 _OF_THE_MESSAGE = ("webhookUrl", "deviceTokens")
 
@@ -79,26 +90,3 @@ def list_ignored_overrides(send: ClaimedSend, outgoing: Outgoing, provider_id: s
         step_ids = None if send.run is None else {one.step_id for one in send.run.version.steps}
         ignored |= list_misplaced_overrides(send.overrides, step_ids)
     return ignored
-
-
-def with_options(options: dict[str, object] | None, overrides: dict[str, object]) -> dict[str, object]:
-    """Return what the step says, and what the trigger says instead."""
-    if not options:
-        return overrides
-    merged = options | overrides
-    if "<" in str(overrides.get("from", "")) and "senderName" not in overrides:
-        # The trigger names the sender together with the address.
-        merged.pop("senderName", None)
-    files, others = options.get("attachments"), overrides.get("attachments")
-    if isinstance(files, list) and isinstance(others, list):
-        merged["attachments"] = [*files, *others]
-    ours, theirs = options.get("headers"), overrides.get("headers")
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        merged["headers"] = _merge_headers(ours, theirs)
-    return merged
-
-
-def _merge_headers(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
-    """Merge headers, whose names are compared without case."""
-    given = {name.lower() for name in theirs}
-    return {name: value for name, value in ours.items() if name.lower() not in given} | theirs

@@ -47,6 +47,10 @@ class HealthSnapshot:
     def is_open(self, integration: Integration) -> bool:
         return self._of(integration).circuit.is_open(self._now)
 
+    def rests_until(self, integration: Integration) -> Millis | None:
+        """Until when its circuit is open, if it is."""
+        return self._of(integration).circuit.open_until if self.is_open(integration) else None
+
     def wait_of(self, integration: Integration, *, has_turn: bool) -> int:
         """Milliseconds until it takes one more; a send whose turn has come waits only for a pause."""
         rate = None if has_turn else integration.rate_limit
@@ -114,13 +118,20 @@ def _plan_message(
         or next((one for one in usable if waits[one.id] <= MAX_WAIT), None)
         or min(usable, key=lambda one: waits[one.id])
     )
-    passed_over = _explain(candidates[: candidates.index(first)], snapshot)
+    before = candidates[: candidates.index(first)]
     if not send.has_turn:
         snapshot.take(first)
     wait = waits[first.id]
     is_trial = wait == 0 and len(candidates) > 1 and snapshot.try_out(first)
     rest = sorted((one for one in candidates if one is not first), key=lambda one: one not in usable)
-    return Route(integrations=[first, *rest], passed_over=passed_over, is_trial=is_trial, unwell=snapshot.unwell), wait
+    route = Route(
+        integrations=[first, *rest],
+        passed_over=_explain(before, snapshot),
+        rests_until={one.identifier: until for one in before if (until := snapshot.rests_until(one)) is not None},
+        is_trial=is_trial,
+        unwell=snapshot.unwell,
+    )
+    return route, wait
 
 
 def _find_unconfirmed(message: OutgoingMessage, candidates: Sequence[Integration]) -> Integration | None:

@@ -28,6 +28,11 @@ def wait_of(bucket: Bucket, rate: float | None, now: Millis) -> int:
     return 0 if missing <= 0 else pause + int(missing / rate * SECOND) + 1
 
 
+def allowance_at(bucket: Bucket, rate: float, now: Millis) -> float:
+    """Messages that may go now; below zero, how many have been given a later moment."""
+    return _refilled(bucket, rate, now).allowance
+
+
 def take(bucket: Bucket, rate: float | None, now: Millis) -> Bucket:
     """Let one more message go, now or when its moment comes."""
     if rate is None:

@@ -7,6 +7,7 @@ from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.measuring import RecordedSends
+from clarion.engine.sending.calls import record_calls
 from clarion.engine.sending.health import record_health_reports
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.webhook_events import emit_send_events
@@ -15,6 +16,7 @@ from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailStatus, ExecutionDetail
 from clarion.jobs.model import CANCELED_BY_FAILURE
+from clarion.jobs.run_status import settle_run_statuses
 from clarion.jsontext import json_text
 from clarion.receipts.tickets import insert_tickets, make_tickets
 from clarion.subscribers.tokens import remove_device_tokens
@@ -57,8 +59,10 @@ async def record_sends(
     await jobs.cancel_pending(db, environment_id, stopped, detail, now)
     ended = {one.notification_id for one in ours if one.job.status is not JobStatus.QUEUED} - stopped
     released = await jobs.release_next(db, environment_id, ended, now)
+    await settle_run_statuses(db, environment_id, (one.notification_id for one in ours), now)
     await _forget_tokens(db, environment_id, ours, now)
     await record_health_reports(db, environment_id, [report for one in ours for report in one.health_reports], now)
+    await record_calls(db, environment_id, ours, now)
     return RecordedSends(ours, frozenset((ended | stopped) - released), bool(released))
 
 

@@ -8,12 +8,12 @@ from itertools import groupby
 from clarion.clock import wall_nanoseconds
 from clarion.db.port import Database
 from clarion.engine.sending.model import ClaimedSend
+from clarion.engine.sending.outgoing import Gateway
 from clarion.errors import StoreUnavailable
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import SendFailure, Sent
-from clarion.providers.sending.gateway import ProviderGateway
 from clarion.tracing.spans import Span, SpanKind
 from clarion.tracing.store import list_message_traces
 from clarion.tracing.tracer import Tracer, new_span_id
@@ -33,7 +33,7 @@ async def add_traces(database: Database, sends: Sequence[ClaimedSend]) -> None:
 
 
 async def send_traced(
-    tracer: Tracer, gateway: ProviderGateway, send: ClaimedSend, integration: Integration, outgoing: Outgoing
+    tracer: Tracer, gateway: Gateway, send: ClaimedSend, integration: Integration, outgoing: Outgoing
 ) -> Sent:
     """Call the provider in a span; receivers of plain webhooks get its context."""
     trace = send.traces.get(outgoing.message_id)

@@ -7,13 +7,13 @@ from typing import Any
 from clarion.clock import iso_text
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.engine.records import digest_variables, person_variables
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
 from clarion.ids import EnvironmentId, id_text
 from clarion.jobs.digest_events import add_payloads
 from clarion.jsontext import json_value
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import list_subscribers_by_id
+from clarion.workflows.variables import digest_variables, person_variables
 
 _TOLD = frozenset({"email-webhook", "push-webhook"})
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from clarion.engine.outcomes import Failed, Sending, StepOutcome
-from clarion.engine.overrides import provider_overrides
 from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
 from clarion.ids import MessageId, new_id
 from clarion.jobs.details import DetailStatus
 from clarion.providers.definition.kinds import PushProvider
+from clarion.providers.definition.options import provider_overrides
 from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.registry import find_provider
 from clarion.subscribers.model import ChannelEntry

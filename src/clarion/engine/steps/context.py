@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.engine.digests import DigestWindows
@@ -63,3 +64,8 @@ class StepContext(Struct, frozen=True, kw_only=True):
         self, status: DetailStatus, text: str, *, source: DetailSource = DetailSource.INTERNAL, raw: Any = None
     ) -> None:
         self.job.note(self.now, status, text, source=source, raw=raw)
+
+    def add_to_last(self, name: str, value: Any) -> None:
+        """Add what a rule that let the step pass has seen to the last detail of the job."""
+        last = self.job.details[-1]
+        self.job.details[-1] = replace(last, raw={**(last.raw or {}), name: value})

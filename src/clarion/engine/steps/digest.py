@@ -4,6 +4,7 @@ from hashlib import blake2b
 from typing import Any
 
 from clarion.clock import Millis
+from clarion.conditions import shorten
 from clarion.contexts import keys_of
 from clarion.engine.digests import Leader, Window, WindowIdentity, make_event
 from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
@@ -27,17 +28,17 @@ async def decide(context: StepContext) -> StepOutcome:
     identity = _identity(context, controls)
     window = await context.digests.find(identity)
     if window is not None and window.leader_run_id is not None:
-        return _join(context, window, window.leader_run_id)
+        return _join(context, controls, window, window.leader_run_id)
     if controls.look_back_window is not None and not _is_recent(context, controls, window):
         await context.digests.open(identity, None)
-        context.note(DetailStatus.SUCCESS, "Digest was skipped, first backoff event")
+        context.note(DetailStatus.SUCCESS, "Digest was skipped, first backoff event", raw=_look_back(controls, window))
         context.job.has_events = True
         return Done(outputs=_outputs([_event(context.run.trigger)], 1))
     closes_at = extend(context, closes_at)
     opened = await context.digests.open(identity, Leader(context.job.id, context.run.id, closes_at))
     context.digests.join(opened, context.job.id, context.run.trigger)
     context.job.digest = _metadata(controls)
-    context.note(DetailStatus.PENDING, "Start digesting", raw={"until": closes_at})
+    context.note(DetailStatus.PENDING, "Start digesting", raw={"until": closes_at, **_seen(context, controls)})
     return Waiting(closes_at)
 
 
@@ -60,9 +61,9 @@ def find_window_id(context: StepContext) -> bytes:
     return _identity(context, context.read_controls(DigestControls)).window_id
 
 
-def _join(context: StepContext, window: Window, leader_run_id: NotificationId) -> StepOutcome:
+def _join(context: StepContext, controls: DigestControls, window: Window, leader_run_id: NotificationId) -> StepOutcome:
     context.digests.join(window, context.job.id, context.run.trigger)
-    raw = {"_digestedNotificationId": id_text(leader_run_id)}
+    raw = {"_digestedNotificationId": id_text(leader_run_id), "until": window.closes_at, **_seen(context, controls)}
     context.note(DetailStatus.SUCCESS, "Digest was merged with other digest", raw=raw)
     return Merged(leader_run_id)
 
@@ -84,7 +85,7 @@ def _is_recent(context: StepContext, controls: DigestControls, window: Window | 
 
 
 def _identity(context: StepContext, controls: DigestControls) -> WindowIdentity:
-    value = evaluate_key(controls.digest_key, context.variables) if controls.digest_key else None
+    value = _key_value(context, controls)
     contexts = context.run.trigger.contexts
     if contexts is not None:
         # The message of a digest belongs to one context, and must not show what happened in another.
@@ -95,6 +96,22 @@ def _identity(context: StepContext, controls: DigestControls) -> WindowIdentity:
         subscriber_id=context.run.subscriber.id,
         key_digest=key_digest(value),
     )
+
+
+def _key_value(context: StepContext, controls: DigestControls) -> Any:
+    return evaluate_key(controls.digest_key, context.variables) if controls.digest_key else None
+
+
+def _seen(context: StepContext, controls: DigestControls) -> dict[str, Any]:
+    """What the step is set to, and the value of its key."""
+    key = {"value": shorten(_key_value(context, controls))} if controls.digest_key else {}
+    return {**_metadata(controls), **key}
+
+
+def _look_back(controls: DigestControls, window: Window | None) -> dict[str, Any]:
+    look_back = controls.look_back_window
+    last = {} if window is None else {"lastEventAt": window.last_event_at}
+    return last if look_back is None else {"amount": whole(look_back.amount), "unit": look_back.unit, **last}
 
 
 def key_digest(value: Any) -> bytes:

@@ -1,6 +1,9 @@
 """Throttle: at most so many runs of one person in a length of time; the rest of a run beyond that is skipped."""
 
+from typing import Any
+
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis
+from clarion.conditions import shorten
 from clarion.engine.outcomes import Done, Ended, Failed, StepOutcome
 from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.digest import key_digest
@@ -9,7 +12,7 @@ from clarion.engine.throttles import ThrottleIdentity
 from clarion.jobs.details import DetailStatus
 from clarion.schedules import Unit, end_of
 from clarion.templates import evaluate_key
-from clarion.workflows.controls import ThrottleControls, ThrottleType
+from clarion.workflows.controls import ThrottleControls, ThrottleType, whole
 
 # No length of the unit is longer, in any time zone and month.
 _UPPER_BOUND = {
@@ -29,11 +32,16 @@ async def decide(context: StepContext) -> StepOutcome:
         context.note(DetailStatus.FAILED, "Invalid throttle configuration", raw={"controls": dict(context.controls)})
         return Failed()
     threshold = controls.threshold or 1
-    identity = _identity(context, controls)
+    value = _key_value(context, controls)
+    identity = _identity(context, value)
     passes = await context.throttles.list(identity, _since(context, length))
     recent = [one for one in passes if end_of(one, *length, context.zone) > context.now]
-    raw = {"threshold": threshold, "passed": min(len(recent), threshold)}
+    amount, unit = length
+    raw = {"threshold": threshold, "passed": min(len(recent), threshold), "amount": whole(amount), "unit": unit}
+    if controls.throttle_key:
+        raw |= {"throttleKey": controls.throttle_key, "value": shorten(value)}
     if len(recent) >= threshold:
+        raw["until"] = end_of(recent[len(recent) - threshold], *length, context.zone)
         context.note(DetailStatus.SUCCESS, "Step was throttled: limit exceeded", raw=raw)
         return Ended()
     context.throttles.add(identity, context.job.id)
@@ -45,11 +53,18 @@ def find_passes(context: StepContext) -> tuple[bytes, Millis] | None:
     """Which passes the step will ask for, and since when."""
     controls = context.read_controls(ThrottleControls)
     length = _length(context, controls)
-    return None if length is None else (_identity(context, controls).throttle_id, _since(context, length))
+    return (
+        None
+        if length is None
+        else (_identity(context, _key_value(context, controls)).throttle_id, _since(context, length))
+    )
 
 
-def _identity(context: StepContext, controls: ThrottleControls) -> ThrottleIdentity:
-    value = evaluate_key(controls.throttle_key, context.variables) if controls.throttle_key else None
+def _key_value(context: StepContext, controls: ThrottleControls) -> Any:
+    return evaluate_key(controls.throttle_key, context.variables) if controls.throttle_key else None
+
+
+def _identity(context: StepContext, value: Any) -> ThrottleIdentity:
     return ThrottleIdentity(
         step_id=context.step.id_bytes,
         subscriber_id=context.run.subscriber.id,

@@ -3,12 +3,13 @@
 from typing import Any
 
 from clarion.clock import Millis, find_moment
+from clarion.conditions import shorten
 from clarion.engine.outcomes import Done, Failed, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
 from clarion.jobs.details import DetailSource, DetailStatus
 from clarion.schedules import MAX_AHEAD, Unit, end_of, next_cron, next_within
 from clarion.templates import evaluate_key
-from clarion.workflows.controls import DelayControls, DelayType
+from clarion.workflows.controls import DelayControls, DelayType, whole
 
 MAX_EXTENSIONS = 3
 """How often a step is extended; a person who keeps changing their schedule does not hold it up for ever."""
@@ -17,9 +18,11 @@ _EXTENDED = "Step was extended to the subscriber's schedule"
 
 
 async def decide(context: StepContext) -> StepOutcome:
-    until = _moment(context, context.read_controls(DelayControls))
+    controls = context.read_controls(DelayControls)
+    until = _moment(context, controls)
     if until is None:
-        context.note(DetailStatus.FAILED, "Invalid delay configuration", raw={"controls": dict(context.controls)})
+        raw = {"controls": dict(context.controls), **_seen(context, controls)}
+        context.note(DetailStatus.FAILED, "Invalid delay configuration", raw=raw)
         return Failed()
     until = extend(context, until)
     if until - context.now > MAX_AHEAD:
@@ -28,7 +31,7 @@ async def decide(context: StepContext) -> StepOutcome:
     if until <= context.now:
         context.note(DetailStatus.SUCCESS, "Delay is finished", raw={"until": until, "reason": "already past"})
         return Done(outputs={})
-    context.note(DetailStatus.PENDING, "Step delayed", raw={"until": until})
+    context.note(DetailStatus.PENDING, "Step delayed", raw={"until": until, **_seen(context, controls)})
     return Waiting(until)
 
 
@@ -72,6 +75,20 @@ def _moment(context: StepContext, controls: DelayControls) -> Millis | None:
     if controls.amount is None or controls.unit is None:
         return None
     return end_of(context.now, controls.amount, controls.unit, context.zone)
+
+
+def _seen(context: StepContext, controls: DelayControls) -> dict[str, Any]:
+    """What the length of the delay comes from."""
+    length = find_length((context.run.trigger.overrides or {}).get("delay"))
+    if length is not None:
+        return {"type": "override", "amount": whole(length[0]), "unit": length[1]}
+    if controls.kind is DelayType.TIMED:
+        return {"type": controls.kind, "cron": controls.cron, "timezone": context.zone}
+    key = controls.delay_path if controls.kind is DelayType.SCHEDULED else controls.dynamic_key
+    if controls.kind in (DelayType.SCHEDULED, DelayType.DYNAMIC):
+        value = evaluate_key(key, context.variables) if key else None
+        return {"type": controls.kind, "path": key, "value": shorten(value)}
+    return {"type": controls.kind, "amount": whole(controls.amount), "unit": controls.unit}
 
 
 def _named(context: StepContext, key: str | None) -> Millis | None:

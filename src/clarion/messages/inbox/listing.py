@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.db.listing import MAX_PAGE_BYTES
-from clarion.db.port import Connection, Dialect, Row
+from clarion.db.port import Connection, Dialect
 from clarion.db.query import Query, sql
+from clarion.environments.configuration import CONFIGURATION_VERSION
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, WorkflowId, first_id, last_id
 from clarion.jsontext import json_text, json_value
 from clarion.messages.inbox.counts import MAX_INBOX_COUNT
@@ -25,16 +26,19 @@ _decode_moments = msgspec.json.Decoder(list[Millis]).decode
 
 IS_UNREAD = "t.channel = 'in_app' AND NOT t.read AND NOT t.archived AND t.snoozed_until IS NULL"
 """As the index of unread messages says it."""
+_IDS = "t.environment_id, t.id, t.subscriber_id, t.workflow_id"
 _STORED = """
-    t.environment_id, t.id, t.subscriber_id, t.workflow_id, t.content, t.subject, t.avatar, t.cta, t.data, t.severity,
-    t.seen, t.read, t.archived, t.seen_at, t.read_at, t.archived_at, t.snoozed_until, t.delivered_at, t.created_at
+    t.content, t.subject, t.avatar, t.cta, t.data, t.severity, t.seen, t.read, t.archived, t.seen_at, t.read_at,
+    t.archived_at, t.snoozed_until, t.delivered_at, t.created_at
 """
 COLUMNS = f"""
-    {_STORED}, (
+    {_IDS}, (
         SELECT g.transaction_key FROM triggers AS g
         WHERE g.environment_id = t.environment_id AND g.id = t.trigger_id
-    ) AS transaction_key
+    ) AS transaction_key, {_STORED}
 """
+"""In the order of the fields of InboxMessage."""
+_PAGE_COLUMNS = f"{COLUMNS}, {CONFIGURATION_VERSION} AS configuration_version"
 _OF_PERSON = "t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id"
 _AFTER = """
     t.position < COALESCE((
@@ -49,6 +53,8 @@ LIST_TAGGED_WORKFLOWS = sql("SELECT id, tags FROM workflows WHERE environment_id
 class InboxPage(Struct, frozen=True):
     messages: Sequence[InboxMessage]
     has_more: bool
+    configuration_version: int
+    """Of the environment when the messages were read; 0 if there are none."""
 
 
 class Conditions(Struct, frozen=True, kw_only=True):
@@ -71,7 +77,7 @@ async def list_inbox(
     """Return one page, newest first. A page of very large messages has fewer than were asked for."""
     conditions = await build_conditions(db, subscriber.environment_id, wanted, is_ordered=True)
     query = page_query(db.dialect, conditions, has_after=after is not None)
-    rows = await db.fetch(
+    rows = await db.fetch_values(
         query,
         environment_id=subscriber.environment_id,
         subscriber_id=subscriber.id,
@@ -81,8 +87,8 @@ async def list_inbox(
         reach=offset + limit + 1,
         **({} if after is None else {"after": after}),
     )
-    found = [inbox_message_of(row) for row in _cut_large(rows[:limit])]
-    return InboxPage(found, has_more=len(rows) > len(found))
+    found = _cut_large([inbox_message_of(row) for row in rows[:limit]])
+    return InboxPage(found, has_more=len(rows) > len(found), configuration_version=rows[0][-1] if rows else 0)
 
 
 class FilterCounts(Struct, frozen=True):
@@ -152,30 +158,30 @@ def page_query(dialect: Dialect, conditions: Conditions, *, has_after: bool) -> 
     where = f"{conditions.where} AND {_AFTER}" if has_after else conditions.where
     if len(conditions.parts) == 1:
         return sql(f"""
-            SELECT {COLUMNS} FROM messages AS t WHERE {where} AND {conditions.parts[0]}
+            SELECT {_PAGE_COLUMNS} FROM messages AS t WHERE {where} AND {conditions.parts[0]}
             ORDER BY t.position DESC LIMIT :page_limit OFFSET :skipped
         """)
     selects = [
-        f"SELECT {_STORED}, t.trigger_id, t.position FROM messages AS t WHERE {where} AND {one}"
+        f"SELECT {_IDS}, {_STORED}, t.trigger_id, t.position FROM messages AS t WHERE {where} AND {one}"
         for one in conditions.parts
     ]
     if dialect is Dialect.POSTGRES:
         # SQLite merges parts that an index returns in order; PostgreSQL does so only for sorted subqueries.
         selects = [f"({one} ORDER BY position DESC LIMIT :reach)" for one in selects]
     return sql(f"""
-        SELECT {COLUMNS} FROM (
+        SELECT {_PAGE_COLUMNS} FROM (
             {" UNION ALL ".join(selects)} ORDER BY position DESC LIMIT :page_limit OFFSET :skipped
         ) AS t ORDER BY t.position DESC
     """)
 
 
-def inbox_message_of(row: Row) -> InboxMessage:
-    values = dict(row)
-    delivered_at = values["delivered_at"]
-    values["delivered_at"] = [values["created_at"]] if delivered_at is None else _decode_moments(delivered_at)
-    for name in ("seen", "read", "archived"):
-        values[name] = bool(values[name])
-    return InboxMessage(**values)
+def inbox_message_of(values: Sequence[Any]) -> InboxMessage:
+    """The message of a row that begins with COLUMNS."""
+    seen, read, archived = values[11:14]
+    delivered_at, created_at = values[18:20]
+    moments = [created_at] if delivered_at is None else _decode_moments(delivered_at)
+    marks = bool(seen), bool(read), bool(archived)
+    return InboxMessage(*(*values[:11], *marks, *values[14:18], moments, created_at))
 
 
 def _split(wanted: InboxFilter, *, is_ordered: bool) -> tuple[list[str], list[str]]:
@@ -223,11 +229,11 @@ async def _list_tagged(db: Connection, environment_id: EnvironmentId, groups: Ta
     return [row["id"] for row in rows if not any(one.isdisjoint(json_value(row["tags"])) for one in wanted)]
 
 
-def _cut_large(rows: Sequence[Row]) -> Sequence[Row]:
-    """Return the rows that make up a page which is not too large, but at least one."""
+def _cut_large(messages: Sequence[InboxMessage]) -> Sequence[InboxMessage]:
+    """Return the messages that make up a page which is not too large, but at least one."""
     size = 0
-    for number, row in enumerate(rows):
-        size += len(row["content"]) + len(row["data"] or "") + len(row["cta"] or "")
+    for number, one in enumerate(messages):
+        size += len(one.content) + len(one.data or "") + len(one.cta or "")
         if size > MAX_PAGE_BYTES:
-            return rows[: max(1, number)]
-    return rows
+            return messages[: max(1, number)]
+    return messages

@@ -50,7 +50,7 @@ async def get_for_update(
     )
     if row is None:
         raise NotFound("Notification", id_text(message_id))
-    return inbox_message_of(row)
+    return inbox_message_of(tuple(row.values()))
 
 
 async def update_state(db: Connection, message: InboxMessage, now: Millis) -> None:

@@ -3,14 +3,15 @@
 Filters that no index supports read on a snapshot outside the event loop.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from clarion.db.port import Connection
-from clarion.http.operation import Call, Caller, DetachedCall
+from clarion.http.caller import Caller
+from clarion.http.operation import Call, DetachedCall
 from clarion.ids import MessageId, SubscriberId
 from clarion.messages.inbox.actions import Change, change_message
 from clarion.messages.inbox.filters import InboxFilter
@@ -26,11 +27,10 @@ from clarion.messages.inbox.wire import (
     SnoozeIn,
     find_message_id,
 )
-from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 from clarion.webhooks.model import EventType
 from clarion.workflows.store import list_workflows_by_id
-from clarion.workflows.summary import WorkflowSummary
+from clarion.workflows.summary import WorkflowSummary, list_summaries
 
 FindPerson = Callable[[Call], Awaitable[Subscriber]]
 FindPersonId = Callable[[Call], Awaitable[SubscriberId]]
@@ -51,7 +51,10 @@ async def list_notifications(call: DetachedCall, find_person: FindPerson, query:
         person = await find_person(attached)
         after = find_message_id(query.after)
         page = await list_inbox(db, person, wanted, limit=query.limit, after=after, offset=query.offset)
-        shown = await _show(attached, person, page.messages)
+        to = RecipientOut.of(person)
+        ids = [one.workflow_id for one in page.messages]
+        workflows = await list_summaries(db, person.environment_id, ids, page.configuration_version)
+        shown = [InboxNotificationOut.of(one, workflows[one.workflow_id], to) for one in page.messages]
         return InboxPageOut(data=shown, has_more=page.has_more, filter=query.echo())
 
     return await (call.database.read(work) if wanted.is_light else call.database.scan(work))
@@ -83,8 +86,8 @@ async def change_notification(
 ) -> InboxNotificationOut:
     """Change a notification and return it whole: clients replace the one that they show by it."""
     changed = await change_message(call, subscriber, message_id, change, event)
-    (shown,) = await _show(call, subscriber, [changed])
-    return shown
+    workflow = (await list_workflows_by_id(call.db, call.environment_id, [changed.workflow_id]))[changed.workflow_id]
+    return InboxNotificationOut.of(changed, WorkflowSummary.of(workflow), RecipientOut.of(subscriber))
 
 
 async def snooze_notification(
@@ -96,12 +99,3 @@ async def snooze_notification(
 
 def _attach(call: DetachedCall, db: Connection) -> Call:
     return Call(call.caller, db, call.now, call.services)
-
-
-async def _show(call: Call, subscriber: Subscriber, messages: Sequence[InboxMessage]) -> list[InboxNotificationOut]:
-    if not messages:
-        return []
-    workflows = await list_workflows_by_id(call.db, call.environment_id, [one.workflow_id for one in messages])
-    to = RecipientOut.of(subscriber)
-    shown = {one: WorkflowSummary.of(workflow) for one, workflow in workflows.items()}
-    return [InboxNotificationOut.of(one, shown[one.workflow_id], to) for one in messages]

@@ -41,7 +41,7 @@ async def wake_due_messages(db: Connection, now: Millis, *, limit: int) -> Seque
 
     Messages that another worker or their owner is changing at this moment are skipped.
     """
-    due = [inbox_message_of(row) for row in await db.fetch(CLAIM_DUE, now=now, limit=limit)]
+    due = [inbox_message_of(row) for row in await db.fetch_values(CLAIM_DUE, now=now, limit=limit)]
     woken = [wake(one, now) for one in due]
     if not woken:
         return ()

@@ -11,13 +11,14 @@ from clarion.errors import Invalid, Malformed
 from clarion.http.limits import check_nesting
 from clarion.http.pages import MAX_OFFSET
 from clarion.http.validation import find_problems
-from clarion.http.wire import IdText, MomentText, Wire, given, parse_checked
+from clarion.http.wire import DateTimeText, IdText, JsonText, MomentText, Wire, given, one_of, parse_checked
 from clarion.ids import MessageId, find_id, id_text
 from clarion.messages.inbox.filters import InboxFilter, check_tags, read_data
 from clarion.messages.inbox.recipient import RecipientOut
 from clarion.messages.model import InboxMessage
 from clarion.messages.wire import MAX_MARKED
 from clarion.vocabulary import Channel, Severity
+from clarion.workflows.controls import Target
 from clarion.workflows.summary import WorkflowSummary
 
 MAX_COUNT_FILTERS = 30
@@ -49,7 +50,7 @@ class TagChoices(Wire, forbid_unknown_fields=True):
 
 
 Tags = list[str] | TagChoices | None
-DataFilter = str | dict[str, Any] | None
+DataFilter = JsonText | dict[str, Any] | None
 
 
 class InboxQuery(Wire):
@@ -63,7 +64,7 @@ class InboxQuery(Wire):
     snoozed: bool | None = None
     seen: bool | None = None
     tags: tuple[tuple[str, ...], ...] = ()
-    data: str | None = None
+    data: JsonText | None = None
     severity: tuple[Severity, ...] = ()
     created_gte: Moment | None = None
     created_lte: Moment | None = None
@@ -103,7 +104,7 @@ class InboxQuery(Wire):
 class CountQuery(Wire):
     """`filters` is a JSON array of up to 30 filters."""
 
-    filters: str
+    filters: JsonText
 
     def read_filters(self) -> SentFilters:
         """Return each filter with what was sent for it; raises Invalid with the path of what is not valid."""
@@ -200,18 +201,22 @@ class _StoredCta(Struct, frozen=True):
 
 
 _decode_cta = msgspec.json.Decoder(_StoredCta).decode
-_NO_CTA = _StoredCta()
 
 
 class RedirectOut(Wire):
     url: str
-    target: str | UnsetType = UNSET
+    target: Annotated[str, one_of(Target)] | UnsetType = UNSET
 
 
 class ButtonOut(Wire):
     label: str
     is_completed: bool
     redirect: RedirectOut | UnsetType = UNSET
+
+
+_Actions = tuple[ButtonOut | UnsetType, ButtonOut | UnsetType, RedirectOut | UnsetType]
+"""The primary button, the secondary button, and where a click on the message leads."""
+_NO_ACTIONS: _Actions = (UNSET, UNSET, UNSET)
 
 
 class InboxNotificationOut(Wire):
@@ -226,12 +231,12 @@ class InboxNotificationOut(Wire):
     is_seen: bool
     is_archived: bool
     is_snoozed: bool
-    snoozed_until: str | None
-    delivered_at: list[str]
-    created_at: str
-    read_at: str | None
-    first_seen_at: str | None
-    archived_at: str | None
+    snoozed_until: DateTimeText | None
+    delivered_at: list[DateTimeText]
+    created_at: DateTimeText
+    read_at: DateTimeText | None
+    first_seen_at: DateTimeText | None
+    archived_at: DateTimeText | None
     avatar: str | UnsetType = UNSET
     primary_action: ButtonOut | UnsetType = UNSET
     secondary_action: ButtonOut | UnsetType = UNSET
@@ -244,9 +249,8 @@ class InboxNotificationOut(Wire):
 
     @classmethod
     def of(cls, message: InboxMessage, workflow: WorkflowSummary, to: RecipientOut) -> Self:
-        cta = _NO_CTA if message.cta is None else _decode_cta(message.cta)
-        buttons = _buttons(cta.action)
-        created_at = iso_text(message.created_at)
+        created_at, read_at = iso_text(message.created_at), _time(message.read_at)
+        primary, secondary, redirect = _NO_ACTIONS if message.cta is None else _read_actions(message.cta)
         return cls(
             id=id_text(message.id),
             transaction_id=message.transaction_key,
@@ -260,17 +264,18 @@ class InboxNotificationOut(Wire):
             snoozed_until=_time(message.snoozed_until),
             delivered_at=[created_at if one == message.created_at else iso_text(one) for one in message.delivered_at],
             created_at=created_at,
-            read_at=_time(message.read_at),
-            first_seen_at=_time(message.seen_at),
+            read_at=read_at,
+            # Most are seen when they are read.
+            first_seen_at=read_at if message.seen_at == message.read_at else _time(message.seen_at),
             archived_at=_time(message.archived_at),
             avatar=given(message.avatar),
-            primary_action=buttons.get("primary", UNSET),
-            secondary_action=buttons.get("secondary", UNSET),
+            primary_action=primary,
+            secondary_action=secondary,
             channel_type=Channel.IN_APP,
             tags=workflow.tags,
             # As it is stored, without decoding it.
             data=UNSET if message.data is None else cast("dict[str, Any]", msgspec.Raw(message.data)),
-            redirect=_redirect(cta.data.url, cta.data.target),
+            redirect=redirect,
             workflow=workflow,
             severity=message.severity,
         )
@@ -325,12 +330,16 @@ def _read_tags(tags: Tags, path: str) -> tuple[tuple[str, ...], ...]:
     return check_tags(tags.groups if isinstance(tags, TagChoices) else [tags], path)
 
 
-def _buttons(action: _StoredAction) -> dict[str, ButtonOut]:
+def _read_actions(text: str) -> _Actions:
+    cta = _decode_cta(text)
+    action = cta.action
     done = action.result.type if action.status == "done" and action.result is not None else None
-    return {
+    buttons = {
         one.type: ButtonOut(label=one.content, is_completed=one.type == done, redirect=_redirect(one.url, one.target))
         for one in action.buttons
     }
+    redirect = _redirect(cta.data.url, cta.data.target)
+    return buttons.get("primary", UNSET), buttons.get("secondary", UNSET), redirect
 
 
 def _redirect(url: str | None, target: str | None) -> RedirectOut | UnsetType:

@@ -9,7 +9,7 @@ from msgspec import Struct, StructMeta, field
 from msgspec.structs import fields
 
 from clarion.providers.definition.formats import COUNTRY, EMAIL_ADDRESS, RULES, FormatRule
-from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.result import refuse_account
 from clarion.secret import Secret
 
 
@@ -71,13 +71,13 @@ def read_credentials(kind: type[A], given: Mapping[str, Any]) -> A:
     given = respell(kind, given)
     missing = [name for name in list_required(kind) if is_blank(given, name)]
     if missing:
-        raise SendFailure(FailureKind.PERMANENT, f"The integration has no {', '.join(missing)}")
+        raise refuse_account(f"The integration has no {', '.join(missing)}")
     present = {name: value for name, value in given.items() if not is_blank(given, name)}
     try:
         return msgspec.convert(present, kind, strict=False, dec_hook=_read_secret)
     except msgspec.ValidationError as error:
         message = f"The integration's credentials cannot be used: {error}"
-        raise SendFailure(FailureKind.PERMANENT, message) from error
+        raise refuse_account(message) from error
 
 
 def respell(kind: type[Credentials], given: Mapping[str, Any]) -> Mapping[str, Any]:

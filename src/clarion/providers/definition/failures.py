@@ -8,10 +8,14 @@ from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.result import FailureKind
 
 ALREADY_SENT: Final = "already sent"
-Classification = FailureKind | Literal["already sent"]
+ACCOUNT_REFUSED: Final = "account refused"
+"""The provider refuses the account of the integration, and so everything that is sent through it."""
+Classification = FailureKind | Literal["already sent", "account refused"]
 """Why a message was not accepted, or that an earlier attempt was."""
 Classifier = Callable[[ProviderAnswer], Classification | None]
 """Returns None if it does not apply to the answer."""
+REFUSED_ACCOUNT_STATUSES = frozenset({401, 402})
+"""Wrong credentials, and no credit."""
 Accepts = Callable[[ProviderAnswer], bool]
 ReadRetryAfter = Callable[[ProviderAnswer], int | None]
 
@@ -134,9 +138,12 @@ def read_error_text(answer: ProviderAnswer) -> str:
     return answer.text.strip() or "no text"
 
 
+_OTHERS: dict[str, Classification] = {"already_sent": ALREADY_SENT, "account_refused": ACCOUNT_REFUSED}
+
+
 def _by_code(kinds: dict[str, Iterable[Any]]) -> dict[str, Classification]:
     return {
-        str(code): ALREADY_SENT if name == "already_sent" else FailureKind(name)
+        str(code): _OTHERS[name] if name in _OTHERS else FailureKind(name)
         for name, given in kinds.items()
         for code in given
     }

@@ -43,8 +43,17 @@ class SendFailure(ClarionError):
         self.raw = raw
         self.is_ambiguous = False
         """Whether the provider may have accepted the message: its answer was lost or could not be understood."""
+        self.is_account_refused = False
+        """Whether the provider refuses the account, and would refuse every other message too."""
         self.dead_tokens: tuple[str, ...] = ()
         """Device tokens that are no longer valid."""
+
+
+def refuse_account(message: str, *, raw: Any = None) -> SendFailure:
+    """Return the permanent failure of an account that nothing can be sent with."""
+    failure = SendFailure(FailureKind.PERMANENT, message, raw=raw)
+    failure.is_account_refused = True
+    return failure
 
 
 def mark_ambiguous(failure: SendFailure) -> SendFailure:

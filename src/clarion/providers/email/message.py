@@ -86,7 +86,7 @@ class Email:
 def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
     """Build the e-mail of a message from its content, its overrides and the account."""
     given = outgoing.overrides
-    html, text = _bodies(outgoing)
+    html, text = read_bodies(outgoing.content, given)
     to = _recipient(outgoing.email)
     return Email(
         message_id=outgoing.message_id,
@@ -129,9 +129,9 @@ def can_set_header(name: str) -> bool:
     )
 
 
-def _bodies(outgoing: Outgoing) -> tuple[str | None, str]:
-    given = outgoing.overrides
-    content, text = outgoing.content, None
+def read_bodies(content: str, given: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return the HTML, if there is any, and the text of an e-mail from its content and its options."""
+    text = None
     if given:
         text = read_text(given, "text")
         content = read_text(given, "html") or content

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.formats import HOST
 from clarion.providers.definition.kinds import SmtpProvider
-from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.result import refuse_account
 from clarion.providers.definition.smtp_account import SmtpAccount
 from clarion.providers.email import smtp_options
 from clarion.secret import Secret
@@ -54,7 +54,7 @@ def signing_account(given: SigningCredentials) -> SmtpAccount:
 
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 65_535):
-        raise SendFailure(FailureKind.PERMANENT, "The integration's port is not a port number")
+        raise refuse_account("The integration's port is not a port number")
     return int(text)
 
 

@@ -16,7 +16,7 @@ from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.email.message import Email
 from clarion.providers.email.mime import write_mime
-from clarion.providers.signing.aws import REGION, aws_address, make_aws_signer
+from clarion.providers.signing.aws import REFUSED_ACCOUNT_CODES, REGION, aws_address, make_aws_signer
 from clarion.providers.signing.sns import get_topic_owner, is_confirmation_url, is_signed_by_sns
 from clarion.secret import Secret
 
@@ -115,6 +115,7 @@ PROVIDER = EmailProvider(
             "x-amzn-ErrorType",
             rate_limited=("TooManyRequestsException", "LimitExceededException", "ThrottlingException"),
             retryable=("SendingPausedException",),
+            account_refused=REFUSED_ACCOUNT_CODES,
         ),
         error_text(
             r"illegal address|missing final '@domain'|(local address|domain) (contains|starts)", _RECIPIENT, status=400

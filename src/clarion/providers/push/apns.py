@@ -124,6 +124,7 @@ PROVIDER = PushProvider(
             "reason",
             recipient_invalid=("Unregistered", "ExpiredToken", "BadDeviceToken", "MissingDeviceToken"),
             retryable=("IdleTimeout", "ExpiredProviderToken"),
+            account_refused=("InvalidProviderToken", "MissingProviderToken"),
         ),
     ),
     check=Check(request=check, passes=lambda answer: answer.value("reason") in ("BadDeviceToken", "Unregistered")),

@@ -117,6 +117,7 @@ def join_results(results: Mapping[str, Sent | SendFailure]) -> Sent:
     chosen = min(failures.values(), key=lambda one: _PRECEDENCE[one.kind])
     joined = SendFailure(chosen.kind, chosen.message, retry_after=chosen.retry_after, raw=raw)
     joined.dead_tokens = dead
+    joined.is_account_refused = chosen.is_account_refused
     joined.is_ambiguous = any(one.is_ambiguous for one in failures.values())
     raise joined
 

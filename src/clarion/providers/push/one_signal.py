@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from clarion.providers.definition.answer import ProviderAnswer, SendContext
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import read_error_text
+from clarion.providers.definition.failures import read_error_text, statuses
 from clarion.providers.definition.formats import FormatRule
 from clarion.providers.definition.kinds import Check, PushProvider
 from clarion.providers.definition.overrides import snake
@@ -122,6 +122,7 @@ PROVIDER = PushProvider(
     credentials=OneSignalCredentials,
     request=request,
     sent=sent,
+    failures=(statuses(account_refused=(403,)),),
     check=Check(
         request=lambda account: ProviderRequest.get(
             _URL, {"app_id": account.application_id, "limit": 1}, auth=account.auth

@@ -7,7 +7,7 @@ from clarion.cache import BoundedCache
 from clarion.providers.definition.credentials import Credentials, read_credentials
 from clarion.providers.definition.kinds import SmtpProvider
 from clarion.providers.definition.smtp_account import SmtpAccount
-from clarion.providers.sending.redaction import list_account_secrets
+from clarion.providers.sending.redaction import SecretText, list_account_secrets
 
 A = TypeVar("A", bound=Credentials)
 V = TypeVar("V")
@@ -33,7 +33,7 @@ class Accounts:
         account = self.read(provider.credentials, given)
         return account, self._get(given, SmtpAccount, lambda: provider.account(account))
 
-    def list_secrets(self, given: Mapping[str, Any]) -> frozenset[str]:
+    def list_secrets(self, given: Mapping[str, Any]) -> frozenset[SecretText]:
         return self._get(given, list_account_secrets, lambda: list_account_secrets(given))
 
     def _get(self, given: Mapping[str, Any], purpose: object, derive: Callable[[], V]) -> V:

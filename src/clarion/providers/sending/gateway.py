@@ -79,10 +79,7 @@ class ProviderGateway:
             await http_sender.close()
 
     def can_send(self, provider_id: str) -> bool:
-        provider = find_provider(provider_id)
-        if isinstance(provider, BuiltinProvider):
-            return provider.channel is not Channel.IN_APP
-        return isinstance(provider, HttpProvider | SmtpProvider)
+        return _is_sending(find_provider(provider_id))
 
     async def send(self, provider_id: str, outgoing: Outgoing) -> Sent:
         """Send the message once; raises SendFailure, without secrets in its text and values."""
@@ -90,7 +87,7 @@ class ProviderGateway:
         try:
             sent = await self._send(provider_id, outgoing)
         except SendFailure as error:
-            failure = _redact_failure(error, redact)
+            failure = redact_failure(error, redact)
         else:
             refused = redact(sent.refused) if sent.refused else sent.refused
             return replace(sent, raw=redact(sent.raw), refused=refused)
@@ -99,7 +96,7 @@ class ProviderGateway:
 
     async def check(self, provider_id: str, credentials: Mapping[str, Any]) -> None:
         """Test credentials without sending a message; raises SendFailure if they do not work."""
-        provider = self._get_provider(provider_id)
+        provider = get_sending_provider(provider_id)
         redact = make_account_redactor(provider.channel, credentials)
         try:
             if isinstance(provider, HttpProvider):
@@ -107,7 +104,7 @@ class ProviderGateway:
             elif isinstance(provider, SmtpProvider):
                 await self._smtp.check(provider.account(read_credentials(provider.credentials, credentials)))
         except SendFailure as error:
-            failure = _redact_failure(error, redact)
+            failure = redact_failure(error, redact)
         else:
             return
         raise failure
@@ -132,7 +129,7 @@ class ProviderGateway:
         try:
             return await self._get_http_sender().fetch_receipts(provider, credentials, tickets)
         except SendFailure as error:
-            failure = _redact_failure(error, redact)
+            failure = redact_failure(error, redact)
         raise failure
 
     async def call(self, request: ProviderRequest) -> ProviderAnswer:
@@ -144,7 +141,7 @@ class ProviderGateway:
         await self._get_http_sender().check_url(url)
 
     async def _send(self, provider_id: str, outgoing: Outgoing) -> Sent:
-        provider = self._get_provider(provider_id)
+        provider = get_sending_provider(provider_id)
         if isinstance(provider, HttpProvider):
             return await self._get_http_sender().send(provider, outgoing)
         if isinstance(provider, SmtpProvider):
@@ -156,16 +153,24 @@ class ProviderGateway:
             return await self._smtp.send(account, message, outgoing.can_start)
         return Sent(provider_message_id=outgoing.message_id, raw={"outbox": True})
 
-    def _get_provider(self, provider_id: str) -> Provider:
-        provider = find_provider(provider_id)
-        if provider is None or not self.can_send(provider_id):
-            raise SendFailure(FailureKind.PERMANENT, f"Clarion cannot send through '{provider_id}' yet")
-        return provider
-
     def _get_http_sender(self) -> HttpSender:
         if self._http_sender is None:
             raise RuntimeError("The carrier is entered before it sends")
         return self._http_sender
+
+
+def get_sending_provider(provider_id: str) -> Provider:
+    """Find a provider that messages can be sent through; raises SendFailure."""
+    provider = find_provider(provider_id)
+    if provider is None or not _is_sending(provider):
+        raise SendFailure(FailureKind.PERMANENT, f"Clarion cannot send through '{provider_id}' yet")
+    return provider
+
+
+def _is_sending(provider: Provider | None) -> bool:
+    if isinstance(provider, BuiltinProvider):
+        return provider.channel is not Channel.IN_APP
+    return isinstance(provider, HttpProvider | SmtpProvider)
 
 
 def _sign(message: MimeMessage, account: SmtpAccount) -> MimeMessage:
@@ -174,8 +179,10 @@ def _sign(message: MimeMessage, account: SmtpAccount) -> MimeMessage:
     return replace_fields(message, content=sign_email(message.content, account.dkim))
 
 
-def _redact_failure(failure: SendFailure, redact: Any) -> SendFailure:
+def redact_failure(failure: SendFailure, redact: Any) -> SendFailure:
+    """The failure without secrets in its text and values."""
     message = redact(failure.message)[:_MAX_MESSAGE]
     redacted = SendFailure(failure.kind, message, retry_after=failure.retry_after, raw=redact(failure.raw))
     redacted.is_ambiguous, redacted.dead_tokens = failure.is_ambiguous, failure.dead_tokens
+    redacted.is_account_refused = failure.is_account_refused
     return redacted

@@ -9,7 +9,14 @@ from clarion.clock import Clock
 from clarion.providers.apprise.client import APPRISE_URL, AppriseClient
 from clarion.providers.definition.answer import ProviderAnswer, SendContext
 from clarion.providers.definition.credentials import Credentials, read_credentials
-from clarion.providers.definition.failures import ALREADY_SENT, Classification, classify_status, read_error_text
+from clarion.providers.definition.failures import (
+    ACCOUNT_REFUSED,
+    ALREADY_SENT,
+    REFUSED_ACCOUNT_STATUSES,
+    Classification,
+    classify_status,
+    read_error_text,
+)
 from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.definition.outgoing import Outgoing, always
 from clarion.providers.definition.overrides import read_passthrough
@@ -106,7 +113,7 @@ class HttpSender:
 
     async def _send_part(self, provider: AnyProvider, account: Credentials, part: Any, outgoing: Outgoing) -> Sent:
         request = await self._run_flow(provider.request(account, part), provider, account)
-        request = _with_overrides(provider, request, outgoing.overrides)
+        request = add_overrides(provider, request, outgoing.overrides)
         if provider.takes_trace and outgoing.trace_headers:
             request = replace(request, headers={**request.headers, **outgoing.trace_headers})
         if provider.sizes is not None:
@@ -117,7 +124,7 @@ class HttpSender:
             return _read_sent(provider, answer, SendContext(account, part))
         if found == ALREADY_SENT:
             return Sent(provider_message_id=outgoing.message_id, raw=_raw(answer))
-        raise _make_failure(provider, answer, FailureKind(found))
+        raise _make_failure(provider, answer, found)
 
     async def _run_flow(
         self, flow: T | RequestFlow[T], provider: AnyProvider | None = None, account: Credentials | None = None
@@ -181,7 +188,8 @@ class HttpSender:
         await self._clients.close()
 
 
-def _with_overrides(provider: AnyProvider, request: ProviderRequest, overrides: Mapping[str, Any]) -> ProviderRequest:
+def add_overrides(provider: AnyProvider, request: ProviderRequest, overrides: Mapping[str, Any]) -> ProviderRequest:
+    """The request with what the trigger wants of the provider."""
     if not overrides:
         return request
     passthrough = read_passthrough(overrides)
@@ -212,12 +220,17 @@ def _read_sent(provider: AnyProvider, answer: ProviderAnswer, context: SendConte
     return Sent(provider_message_id=found, raw=_raw(answer))
 
 
-def _make_failure(provider: AnyProvider, answer: ProviderAnswer, kind: FailureKind) -> SendFailure:
+def _make_failure(provider: AnyProvider, answer: ProviderAnswer, found: Classification) -> SendFailure:
     sentence = f"{provider.name} answered {answer.status}: {read_error_text(answer)}"
     retry_after = answer.retry_after
     if retry_after is None:
         retry_after = provider.read_retry_after(answer)
-    return SendFailure(kind, sentence, retry_after=retry_after, raw=_raw(answer))
+    kind = FailureKind.PERMANENT if found == ACCOUNT_REFUSED else FailureKind(found)
+    failure = SendFailure(kind, sentence, retry_after=retry_after, raw=_raw(answer))
+    failure.is_account_refused = found == ACCOUNT_REFUSED or (
+        kind is FailureKind.PERMANENT and answer.status in REFUSED_ACCOUNT_STATUSES
+    )
+    return failure
 
 
 def _raw(answer: ProviderAnswer) -> dict[str, Any]:

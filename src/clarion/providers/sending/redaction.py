@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus, unquote
 
 import msgspec
@@ -15,11 +15,26 @@ from clarion.vocabulary import Channel
 # Shorter texts are not redacted: they would match parts of ordinary words.
 _MIN_LENGTH = 4
 _MAX_TEXT = 1_000
+# Shorter paths of URLs are words such as "hook", and no secrets: they are redacted in URLs alone.
+_MIN_PATH_LENGTH = 8
+_WORD = re.compile(r"[a-z-]{1,15}")
+# Before a word there is neither a letter nor a digit, unless it ends an escape of JSON or of a URL.
+_BEFORE_WORD = r"(?:(?<![0-9A-Za-z])|(?<=\\[bfnrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4}))"
+_BEFORE_PATH = r"(?:(?<=/)|(?<=%2[Ff]))"
+_AFTER_WORD = r"(?![0-9A-Za-z])"
 _SAFE_EVERYWHERE = re.compile(r"[A-Za-z0-9_.~-]*")
 _URLS = frozenset({"webhookUrl", "baseUrl", "apiURL", "redirectUrl"})
 
 
-def make_redactor(outgoing: Outgoing, account_secrets: frozenset[str] | None = None) -> Callable[[Any], Any]:
+class SecretText(NamedTuple):
+    """A text to redact."""
+
+    text: str
+    before: str = ""
+    """What must be before it, as a pattern; empty: it is redacted anywhere, also in the middle of a word."""
+
+
+def make_redactor(outgoing: Outgoing, account_secrets: frozenset[SecretText] | None = None) -> Callable[[Any], Any]:
     """Return a function that replaces secrets of the account and paths of webhooks in any JSON value.
 
     It also truncates texts. They must not be truncated earlier, because the end could be half a secret. Callers that
@@ -28,7 +43,7 @@ def make_redactor(outgoing: Outgoing, account_secrets: frozenset[str] | None = N
     return _Redactor(outgoing, account_secrets).redact
 
 
-def list_account_secrets(credentials: Mapping[str, Any]) -> frozenset[str]:
+def list_account_secrets(credentials: Mapping[str, Any]) -> frozenset[SecretText]:
     """Return the secrets of an account in the forms in which they may appear in a text."""
     return frozenset(_encodings(_secrets_of_account(credentials)))
 
@@ -41,7 +56,7 @@ def make_account_redactor(channel: Channel, credentials: Mapping[str, Any], **al
 class _Redactor:
     """Collects the secrets on first use, because most messages have no text to redact."""
 
-    def __init__(self, outgoing: Outgoing, account_secrets: frozenset[str] | None) -> None:
+    def __init__(self, outgoing: Outgoing, account_secrets: frozenset[SecretText] | None) -> None:
         self._outgoing = outgoing
         self._account_secrets = account_secrets
 
@@ -54,46 +69,54 @@ class _Redactor:
 
     def _without_secrets(self, text: str) -> str:
         for secret in self._secrets:
-            text = text.replace(secret, "***")
+            if secret.text in text:
+                text = _replace(text, secret)
         return text
 
     @cached_property
-    def _secrets(self) -> list[str]:
+    def _secrets(self) -> list[SecretText]:
         account = self._account_secrets
         if account is None:
             account = list_account_secrets(self._outgoing.credentials)
         found = account.union(_encodings(_secrets_of_message(self._outgoing)))
-        return sorted(found, key=len, reverse=True)
+        return sorted(found, key=lambda one: len(one.text), reverse=True)
 
 
-def _secrets_of_message(outgoing: Outgoing) -> Iterator[str]:
+def _replace(text: str, secret: SecretText) -> str:
+    if not secret.before:
+        return text.replace(secret.text, "***")
+    return re.sub(f"{secret.before}{re.escape(secret.text)}{_AFTER_WORD}", "***", text)
+
+
+def _secrets_of_message(outgoing: Outgoing) -> Iterator[SecretText]:
     yield from _secrets_of_url(outgoing.webhook_url or "")
     yield from _secrets_of_url(outgoing.receipts_url or "")
-    yield from outgoing.device_tokens
-    yield from map(str, outgoing.overrides.get("deviceTokens") or ())
+    yield from map(SecretText, outgoing.device_tokens)
+    yield from (SecretText(str(one)) for one in outgoing.overrides.get("deviceTokens") or ())
 
 
-def _secrets_of_account(credentials: Mapping[str, Any]) -> Iterator[str]:
+def _secrets_of_account(credentials: Mapping[str, Any]) -> Iterator[SecretText]:
     for name, value in credentials.items():
         if name in _URLS:
             yield from _secrets_of_url(str(value))
         elif name == "serviceAccount":
-            yield from _members(value)
+            yield from map(SecretText, _members(value))
         elif isinstance(value, str) and name not in NOT_SECRET:
-            yield value.strip()
+            yield SecretText(value.strip())
 
 
-def _encodings(secrets: Iterable[str]) -> Iterator[str]:
+def _encodings(secrets: Iterable[SecretText]) -> Iterator[SecretText]:
     for secret in secrets:
-        if len(secret) < _MIN_LENGTH:
+        text = secret.text
+        if len(text) < _MIN_LENGTH:
             continue
         yield secret
-        if _SAFE_EVERYWHERE.fullmatch(secret):
+        if _SAFE_EVERYWHERE.fullmatch(text):
             continue
-        yield quote(secret, safe="")
-        yield quote_plus(secret)
-        # Escaped as in JSON.
-        yield secret.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        # The last one is escaped as in JSON.
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        for encoded in (quote(text, safe=""), quote_plus(text), escaped):
+            yield secret._replace(text=encoded)
 
 
 def _members(document: Any) -> Iterator[str]:
@@ -107,10 +130,12 @@ def _members(document: Any) -> Iterator[str]:
     yield from (str(value).strip() for name, value in members.items() if name.startswith("private_key") and value)
 
 
-def _secrets_of_url(url: str) -> Iterable[str]:
+def _secrets_of_url(url: str) -> Iterable[SecretText]:
     """Return the path of the URL, and the segments that look like keys rather than words."""
-    if not url:
-        return ()
     _, _, path = url.partition("://")[2].partition("/")
-    parts = [part for part in re.split(r"[/?&=#]", path) if len(part) >= 8 and not re.fullmatch(r"[a-z-]{1,15}", part)]
-    return {path, unquote(path), *parts, *map(unquote, parts)} if len(path) > 1 else parts
+    if len(path) < _MIN_PATH_LENGTH:
+        return (SecretText(path, _BEFORE_PATH),)
+    if _WORD.fullmatch(path):
+        return (SecretText(path, _BEFORE_WORD),)
+    parts = [part for part in re.split(r"[/?&=#]", path) if len(part) >= 8 and not _WORD.fullmatch(part)]
+    return [SecretText(one) for one in (path, unquote(path), *parts, *map(unquote, parts))]

@@ -16,6 +16,12 @@ from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.signing.digests import hmac_bytes
 from clarion.secret import Secret
 
+REFUSED_ACCOUNT_CODES = (
+    *("InvalidClientTokenId", "UnrecognizedClientException", "MissingAuthenticationToken", "NotAuthorized"),
+    *("SignatureDoesNotMatch", "InvalidSignatureException", "ExpiredToken", "ExpiredTokenException"),
+    *("AccessDenied", "AccessDeniedException", "AuthorizationError"),
+)
+"""What services answer to a key that they do not know, or that may not send."""
 _ALGORITHM = "AWS4-HMAC-SHA256"
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from clarion.clock import Millis
 from clarion.providers.definition.request import ProviderCall
-from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.result import refuse_account
 from clarion.providers.signing.digests import hmac_base64
 from clarion.secret import Secret
 
@@ -31,4 +31,4 @@ def _decode(access_key: Secret) -> bytes:
     try:
         return base64.b64decode(access_key.reveal(), validate=True)
     except (binascii.Error, ValueError) as error:
-        raise SendFailure(FailureKind.PERMANENT, "The access key is not base64") from error
+        raise refuse_account("The access key is not base64") from error

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from clarion.jsontext import encode_json
 from clarion.providers.definition.receipts import is_same
-from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.result import refuse_account
 from clarion.providers.signing.digests import hmac_bytes
 from clarion.secret import Secret
 
@@ -24,7 +24,7 @@ def sign_rs256(key: Secret, claims: Claims, *, key_id: str = "") -> Secret:
     """Sign with a private RSA key in PEM."""
     private = _load_key(key)
     if not isinstance(private, rsa.RSAPrivateKey):
-        raise SendFailure(FailureKind.PERMANENT, "The private key is not one for RSA")
+        raise refuse_account("The private key is not one for RSA")
     unsigned = _unsigned("RS256", claims, key_id)
     return _joined(unsigned, private.sign(unsigned, padding.PKCS1v15(), SHA256()))
 
@@ -33,7 +33,7 @@ def sign_es256(key: Secret, claims: Claims, *, key_id: str = "") -> Secret:
     """Sign with a private key on the curve P-256 in PEM; the signature is r and s, in 32 bytes each."""
     private = _load_key(key)
     if not isinstance(private, ec.EllipticCurvePrivateKey) or private.curve.name != "secp256r1":
-        raise SendFailure(FailureKind.PERMANENT, "The private key is not one for the curve P-256")
+        raise refuse_account("The private key is not one for the curve P-256")
     unsigned = _unsigned("ES256", claims, key_id)
     first, second = decode_dss_signature(private.sign(unsigned, ec.ECDSA(SHA256())))
     return _joined(unsigned, first.to_bytes(32, "big") + second.to_bytes(32, "big"))
@@ -64,7 +64,7 @@ def _load_key(key: Secret) -> Any:
     try:
         return load_pem_private_key(text.encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise SendFailure(FailureKind.PERMANENT, "The private key cannot be read") from error
+        raise refuse_account("The private key cannot be read") from error
 
 
 def _unsigned(algorithm: str, claims: Claims, key_id: str) -> bytes:

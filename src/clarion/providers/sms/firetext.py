@@ -49,7 +49,7 @@ PROVIDER = SmsProvider(
     request=request,
     sent=either(header_id("X-Message"), own_id),
     accepts=all_equal("code", 0),
-    failures=(codes("code", recipient_invalid=(2,)),),
+    failures=(codes("code", recipient_invalid=(2,), account_refused=(1,)),),
     check=Check(
         request=lambda account: ProviderRequest.form(f"{_API}/credit/json", {"apiKey": account.api_key.reveal()}),
         passes=all_equal("code", 0),

@@ -61,7 +61,7 @@ PROVIDER = SmsProvider(
     request=request,
     sent=text_id(r"^\s*success\s*\|[^|]*\|\s*([^|\s]+)"),
     accepts=text_matches(r"^\s*success\s*\|"),
-    failures=(text_codes(r"^\s*error\s*\|\s*(\d+)", recipient_invalid=(105,), retryable=(100,)),),
+    failures=(text_codes(r"^\s*error\W*(\d+)", recipient_invalid=(105,), retryable=(100,), account_refused=(102,)),),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
     casing=as_given,
     documentation="https://docs.gupshup.io/docs/getting-started-with-sms-api",

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from clarion.providers.definition.answer import own_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import error_text, text_matches
+from clarion.providers.definition.failures import ACCOUNT_REFUSED, error_text, text_matches
 from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
@@ -68,7 +68,10 @@ PROVIDER = SmsProvider(
     request=request,
     sent=own_id,
     accepts=text_matches(r"^(0: Accepted|3: Queued|Sent\.)"),
-    failures=(error_text(r"not routable", FailureKind.RECIPIENT_INVALID, status=403),),
+    failures=(
+        error_text(r"not routable", FailureKind.RECIPIENT_INVALID, status=403),
+        error_text(r"authorization failed", ACCOUNT_REFUSED, status=403),
+    ),
     # Kannel checks the login before it complains about the missing recipient.
     check=Check(
         request=lambda account: ProviderRequest.get(account.url, drop_empty({**account.login, "text": "check"})),

@@ -2,7 +2,7 @@
 
 from clarion.providers.definition.answer import ProviderAnswer, json_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import text_codes, text_matches
+from clarion.providers.definition.failures import ACCOUNT_REFUSED, error_text, text_codes, text_matches
 from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.sms.message import Sms
@@ -50,6 +50,7 @@ PROVIDER = SmsProvider(
         text_codes(
             r'"str_response"\s*:\s*"\s*(\d{3})\b', recipient_invalid=("001", "006", "007", "008"), retryable=("013",)
         ),
+        error_text(r"invalid (password|user|profile)", ACCOUNT_REFUSED, status=200),
     ),
     # The balance is a number, or one per country such as "Tanzania (+255) = 3452".
     check=Check(request=balance_request, passes=text_matches(r"^\s*\d[\d.]*\s*$|=\s*\d")),

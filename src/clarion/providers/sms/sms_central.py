@@ -2,7 +2,7 @@
 
 from clarion.providers.definition.answer import own_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import text_matches
+from clarion.providers.definition.failures import ACCOUNT_REFUSED, error_text, text_matches
 from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
@@ -49,6 +49,7 @@ PROVIDER = SmsProvider(
     credentials=SmsCentralCredentials,
     request=request,
     sent=own_id,
+    failures=(error_text(r"invalid username or password", ACCOUNT_REFUSED, status=200),),
     accepts=text_matches(r"^\s*0\s*$"),
     check=Check(request=lambda account: account.call("balance"), passes=text_matches(r"<balance>")),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),

@@ -10,7 +10,7 @@ from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import pascal
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import FailureKind
-from clarion.providers.signing.aws import REGION, aws_address, make_aws_signer
+from clarion.providers.signing.aws import REFUSED_ACCOUNT_CODES, REGION, aws_address, make_aws_signer
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
@@ -50,6 +50,7 @@ PROVIDER = SmsProvider(
             r"<Code>(\w+)</Code>",
             rate_limited=("Throttling", "Throttled", "ThrottlingException"),
             recipient_invalid=("OptedOut",),
+            account_refused=REFUSED_ACCOUNT_CODES,
         ),
         error_text(r"Invalid parameter: PhoneNumber", FailureKind.RECIPIENT_INVALID, status=400),
     ),

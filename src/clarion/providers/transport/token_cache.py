@@ -74,7 +74,9 @@ def _read(exchange: TokenExchange[A], account: A, answer: ProviderAnswer) -> tup
     if not answer.is_success or not isinstance(token, str) or not token:
         kind = FailureKind.PERMANENT if answer.is_success else classify_status(answer.status)
         message = f"No access token was given ({answer.status}): {_explain(answer)}"
-        raise SendFailure(kind, message, retry_after=answer.retry_after)
+        failure = SendFailure(kind, message, retry_after=answer.retry_after)
+        failure.is_account_refused = kind is FailureKind.PERMANENT
+        raise failure
     seconds = answer.value(exchange.lifetime)
     return Secret(token.strip()), int(seconds) if isinstance(seconds, int | float) else exchange.default_lifetime
 

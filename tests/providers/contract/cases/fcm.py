@@ -3,14 +3,14 @@
 import json
 from typing import Any
 
-from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import Case, fault
 from tests.providers.contract.vendor import Reply
+from tests.rsa_keys import rsa_key
 
-KEY = rsa.generate_private_key(public_exponent=65_537, key_size=1_024)
+KEY = rsa_key(1_024)
 _PEM = KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 _ACCOUNT = {
     "type": "service_account",

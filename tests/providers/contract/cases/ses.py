@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
@@ -14,8 +14,9 @@ from cryptography.x509.oid import NameOID
 from clarion.providers.definition.result import FailureKind
 from tests.providers.contract.case import MESSAGE_ID, NOW, Case, Fault, Report, fault
 from tests.providers.contract.vendor import Reply
+from tests.rsa_keys import rsa_key
 
-_KEY = rsa.generate_private_key(public_exponent=65_537, key_size=1_024)
+_KEY = rsa_key(1_024)
 _NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "sns.amazonaws.com")])
 _CERTIFICATE = (
     x509.CertificateBuilder()

@@ -222,7 +222,10 @@ def _failure(account: SmtpAccount, error: Exception) -> SendFailure:
             failure.raw["refused"] = {one.recipient: f"{one.code} {one.message}" for one in error.recipients}
         return failure
     if isinstance(error, aiosmtplib.SMTPResponseException):
-        return _refusal(_kind(error.code), error)
+        failure = _refusal(_kind(error.code), error)
+        is_login = isinstance(error, aiosmtplib.SMTPAuthenticationError) or error.code in _LOGIN_NEEDED
+        failure.is_account_refused = is_login and failure.kind is FailureKind.PERMANENT
+        return failure
     if isinstance(error, ssl.SSLCertVerificationError) or isinstance(error.__cause__, ssl.SSLCertVerificationError):
         return SendFailure(FailureKind.PERMANENT, f"The certificate of {account.host} cannot be trusted")
     if isinstance(error, OSError):
@@ -236,6 +239,10 @@ def _failure(account: SmtpAccount, error: Exception) -> SendFailure:
 def _refusal(kind: FailureKind, error: aiosmtplib.SMTPResponseException) -> SendFailure:
     raw = {"code": error.code, "answer": error.message}
     return SendFailure(kind, f"{error.code} {error.message[:500]}", raw=raw)
+
+
+# 530 asks for a login, which may have none; 534 and 538 refuse the way of logging in.
+_LOGIN_NEEDED = frozenset({530, 534, 535, 538})
 
 
 def _kind(code: int) -> FailureKind:

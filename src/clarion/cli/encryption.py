@@ -1,0 +1,67 @@
+"""`clarion encryption`: look after the keys that credentials are sealed with."""
+
+import asyncio
+from functools import partial
+
+import typer
+from rich.console import Console
+
+from clarion.audit.model import Action, Change, Target, TargetType
+from clarion.audit.recording import record_change
+from clarion.cli.author import command_line_author
+from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.cli.stores import load_settings, open_current_store
+from clarion.clock import SystemClock
+from clarion.db.port import Connection
+from clarion.environments import actions, store
+from clarion.http.idempotency import reseal_responses
+from clarion.integrations.actions import reencrypt_credentials
+from clarion.integrations.store import list_samples as list_credential_samples
+from clarion.vault import Vault, open_configured_vault, sealing_key_id
+from clarion.webhooks.actions import reencrypt_secrets
+from clarion.webhooks.store import list_samples as list_secret_samples
+from clarion.wording import count_text
+
+commands = typer.Typer(help="Look after the keys that credentials are sealed with.", no_args_is_help=True)
+
+
+@commands.callback()
+def choose() -> None:
+    """Keep `rotate` a command of its own, also while it is the only one."""
+
+
+@commands.command("rotate")
+def rotate_encryption(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """Seal all stored credentials again with the first encryption key; afterwards the older ones can go."""
+    settings = load_settings(data_dir, database_url)
+    vault = open_configured_vault(settings)
+
+    async def rotate() -> int:
+        async with open_current_store(settings) as database:
+            await database.transaction(partial(_record_rotation, vault=vault))
+            count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
+            count += await actions.reencrypt_api_keys(database, vault)
+            return count + await reseal_responses(database, vault)
+
+    count = asyncio.run(rotate())
+    Console().print(f"Sealed {count_text(count, 'secret', 'secrets')} again with key '{vault.writing_key_id}'.")
+
+
+async def _record_rotation(db: Connection, vault: Vault) -> None:
+    """Record, before it begins, that secrets are sealed with another key; the log of each environment has it.
+
+    The secrets are sealed in many units of work, and what is done of a rotation that was interrupted is done.
+    """
+    found = [*await store.list_samples(db), *await list_credential_samples(db), *await list_secret_samples(db)]
+    old_keys = sorted({sealing_key_id(one.text) for one in found} - {vault.writing_key_id})
+    if not old_keys:
+        return
+    now, author = SystemClock().now(), command_line_author()
+    change = Change(
+        action=Action.ENCRYPTION_ROTATE,
+        target=Target(type=TargetType.ENCRYPTION, id=vault.writing_key_id),
+        before={"keys": old_keys},
+        after={"keys": [vault.writing_key_id]},
+    )
+    for environment in await store.list_environments(db):
+        await record_change(db, environment.id, change, author, now)

@@ -1,0 +1,122 @@
+"""`clarion explain`: why a person got a message, or not."""
+
+import asyncio
+from functools import partial
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
+from clarion.cli.stores import get_environment, load_settings, open_current_store, wide_console
+from clarion.clock import SystemClock, iso_text
+from clarion.db.port import Connection, Work
+from clarion.environments.options import DataKind
+from clarion.environments.retention import find_horizon
+from clarion.errors import SettingsError
+from clarion.explain.asking import ask, explain_transaction, explain_workflow
+from clarion.explain.model import Decision, Explanation, Outcome, Verdict
+from clarion.explain.run import explain_run
+from clarion.explain.wire import ExplainQuery, ExplanationOut
+from clarion.ids import NotificationId, SubscriberKey, TransactionKey, find_id, id_text
+from clarion.jsontext import json_text
+from clarion.settings import Settings
+from clarion.vocabulary import Channel
+
+_MARKS = {
+    Verdict.PASSED: Text("passed ", style="green"),
+    Verdict.STOPPED: Text("stopped", style="yellow"),
+    Verdict.FAILED: Text("failed ", style="red"),
+    Verdict.WAITING: Text("waiting", style="cyan"),
+}
+_GOOD = frozenset({Outcome.DELIVERED, Outcome.SENT})
+
+
+def explain(  # noqa: PLR0913, PLR0917 - the options of a command
+    environment: EnvironmentName,
+    notification_id: Annotated[
+        str | None, typer.Argument(help="The run to explain.", metavar="[NOTIFICATION_ID]", show_default=False)
+    ] = None,
+    subscriber: Annotated[str | None, typer.Option(help="Whom it is about.", metavar="SUBSCRIBER_ID")] = None,
+    transaction: Annotated[str | None, typer.Option(help="Which trigger.", metavar="TRANSACTION_ID")] = None,
+    workflow: Annotated[
+        str | None, typer.Option(help="The newest trigger of this workflow.", metavar="WORKFLOW_ID")
+    ] = None,
+    channel: Annotated[Channel | None, typer.Option(help="Only what is about this channel.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As the API answers.")] = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Explain why a person got a message, or not: every decision in order, and what would change it."""
+    settings = load_settings(data_dir, database_url)
+    if notification_id is not None:
+        if subscriber or transaction or workflow:
+            raise SettingsError("Give a NOTIFICATION_ID, or --subscriber with --transaction or --workflow, not both.")
+        work = partial(_explain_run, environment=environment, text=notification_id, channel=channel)
+    else:
+        query = _read_query(subscriber, transaction, workflow, channel)
+        work = partial(_explain_asked, settings=settings, environment=environment, query=query)
+    found = asyncio.run(_read(settings, work))
+    if as_json:
+        typer.echo(json_text(ExplanationOut.of(found)))
+    else:
+        _show(found)
+
+
+async def _read(settings: Settings, work: Work[Explanation]) -> Explanation:
+    async with open_current_store(settings) as database:
+        return await database.scan(work)
+
+
+def _read_query(
+    subscriber: str | None, transaction: str | None, workflow: str | None, channel: Channel | None
+) -> ExplainQuery:
+    if not subscriber:
+        raise SettingsError("Give a NOTIFICATION_ID, or --subscriber with --transaction or --workflow.")
+    if bool(transaction) is bool(workflow):
+        raise SettingsError("Give one of --transaction and --workflow: what is asked about.")
+    return ExplainQuery(subscriber_id=subscriber, transaction_id=transaction, workflow_id=workflow, channel=channel)
+
+
+async def _explain_run(db: Connection, environment: str, text: str, channel: Channel | None) -> Explanation:
+    found, run_id = await get_environment(db, environment), find_id(text)
+    if run_id is None:
+        raise SettingsError(f"'{text}' is not the id of a run; it looks like {id_text(bytes(16))}.")
+    return await explain_run(db, found.id, NotificationId(run_id), SystemClock().now(), channel=channel)
+
+
+async def _explain_asked(db: Connection, settings: Settings, environment: str, query: ExplainQuery) -> Explanation:
+    found, now = await get_environment(db, environment), SystemClock().now()
+    horizon = await find_horizon(db, found.id, DataKind.RUNS, settings, now)
+    asked = await ask(db, found.id, SubscriberKey(query.subscriber_id), now=now, horizon=horizon)
+    if query.transaction_id is not None:
+        return await explain_transaction(db, asked, TransactionKey(query.transaction_id), channel=query.channel)
+    return await explain_workflow(db, asked, query.workflow_id or "", channel=query.channel)
+
+
+def _show(found: Explanation) -> None:
+    console = wide_console()
+    run = "no run" if found.notification_id is None else f"run {id_text(found.notification_id)}"
+    workflow = found.workflow_key or "unknown workflow"
+    head = f"{found.subscriber_key} · {workflow} · {found.transaction_key or 'no trigger'} · {run}"
+    console.print(Text(head, style="bold"), soft_wrap=True)
+    for channel, result in found.channels.items():
+        style = "green" if result.outcome in _GOOD else "yellow"
+        console.print(Text.assemble((f"{channel}: {result.outcome}", style), f" · {result.summary}"), soft_wrap=True)
+    console.print()
+    for decision in found.decisions:
+        _show_decision(console, decision)
+    for other in found.others:
+        console.print(f"Before: {iso_text(other.triggered_at)}  {other.transaction_key}", markup=False, soft_wrap=True)
+
+
+def _show_decision(console: Console, one: Decision) -> None:
+    at = "not recorded            " if one.at is None else iso_text(one.at)
+    where = "" if one.step_id is None else f" [{one.step_id}]"
+    derived = "" if one.source == "recorded" else " (derived)"
+    console.print(
+        Text.assemble(f"{at}  ", _MARKS[one.verdict], f"  {one.kind:<11}{where} {one.summary}{derived}"), soft_wrap=True
+    )
+    if one.remedy is not None:
+        console.print(Text(f"{'':>35}→ {one.remedy}", style="dim"), soft_wrap=True)

@@ -1,0 +1,280 @@
+"""`clarion members`: the people who sign in, without a browser."""
+
+import asyncio
+import sys
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from clarion.cli.author import command_line_author
+from clarion.cli.environments import OrganizationOption, YesOption
+from clarion.cli.options import DatabaseUrl, DataDir
+from clarion.cli.stores import (
+    confirm,
+    format_time,
+    get_environment,
+    get_organization,
+    load_settings,
+    run_in_store,
+    wide_console,
+)
+from clarion.clock import Millis, SystemClock
+from clarion.db.port import Connection
+from clarion.environments.store import list_environments
+from clarion.errors import Invalid, SettingsError
+from clarion.http.wire import EmailText
+from clarion.ids import OrganizationId
+from clarion.members import managing, store
+from clarion.members.actions import NewLink, NewMember, create_setup_link
+from clarion.members.links import link_url
+from clarion.members.managing import Manager
+from clarion.members.model import Access, Link, Member, MemberSession, fold_email
+from clarion.members.passwords import Passwords, find_password_problem
+from clarion.settings import Settings
+from clarion.vocabulary import Role
+from clarion.wording import count_text
+
+T = TypeVar("T")
+
+commands = typer.Typer(help="Look after the members of the team, who sign in to the dashboard.", no_args_is_help=True)
+
+EmailArgument = Annotated[str, typer.Argument(help="E-mail address of the member.", metavar="EMAIL")]
+PasswordStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from standard input instead of asking.")
+]
+NoPassword = Annotated[
+    bool, typer.Option("--no-password", help="For members who sign in with OpenID Connect, or get a link.")
+]
+
+_NO_ACCESS, _AS_ELSEWHERE = "none", "default"
+
+
+@commands.command("list")
+def list_all(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """List the members of all organizations, and who is invited."""
+
+    async def fetch(db: Connection) -> tuple[dict[str, str], list[Member], list[Link]]:
+        environments = await list_environments(db)
+        organizations = dict.fromkeys(one.organization_id for one in environments)
+        members = [member for one in organizations for member in await store.list_members(db, one)]
+        invited = [link for one in organizations for link in await store.list_invitations(db, one, _now())]
+        return {one.id.hex(): one.name for one in environments}, members, invited
+
+    names, members, invited = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch))
+    table = Table("E-mail", "Name", "Role", "Other roles", "Password", "Since")
+    for one in members:
+        password = "no" if one.password is None else "yes"
+        table.add_row(
+            one.email, one.name, one.role, _describe(one.access, names), password, format_time(one.created_at)
+        )
+    for link in invited:
+        until = f"invited until {format_time(link.expires_at)}"
+        table.add_row(link.email, "", link.access.role, _describe(link.access, names), "", until)
+    wide_console().print(table)
+
+
+@commands.command("create")
+def create(  # noqa: PLR0913, PLR0917 - the options of a command
+    email: EmailArgument,
+    name: Annotated[str | None, typer.Option(help="Name of the member; default: the address.")] = None,
+    role: Annotated[Role | None, typer.Option(help="Default: owner for the first member, else viewer.")] = None,
+    password_stdin: PasswordStdin = False,  # noqa: FBT002
+    no_password: NoPassword = False,  # noqa: FBT002
+    organization: OrganizationOption = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Make a member, who can sign in at once."""
+    settings = load_settings(data_dir, database_url)
+    _check_email(email)
+    password = None if no_password else _read_password(settings, from_stdin=password_stdin)
+    password_hash = None if password is None else asyncio.run(Passwords().hash(password))
+
+    async def insert(db: Connection) -> Member:
+        manager = _manager((await get_organization(db, organization)).id)
+        is_first = not await store.has_members(db, manager.organization_id)
+        access = Access(role=role or (Role.OWNER if is_first else Role.VIEWER))
+        person = NewMember(email=email, name=name or email, password=password_hash)
+        return await managing.add_member(db, manager, person, access, _now())
+
+    made = asyncio.run(run_in_store(settings, insert))
+    _print(f"{made.email} is a member with the role '{made.role}'.")
+
+
+@commands.command("invite")
+def invite(
+    email: EmailArgument,
+    role: Annotated[Role, typer.Option(help="The role in all environments.")] = Role.VIEWER,
+    organization: OrganizationOption = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Make a link by which somebody becomes a member; it works once, within seven days."""
+    settings = load_settings(data_dir, database_url)
+    _check_email(email)
+
+    async def insert(db: Connection) -> NewLink:
+        manager = _manager((await get_organization(db, organization)).id)
+        return await managing.invite(db, manager, email, Access(role=role), _now())
+
+    _print_link(settings, asyncio.run(run_in_store(settings, insert)), f"Link for {email}")
+
+
+@commands.command("link")
+def link(
+    email: Annotated[
+        str | None, typer.Argument(help="E-mail address of a member; none: the first owner.", metavar="[EMAIL]")
+    ] = None,
+    organization: OrganizationOption = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Make a link by which a member sets a new password; without members, the link for the first owner."""
+    settings = load_settings(data_dir, database_url)
+
+    async def insert(db: Connection) -> NewLink:
+        if email is not None:
+            member = await _get_member(db, email)
+            return await managing.make_reset_link(db, _manager(member.organization_id), member.id, _now())
+        made = await create_setup_link(db, (await get_organization(db, organization)).id, _now())
+        if made is None:
+            raise SettingsError("There are members already; name one of them, or use `clarion members create`.")
+        return made
+
+    _print_link(settings, asyncio.run(run_in_store(settings, insert)), "Link" if email is None else f"Link for {email}")
+
+
+@commands.command("role")
+def change_role(
+    email: EmailArgument,
+    role: Annotated[str, typer.Argument(help="viewer, author, admin or owner.", metavar="ROLE")],
+    environment: Annotated[
+        str | None, typer.Option(help="Only there; ROLE can also be none or default.", metavar="NAME")
+    ] = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Give a member another role, in all environments that have none of their own, or in one of them."""
+
+    async def change(db: Connection) -> Member:
+        member = await _get_member(db, email)
+        access = await _change(db, member, role, environment)
+        return await managing.change_access(db, _manager(member.organization_id), member.id, access, _now())
+
+    changed = asyncio.run(run_in_store(load_settings(data_dir, database_url), change))
+    where = "" if environment is None else f" in {environment}"
+    _print(f"{changed.email} has the role '{role}'{where}.")
+
+
+@commands.command("remove")
+def remove(
+    email: EmailArgument,
+    yes: YesOption = False,  # noqa: FBT002 - a switch of a command
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Remove a member; their sessions end, and the invitations that they made."""
+    settings = load_settings(data_dir, database_url)
+    confirm(f"Remove {email}?", is_confirmed=yes)
+
+    async def delete(db: Connection) -> Member:
+        member = await _get_member(db, email)
+        return await managing.remove_member(db, _manager(member.organization_id), member.id, _now())
+
+    _print(f"Removed {asyncio.run(run_in_store(settings, delete)).email}.")
+
+
+@commands.command("sessions")
+def sessions(
+    email: EmailArgument,
+    end: Annotated[bool, typer.Option("--end", help="End all of them.")] = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """List where a member is signed in; with --end, sign them out everywhere."""
+
+    async def fetch(db: Connection) -> list[MemberSession]:
+        member, now = await _get_member(db, email), _now()
+        found = [one for one in await store.list_sessions(db, member.id) if not one.is_over(now)]
+        if end:
+            await managing.revoke_sessions(db, _manager(member.organization_id), member.id, now)
+        return found
+
+    found = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch))
+    if end:
+        _print(f"Ended {count_text(len(found), 'session', 'sessions')} of {email}.")
+        return
+    table = Table("Since", "Last used", "Address", "Browser")
+    for one in found:
+        table.add_row(format_time(one.created_at), format_time(one.seen_at), one.address or "", one.user_agent or "")
+    wide_console().print(table)
+
+
+def _now() -> Millis:
+    return SystemClock().now()
+
+
+def _manager(organization_id: OrganizationId) -> Manager:
+    """The operator, who may do what an owner may."""
+    return Manager(organization_id=organization_id, access=Access(role=Role.OWNER), author=command_line_author())
+
+
+async def _get_member(db: Connection, email: str) -> Member:
+    member = await store.find_member_by_email(db, fold_email(email))
+    if member is None:
+        raise SettingsError(f"There is no member '{email}'; `clarion members list` shows them.")
+    return member
+
+
+async def _change(db: Connection, member: Member, role: str, environment: str | None) -> Access:
+    """The access of a member with another role, in all environments or in one."""
+    if environment is None:
+        return Access(role=_parse_role(role), environment_roles=member.environment_roles)
+    found = await get_environment(db, environment)
+    if found.organization_id != member.organization_id:
+        raise SettingsError(f"'{environment}' is an environment of another organization than that of {member.email}.")
+    roles = {one: given for one, given in member.environment_roles.items() if one != found.id.hex()}
+    if role != _AS_ELSEWHERE:
+        roles[found.id.hex()] = None if role == _NO_ACCESS else _parse_role(role, _NO_ACCESS, _AS_ELSEWHERE)
+    return Access(role=member.role, environment_roles=roles)
+
+
+def _parse_role(text: str, *others: str) -> Role:
+    if text not in list(Role):
+        raise SettingsError(f"There is no role '{text}'; there are {', '.join((*Role, *others))}.")
+    return Role(text)
+
+
+def _check_email(email: str) -> None:
+    if not EmailText.accepts(email):
+        raise Invalid.field("email", EmailText.RULE, email)
+
+
+def _read_password(settings: Settings, *, from_stdin: bool) -> str:
+    """Read a password, which is never an argument: other users of a machine see those."""
+    if not settings.passwords:
+        raise SettingsError("CLARION_PASSWORDS is off; use --no-password.")
+    if from_stdin:
+        password = sys.stdin.readline().rstrip("\r\n")
+    else:
+        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    problem = find_password_problem(password)
+    if problem is not None:
+        raise SettingsError(f"The password {problem}.")
+    return password
+
+
+def _describe(access: Access, names: dict[str, str]) -> str:
+    roles = {names[one]: role for one, role in access.environment_roles.items() if one in names}
+    return ", ".join(f"{name}: {role or _NO_ACCESS}" for name, role in roles.items())
+
+
+def _print_link(settings: Settings, made: NewLink, title: str) -> None:
+    _print(f"{title}, shown this once, works until {format_time(made.record.expires_at)} UTC:")
+    _print(link_url(settings, made))
+
+
+def _print(text: str) -> None:
+    Console().print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,86 @@
+"""What commands share: the configured store, and finding what is named on the command line."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import typer
+from rich.console import Console
+
+from clarion.clock import Millis, iso_text
+from clarion.db.open import open_store, require_current_store
+from clarion.db.port import Connection, Database, Work
+from clarion.environments import store
+from clarion.environments.model import Environment, Organization
+from clarion.errors import SettingsError
+from clarion.ids import id_text
+from clarion.settings import Settings
+
+T = TypeVar("T")
+
+_MIN_WIDTH = 160
+
+
+def load_settings(data_dir: str | None, database_url: str | None, **options: str | None) -> Settings:
+    return Settings.load(os.environ, data_dir=data_dir, database_url=database_url, **options)
+
+
+@asynccontextmanager
+async def open_current_store(settings: Settings) -> AsyncIterator[Database]:
+    """Open the configured store, which must have the schema of this version."""
+    await require_current_store(settings)
+    database = await open_store(settings)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+async def run_in_store(settings: Settings, work: Work[T]) -> T:
+    """Run one unit of work on the configured store."""
+    async with open_current_store(settings) as database:
+        return await database.transaction(work)
+
+
+async def get_environment(db: Connection, name: str) -> Environment:
+    """Find an environment by name, public identifier or id; `Organization/Name` is of one organization."""
+    found = await store.list_environments(db)
+    organizations = {one.id: one.name for one in await store.list_organizations(db)}
+    exact = [one for one in found if name in (one.identifier, id_text(one.id))]
+    named = [one for one in found if name in (one.name, f"{organizations[one.organization_id]}/{one.name}")]
+    matches = exact or named
+    if len(matches) == 1:
+        return matches[0]
+    is_only = len(organizations) == 1
+    choices = [one.name if is_only else f"{organizations[one.organization_id]}/{one.name}" for one in matches or found]
+    if matches:
+        raise SettingsError(f"Several organizations have an environment '{name}'; choose one of {', '.join(choices)}.")
+    raise SettingsError(f"There is no environment '{name}'; there are {', '.join(choices) or 'none'}.")
+
+
+async def get_organization(db: Connection, name: str | None) -> Organization:
+    """Find an organization by name or id; None is the only one."""
+    found = await store.list_organizations(db)
+    matches = [one for one in found if name is None or name in (one.name, id_text(one.id))]
+    if len(matches) == 1:
+        return matches[0]
+    choices = ", ".join(f"{one.name} ({id_text(one.id)})" for one in matches or found)
+    if name is None:
+        raise SettingsError(f"There are several organizations; choose one with --organization: {choices}.")
+    raise SettingsError(f"There is no single organization '{name}'; there are {choices or 'none'}.")
+
+
+def confirm(question: str, *, is_confirmed: bool) -> None:
+    """Ask the operator before something is lost; raises typer.Abort if they do not agree."""
+    if not is_confirmed:
+        typer.confirm(question, abort=True)
+
+
+def format_time(moment: Millis | None) -> str:
+    return "–" if moment is None else iso_text(moment)[:16].replace("T", " ")
+
+
+def wide_console() -> Console:
+    # Ids must not wrap: people copy them.
+    return Console(width=max(Console().width, _MIN_WIDTH))

@@ -1,0 +1,128 @@
+"""How two states of a resource differ: field by field, and part by part."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.jsontext import json_text
+
+STEP = "step"
+"""The type of the parts of a workflow."""
+
+
+class DiffAction(StrEnum):
+    """What became of a resource, or of a part of it."""
+
+    ADDED = "added"
+    MODIFIED = "modified"
+    DELETED = "deleted"
+    UNCHANGED = "unchanged"
+    MOVED = "moved"
+
+
+class Comparable(Struct, frozen=True, kw_only=True):
+    """Something that is compared by its fields."""
+
+    identifier: str
+    name: str
+    fields: dict[str, Any]
+    """What is compared, without ids and secrets."""
+
+
+class Part(Comparable, frozen=True, kw_only=True):
+    """A step of a workflow."""
+
+    type: str
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """One difference: of the resource itself, or of one of its parts."""
+
+    type: str
+    action: DiffAction
+    new: Comparable | None
+    old: Comparable | None
+    before: dict[str, Any] | None
+    """The fields that differ, as they were; None if there was no such thing."""
+    after: dict[str, Any] | None
+    """The same fields, as they are now."""
+    previous_index: int | None = None
+    new_index: int | None = None
+
+    @property
+    def shown(self) -> Comparable:
+        """The new state, or else the old one."""
+        found = self.new or self.old
+        if found is None:
+            raise ValueError("A change is between two states, one of which exists")
+        return found
+
+
+def diff_one(
+    kind: str,
+    new: Comparable | None,
+    old: Comparable | None,
+    *,
+    previous_index: int | None = None,
+    new_index: int | None = None,
+) -> Iterator[Change]:
+    """Yield the difference of two states, unless there is none."""
+    before = None if old is None else old.fields
+    after = None if new is None else new.fields
+    action = DiffAction.MODIFIED
+    if before is None or after is None:
+        action = DiffAction.ADDED if before is None else DiffAction.DELETED
+    else:
+        before, after = diff_fields(before, after)
+        if not before and not after:
+            if previous_index == new_index:
+                return
+            action = DiffAction.MOVED
+    yield Change(
+        type=kind,
+        action=action,
+        new=new,
+        old=old,
+        before=before,
+        after=after,
+        previous_index=previous_index,
+        new_index=new_index,
+    )
+
+
+def diff_parts(new: Sequence[Part], old: Sequence[Part]) -> Iterator[Change]:
+    """Yield the differences of parts, which belong together by their identifiers."""
+    places = {one.identifier: (index, one) for index, one in enumerate(old)}
+    for index, one in enumerate(new):
+        previous_index, before = places.pop(one.identifier, (None, None))
+        yield from diff_one(STEP, one, before, previous_index=previous_index, new_index=index)
+    for index, one in places.values():
+        yield from diff_one(STEP, None, one, previous_index=index)
+
+
+def diff_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the fields that differ on both sides; those of nested objects have their path as a name."""
+    old, new = flatten(before), flatten(after)
+    # Compared as JSON text, because 1, 1.0 and true are equal in Python and differ in JSON.
+    names = [
+        name for name in [*old, *(new.keys() - old.keys())] if json_text(old.get(name)) != json_text(new.get(name))
+    ]
+    return (
+        {name: old[name] for name in sorted(names) if name in old},
+        {name: new[name] for name in sorted(names) if name in new},
+    )
+
+
+def flatten(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all fields, those of nested objects by their paths."""
+    return dict(_flatten(fields))
+
+
+def _flatten(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in fields.items():
+        if isinstance(value, dict) and value:
+            yield from _flatten(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value

@@ -1,0 +1,220 @@
+"""Explains what a person got of a transaction, or of the newest triggers of a workflow, with or without a run."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from clarion.clock import Millis, iso_text
+from clarion.db.port import Connection
+from clarion.explain.absent import Asked, derived, explain_absence, is_named, topic_id_of
+from clarion.explain.model import ChannelResult, Decision, DecisionKind, Explanation, OtherTrigger, Outcome, Verdict
+from clarion.explain.run import explain_run, for_channel
+from clarion.explain.trigger_store import (
+    LOOKED_AT,
+    find_deleted_workflow,
+    find_run,
+    list_memberships,
+    list_recent_triggers,
+    list_runs_of_triggers,
+)
+from clarion.explain.words import day_text, moment_text
+from clarion.ids import EnvironmentId, NotificationId, SubscriberKey, TopicId, TransactionKey, TriggerId, WorkflowKey
+from clarion.subscribers.store import find_subscriber
+from clarion.triggers.model import Trigger
+from clarion.triggers.store import find_trigger_by_transaction
+from clarion.vocabulary import Channel
+from clarion.workflows.model import Workflow
+from clarion.workflows.store import find_workflow, get_version
+
+_MADE_KEY = "txn_"
+_MADE_DIGITS = 12
+_MAX_OTHERS = 10
+
+
+async def ask(
+    db: Connection, environment_id: EnvironmentId, key: SubscriberKey, *, now: Millis, horizon: Millis
+) -> Asked:
+    """Look up who is asked about."""
+    person = await find_subscriber(db, environment_id, key)
+    return Asked(environment_id=environment_id, key=key, person=person, now=now, horizon=horizon)
+
+
+async def explain_transaction(
+    db: Connection, asked: Asked, transaction_key: TransactionKey, *, channel: Channel | None = None
+) -> Explanation:
+    """Explain what a person got of one trigger."""
+    trigger = await find_trigger_by_transaction(db, asked.environment_id, transaction_key)
+    if trigger is None:
+        return _explain_unknown(asked, transaction_key, channel)
+    run_id = None
+    if asked.person is not None:
+        run_id = await find_run(db, asked.environment_id, trigger.id, asked.person.id)
+    found = await _explain_trigger(db, asked, trigger, run_id)
+    return found if channel is None else for_channel(found, channel, asked.now)
+
+
+async def explain_workflow(
+    db: Connection, asked: Asked, reference: str, *, channel: Channel | None = None
+) -> Explanation:
+    """Explain what a person got of the newest trigger of a workflow that may be for them."""
+    workflow = await find_workflow(db, asked.environment_id, reference)
+    gone = None if workflow is not None else await _find_deleted(db, asked, reference)
+    known = workflow or gone
+    if known is None:
+        return _without_workflow(asked, reference, channel)
+    person_id = None if asked.person is None else asked.person.id
+    triggers = await list_recent_triggers(db, asked.environment_id, known.id, person_id)
+    runs: Mapping[TriggerId, NotificationId] = {}
+    if person_id is not None:
+        runs = await list_runs_of_triggers(db, asked.environment_id, [one.id for one in triggers], person_id)
+    meant = await _list_meant(db, asked, triggers, runs)
+    state = list(_list_states(asked, known))
+    if not meant:
+        found = await _explain_nothing(db, asked, known, triggers)
+    else:
+        newest = meant[0]
+        found = await _explain_trigger(db, asked, newest, runs.get(newest.id))
+        found = replace(found, others=[_other(one, runs) for one in meant[1:][:_MAX_OTHERS]])
+    found = replace(found, decisions=[*found.decisions, *state])
+    return found if channel is None else for_channel(found, channel, asked.now)
+
+
+async def _explain_trigger(
+    db: Connection, asked: Asked, trigger: Trigger, run_id: NotificationId | None
+) -> Explanation:
+    if run_id is not None:
+        return await explain_run(db, asked.environment_id, run_id, asked.now)
+    return await explain_absence(db, asked, trigger)
+
+
+async def _list_meant(
+    db: Connection, asked: Asked, triggers: Sequence[Trigger], runs: Mapping[TriggerId, NotificationId]
+) -> list[Trigger]:
+    """The triggers that have to do with the person; else those for topics, of which they may be expected to be one."""
+    topic_ids = [topic_id_of(topic) for one in triggers for topic in one.recipients.topics]
+    joined: Mapping[TopicId, Millis] = {}
+    if asked.person is not None:
+        joined = await list_memberships(db, asked.environment_id, topic_ids, asked.person.id)
+    concerning = [one for one in triggers if one.id in runs or _concerns(one, asked.key, joined)]
+    return concerning or [one for one in triggers if one.recipients.topics or one.recipients.everyone]
+
+
+def _concerns(trigger: Trigger, key: SubscriberKey, joined: Mapping[TopicId, Millis]) -> bool:
+    wanted = trigger.recipients
+    is_actor = wanted.actor is not None and wanted.actor.key == key and bool(wanted.topics)
+    if is_named(trigger, key) or wanted.everyone or is_actor:
+        return True
+    return any(key in topic.exclude or topic_id_of(topic) in joined for topic in wanted.topics)
+
+
+def _other(trigger: Trigger, runs: Mapping[TriggerId, NotificationId]) -> OtherTrigger:
+    return OtherTrigger(
+        transaction_key=trigger.transaction_key,
+        notification_id=runs.get(trigger.id),
+        triggered_at=trigger.created_at,
+    )
+
+
+def _list_states(asked: Asked, workflow: Workflow) -> list[Decision]:
+    """What is the matter with the workflow now, so that new triggers do nothing."""
+    kind, at = DecisionKind.WORKFLOW, asked.now
+    values: dict[str, str] = {"workflowId": workflow.key}
+    if workflow.deleted_at is not None:
+        text = f"The workflow '{workflow.name}' was deleted on {moment_text(workflow.deleted_at, asked.now)}."
+        values["deletedAt"] = iso_text(workflow.deleted_at)
+        return [derived(None, kind, Verdict.STOPPED, text, values, "Create the workflow again.", at=at)]
+    if not workflow.active:
+        text = (
+            f"The workflow '{workflow.name}' is not active now: triggers are answered with trigger_not_active, and "
+            "are not stored. Since when is in the audit log."
+        )
+        return [derived(None, kind, Verdict.STOPPED, text, values, "Activate the workflow.", at=at)]
+    return []
+
+
+async def _explain_nothing(
+    db: Connection, asked: Asked, workflow: Workflow, triggers: Sequence[Trigger]
+) -> Explanation:
+    """No trigger of the workflow has anything to do with the person."""
+    since = max(asked.horizon, workflow.created_at)
+    text = (
+        f"None of the newest triggers of the workflow '{workflow.name}', and none of the last {LOOKED_AT} runs of "
+        f"{asked.name}, is one of the workflow for {asked.name}. The workflow was created on "
+        f"{day_text(workflow.created_at, asked.now)}; runs are kept since {day_text(asked.horizon, asked.now)}."
+    )
+    values: dict[str, object] = {"workflowId": workflow.key, "lookedSince": iso_text(Millis(since))}
+    if triggers:
+        last = triggers[0]
+        text += f" The last trigger, on {moment_text(last.created_at, asked.now)}, names other people."
+        values |= {"lastTransactionId": last.transaction_key, "lastTriggeredAt": iso_text(last.created_at)}
+    remedy = "Trigger the workflow for the person. A trigger that was refused (422, 400) is not stored."
+    reason = derived(None, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy, at=None)
+    version = await get_version(db, workflow)
+    return Explanation(
+        subscriber_key=asked.key,
+        workflow_key=workflow.key,
+        channels=dict.fromkeys(version.channels, ChannelResult(Outcome.SKIPPED, text)),
+        decisions=[*_list_unknown_person(asked), reason],
+    )
+
+
+def _list_unknown_person(asked: Asked) -> list[Decision]:
+    if asked.person is not None:
+        return []
+    text = f"Nobody in this environment has the subscriberId '{asked.key}'."
+    remedy = "Create the person, or name them in `to`: who is named and does not exist is created."
+    values = {"subscriberId": asked.key}
+    return [derived(None, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy, at=None)]
+
+
+def _without_workflow(asked: Asked, reference: str, channel: Channel | None) -> Explanation:
+    text = f"There is no workflow '{reference}' in this environment, and none was deleted: triggers of it are refused."
+    remedy = "Create the workflow, or promote it from the environment that has it."
+    values = {"workflowId": reference}
+    reason = derived(None, DecisionKind.WORKFLOW, Verdict.STOPPED, text, values, remedy, at=None)
+    return Explanation(
+        subscriber_key=asked.key,
+        workflow_key=WorkflowKey(reference),
+        channels={} if channel is None else {channel: ChannelResult(Outcome.SKIPPED, text)},
+        decisions=[*_list_unknown_person(asked), reason],
+    )
+
+
+def _explain_unknown(asked: Asked, transaction_key: TransactionKey, channel: Channel | None) -> Explanation:
+    """A transaction that is not stored: it was refused, or is deleted."""
+    made_at, kept = _find_moment(transaction_key), day_text(asked.horizon, asked.now)
+    head = f"No trigger with the transactionId '{transaction_key}' is stored."
+    if made_at is not None and made_at < asked.horizon:
+        text = f"{head} It is from {day_text(made_at, asked.now)}; runs from before {kept} are deleted."
+    else:
+        text = (
+            f"{head} Either it was not accepted, which is not recorded (no such workflow, or one that is not active; a "
+            f"payload that its schema refuses), or it is from before {kept} and was deleted."
+        )
+    values = {"transactionId": transaction_key, "keptSince": iso_text(asked.horizon)}
+    remedy = (
+        "The answer to the trigger said why it was refused; ask with workflowId to see the triggers that there are."
+    )
+    reason = derived(None, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy, at=None)
+    return Explanation(
+        subscriber_key=asked.key,
+        workflow_key=None,
+        transaction_key=transaction_key,
+        channels={} if channel is None else {channel: ChannelResult(Outcome.SKIPPED, text)},
+        decisions=[*_list_unknown_person(asked), reason],
+    )
+
+
+def _find_moment(transaction_key: TransactionKey) -> Millis | None:
+    """When a transaction key was made, if Clarion made it."""
+    digits = transaction_key.removeprefix(_MADE_KEY)[:_MADE_DIGITS]
+    if not transaction_key.startswith(_MADE_KEY) or len(transaction_key) != len(_MADE_KEY) + 2 * _MADE_DIGITS + 4:
+        return None
+    try:
+        return Millis(int(digits, 16))
+    except ValueError:
+        return None
+
+
+async def _find_deleted(db: Connection, asked: Asked, reference: str) -> Workflow | None:
+    return await find_deleted_workflow(db, asked.environment_id, WorkflowKey(reference))

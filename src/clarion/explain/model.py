@@ -1,0 +1,106 @@
+"""Decisions as records."""
+
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.ids import NotificationId, SubscriberKey, TransactionKey, WorkflowKey
+from clarion.vocabulary import Channel
+
+
+class DecisionKind(StrEnum):
+    """What a decision is about; docs/explain.md has a section for each."""
+
+    RECIPIENT = "recipient"
+    EXCLUSION = "exclusion"
+    WORKFLOW = "workflow"
+    CONDITION = "condition"
+    PREFERENCE = "preference"
+    SCHEDULE = "schedule"
+    THROTTLE = "throttle"
+    DIGEST = "digest"
+    DELAY = "delay"
+    INTEGRATION = "integration"
+    SUPPRESSION = "suppression"
+    ADDRESS = "address"
+    CONTENT = "content"
+    ATTEMPT = "attempt"
+    RECEIPT = "receipt"
+    CANCEL = "cancel"
+
+
+class Verdict(StrEnum):
+    PASSED = "passed"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    WAITING = "waiting"
+
+
+class DecisionSource(StrEnum):
+    RECORDED = "recorded"
+    """Stored when it was made."""
+    DERIVED = "derived"
+    """Worked out now, from what is stored."""
+
+
+class Decision(Struct, frozen=True, kw_only=True):
+    at: Millis | None
+    """None: it was not recorded when it was made."""
+    kind: DecisionKind
+    verdict: Verdict
+    summary: str
+    """One sentence for a person."""
+    step_id: str | None = None
+    channel: Channel | None = None
+    values: dict[str, Any] = {}
+    """What the rule saw."""
+    remedy: str | None = None
+    """What would change the verdict."""
+    source: DecisionSource = DecisionSource.RECORDED
+
+
+class Outcome(StrEnum):
+    """What came of a channel, from the best to the least."""
+
+    DELIVERED = "delivered"
+    """It is in the inbox, or the provider reported that it arrived."""
+    SENT = "sent"
+    """The provider accepted it."""
+    WAITING = "waiting"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    """A rule stopped it."""
+    MERGED = "merged"
+    """Its event is in the digest of another run."""
+    CANCELED = "canceled"
+
+
+class ChannelResult(Struct, frozen=True):
+    outcome: Outcome
+    summary: str
+
+
+class OtherTrigger(Struct, frozen=True, kw_only=True):
+    """An earlier trigger of the same workflow that may be the one that is asked about."""
+
+    transaction_key: TransactionKey
+    notification_id: NotificationId | None
+    """None: there is no run of it for the person."""
+    triggered_at: Millis
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """Why a person got what they got of one trigger."""
+
+    subscriber_key: SubscriberKey
+    workflow_key: WorkflowKey | None
+    """None if the transaction is not stored, so that its workflow is not known."""
+    notification_id: NotificationId | None = None
+    """None: there is no run for the person."""
+    transaction_key: TransactionKey | None = None
+    channels: dict[Channel, ChannelResult]
+    decisions: list[Decision]
+    """In the order in which they were made."""
+    others: list[OtherTrigger] = []

@@ -1,0 +1,50 @@
+"""Explain: why a person got a message or not."""
+
+from clarion.environments.options import DataKind
+from clarion.environments.retention import find_horizon
+from clarion.errors import Invalid
+from clarion.explain.asking import ask, explain_transaction, explain_workflow
+from clarion.explain.run import explain_run
+from clarion.explain.wire import ExplainQuery, ExplainRunQuery, ExplanationOut
+from clarion.http.operation import Call, Transaction, operation
+from clarion.ids import NotificationId, SubscriberKey, TransactionKey
+from clarion.vocabulary import Scope
+
+
+# Marked as scans to get one snapshot: the parts of a run are read by several queries.
+@operation(
+    "GET",
+    "/v1/notifications/{notificationId}/explain",
+    scope=Scope.EVENTS_READ,
+    query=ExplainRunQuery,
+    transaction=Transaction.SCAN,
+)
+async def explain_notification(call: Call, notification_id: NotificationId, query: ExplainRunQuery) -> ExplanationOut:
+    """Explain a run: every decision in order, with what it saw and what would change it."""
+    found = await explain_run(call.db, call.environment_id, notification_id, call.now, channel=query.channel)
+    return ExplanationOut.of(found)
+
+
+@operation("GET", "/v1/explain", scope=Scope.EVENTS_READ, query=ExplainQuery, transaction=Transaction.SCAN)
+async def explain(call: Call, query: ExplainQuery) -> ExplanationOut:
+    """Explain why a person got a message or not, also if there is no run for them.
+
+    Give the `transactionId` of a trigger, or a `workflowId` to ask about its newest trigger that may be for the person.
+    """
+    check_query(query)
+    horizon = await find_horizon(call.db, call.environment_id, DataKind.RUNS, call.services.settings, call.now)
+    key = SubscriberKey(query.subscriber_id)
+    asked = await ask(call.db, call.environment_id, key, now=call.now, horizon=horizon)
+    if query.transaction_id is not None:
+        transaction = TransactionKey(query.transaction_id)
+        return ExplanationOut.of(await explain_transaction(call.db, asked, transaction, channel=query.channel))
+    found = await explain_workflow(call.db, asked, query.workflow_id or "", channel=query.channel)
+    return ExplanationOut.of(found)
+
+
+def check_query(query: ExplainQuery) -> None:
+    """Exactly one of transaction and workflow says what is asked about; raises Invalid."""
+    if query.transaction_id and query.workflow_id:
+        raise Invalid.field("workflowId", "cannot be combined with transactionId; give one of them", query.workflow_id)
+    if not query.transaction_id and not query.workflow_id:
+        raise Invalid.field("transactionId", "is required, or workflowId in its place: what is asked about")

@@ -1,0 +1,230 @@
+"""SQL of explanations: everything that is stored of one run, found by indexes alone."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.clock import SECOND, Millis
+from clarion.db.planner import prefer_index_scans
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.explain.words import find_channel
+from clarion.ids import EnvironmentId, JobId, MessageId, NotificationId, SubscriberId, WorkflowId, first_id, last_id
+from clarion.jobs.details import ExecutionDetail, decode_details, in_time_order
+from clarion.jobs.model import JobQueue
+from clarion.jsontext import json_value
+from clarion.notifications.model import Notification
+from clarion.notifications.store import get_notification
+from clarion.preferences.store import GLOBAL
+from clarion.subscribers.model import Subscriber
+from clarion.subscribers.store import list_subscribers_by_id
+from clarion.suppressions.model import Suppression
+from clarion.suppressions.store import find_suppression
+from clarion.triggers.model import Trigger
+from clarion.triggers.store import list_triggers_by_id
+from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType
+from clarion.workflows.model import Step, Workflow, WorkflowVersion
+from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
+
+LIST_JOBS = sql("""
+    SELECT id, step, type, status, provider_id, details, due_at, queue, attempt, updated_at FROM jobs
+    WHERE environment_id = :environment_id AND notification_id = :notification_id AND type <> 'trigger' ORDER BY step
+""")
+_MESSAGE = """
+    id, job_id, channel, status, email, phone, provider_id, delivery, seen_at, read_at, archived_at, snoozed_until,
+    error_id, error_text, retry_at, given_up_at
+"""
+LIST_MESSAGES = sql(f"""
+    SELECT {_MESSAGE} FROM messages
+    WHERE environment_id = :environment_id AND job_id {{any:job_ids}} AND channel <> 'in_app'
+""")
+# In-app messages have no index by job: they are found by the person and the moment, unless they were snoozed since.
+# Ordered like its index: without statistics, PostgreSQL would read all in-app messages of the environment.
+_IN_APP = f"""
+    SELECT * FROM (
+        SELECT {_MESSAGE} FROM messages
+        WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND channel = 'in_app'
+        AND archived = %s AND position >= :first AND position <= :last ORDER BY position LIMIT :limit
+    ) AS %s WHERE job_id {{any:job_ids}}
+"""
+LIST_IN_APP_MESSAGES = sql(f"{_IN_APP % ('FALSE', 'kept')} UNION ALL {_IN_APP % ('TRUE', 'archived')}")
+LIST_SWITCHES = sql("""
+    SELECT workflow_id, channel, enabled, updated_at FROM preferences
+    WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND workflow_id {any:workflow_ids}
+""")
+
+_MAX_IN_APP = 1_000
+"""Of a person within the moments of one run."""
+_ID_DRIFT = Millis(2 * SECOND)
+"""Ids that are made in the same millisecond run ahead of the clock."""
+
+
+class StoredJob(Struct, frozen=True, kw_only=True):
+    id: JobId
+    step: int
+    type: StepType
+    status: JobStatus
+    provider_id: str | None
+    details: list[ExecutionDetail]
+    due_at: Millis | None
+    queue: JobQueue | None
+    attempt: int
+    updated_at: Millis
+
+
+class StoredMessage(Struct, frozen=True, kw_only=True):
+    id: MessageId
+    job_id: JobId
+    channel: Channel
+    status: MessageStatus
+    email: str | None
+    phone: str | None
+    provider_id: str | None
+    delivery: dict[str, Any] | None
+    """What receipts told, each kind with its moment."""
+    seen_at: Millis | None
+    read_at: Millis | None
+    archived_at: Millis | None
+    snoozed_until: Millis | None
+    error_id: str | None
+    error_text: str | None
+    retry_at: Millis | None
+    given_up_at: Millis | None
+
+
+class PreferenceSwitch(Struct, frozen=True, kw_only=True):
+    """A channel that a person switched on or off, in one workflow or in all."""
+
+    is_global: bool
+    channel: Channel
+    enabled: bool
+    updated_at: Millis
+
+
+class StoredRun(Struct, frozen=True, kw_only=True):
+    """A run with all that is stored of it; what is None was deleted."""
+
+    notification: Notification
+    trigger: Trigger | None
+    workflow: Workflow | None
+    version: WorkflowVersion | None
+    subscriber: Subscriber | None
+    jobs: list[StoredJob]
+    messages: list[StoredMessage]
+    switches: list[PreferenceSwitch]
+    suppressions: list[Suppression]
+    """Of the addresses of its messages that were suppressed then, if they still are."""
+
+    def step_of(self, job: StoredJob) -> Step | None:
+        if self.version is None or job.step >= len(self.version.steps):
+            return None
+        return self.version.steps[job.step]
+
+    def messages_of(self, job: StoredJob) -> list[StoredMessage]:
+        return [one for one in self.messages if one.job_id == job.id]
+
+
+async def get_run(db: Connection, environment_id: EnvironmentId, notification_id: NotificationId) -> StoredRun:
+    """Load a run; raises NotFound."""
+    notification = await get_notification(db, environment_id, notification_id)
+    triggers = await list_triggers_by_id(db, environment_id, [notification.trigger_id])
+    workflows = await list_workflows_by_id(db, environment_id, [notification.workflow_id])
+    versions = await list_versions_by_id(db, environment_id, [notification.version_id])
+    people = await list_subscribers_by_id(db, environment_id, [notification.subscriber_id])
+    jobs = await _list_jobs(db, environment_id, notification_id)
+    messages = await _list_messages(db, environment_id, notification.subscriber_id, jobs)
+    return StoredRun(
+        notification=notification,
+        trigger=triggers.get(notification.trigger_id),
+        workflow=workflows.get(notification.workflow_id),
+        version=versions.get(notification.version_id),
+        subscriber=people.get(notification.subscriber_id),
+        jobs=jobs,
+        messages=messages,
+        switches=await list_switches(db, environment_id, notification.subscriber_id, notification.workflow_id),
+        suppressions=await _list_suppressions(db, environment_id, messages),
+    )
+
+
+async def _list_suppressions(
+    db: Connection, environment_id: EnvironmentId, messages: Sequence[StoredMessage]
+) -> list[Suppression]:
+    found = []
+    for one in messages:
+        address = one.email if one.channel is Channel.EMAIL else one.phone
+        if one.error_id == "suppressed" and address:
+            found.append(await find_suppression(db, environment_id, one.channel, address))
+    return [one for one in found if one is not None]
+
+
+async def list_switches(
+    db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, workflow_id: WorkflowId
+) -> list[PreferenceSwitch]:
+    """What a person has switched in a workflow, and in all workflows."""
+    rows = await db.fetch(
+        LIST_SWITCHES,
+        environment_id=environment_id,
+        subscriber_id=subscriber_id,
+        workflow_ids=[GLOBAL, workflow_id],
+    )
+    return [
+        PreferenceSwitch(
+            is_global=row["workflow_id"] == GLOBAL,
+            channel=Channel(row["channel"]),
+            enabled=bool(row["enabled"]),
+            updated_at=row["updated_at"],
+        )
+        for row in rows
+    ]
+
+
+async def _list_jobs(db: Connection, environment_id: EnvironmentId, notification_id: NotificationId) -> list[StoredJob]:
+    rows = await db.fetch(LIST_JOBS, environment_id=environment_id, notification_id=notification_id)
+    return [
+        StoredJob(
+            id=row["id"],
+            step=row["step"],
+            type=StepType(row["type"]),
+            status=JobStatus(row["status"]),
+            provider_id=row["provider_id"],
+            details=in_time_order(decode_details(row["details"])),
+            due_at=row["due_at"],
+            queue=None if row["queue"] is None else JobQueue(row["queue"]),
+            attempt=row["attempt"],
+            updated_at=row["updated_at"],
+        )
+        for row in rows
+    ]
+
+
+async def _list_messages(
+    db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, jobs: Sequence[StoredJob]
+) -> list[StoredMessage]:
+    rows: list[Row] = []
+    sent = [job.id for job in jobs if find_channel(job.type) not in (None, Channel.IN_APP)]
+    if sent:
+        rows += await db.fetch(LIST_MESSAGES, environment_id=environment_id, job_ids=sent)
+    shown = [job for job in jobs if job.type is StepType.IN_APP and job.status is JobStatus.COMPLETED]
+    moments = [detail.at for job in shown for detail in job.details]
+    if moments:
+        await prefer_index_scans(db)
+        rows += await db.fetch(
+            LIST_IN_APP_MESSAGES,
+            environment_id=environment_id,
+            subscriber_id=subscriber_id,
+            first=first_id(min(moments)),
+            last=last_id(Millis(max(moments) + _ID_DRIFT)),
+            limit=_MAX_IN_APP,
+            job_ids=[job.id for job in shown],
+        )
+    return [_message(row) for row in sorted(rows, key=lambda row: bytes(row["id"]))]
+
+
+def _message(row: Row) -> StoredMessage:
+    values = dict(row) | {
+        "channel": Channel(row["channel"]),
+        "status": MessageStatus(row["status"]),
+        "delivery": json_value(row["delivery"]),
+    }
+    return StoredMessage(**values)

@@ -1,0 +1,167 @@
+"""SQL of triggers without a run for a person: whom they are for, and how far they have come."""
+
+from collections.abc import Iterable, Sequence
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.ids import EnvironmentId, NotificationId, SubscriberId, TopicId, TriggerId, WorkflowId, WorkflowKey
+from clarion.jobs.lanes import lane_of
+from clarion.subscribers.model import Subscriber
+from clarion.triggers.model import Trigger
+from clarion.triggers.store import list_triggers_by_id
+from clarion.workflows.model import Workflow
+from clarion.workflows.store import workflow_of
+
+FIND_RUN = sql("""
+    SELECT id FROM notifications
+    WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND subscriber_id = :subscriber_id
+""")
+LIST_RUNS_OF_TRIGGERS = sql("""
+    SELECT trigger_id, id FROM notifications
+    WHERE environment_id = :environment_id AND trigger_id {any:trigger_ids} AND subscriber_id = :subscriber_id
+""")
+# Ordered like its index: without statistics, SQLite would else read all subscriptions of the environment.
+LIST_MEMBERSHIPS = sql("""
+    SELECT topic_id, created_at FROM topic_subscriptions
+    WHERE environment_id = :environment_id AND topic_id {any:topic_ids} AND subscriber_id = :subscriber_id
+    ORDER BY topic_id, subscriber_id, identifier
+""")
+# With the priority, which has few values, the index has the lane too; the rows of other lanes are not read.
+LIST_PARTS = sql("""
+    SELECT subscriber_ids FROM trigger_parts
+    WHERE environment_id = :environment_id AND priority {any:priorities} AND trigger_id = :trigger_id AND lane = :lane
+""")
+# The limits keep a person with a long history, or a busy environment, from being read whole.
+LIST_RECENT_RUNS = sql("""
+    SELECT trigger_id FROM (
+        SELECT id, trigger_id, workflow_id FROM notifications
+        WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id ORDER BY id DESC LIMIT :looked_at
+    ) AS recent WHERE workflow_id = :workflow_id ORDER BY id DESC LIMIT :limit
+""")
+LIST_RECENT_TRIGGERS = sql("""
+    SELECT id FROM (
+        SELECT id, workflow_id FROM triggers
+        WHERE environment_id = :environment_id ORDER BY id DESC LIMIT :looked_at
+    ) AS recent WHERE workflow_id = :workflow_id ORDER BY id DESC LIMIT :limit
+""")
+FIND_NEWEST_RUN = sql("""
+    SELECT trigger_id FROM notifications
+    WHERE environment_id = :environment_id AND workflow_id = :workflow_id AND step_types = :step_types
+    AND id < :before ORDER BY id DESC LIMIT 1
+""")
+FIND_FIRST_RUN = sql("""
+    SELECT id FROM notifications
+    WHERE environment_id = :environment_id AND trigger_id = :trigger_id ORDER BY id LIMIT 1
+""")
+NEXT_STEP_TYPES = sql("""
+    SELECT step_types FROM notifications
+    WHERE environment_id = :environment_id AND workflow_id = :workflow_id AND step_types > :after
+    ORDER BY step_types LIMIT 1
+""")
+FIND_DELETED_WORKFLOW = sql("""
+    SELECT * FROM workflows
+    WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NOT NULL ORDER BY deleted_at DESC LIMIT 1
+""")
+
+_PRIORITIES = [0, 1, 2, 3]
+_LAST = b"\xff" * 16
+LOOKED_AT = 500
+"""How many runs of the person, and triggers of the environment, are searched for those of a workflow."""
+_TRIGGERS = 10
+_MASKS = 8
+_CROWDS = 5
+"""How many triggers of a workflow are found by runs of others, for each of its sets of step types."""
+
+
+async def find_run(
+    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, subscriber_id: SubscriberId
+) -> NotificationId | None:
+    scope = {"environment_id": environment_id, "trigger_id": trigger_id}
+    row = await db.fetch_one(FIND_RUN, **scope, subscriber_id=subscriber_id)
+    return None if row is None else NotificationId(row["id"])
+
+
+async def list_runs_of_triggers(
+    db: Connection, environment_id: EnvironmentId, trigger_ids: Sequence[TriggerId], subscriber_id: SubscriberId
+) -> dict[TriggerId, NotificationId]:
+    """The runs of a person, by trigger."""
+    scope = {"environment_id": environment_id, "trigger_ids": list(trigger_ids)}
+    rows = await db.fetch(LIST_RUNS_OF_TRIGGERS, **scope, subscriber_id=subscriber_id) if trigger_ids else []
+    return {row["trigger_id"]: row["id"] for row in rows}
+
+
+async def list_memberships(
+    db: Connection, environment_id: EnvironmentId, topic_ids: Iterable[TopicId], subscriber_id: SubscriberId
+) -> dict[TopicId, Millis]:
+    """When a person joined those of the topics that they are a member of."""
+    wanted = sorted(set(topic_ids))
+    if not wanted:
+        return {}
+    rows = await db.fetch(
+        LIST_MEMBERSHIPS, environment_id=environment_id, topic_ids=wanted, subscriber_id=subscriber_id
+    )
+    # A person may have several subscriptions to a topic: the first counts.
+    newest_first = sorted(rows, key=lambda row: row["created_at"], reverse=True)
+    return {TopicId(row["topic_id"]): Millis(row["created_at"]) for row in newest_first}
+
+
+async def is_in_part(db: Connection, trigger: Trigger, person: Subscriber) -> bool:
+    """Whether a person is among the recipients of a trigger whose run is not started yet."""
+    rows = await db.fetch(
+        LIST_PARTS,
+        environment_id=trigger.environment_id,
+        priorities=_PRIORITIES,
+        trigger_id=trigger.id,
+        lane=lane_of(person.key),
+    )
+    return any(_is_packed(bytes(row["subscriber_ids"]), person.id) for row in rows)
+
+
+async def list_recent_triggers(
+    db: Connection, environment_id: EnvironmentId, workflow_id: WorkflowId, subscriber_id: SubscriberId | None
+) -> list[Trigger]:
+    """Triggers of a workflow that may be for a person, newest first.
+
+    They are found by runs of the person, by runs of others, and among the newest of the environment.
+    """
+    scope = {"environment_id": environment_id, "workflow_id": workflow_id}
+    limits = {"looked_at": LOOKED_AT, "limit": _TRIGGERS}
+    found = {row["id"] for row in await db.fetch(LIST_RECENT_TRIGGERS, **scope, **limits)}
+    if subscriber_id is not None:
+        rows = await db.fetch(LIST_RECENT_RUNS, **scope, **limits, subscriber_id=subscriber_id)
+        found |= {row["trigger_id"] for row in rows}
+    found |= await _list_triggers_of_others(db, environment_id, workflow_id)
+    triggers = await list_triggers_by_id(db, environment_id, sorted(found)) if found else {}
+    return [triggers[one] for one in sorted(triggers, reverse=True)]
+
+
+async def find_deleted_workflow(db: Connection, environment_id: EnvironmentId, key: WorkflowKey) -> Workflow | None:
+    row = await db.fetch_one(FIND_DELETED_WORKFLOW, environment_id=environment_id, key=key)
+    return None if row is None else workflow_of(row)
+
+
+async def _list_triggers_of_others(
+    db: Connection, environment_id: EnvironmentId, workflow_id: WorkflowId
+) -> set[TriggerId]:
+    """The newest triggers by their runs, stepping over all runs of each."""
+    scope = {"environment_id": environment_id, "workflow_id": workflow_id}
+    found: set[TriggerId] = set()
+    kinds = -1
+    for _ in range(_MASKS):
+        mask = await db.fetch_one(NEXT_STEP_TYPES, **scope, after=kinds)
+        if mask is None:
+            break
+        kinds, before = mask["step_types"], _LAST
+        for _ in range(_CROWDS):
+            run = await db.fetch_one(FIND_NEWEST_RUN, **scope, step_types=kinds, before=before)
+            if run is None:
+                break
+            found.add(run["trigger_id"])
+            first = await db.fetch_one(FIND_FIRST_RUN, environment_id=environment_id, trigger_id=run["trigger_id"])
+            before = _LAST if first is None else first["id"]
+    return found
+
+
+def _is_packed(packed: bytes, subscriber_id: SubscriberId) -> bool:
+    return any(packed[start : start + 16] == subscriber_id for start in range(0, len(packed), 16))

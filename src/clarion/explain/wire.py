@@ -1,0 +1,114 @@
+"""Shapes of explanations."""
+
+from typing import Annotated, Any, Self
+
+from msgspec import UNSET, Meta, UnsetType
+
+from clarion.clock import iso_text
+from clarion.explain.model import (
+    Decision,
+    DecisionKind,
+    DecisionSource,
+    Explanation,
+    OtherTrigger,
+    Outcome,
+    Verdict,
+)
+from clarion.http.wire import DateTimeText, Wire, given
+from clarion.ids import id_text
+from clarion.vocabulary import Channel
+
+
+class ExplainQuery(Wire):
+    """Whom and what: a transaction, or the newest triggers of a workflow."""
+
+    subscriber_id: Annotated[str, Meta(min_length=1)]
+    transaction_id: str | None = None
+    workflow_id: str | None = None
+    channel: Channel | None = None
+
+
+class ExplainRunQuery(Wire):
+    channel: Channel | None = None
+
+
+class DecisionOut(Wire):
+    """One decision: the rule, what it saw, what it came to, and what would change that."""
+
+    at: DateTimeText | None
+    """Null if it was not recorded when it was made."""
+    step_id: str | UnsetType = UNSET
+    channel: Channel | UnsetType = UNSET
+    kind: DecisionKind
+    verdict: Verdict
+    summary: str
+    """One sentence for a person."""
+    values: dict[str, Any]
+    """What the rule saw."""
+    remedy: str | UnsetType = UNSET
+    """What would change the verdict."""
+    source: DecisionSource
+
+    @classmethod
+    def of(cls, one: Decision) -> Self:
+        return cls(
+            at=None if one.at is None else iso_text(one.at),
+            step_id=given(one.step_id),
+            channel=given(one.channel),
+            kind=one.kind,
+            verdict=one.verdict,
+            summary=one.summary,
+            values=one.values,
+            remedy=given(one.remedy),
+            source=one.source,
+        )
+
+
+class ChannelResultOut(Wire):
+    outcome: Outcome
+    summary: str
+
+
+class OtherTriggerOut(Wire):
+    """An earlier trigger of the workflow; ask for it by its transaction."""
+
+    transaction_id: str
+    notification_id: str | UnsetType = UNSET
+    triggered_at: DateTimeText
+
+    @classmethod
+    def of(cls, one: OtherTrigger) -> Self:
+        return cls(
+            transaction_id=one.transaction_key,
+            notification_id=UNSET if one.notification_id is None else id_text(one.notification_id),
+            triggered_at=iso_text(one.triggered_at),
+        )
+
+
+class ExplanationOut(Wire):
+    subscriber_id: str
+    workflow_id: str | None
+    """Null if the transaction is not stored, so that its workflow is not known."""
+    notification_id: str | UnsetType = UNSET
+    """Absent if there is no run for the person."""
+    transaction_id: str | UnsetType = UNSET
+    channels: dict[Channel, ChannelResultOut]
+    decisions: list[DecisionOut]
+    """In the order in which they were made."""
+    others: list[OtherTriggerOut] | UnsetType = UNSET
+    """Asked for a workflow: its triggers before this one that may be meant, newest first."""
+
+    @classmethod
+    def of(cls, one: Explanation) -> Self:
+        return cls(
+            subscriber_id=one.subscriber_key,
+            workflow_id=one.workflow_key,
+            notification_id=UNSET if one.notification_id is None else id_text(one.notification_id),
+            transaction_id=given(one.transaction_key),
+            channels={
+                channel: ChannelResultOut(outcome=result.outcome, summary=result.summary)
+                for channel, result in one.channels.items()
+            },
+            decisions=[DecisionOut.of(decision) for decision in one.decisions],
+            others=[OtherTriggerOut.of(other) for other in one.others] if one.others else UNSET,
+        )

@@ -1,0 +1,121 @@
+"""Requests before they are routed, and how their bodies and arguments are read."""
+
+import re
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from starlette.types import Receive, Scope
+
+from clarion import errors
+from clarion.http.caller import Caller
+from clarion.http.limits import HeldBytes, check_nesting, check_size
+from clarion.http.operation import Operation
+from clarion.http.preconditions import read_if_match
+from clarion.http.static import HeaderList, Headers
+from clarion.randomness import random_bytes
+from clarion.tracing.tracer import RequestTrace
+
+JSON = b"application/json"
+_JSON_TYPES = re.compile(rb"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
+
+
+class Request(Struct, kw_only=True):
+    method: str
+    raw_path: bytes
+    query: bytes
+    headers: Headers
+    request_id: bytes
+    address: str
+    """Of the client, or of the proxy next to this service."""
+    caller: Caller | None = None
+    operation: str = "unknown"
+    """Its name as metrics have it: of a closed list."""
+    held_bytes: int = 0
+    """How much of the body is in memory."""
+    trace: RequestTrace | None = None
+    """None unless traces are switched on and the request is sampled."""
+    route: str = ""
+    """The path of the operation, for traces."""
+    response_headers: HeaderList = []
+    """More headers for the response, whether it is a result or an error."""
+
+    @property
+    def display_path(self) -> str:
+        return (self.raw_path + (b"?" + self.query if self.query else b"")).decode("latin-1")
+
+
+def make_request(scope: Scope) -> Request:
+    headers: Headers = dict(scope["headers"])
+    own_id = headers.get(b"x-request-id", b"")
+    return Request(
+        method=scope["method"],
+        raw_path=scope.get("raw_path") or scope["path"].encode(),
+        query=scope["query_string"],
+        headers=headers,
+        address=client[0] if (client := scope.get("client")) else "",
+        request_id=own_id if _REQUEST_ID.fullmatch(own_id) else b"req_" + random_bytes(16).hex().encode(),
+    )
+
+
+class Arguments(NamedTuple):
+    path: list[Any]
+    named: dict[str, Any]
+
+
+def read_arguments(operation: Operation, request: Request, path_texts: list[str], body: bytes) -> Arguments:
+    """The arguments of the handler; problems of the query and of the body are reported together."""
+    named: dict[str, Any] = {}
+    problems: dict[str, list[errors.Problem]] = {}
+    try:
+        if operation.read_query:
+            named["query"] = operation.read_query(request.query)
+        if operation.is_conditional:
+            named["if_match"] = read_if_match(request.headers)
+    except errors.Invalid as error:
+        problems |= error.problems
+    try:
+        if operation.read_body:
+            named["body"] = operation.read_body(_check_body(operation, request.headers, body))
+    except errors.Invalid as error:
+        problems |= error.problems
+    if problems:
+        raise errors.Invalid(problems)
+    return Arguments(operation.path_values(path_texts), named)
+
+
+def _check_body(operation: Operation, headers: Headers, body: bytes) -> bytes:
+    content_type = headers.get(b"content-type")
+    if not body and operation.is_body_optional:
+        return b"{}"
+    if not body:
+        raise errors.Malformed("The body is empty; send a JSON object")
+    if content_type not in (None, JSON) and not _JSON_TYPES.fullmatch(content_type.strip()):
+        raise errors.NotJson("Send the body as JSON, with the header Content-Type: application/json")
+    check_nesting(body)
+    return body
+
+
+async def read_body(receive: Receive, request: Request, limit: int, held: HeldBytes) -> bytes:
+    """The body, whose bytes are added to those that are held."""
+    length = request.headers.get(b"content-length", b"0")
+    check_size(int(length) if length.isdigit() else 0, limit)
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    _hold(request, len(body), limit, held)
+    if not message.get("more_body", False):
+        return body
+    parts = [body]
+    while message.get("more_body", False):
+        message = await receive()
+        parts.append(message.get("body", b""))
+        _hold(request, len(parts[-1]), limit, held)
+    if message["type"] == "http.disconnect":
+        raise errors.Malformed("The body ended early")
+    return b"".join(parts)
+
+
+def _hold(request: Request, size: int, limit: int, held: HeldBytes) -> None:
+    check_size(request.held_bytes + size, limit)
+    held.add(size)
+    request.held_bytes += size

@@ -1,0 +1,182 @@
+"""How people get in: by a link, or as a member who is known; for the API and the command line."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clarion.audit.model import Action
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.environments.store import lock_organization
+from clarion.errors import Invalid, NotFound
+from clarion.ids import MemberId, OrganizationId, id_text, new_id
+from clarion.members import store
+from clarion.members.auditing import author_of_member, record_member
+from clarion.members.model import (
+    LIFETIMES,
+    Access,
+    Link,
+    LinkKind,
+    Member,
+    MemberSession,
+    TokenHash,
+    fold_email,
+    hash_token,
+    make_token,
+)
+from clarion.vocabulary import Role
+
+LINK_OVER = "This link is not valid any more: it was used, or is too old; ask for a new one"
+
+
+class NewLink(Struct, frozen=True):
+    """A link and its token, which is shown once."""
+
+    record: Link
+    token: str
+
+
+class NewSession(Struct, frozen=True):
+    """A session and its token, which only the cookie has."""
+
+    record: MemberSession
+    token: str
+
+
+class Device(Struct, frozen=True, kw_only=True):
+    """What a session is recognized by in lists."""
+
+    user_agent: str | None = None
+    address: str | None = None
+
+
+class NewMember(Struct, frozen=True, kw_only=True):
+    """What a person says of themselves when they become a member."""
+
+    email: str
+    name: str
+    password: str | None
+    """As the PHC string of its hash."""
+
+
+async def create_setup_link(db: Connection, organization_id: OrganizationId, now: Millis) -> NewLink | None:
+    """Make the link for the first owner, which replaces an earlier one; None if the organization has members."""
+    # Of several processes that start at the same time, the last one's link is the one that works.
+    await lock_organization(db, organization_id)
+    # The deletion waits for a request that uses the earlier link, so the members are looked for after it.
+    await store.delete_setup_links(db, organization_id)
+    if await store.has_members(db, organization_id):
+        return None
+    return await insert_link(db, LinkKind.SETUP, organization_id, now, access=Access(role=Role.OWNER))
+
+
+async def create_reset_link(db: Connection, member: Member, now: Millis) -> NewLink:
+    """Make a link that sets a member's password, which replaces an earlier one."""
+    await store.delete_reset_links(db, member.email)
+    return await insert_link(db, LinkKind.RESET, member.organization_id, now, email=member.email)
+
+
+async def find_valid_link(db: Connection, kind: LinkKind, token: str, now: Millis, *, locks: bool = True) -> Link:
+    """Return what a link is for; raises Invalid if it cannot be used, for whatever reason."""
+    link = await store.find_link(db, hash_token(token), locks=locks)
+    if link is None or link.kind is not kind or link.is_over(now):
+        raise Invalid.field("token", LINK_OVER)
+    return link
+
+
+async def accept_link(
+    db: Connection, link: Link, person: NewMember, now: Millis, *, request_id: str | None = None
+) -> Member:
+    """Make the member that a set-up link or an invitation is for; the link is used up."""
+    await store.delete_link(db, link.hash)
+    if link.kind is LinkKind.SETUP and await store.has_members(db, link.organization_id):
+        raise Invalid.field("token", LINK_OVER)
+    # An invitation is for its address: the link proves it, whatever the body says.
+    email = link.email or fold_email(person.email)
+    member = await create_member(db, link.organization_id, replace(person, email=email), link.access, now)
+    await record_member(db, Action.MEMBER_CREATE, author_of_member(member, request_id), now, after=member)
+    return member
+
+
+async def create_member(
+    db: Connection, organization_id: OrganizationId, person: NewMember, access: Access, now: Millis
+) -> Member:
+    """Insert a member, and delete the invitation of the same address; the caller records it."""
+    member = Member(
+        id=MemberId(new_id(now)),
+        organization_id=organization_id,
+        email=fold_email(person.email),
+        name=person.name,
+        role=access.role,
+        environment_roles=access.environment_roles,
+        password=person.password,
+        created_at=now,
+        updated_at=now,
+    )
+    if not await store.insert_member(db, member):
+        raise Invalid.field("email", "belongs to a member already", person.email)
+    await store.delete_invitations(db, organization_id, member.email)
+    return member
+
+
+async def reset_password(
+    db: Connection, link: Link, password: str, now: Millis, *, request_id: str | None = None
+) -> Member:
+    """Set the password of the member that the link is for, and end all their sessions; the link is used up."""
+    await store.delete_link(db, link.hash)
+    member = await store.find_member_by_email(db, link.email or "")
+    if member is None or member.organization_id != link.organization_id:
+        raise Invalid.field("token", LINK_OVER)
+    changed = replace(member, password=password, updated_at=now)
+    await store.update_member(db, changed)
+    await store.delete_other_sessions(db, member.id, TokenHash(b""))
+    author = author_of_member(member, request_id)
+    await record_member(db, Action.MEMBER_RESET_PASSWORD, author, now, before=member, after=changed)
+    return changed
+
+
+async def begin_session(db: Connection, member: Member, device: Device, now: Millis) -> NewSession:
+    token = make_token()
+    session = MemberSession(
+        hash=hash_token(token),
+        member_id=member.id,
+        created_at=now,
+        seen_at=now,
+        user_agent=device.user_agent,
+        address=device.address,
+    )
+    await store.insert_session(db, session)
+    return NewSession(session, token)
+
+
+async def get_member(db: Connection, organization_id: OrganizationId, member_id: MemberId) -> Member:
+    member = await store.find_member(db, member_id)
+    if member is None or member.organization_id != organization_id:
+        raise NotFound("Member", id_text(member_id))
+    return member
+
+
+async def insert_link(  # noqa: PLR0913 - what a link is made of
+    db: Connection,
+    kind: LinkKind,
+    organization_id: OrganizationId,
+    now: Millis,
+    *,
+    email: str | None = None,
+    access: Access | None = None,
+    invited_by: MemberId | None = None,
+) -> NewLink:
+    """Make a link with a new token, and store it without the token."""
+    token = make_token()
+    link = Link(
+        hash=hash_token(token),
+        kind=kind,
+        organization_id=organization_id,
+        email=email,
+        role=None if access is None else access.role,
+        environment_roles={} if access is None else access.environment_roles,
+        invited_by=invited_by,
+        created_at=now,
+        expires_at=Millis(now + LIFETIMES[kind]),
+    )
+    await store.insert_link(db, link)
+    return NewLink(link, token)

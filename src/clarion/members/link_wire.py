@@ -1,0 +1,101 @@
+"""Shapes of getting in: by a set-up link, an invitation, a link for a new password, or another provider."""
+
+from enum import StrEnum
+from typing import Self
+
+from msgspec import UNSET, UnsetType
+
+from clarion.clock import iso_text
+from clarion.environments.model import Organization
+from clarion.http.wire import DateTimeText, EmailText, Wire, given
+from clarion.members.model import Link, Member
+from clarion.members.session_wire import Password, PersonName
+from clarion.members.team_wire import InviterOut, show_roles
+from clarion.vocabulary import Role
+
+Token = str
+"""Of a link. Not limited by its type: errors of types repeat the value."""
+
+
+class SetUpIn(Wire, forbid_unknown_fields=True):
+    """The first owner. `password` has 12 characters or more, and is left out where passwords are off."""
+
+    token: Token
+    email: EmailText
+    name: PersonName
+    password: Password | UnsetType = UNSET
+
+
+class InvitationTokenIn(Wire, forbid_unknown_fields=True):
+    token: Token
+
+
+class InvitationDetailsOut(Wire):
+    """What an invitation is for; `invitedBy` is absent if an API key or the command line made it."""
+
+    organization: str
+    email: str
+    role: Role
+    environment_roles: dict[str, Role | None]
+    invited_by: InviterOut | UnsetType = UNSET
+    expires_at: DateTimeText
+
+    @classmethod
+    def of(cls, link: Link, organization: Organization, inviter: Member | None) -> Self:
+        return cls(
+            organization=organization.name,
+            email=link.email or "",
+            role=link.access.role,
+            environment_roles=show_roles(link.access),
+            invited_by=given(InviterOut.of(inviter)),
+            expires_at=iso_text(link.expires_at),
+        )
+
+
+class AcceptanceIn(Wire, forbid_unknown_fields=True):
+    """`password` has 12 characters or more, and is left out where passwords are off."""
+
+    token: Token
+    name: PersonName
+    password: Password | UnsetType = UNSET
+
+
+class ResetRequestIn(Wire, forbid_unknown_fields=True):
+    email: EmailText
+
+
+class ResetMeans(StrEnum):
+    """How a member gets the link for a new password."""
+
+    MAIL = "mail"
+    ADMIN = "admin"
+    """Nothing here can send mails: an admin makes the link."""
+
+
+class ResetRequestOut(Wire):
+    """The same for every address: it does not show who is a member."""
+
+    means: ResetMeans
+    message: str
+
+
+class ResetIn(Wire, forbid_unknown_fields=True):
+    """The new password has 12 characters or more."""
+
+    token: Token
+    password: Password
+
+
+class OidcMethodOut(Wire):
+    """Open `url` in the browser to sign in with the provider; add `?returnTo=/path` to come back to a page."""
+
+    issuer: str
+    url: str
+
+
+class SignInMethodsOut(Wire):
+    """What a sign-in page may show; `needsSetup` while there are no members: the service prints a link at its start."""
+
+    passwords: bool
+    oidc: OidcMethodOut | UnsetType = UNSET
+    needs_setup: bool

@@ -1,0 +1,27 @@
+"""What the operations about members share."""
+
+from clarion.db.port import Database
+from clarion.http.operation import Services
+from clarion.members.links import redirect_url
+from clarion.members.mailing import TeamMail
+from clarion.members.oidc import OidcClient, OidcProvider
+from clarion.members.passwords import Passwords
+from clarion.members.throttle import ResetThrottle, SignInThrottle
+
+
+def share_member_services(services: Services, database: Database) -> None:
+    settings, vault, clock = services.settings, services.vault, services.clock
+    shared = services.shared
+    shared.put(Passwords, Passwords())
+    shared.put(SignInThrottle, SignInThrottle(clock))
+    shared.put(ResetThrottle, ResetThrottle(clock))
+    shared.put(TeamMail, TeamMail(database, services.gateway, settings=settings, vault=vault, clock=clock))
+    if settings.oidc_issuer is not None and settings.oidc_client_id is not None:
+        provider = OidcProvider(
+            issuer=settings.oidc_issuer,
+            client_id=settings.oidc_client_id,
+            client_secret=settings.oidc_client_secret,
+            redirect_url=redirect_url(settings),
+            trusts_addresses=settings.oidc_trust_addresses is not None,
+        )
+        shared.put(OidcClient, OidcClient(provider, vault, clock))

@@ -1,0 +1,187 @@
+"""Signing in and out, and what members see and change of themselves: their name, password and sessions."""
+
+import logging
+
+from msgspec import UnsetType
+from msgspec.structs import replace
+
+from clarion.audit.model import Action
+from clarion.audit.recording import author_of
+from clarion.bus import Signal
+from clarion.db.port import Connection
+from clarion.errors import Invalid, NotFound, Unauthenticated
+from clarion.http.operation import Call, DetachedCall, Transaction, operation
+from clarion.http.own_pages import require_own_page
+from clarion.members import store
+from clarion.members.actions import get_member
+from clarion.members.auditing import author_of_member, record_member, record_member_event
+from clarion.members.cookies import clear_cookie, find_token
+from clarion.members.model import Member, MemberSession, TokenHash, fold_email, hash_token
+from clarion.members.passwords import Passwords, find_password_problem, require_passwords
+from clarion.members.session_wire import (
+    MemberSessionOut,
+    MeOut,
+    OwnMemberPatch,
+    PasswordChangeIn,
+    SignInIn,
+)
+from clarion.members.sessions import begin_session, describe_member, require_sign_in_page
+from clarion.members.throttle import SignInThrottle
+
+log = logging.getLogger(__name__)
+
+_TAG = "Signing in"
+_WRONG = "The e-mail address or the password is not right"
+
+
+@operation("POST", "/v1/auth/sign-in", body=SignInIn, transaction=Transaction.NONE, tag=_TAG, refusals=(403, 429))
+async def sign_in(call: DetachedCall, body: SignInIn) -> MeOut:
+    """Sign in with an e-mail address and a password; the answer sets the cookie of a new session.
+
+    Needs the header `X-Clarion: 1`, and to be sent by a page of this server.
+    """
+    require_sign_in_page(call)
+    require_passwords(call.services.settings)
+    throttle = call.services.shared.get(SignInThrottle)
+    throttle.admit(call.request.address, body.email)
+    found = await call.database.read(lambda db: store.find_member_by_email(db, fold_email(body.email)))
+    # Checked for unknown addresses too, so that neither the answer nor the work shows who is a member.
+    is_right = await call.services.shared.get(Passwords).check(body.password, None if found is None else found.password)
+    if found is None or not is_right:
+        log.warning("Sign-in refused", extra={"address": call.request.address, "request_id": call.request_id})
+        raise Unauthenticated(_WRONG)
+    checked = found
+
+    async def find_again(db: Connection) -> Member:
+        member = await store.find_member(db, checked.id)
+        if member is None or member.password != checked.password:
+            raise Unauthenticated(_WRONG)
+        return member
+
+    member = await begin_session(call, find_again, means="password")
+    throttle.forgive(call.request.address, body.email)
+    return await call.database.read(lambda db: describe_member(db, member))
+
+
+@operation("POST", "/v1/auth/sign-out", status=204, transaction=Transaction.NONE, tag=_TAG, refusals=(403,))
+async def sign_out(call: DetachedCall) -> None:
+    """End the session of the cookie, if there is one, and delete the cookie."""
+    headers = call.request.headers
+    require_own_page(call.request.method, headers)
+    token = find_token(headers)
+    if token is not None:
+        session = await call.database.read(lambda db: store.find_session(db, hash_token(token)))
+        # Anybody can send a token, so the store is written to only for one that is known.
+        if session is not None:
+            known = session
+            await call.database.transaction(lambda db: _end_session(db, call, known))
+            call.services.bus.publish(Signal.MEMBERS_CHANGED)
+    call.response_headers.append(clear_cookie(headers))
+
+
+@operation("GET", "/v1/auth/me", member=True, tag=_TAG)
+async def get_me(call: Call) -> MeOut:
+    """Show who is signed in: the member, the organization, and the environments with the role in each."""
+    return await describe_member(call.db, await _get_own(call))
+
+
+@operation("PATCH", "/v1/auth/me", member=True, body=OwnMemberPatch, tag=_TAG)
+async def update_me(call: Call, body: OwnMemberPatch) -> MeOut:
+    """Change the own name."""
+    member = await _get_own(call)
+    changed = member
+    if not isinstance(body.name, UnsetType) and body.name != member.name:
+        changed = replace(member, name=str(body.name), updated_at=call.now)
+        await store.update_member(call.db, changed)
+        await record_member(call.db, Action.MEMBER_UPDATE, author_of(call), call.now, before=member, after=changed)
+        _announce(call)
+    return await describe_member(call.db, changed)
+
+
+@operation(
+    "POST",
+    "/v1/auth/me/password",
+    member=True,
+    status=204,
+    body=PasswordChangeIn,
+    transaction=Transaction.NONE,
+    tag=_TAG,
+    refusals=(429,),
+)
+async def change_password(call: DetachedCall, body: PasswordChangeIn) -> None:
+    """Change the own password, which ends all other sessions; needs the current one."""
+    caller = call.caller.get_member()
+    require_passwords(call.services.settings)
+    if problem := find_password_problem(body.new_password):
+        raise Invalid.field("newPassword", problem)
+    throttle, passwords = call.services.shared.get(SignInThrottle), call.services.shared.get(Passwords)
+    throttle.admit(call.request.address, caller.email)
+    member = await call.database.read(lambda db: get_member(db, call.caller.organization_id, caller.id))
+    if not await passwords.check(body.current_password, member.password):
+        raise Invalid.field("currentPassword", "is not right")
+    throttle.forgive(call.request.address, caller.email)
+    password = await passwords.hash(body.new_password)
+
+    async def change(db: Connection) -> None:
+        before = await get_member(db, call.caller.organization_id, caller.id)
+        if before.password != member.password:
+            raise Invalid.field("currentPassword", "is not right")
+        after = replace(before, password=password, updated_at=call.now)
+        await store.update_member(db, after)
+        await store.delete_other_sessions(db, caller.id, TokenHash(caller.session))
+        await record_member(db, Action.MEMBER_CHANGE_PASSWORD, author_of(call), call.now, before=before, after=after)
+
+    await call.database.transaction(change)
+    call.services.bus.publish(Signal.MEMBERS_CHANGED)
+
+
+@operation("GET", "/v1/auth/sessions", member=True, tag=_TAG)
+async def list_own_sessions(call: Call) -> list[MemberSessionOut]:
+    """List the own sessions, oldest first."""
+    caller = call.caller.get_member()
+    found = await store.list_sessions(call.db, caller.id)
+    return [MemberSessionOut.of(one, caller.session) for one in found if not one.is_over(call.now)]
+
+
+@operation("DELETE", "/v1/auth/sessions/{sessionId}", member=True, status=204, tag=_TAG)
+async def revoke_own_session(call: Call, session_id: str) -> None:
+    """End one of the own sessions at once, by its `id` in the list."""
+    member = await _get_own(call)
+    for one in await store.list_sessions(call.db, member.id):
+        if one.public_id == session_id:
+            await store.delete_session(call.db, one.hash)
+            await record_member_event(
+                call.db,
+                Action.MEMBER_REVOKE_SESSION,
+                member,
+                author_of(call),
+                call.now,
+                details={"session": session_id},
+            )
+            _announce(call)
+            return
+    raise NotFound("Session", session_id)
+
+
+@operation("POST", "/v1/auth/sessions/revoke-others", member=True, status=204, tag=_TAG)
+async def revoke_other_sessions(call: Call) -> None:
+    """End all own sessions but the one of the request."""
+    member = await _get_own(call)
+    await store.delete_other_sessions(call.db, member.id, TokenHash(call.caller.get_member().session))
+    await record_member_event(call.db, Action.MEMBER_REVOKE_SESSIONS, member, author_of(call), call.now)
+    _announce(call)
+
+
+def _announce(call: Call) -> None:
+    call.after_commit.append(lambda: call.services.bus.publish(Signal.MEMBERS_CHANGED))
+
+
+async def _get_own(call: Call) -> Member:
+    return await get_member(call.db, call.organization_id, call.caller.get_member().id)
+
+
+async def _end_session(db: Connection, call: DetachedCall, session: MemberSession) -> None:
+    member = await store.find_member(db, session.member_id)
+    if await store.delete_session(db, session.hash) and member is not None:
+        author = author_of_member(member, call.request_id)
+        await record_member_event(db, Action.MEMBER_SIGN_OUT, member, author, call.now)

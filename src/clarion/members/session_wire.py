@@ -1,0 +1,142 @@
+"""Shapes of signing in, and of what members see of themselves."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import iso_text
+from clarion.environments.model import Environment, Organization
+from clarion.environments.wire import EnvironmentType
+from clarion.http.wire import CheckedText, DateTimeText, Wire, given, one_of
+from clarion.ids import EnvironmentId, id_text
+from clarion.members.devices import describe_device
+from clarion.members.model import Member, MemberSession
+from clarion.vocabulary import Role, Scope
+
+Password = str
+"""Not limited by its type: errors of types repeat the value."""
+
+
+class PersonName(CheckedText):
+    __slots__ = ()
+    RULE = "must have 1 to 100 characters, no control characters and no white space at its ends"
+    EXAMPLE = "Ada Lovelace"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return 1 <= len(text) <= 100 and text.isprintable() and text.strip() == text
+
+
+class SignInIn(Wire):
+    email: Annotated[str, Meta(min_length=1, max_length=320)]
+    password: Password
+
+
+class OwnMemberPatch(Wire):
+    name: PersonName | UnsetType = UNSET
+
+
+class PasswordChangeIn(Wire):
+    """The new password has 12 characters or more."""
+
+    current_password: Password
+    new_password: Password
+
+
+class OwnMemberOut(Wire):
+    """`role` is the one in general; `hasPassword` is false for members who sign in by another provider."""
+
+    id: str = field(name="_id")
+    email: str
+    name: str
+    role: Role
+    has_password: bool
+    created_at: DateTimeText
+
+    @classmethod
+    def of(cls, member: Member) -> Self:
+        return cls(
+            id=id_text(member.id),
+            email=member.email,
+            name=member.name,
+            role=member.role,
+            has_password=member.password is not None,
+            created_at=iso_text(member.created_at),
+        )
+
+
+class OwnOrganizationOut(Wire):
+    id: str = field(name="_id")
+    name: str
+
+
+class OpenEnvironmentOut(Wire):
+    """An environment that the member can enter, with the role in it and what that allows."""
+
+    id: str = field(name="_id")
+    name: str
+    type: Annotated[str, one_of(EnvironmentType)]
+    identifier: str
+    color: str | UnsetType = UNSET
+    role: Role
+    scopes: list[Scope]
+
+    @classmethod
+    def of(cls, environment: Environment, role: Role, scopes: frozenset[Scope]) -> Self:
+        return cls(
+            id=id_text(environment.id),
+            name=environment.name,
+            type=environment.kind,
+            identifier=environment.identifier,
+            color=given(environment.options.color),
+            role=role,
+            scopes=sorted(scopes),
+        )
+
+
+class MeOut(Wire):
+    """Who is signed in, and where they may do what."""
+
+    member: OwnMemberOut
+    organization: OwnOrganizationOut
+    environments: list[OpenEnvironmentOut]
+
+    @classmethod
+    def of(cls, member: Member, organization: Organization, environments: Sequence[Environment]) -> Self:
+        roles: Mapping[EnvironmentId, Role | None] = {one.id: member.role_in(one.id) for one in environments}
+        return cls(
+            member=OwnMemberOut.of(member),
+            organization=OwnOrganizationOut(id=id_text(organization.id), name=organization.name),
+            environments=[
+                OpenEnvironmentOut.of(one, role, member.scopes_in(one.id))
+                for one in environments
+                if (role := roles[one.id]) is not None
+            ],
+        )
+
+
+class MemberSessionOut(Wire):
+    """A session. `device` is a guess from `userAgent`; `current` marks the session of the request."""
+
+    id: str
+    device: str
+    user_agent: str | UnsetType = UNSET
+    address: str | UnsetType = UNSET
+    created_at: DateTimeText
+    seen_at: DateTimeText
+    expires_at: DateTimeText
+    current: bool
+
+    @classmethod
+    def of(cls, session: MemberSession, own: bytes) -> Self:
+        return cls(
+            id=session.public_id,
+            device=describe_device(session.user_agent),
+            user_agent=given(session.user_agent),
+            address=given(session.address),
+            created_at=iso_text(session.created_at),
+            seen_at=iso_text(session.seen_at),
+            expires_at=iso_text(session.ends_at),
+            current=session.hash == own,
+        )

@@ -1,0 +1,114 @@
+"""Shapes of one message with its attempts and receipts."""
+
+from typing import Any, Self
+
+from msgspec import UNSET, UnsetType, field
+
+from clarion.clock import iso_text
+from clarion.http.wire import DateTimeText, Wire, given
+from clarion.ids import id_text
+from clarion.jobs.details import DetailStatus, ExecutionDetail
+from clarion.messages.history import SendAttempt, Sending
+from clarion.messages.mail import Mail
+from clarion.messages.wire import MessageOut
+
+
+class SendAttemptOut(Wire):
+    """An attempt to send; a job with several messages has the attempts of all of them."""
+
+    at: DateTimeText
+    integration: str | UnsetType = UNSET
+    """The identifier of the integration."""
+    success: bool
+    detail: str
+    error: str | UnsetType = UNSET
+    """The provider's own words, if it gave any."""
+    answer: Any = UNSET
+    """The provider's response, without secrets."""
+    milliseconds: int | UnsetType = UNSET
+    """How long the provider took to answer."""
+
+    @classmethod
+    def of(cls, one: SendAttempt) -> Self:
+        return cls(
+            at=iso_text(one.at),
+            integration=given(one.integration),
+            success=one.is_success,
+            detail=one.detail,
+            error=given(one.error),
+            answer=given(one.answer),
+            milliseconds=given(one.milliseconds),
+        )
+
+
+class ReceiptOut(Wire):
+    """What the provider reported afterwards."""
+
+    at: DateTimeText
+    detail: str
+    status: DetailStatus
+    report: Any = UNSET
+
+    @classmethod
+    def of(cls, one: ExecutionDetail) -> Self:
+        return cls(at=iso_text(one.at), detail=one.detail, status=one.status, report=given(one.raw))
+
+
+class MailOut(Wire):
+    """An e-mail as its provider was given it; without `from`, the sender is the one of the integration."""
+
+    sender: str | UnsetType = field(name="from", default=UNSET)
+    sender_name: str | UnsetType = UNSET
+    subject: str
+    reply_to: list[str]
+    cc: list[str]
+    bcc: list[str]
+    headers: dict[str, str]
+    attachments: list[str]
+    """The names of the files."""
+    html: str | UnsetType = UNSET
+    text: str
+    """The text alternative, or the whole message if there is no HTML."""
+
+    @classmethod
+    def of(cls, mail: Mail) -> Self:
+        return cls(
+            sender=given(mail.sender),
+            sender_name=given(mail.sender_name),
+            subject=mail.subject,
+            reply_to=mail.reply_to,
+            cc=mail.cc,
+            bcc=mail.bcc,
+            headers=mail.headers,
+            attachments=mail.attachments,
+            html=given(mail.html),
+            text=mail.text,
+        )
+
+
+class MessageDetailOut(MessageOut):
+    """A message with its way to the provider, as far as its run is still stored."""
+
+    integration_id: str | UnsetType = field(name="_integrationId", default=UNSET)
+    integration: str | UnsetType = UNSET
+    """The identifier of the integration that sent it, or was tried last."""
+    provider_message_id: str | UnsetType = UNSET
+    retry_at: DateTimeText | UnsetType = UNSET
+    given_up_at: DateTimeText | UnsetType = UNSET
+    attempts: list[SendAttemptOut]
+    receipts: list[ReceiptOut]
+    mail: MailOut | UnsetType = UNSET
+
+    @classmethod
+    def of_sending(cls, message: MessageOut, sending: Sending, mail: Mail | None) -> Self:
+        return cls(
+            **{name: getattr(message, name) for name in message.__struct_fields__},
+            integration_id=UNSET if sending.integration_id is None else id_text(sending.integration_id),
+            integration=given(sending.integration),
+            provider_message_id=given(sending.provider_message_id),
+            retry_at=UNSET if sending.retry_at is None else iso_text(sending.retry_at),
+            given_up_at=UNSET if sending.given_up_at is None else iso_text(sending.given_up_at),
+            attempts=[SendAttemptOut.of(one) for one in sending.attempts],
+            receipts=[ReceiptOut.of(one) for one in sending.receipts],
+            mail=UNSET if mail is None else MailOut.of(mail),
+        )

@@ -1,0 +1,84 @@
+"""Shapes of the status of an environment."""
+
+from typing import Annotated, Self
+
+from msgspec import UNSET, UnsetType, field
+
+from clarion import __version__
+from clarion.clock import Millis, iso_text
+from clarion.http.wire import DateTimeText, Wire, one_of
+from clarion.ids import id_text
+from clarion.monitoring.backlog import Queue, Waiting
+from clarion.monitoring.environment_state import MAX_COUNTED, EnvironmentState, FailingIntegration
+from clarion.providers.builtin.names import BuiltinNames
+from clarion.vocabulary import Channel
+
+
+class QueueBacklogOut(Wire):
+    """What could be worked on now: `count` is counted up to 1000, `since` is when the oldest of it was due."""
+
+    count: int
+    is_capped: bool
+    since: DateTimeText | UnsetType = UNSET
+    oldest_seconds: float
+
+    @classmethod
+    def of(cls, waiting: Waiting, now: Millis) -> Self:
+        return cls(
+            count=waiting.count,
+            is_capped=waiting.count >= MAX_COUNTED,
+            since=UNSET if waiting.since is None else iso_text(waiting.since),
+            oldest_seconds=waiting.seconds(now),
+        )
+
+
+class FailingIntegrationOut(Wire):
+    """An integration whose last sends failed: `failures` in a row; while `isOpen` others are used instead."""
+
+    id: str = field(name="_id")
+    name: str
+    identifier: str
+    provider_id: str
+    channel: Annotated[str, one_of(Channel)]
+    failures: int
+    is_open: bool
+
+    @classmethod
+    def of(cls, one: FailingIntegration, names: BuiltinNames) -> Self:
+        return cls(
+            id=id_text(one.id),
+            name=one.name,
+            identifier=one.identifier,
+            provider_id=names.to_wire(one.provider_id),
+            channel=one.channel,
+            failures=one.failures,
+            is_open=one.is_open,
+        )
+
+
+class EnvironmentStatusOut(Wire):
+    """How the work of an environment goes.
+
+    `workers` are the processes that run workflows, of all environments. Dead letters are counted up to 1000;
+    `failingIntegrations` has at most 20, and is absent if the caller may not read integrations.
+    """
+
+    version: str
+    workers: int
+    backlog: dict[Queue, QueueBacklogOut]
+    dead_letters: int
+    dead_letters_capped: bool
+    failing_integrations: list[FailingIntegrationOut] | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, state: EnvironmentState, names: BuiltinNames, *, shows_integrations: bool) -> Self:
+        return cls(
+            version=__version__,
+            workers=state.workers,
+            backlog={queue: QueueBacklogOut.of(its, state.read_at) for queue, its in state.backlog.items()},
+            dead_letters=state.dead_letters,
+            dead_letters_capped=state.dead_letters >= MAX_COUNTED,
+            failing_integrations=(
+                [FailingIntegrationOut.of(one, names) for one in state.failing] if shows_integrations else UNSET
+            ),
+        )

@@ -1,0 +1,154 @@
+"""What workflows did in a time: how many runs they had, and what came of the steps of each channel.
+
+The work is bounded, however many runs there are: of very many, some are looked at, and the counts are estimated.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.db.sampling import Counted, TimeRange, count_ranges
+from clarion.ids import EnvironmentId, NotificationId, WorkflowId
+from clarion.notifications import activity_store as store
+from clarion.notifications.activity_store import LastRun, RunJob, SampledRun
+from clarion.vocabulary import Channel, JobStatus
+
+T = TypeVar("T")
+
+
+class Effort(Struct, frozen=True, kw_only=True):
+    """How much work the counts may take."""
+
+    rows_per_probe: int
+    max_probes: int
+    max_runs: int
+    """How many runs are looked at, of all workflows together."""
+    max_messages: int
+    """How many messages of each channel are looked at, to see whether they were read, of all workflows together."""
+
+
+ONE_WORKFLOW = Effort(rows_per_probe=5_000, max_probes=150, max_runs=2_000, max_messages=1_000)
+MANY_WORKFLOWS = Effort(rows_per_probe=1_000, max_probes=300, max_runs=4_000, max_messages=2_000)
+
+
+class ChannelCounts(Struct, kw_only=True):
+    """What came of the steps of a channel."""
+
+    sent: float = 0
+    failed: float = 0
+    skipped: float = 0
+    canceled: float = 0
+    merged: float = 0
+    waiting: float = 0
+    seen: float = 0
+    read: float = 0
+
+
+class Activity(Struct, frozen=True, kw_only=True):
+    """What a workflow did in a time."""
+
+    runs: float
+    is_estimated: bool
+    last_run: LastRun | None
+    """At any time."""
+    channels: dict[Channel, ChannelCounts]
+
+
+async def count_activity(
+    db: Connection,
+    environment_id: EnvironmentId,
+    workflow_ids: Sequence[WorkflowId],
+    time: tuple[Millis, Millis],
+    effort: Effort,
+) -> dict[WorkflowId, Activity]:
+    """Return the activity of each of the workflows between two moments."""
+    kinds = await store.list_kinds(db, environment_id, workflow_ids)
+    ranges = [TimeRange(key=kind, first=time[0], last=time[1]) for kind in kinds]
+    parts = await count_ranges(
+        lambda one: store.count_runs(db, environment_id, one, limit=effort.rows_per_probe),
+        ranges,
+        max_probes=effort.max_probes,
+    )
+    last_runs = await store.list_last_runs(db, environment_id, kinds)
+    max_runs, max_messages = (most // max(1, len(workflow_ids)) for most in (effort.max_runs, effort.max_messages))
+    counter = _Counter(db, environment_id, max_runs=max_runs, max_messages=max_messages)
+    return {
+        one: await counter.summarize(
+            [part for part in parts if store.workflow_of_kind(part.range.key) == one], last_runs.get(one)
+        )
+        for one in workflow_ids
+    }
+
+
+class _Counter:
+    """Looks at some of the runs of a workflow."""
+
+    def __init__(self, db: Connection, environment_id: EnvironmentId, *, max_runs: int, max_messages: int) -> None:
+        self._db = db
+        self._environment_id = environment_id
+        self._max_runs = max_runs
+        self._max_messages = max_messages
+
+    async def summarize(self, parts: Sequence[Counted], last_run: LastRun | None) -> Activity:
+        runs = await self._choose_runs([one for one in parts if one.count])
+        jobs = await store.list_channel_jobs(self._db, self._environment_id, runs)
+        channels: dict[Channel, ChannelCounts] = {}
+        for job in jobs:
+            _add(channels.setdefault(job.channel, ChannelCounts()), job.status, job.run.weight)
+        estimate = sum(one.estimate for one in parts)
+        has_all = len(runs) == estimate
+        for channel, counts in channels.items():
+            sent = [one for one in jobs if one.channel is channel and one.status is JobStatus.COMPLETED]
+            chosen = _spread(sent, self._max_messages)
+            has_all = has_all and len(chosen) == len(sent)
+            await self._add_marks(counts, chosen)
+        return Activity(runs=estimate, is_estimated=not has_all, last_run=last_run, channels=channels)
+
+    async def _choose_runs(self, parts: Sequence[Counted]) -> dict[NotificationId, SampledRun]:
+        """Return runs from all parts of the time, with the number of runs that each stands for."""
+        has_few = sum(one.estimate for one in parts) <= self._max_runs
+        found: dict[NotificationId, SampledRun] = {}
+        for one in parts:
+            limit = one.count if has_few else max(1, self._max_runs // len(parts))
+            rows = await store.list_runs(self._db, self._environment_id, one.range, limit=limit)
+            for row in rows:
+                run_id = NotificationId(bytes(row["id"]))
+                weight = one.estimate / len(rows)
+                found[run_id] = SampledRun(id=run_id, subscriber_id=row["subscriber_id"], weight=weight)
+        return found
+
+    async def _add_marks(self, counts: ChannelCounts, chosen: Sequence[RunJob]) -> None:
+        """Add how many messages were seen and read, as a share of those that were sent."""
+        if not chosen:
+            return
+        marks = await store.list_marks(self._db, self._environment_id, chosen)
+        total = sum(one.run.weight for one in chosen)
+        found = [(one.run.weight, *marks.get(one.id, (False, False))) for one in chosen]
+        counts.seen = counts.sent * sum(weight for weight, is_seen, _ in found if is_seen) / total
+        counts.read = counts.sent * sum(weight for weight, _, is_read in found if is_read) / total
+
+
+def _spread(items: Sequence[T], limit: int) -> Sequence[T]:
+    """Return at most `limit` of the items, evenly spread."""
+    if len(items) <= limit:
+        return items
+    return [items[number * len(items) // limit] for number in range(limit)]
+
+
+def _add(counts: ChannelCounts, status: JobStatus, weight: float) -> None:
+    match status:
+        case JobStatus.COMPLETED:
+            counts.sent += weight
+        case JobStatus.FAILED:
+            counts.failed += weight
+        case JobStatus.SKIPPED:
+            counts.skipped += weight
+        case JobStatus.CANCELED:
+            counts.canceled += weight
+        case JobStatus.MERGED:
+            counts.merged += weight
+        case _:
+            counts.waiting += weight

@@ -1,0 +1,94 @@
+"""Shapes of the activity of workflows."""
+
+from typing import Annotated, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import DAY, Millis, iso_text
+from clarion.errors import Invalid
+from clarion.http.wire import DateTimeText, MomentText, Wire
+from clarion.ids import id_text
+from clarion.notifications.activity import Activity, ChannelCounts
+from clarion.notifications.activity_store import LastRun
+from clarion.vocabulary import Channel, RunStatus
+from clarion.workflows.model import Workflow
+
+_DEFAULT_TIME = 7 * DAY
+MAX_WORKFLOWS = 50
+
+
+class ActivityQuery(Wire):
+    """The time that is counted: from `after`, by default a week ago, until `before`, by default now."""
+
+    after: MomentText | None = None
+    before: MomentText | None = None
+
+    def time(self, now: Millis) -> tuple[Millis, Millis]:
+        """Return the first and the last moment; raises Invalid if they are in the wrong order."""
+        last = now if self.before is None else self.before.moment
+        first = Millis(last - _DEFAULT_TIME) if self.after is None else self.after.moment
+        if first > last:
+            raise Invalid.field("after", "must not be later than 'before'", self.after)
+        return first, last
+
+
+class ActivitiesQuery(ActivityQuery):
+    """`workflowIds` are identifiers, `_id`s or slugs; without them, the newest workflows."""
+
+    workflow_ids: Annotated[list[str], Meta(max_length=MAX_WORKFLOWS)] | None = None
+
+
+class LastRunOut(Wire):
+    id: str = field(name="_id")
+    status: RunStatus
+    created_at: DateTimeText
+
+    @classmethod
+    def of(cls, run: LastRun) -> Self:
+        return cls(id=id_text(run.id), status=run.status, created_at=iso_text(run.created_at))
+
+
+class ChannelActivityOut(Wire):
+    """What came of the steps of a channel. `seen` and `read` are among `sent`; of e-mails, receipts report them."""
+
+    sent: int
+    failed: int
+    skipped: int
+    canceled: int
+    merged: int
+    waiting: int
+    seen: int
+    read: int
+
+    @classmethod
+    def of(cls, counts: ChannelCounts) -> Self:
+        return cls(**{name: round(getattr(counts, name)) for name in cls.__struct_fields__})
+
+
+class WorkflowActivityOut(Wire):
+    """What a workflow did in a time; `estimated` if there were too many runs to count.
+
+    `lastRun` is the newest run at any time, and absent if there is none.
+    """
+
+    id: str = field(name="_id")
+    workflow_id: str
+    after: str
+    before: str
+    runs: int
+    estimated: bool
+    last_run: LastRunOut | UnsetType = UNSET
+    channels: dict[Channel, ChannelActivityOut]
+
+    @classmethod
+    def of(cls, workflow: Workflow, time: tuple[Millis, Millis], activity: Activity) -> Self:
+        return cls(
+            id=id_text(workflow.id),
+            workflow_id=workflow.key,
+            after=iso_text(time[0]),
+            before=iso_text(time[1]),
+            runs=round(activity.runs),
+            estimated=activity.is_estimated,
+            last_run=UNSET if activity.last_run is None else LastRunOut.of(activity.last_run),
+            channels={name: ChannelActivityOut.of(one) for name, one in activity.channels.items()},
+        )

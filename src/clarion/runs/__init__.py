@@ -1,0 +1,1 @@
+"""Runs as a person watches them: slim rows by status, counts over time, and a live stream."""

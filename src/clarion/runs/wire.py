@@ -1,0 +1,175 @@
+"""Shapes of runs: filters, slim rows, counts and events of the stream."""
+
+from typing import Annotated, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import Millis, iso_text
+from clarion.http.wire import DateTimeText, IdText, MomentText, Wire, given
+from clarion.ids import id_text
+from clarion.providers.builtin.names import BuiltinNames
+from clarion.runs.model import Counts, Interval, RunRow, WaitReason
+from clarion.vocabulary import JobStatus, RunStatus, StepType
+
+MAX_VALUES = 50
+"""How many values a filter takes."""
+
+_Texts = Annotated[tuple[str, ...], Meta(max_length=MAX_VALUES)]
+
+
+class RunFilterQuery(Wire):
+    """Filters are combined; of several values of one filter, one has to match."""
+
+    status: Annotated[tuple[RunStatus, ...], Meta(max_length=MAX_VALUES)] = ()
+    step_type: Annotated[tuple[StepType, ...], Meta(max_length=MAX_VALUES)] = ()
+    provider_id: _Texts = ()
+    workflow_id: _Texts = ()
+    subscriber_id: _Texts = ()
+    transaction_id: _Texts = ()
+    topic_key: str | None = None
+
+
+class RunQuery(RunFilterQuery):
+    after: MomentText | None = None
+    before: MomentText | None = None
+    cursor: IdText | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100
+
+
+class RunCountsQuery(RunFilterQuery):
+    after: MomentText | None = None
+    before: MomentText | None = None
+    interval: Interval | None = None
+
+
+class RunStreamQuery(RunFilterQuery):
+    after: MomentText | None = None
+
+
+class RunSubscriberOut(Wire):
+    subscriber_id: str
+    name: str | UnsetType = UNSET
+
+
+class RunWorkflowOut(Wire):
+    id: str = field(name="_id")
+    workflow_id: str
+    name: str
+
+
+class StepOutcomeOut(Wire):
+    type: StepType
+    status: JobStatus
+    provider_id: str | UnsetType = UNSET
+
+
+class RunOut(Wire):
+    """A run as one row of a list; `/v1/notifications/{notificationId}` has everything about it."""
+
+    id: str = field(name="_id")
+    status: RunStatus
+    waiting_until: DateTimeText | UnsetType = UNSET
+    waiting_for: WaitReason | UnsetType = UNSET
+    merged_into: str | UnsetType = UNSET
+    transaction_id: str
+    subscriber: RunSubscriberOut
+    workflow: RunWorkflowOut
+    steps: list[StepOutcomeOut]
+    created_at: DateTimeText
+    updated_at: DateTimeText
+
+    @classmethod
+    def of(cls, row: RunRow, names: BuiltinNames) -> Self:
+        return cls(
+            id=id_text(row.id),
+            status=row.status,
+            waiting_until=UNSET if row.wait is None else iso_text(row.wait.until),
+            waiting_for=UNSET if row.wait is None else row.wait.reason,
+            merged_into=UNSET if row.merged_into is None else id_text(row.merged_into),
+            transaction_id=row.transaction_key,
+            subscriber=RunSubscriberOut(subscriber_id=row.subscriber_key, name=given(row.subscriber_name)),
+            workflow=RunWorkflowOut(id=id_text(row.workflow_id), workflow_id=row.workflow_key, name=row.workflow_name),
+            steps=[
+                StepOutcomeOut(
+                    type=one.type,
+                    status=one.status,
+                    provider_id=UNSET if one.provider_id is None else names.to_wire(one.provider_id),
+                )
+                for one in row.steps
+            ],
+            created_at=iso_text(row.created_at),
+            updated_at=iso_text(row.updated_at),
+        )
+
+
+class RunPage(Wire):
+    """Runs, newest first.
+
+    A page may be short, or empty, although there is a `next`: filters that match few runs are searched for a limited
+    time. `searchedUntil` says how far back this page looked; ask for the next one with `cursor` to look further.
+    """
+
+    data: list[RunOut]
+    next: str | None
+    searched_until: DateTimeText | None
+
+
+class RunBucketOut(Wire):
+    at: DateTimeText
+    total: int
+    statuses: dict[RunStatus, int]
+
+
+class RunCountsOut(Wire):
+    """How many runs began in each bucket of time, by their status now."""
+
+    interval: Interval
+    estimated: bool
+    """Whether the counts come from samples, because there are too many runs to count in time."""
+    total: int
+    buckets: list[RunBucketOut]
+
+    @classmethod
+    def of(cls, found: Counts) -> Self:
+        by_bucket: dict[int, dict[RunStatus, int]] = {}
+        for (bucket, status), count in found.counts.items():
+            if count:
+                by_bucket.setdefault(bucket, {})[status] = count
+        buckets = [
+            RunBucketOut(at=iso_text(Millis(at)), total=sum(its.values()), statuses=its)
+            for at in found.span.buckets
+            for its in [by_bucket.get(at, {})]
+        ]
+        total = sum(one.total for one in buckets)
+        return cls(interval=found.span.interval, estimated=found.is_estimated, total=total, buckets=buckets)
+
+
+class RunsSampledOut(Wire):
+    """More runs appeared than a listener is sent: these were left out."""
+
+    left_out: int
+
+
+class RunsMissedOut(Wire):
+    """The listener fell behind, or came back too late: these runs were not sent. List them with `/v1/runs`."""
+
+    count: int
+    at_least: bool
+    """Whether there may be more than that."""
+    after: DateTimeText
+    before: DateTimeText
+
+
+class RunsEndOut(Wire):
+    """The last event: why the service ends the stream."""
+
+    reason: str
+
+
+class RunEventsOut(Wire):
+    """The data of the events of the stream, by the name of the event."""
+
+    run: RunOut | UnsetType = UNSET
+    sampled: RunsSampledOut | UnsetType = UNSET
+    missed: RunsMissedOut | UnsetType = UNSET
+    end: RunsEndOut | UnsetType = UNSET

@@ -1,0 +1,1 @@
+"""One search over people, workflows, topics, transactions and ids."""

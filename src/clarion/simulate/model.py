@@ -1,0 +1,82 @@
+"""Simulations as records: what is asked, and what would happen."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.clock import DAY, SECOND, Millis
+from clarion.explain.model import Decision
+from clarion.triggers.actions import TriggerRequest
+from clarion.triggers.model import TriggerOutcome
+from clarion.vocabulary import Channel
+from clarion.workflows.step_wire import StepIn
+
+DEFAULT_SPAN = Millis(31 * DAY)
+MAX_SPAN = Millis(366 * DAY)
+"""How far from now a simulation may begin, and how long it may go on."""
+DEFAULT_PEOPLE = 10
+MAX_PEOPLE = 100
+MAX_COUNTED = 50_000
+"""Recipients are counted up to here."""
+MAX_OPEN_RUNS = 500
+"""Of people's runs under way, so many at most take part in the simulation."""
+MAX_MOMENTS = 2_000
+MAX_DURATION = Millis(5 * SECOND)
+"""How long a simulation may take in real time."""
+
+
+class Pretended(Struct, frozen=True, kw_only=True):
+    """Preferences that the shown people are taken to have, besides their own."""
+
+    channels: Mapping[Channel, bool] = {}
+    """For all workflows."""
+    workflow_channels: Mapping[Channel, bool] = {}
+    """For the simulated workflow alone."""
+    schedule: dict[str, Any] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.channels or self.workflow_channels) or self.schedule is not None
+
+
+class Scenario(Struct, frozen=True, kw_only=True):
+    request: TriggerRequest
+    now: Millis
+    at: Millis
+    until: Millis
+    limit: int
+    """How many people are simulated."""
+    pretended: Pretended = Pretended()
+    steps: Sequence[StepIn] | None = None
+    """Instead of those of the workflow."""
+    version: int | None = None
+    """The number of a saved version, instead of the current one."""
+
+
+class SimulatedMessage(Struct, frozen=True, kw_only=True):
+    at: Millis
+    channel: Channel
+    step_id: str
+    to: str
+    provider_id: str | None
+    integration: str | None
+    """The identifier of the integration that it would go through."""
+    subject: str | None
+    content: str
+
+
+class SimulatedRecipient(Struct, frozen=True, kw_only=True):
+    subscriber_key: str
+    decisions: Sequence[Decision]
+    messages: Sequence[SimulatedMessage]
+
+
+class Simulation(Struct, frozen=True, kw_only=True):
+    outcome: TriggerOutcome
+    """What the trigger would answer."""
+    errors: Sequence[str] = ()
+    recipients: Sequence[SimulatedRecipient] = ()
+    total: int = 0
+    """How many people the trigger is for."""
+    is_cut_short: bool = False
+    """Whether it took too long and stopped before `until`."""

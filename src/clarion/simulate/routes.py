@@ -1,0 +1,32 @@
+"""Simulate: what a trigger would do."""
+
+from clarion.http.limits import LARGE_BODY
+from clarion.http.operation import DetachedCall, Transaction, operation
+from clarion.rate_limits import LimitCategory
+from clarion.simulate.actions import simulate
+from clarion.simulate.reading import read_scenario
+from clarion.simulate.wire import SimulationIn, SimulationOut
+from clarion.vocabulary import Scope
+
+
+def _count_people(body: SimulationIn) -> int:
+    """A simulation costs about as much as a trigger for each person."""
+    entries = body.to if isinstance(body.to, list) else [body.to]
+    has_topics = any(isinstance(one, dict) and "topicKey" in one for one in entries)
+    return body.limit if has_topics else min(body.limit, len(entries))
+
+
+@operation(
+    "POST",
+    "/v1/simulate",
+    scope=Scope.EVENTS_READ,
+    body=SimulationIn,
+    body_limit=LARGE_BODY,
+    transaction=Transaction.NONE,
+    limit=LimitCategory.TRIGGER,
+    items=_count_people,
+)
+async def simulate_event(call: DetachedCall, body: SimulationIn) -> SimulationOut:
+    """Show what a trigger would do, to whom and when; nothing is sent and nothing is stored."""
+    scenario = read_scenario(call.environment_id, body, call.now)
+    return SimulationOut.of(scenario, await simulate(call.database, call.services.vault, scenario))

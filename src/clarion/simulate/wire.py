@@ -1,0 +1,132 @@
+"""Shapes of simulations."""
+
+from typing import Annotated, Self
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from clarion.clock import iso_text
+from clarion.explain.wire import DecisionOut
+from clarion.http.wire import DateTimeText, MomentText, Wire, given
+from clarion.jsontext import plain_value
+from clarion.preferences.wire import PreferenceChannels, Schedule
+from clarion.simulate.model import (
+    DEFAULT_PEOPLE,
+    MAX_COUNTED,
+    MAX_PEOPLE,
+    Pretended,
+    Scenario,
+    SimulatedMessage,
+    SimulatedRecipient,
+    Simulation,
+)
+from clarion.triggers.model import TriggerOutcome
+from clarion.triggers.wire import TriggerIn
+from clarion.vocabulary import Channel
+from clarion.workflows.model import MAX_STEPS
+from clarion.workflows.step_wire import StepIn
+
+
+class PretendedIn(Wire, forbid_unknown_fields=True):
+    """Preferences that the recipients are taken to have; what is left out is as they have it."""
+
+    channels: PreferenceChannels | UnsetType = UNSET
+    """For all workflows."""
+    workflow: PreferenceChannels | UnsetType = UNSET
+    """For this workflow."""
+    schedule: Schedule | UnsetType = UNSET
+
+    def read(self) -> Pretended:
+        return Pretended(
+            channels={} if isinstance(self.channels, UnsetType) else self.channels.given(),
+            workflow_channels={} if isinstance(self.workflow, UnsetType) else self.workflow.given(),
+            schedule=None if isinstance(self.schedule, UnsetType) else plain_value(self.schedule),
+        )
+
+
+class SimulationIn(TriggerIn):
+    """A trigger, and the circumstances in which it is to be tried.
+
+    `at` is the moment of the trigger (default: now), `until` when the simulation ends (default: 31 days later).
+    `steps` are tried instead of those of the workflow, or those of a saved `version` (its number). `preferences` are
+    what the recipients are taken to want. `limit` is how many recipients are simulated and shown.
+    """
+
+    at: MomentText | None = None
+    until: MomentText | None = None
+    preferences: PretendedIn | None = None
+    steps: Annotated[list[StepIn], Meta(max_length=MAX_STEPS)] | None = None
+    version: Annotated[int, Meta(ge=1)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=MAX_PEOPLE)] = DEFAULT_PEOPLE
+
+
+class SimulatedMessageOut(Wire):
+    at: DateTimeText
+    channel: Channel
+    step_id: str
+    to: str
+    """An address; of chat webhooks the host, of device tokens the end, and of in-app messages the subscriberId."""
+    provider_id: str | UnsetType = UNSET
+    integration: str | None
+    """The identifier of the integration."""
+    subject: str | UnsetType = UNSET
+    """Of e-mails and in-app messages the subject, of push messages the title."""
+    content: str
+
+    @classmethod
+    def of(cls, one: SimulatedMessage) -> Self:
+        return cls(
+            at=iso_text(one.at),
+            channel=one.channel,
+            step_id=one.step_id,
+            to=one.to,
+            provider_id=given(one.provider_id),
+            integration=one.integration,
+            subject=given(one.subject),
+            content=one.content,
+        )
+
+
+class SimulatedRecipientOut(Wire):
+    subscriber_id: str
+    decisions: list[DecisionOut]
+    """As explain shows them, in their order."""
+    messages: list[SimulatedMessageOut]
+
+    @classmethod
+    def of(cls, one: SimulatedRecipient) -> Self:
+        return cls(
+            subscriber_id=one.subscriber_key,
+            decisions=[DecisionOut.of(decision) for decision in one.decisions],
+            messages=[SimulatedMessageOut.of(message) for message in one.messages],
+        )
+
+
+class SimulationOut(Wire):
+    status: TriggerOutcome
+    """What the trigger would answer."""
+    error: list[str] | UnsetType = UNSET
+    at: DateTimeText
+    until: DateTimeText
+    recipients: list[SimulatedRecipientOut]
+    total: int
+    """How many people the trigger is for, counted up to 50 000."""
+    total_capped: bool
+    """Whether there are more than were counted."""
+    truncated: bool
+    """Whether the trigger is for more people than are shown."""
+    is_complete: bool = field(name="complete")
+    """False if the simulation took too long and stopped before `until`."""
+
+    @classmethod
+    def of(cls, scenario: Scenario, one: Simulation) -> Self:
+        return cls(
+            status=one.outcome,
+            error=list(one.errors) or UNSET,
+            at=iso_text(scenario.at),
+            until=iso_text(scenario.until),
+            recipients=[SimulatedRecipientOut.of(recipient) for recipient in one.recipients],
+            total=min(one.total, MAX_COUNTED),
+            total_capped=one.total > MAX_COUNTED,
+            truncated=one.total > len(one.recipients),
+            is_complete=not one.is_cut_short,
+        )

@@ -1,0 +1,25 @@
+"""Reads the body of a trigger."""
+
+from clarion.contexts import read_contexts
+from clarion.ids import EnvironmentId
+from clarion.tracing.context import TraceContext
+from clarion.triggers.actions import TriggerRequest
+from clarion.triggers.recipients import read_actor, read_recipients
+from clarion.triggers.wire import BroadcastIn, TriggerIn
+
+
+def read_request(
+    environment_id: EnvironmentId, body: TriggerIn | BroadcastIn, trace: TraceContext | None = None
+) -> TriggerRequest:
+    """The trigger that is asked for; raises Invalid with every bad entry."""
+    return TriggerRequest(
+        environment_id=environment_id,
+        name=body.name,
+        wanted=read_recipients(body.to) if isinstance(body, TriggerIn) else None,
+        payload=body.payload or {},
+        overrides=body.overrides,
+        transaction=body.transaction_id,
+        actor=read_actor(body.actor),
+        contexts=read_contexts(body.context) if body.context else None,
+        trace=trace,
+    )

@@ -1,0 +1,167 @@
+"""What forms say about the controls of steps, in the order in which forms show them."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from clarion.vocabulary import StepType
+
+
+class ControlText(Struct, frozen=True):
+    """The label of a control, and a sentence about it."""
+
+    title: str
+    description: str
+    example: str | float | None = None
+    media_type: str | None = None
+    members: Mapping[str, "ControlText"] = {}
+
+
+_URL = ControlText("Address", "A link, which may be a template.", "https://example.com/orders/{{payload.order}}")
+_TARGET = ControlText("Opens in", "Where the link opens.")
+_REDIRECT_MEMBERS = {"url": _URL, "target": _TARGET}
+
+
+def _button(title: str) -> ControlText:
+    redirect = ControlText("Link", "What a click opens.", members=_REDIRECT_MEMBERS)
+    label = ControlText("Label", "The text of the button.", "See the order")
+    return ControlText(title, "A button below the message.", members={"label": label, "redirect": redirect})
+
+
+_SKIP = ControlText("Condition", "JSON-logic: the step runs if it is true.")
+_PLAIN_BODY = ControlText("Text", "The message, a Liquid template.", "Order {{payload.order}} is on its way")
+_DATA = ControlText("Data", "What the application gets with the message; texts in it are templates.")
+_RAW_MARKUP = ControlText("Keep all markup", "Dangerous markup of values is not removed.")
+_AMOUNT = ControlText("Amount", "How many units of time; fractions are possible.", 5)
+_UNIT = ControlText("Unit", "Months are those of the calendar, and days follow the subscriber's time zone.", "minutes")
+_CRON = ControlText("Cron expression", "When a timed step ends, in the subscriber's time zone.", "0 9 * * 1-5")
+_EXTEND = ControlText("Wait for the schedule", "An end outside the subscriber's schedule is put off until that begins.")
+
+TEXTS: dict[StepType, Mapping[str, ControlText]] = {
+    StepType.IN_APP: {
+        "subject": ControlText("Subject", "The first line of the message, a Liquid template.", "Your order"),
+        "body": _PLAIN_BODY,
+        "avatar": ControlText("Picture", "The address of a picture.", "https://example.com/shop.png"),
+        "primaryAction": _button("First button"),
+        "secondaryAction": _button("Second button"),
+        "redirect": ControlText("Link", "What a click on the message opens.", members=_REDIRECT_MEMBERS),
+        "data": _DATA,
+        "disableOutputSanitization": _RAW_MARKUP,
+        "skip": _SKIP,
+    },
+    StepType.EMAIL: {
+        "subject": ControlText("Subject", "A Liquid template.", "Order {{payload.order}} is on its way"),
+        "body": ControlText("Body", "HTML, a Liquid template; values are escaped.", media_type="text/html"),
+        "preheader": ControlText("Preview text", "What mail programs show beside the subject."),
+        "from": ControlText(
+            "Sender", "An address, or an object with `email` and `name`; else the integration's.", "shop@example.com"
+        ),
+        "senderName": ControlText("Sender's name", "Shown instead of the address.", "The shop"),
+        "replyTo": ControlText("Reply to", "One address, several with commas, or a list.", "help@example.com"),
+        "cc": ControlText("Copies", "One address, several with commas, or a list."),
+        "bcc": ControlText("Hidden copies", "One address, several with commas, or a list."),
+        "headers": ControlText("Headers", "More headers of the e-mail, by their names."),
+        "useProviderDefaults": ControlText("Sender of the integration", "The sender is that of the integration."),
+        "editorType": ControlText("Editor", "`html`; the block editor does not exist yet."),
+        "layoutId": ControlText("Layout", "Layouts do not exist yet: put their markup into the body."),
+        "disableOutputSanitization": _RAW_MARKUP,
+        "skip": _SKIP,
+    },
+    StepType.SMS: {"body": _PLAIN_BODY, "skip": _SKIP},
+    StepType.CHAT: {"body": _PLAIN_BODY, "skip": _SKIP},
+    StepType.PUSH: {
+        "subject": ControlText("Title", "The title of the notification, a Liquid template.", "Your order"),
+        "body": _PLAIN_BODY,
+        "data": _DATA,
+        "skip": _SKIP,
+    },
+    StepType.DELAY: {
+        "type": ControlText("Kind", "For a time, until a moment, or by a cron expression.", "regular"),
+        "amount": _AMOUNT,
+        "unit": _UNIT,
+        "cron": _CRON,
+        "delayPath": ControlText("Moment", "Where the payload has the moment at which to go on.", "payload.sendAt"),
+        "dynamicKey": ControlText("Length or moment", "Where the payload has a length or a moment.", "payload.wait"),
+        "extendToSchedule": _EXTEND,
+        "skip": _SKIP,
+    },
+    StepType.DIGEST: {
+        "type": ControlText("Kind", "For a time, or by a cron expression.", "regular"),
+        "amount": _AMOUNT,
+        "unit": _UNIT,
+        "cron": _CRON,
+        "digestKey": ControlText("Key", "Events are digested together if this value is the same.", "{{payload.room}}"),
+        "lookBackWindow": ControlText(
+            "Look back",
+            "The first event within this time goes on at once, and only further ones are digested.",
+            members={"amount": _AMOUNT, "unit": _UNIT},
+        ),
+        "extendToSchedule": _EXTEND,
+        "skip": _SKIP,
+    },
+    StepType.THROTTLE: {
+        "type": ControlText("Kind", "A fixed length of time, or one from the payload.", "fixed"),
+        "threshold": ControlText("Limit", "How many runs of a person pass in the time; without it, one.", 1),
+        "amount": _AMOUNT,
+        "unit": _UNIT,
+        "dynamicKey": ControlText("Length", "Where the payload has the length of time.", "payload.window"),
+        "throttleKey": ControlText("Key", "Runs are counted together if this value is the same.", "payload.room"),
+        "skip": _SKIP,
+    },
+    StepType.CUSTOM: {"skip": _SKIP},
+}
+
+WIDGETS: dict[StepType, Mapping[str, str]] = {
+    StepType.IN_APP: {
+        "subject": "IN_APP_PRIMARY_SUBJECT",
+        "body": "IN_APP_BODY",
+        "avatar": "IN_APP_AVATAR",
+        "primaryAction": "IN_APP_BUTTON_DROPDOWN",
+        "secondaryAction": "IN_APP_BUTTON_DROPDOWN",
+        "redirect": "URL_TEXT_BOX",
+        "data": "DATA",
+        "disableOutputSanitization": "IN_APP_DISABLE_SANITIZATION_SWITCH",
+        "skip": "QUERY_EDITOR",
+    },
+    StepType.EMAIL: {
+        "subject": "TEXT_INLINE_LABEL",
+        "body": "EMAIL_BODY",
+        "preheader": "TEXT_FULL_LINE",
+        "senderName": "TEXT_FULL_LINE",
+        "editorType": "EMAIL_EDITOR_SELECT",
+        "layoutId": "LAYOUT_SELECT",
+        "disableOutputSanitization": "DISABLE_SANITIZATION_SWITCH",
+        "skip": "QUERY_EDITOR",
+    },
+    StepType.SMS: {"body": "SMS_BODY", "skip": "QUERY_EDITOR"},
+    StepType.CHAT: {"body": "CHAT_BODY", "skip": "QUERY_EDITOR"},
+    StepType.PUSH: {"subject": "PUSH_SUBJECT", "body": "PUSH_BODY", "data": "DATA", "skip": "QUERY_EDITOR"},
+    StepType.DELAY: {
+        "type": "DELAY_TYPE",
+        "amount": "DELAY_AMOUNT",
+        "unit": "DELAY_UNIT",
+        "cron": "DELAY_CRON",
+        "dynamicKey": "DELAY_DYNAMIC_KEY",
+        "extendToSchedule": "EXTEND_TO_SCHEDULE",
+        "skip": "QUERY_EDITOR",
+    },
+    StepType.DIGEST: {
+        "type": "DIGEST_TYPE",
+        "amount": "DIGEST_AMOUNT",
+        "unit": "DIGEST_UNIT",
+        "cron": "DIGEST_CRON",
+        "digestKey": "DIGEST_KEY",
+        "extendToSchedule": "EXTEND_TO_SCHEDULE",
+        "skip": "QUERY_EDITOR",
+    },
+    StepType.THROTTLE: {
+        "type": "THROTTLE_TYPE",
+        "threshold": "THROTTLE_THRESHOLD",
+        "amount": "THROTTLE_WINDOW",
+        "unit": "THROTTLE_UNIT",
+        "dynamicKey": "THROTTLE_DYNAMIC_KEY",
+        "throttleKey": "THROTTLE_KEY",
+        "skip": "QUERY_EDITOR",
+    },
+}
+"""Names of widgets that published dashboards know."""

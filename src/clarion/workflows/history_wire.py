@@ -1,0 +1,183 @@
+"""Shapes of the history of workflows."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from msgspec import UNSET, UnsetType, field
+
+from clarion.audit.wire import AuditActorOut
+from clarion.clock import iso_text
+from clarion.differences import Change, DiffAction, Part, flatten
+from clarion.http.pages import CursorQuery
+from clarion.http.wire import DateTimeText, Wire, given
+from clarion.ids import id_text
+from clarion.vocabulary import StepType
+from clarion.workflows.history import PastVersion, VersionChange, VersionKind, VersionNote, describe_changes
+from clarion.workflows.model import Workflow, WorkflowVersion
+from clarion.workflows.step_wire import StepOut
+from clarion.workflows.wire import list_steps
+
+
+class VersionsQuery(CursorQuery):
+    """Newest first, unless `orderDirection` is `ASC`."""
+
+
+class DiffQuery(Wire):
+    """`to` is the `_id` or number of the other version; without it, the current one."""
+
+    to: str | None = None
+
+
+class VersionChangeOut(Wire):
+    """What a version changed: a step, or without `stepId` what a version has besides steps.
+
+    `fields` has the paths of the first fields that differ, and `moreFields` the number of others.
+    """
+
+    action: DiffAction
+    step_id: str | UnsetType = UNSET
+    step_type: StepType | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+    fields: list[str]
+    more_fields: int | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, change: VersionChange) -> Self:
+        return cls(
+            action=change.action,
+            step_id=given(change.step_id),
+            step_type=UNSET if change.step_type is None else StepType(change.step_type),
+            name=given(change.name),
+            fields=change.fields,
+            more_fields=change.more_fields or UNSET,
+        )
+
+
+class PastVersionOut(Wire):
+    """A version; `author`, `kind`, `changes` and `summary` are absent if it was made before they were stored.
+
+    `sourceId` is what it was made from: a version if it was restored, a workflow if that was duplicated, an
+    environment if it was promoted.
+    """
+
+    id: str = field(name="_id")
+    number: int
+    is_current: bool
+    kind: VersionKind | UnsetType = UNSET
+    source_id: str | UnsetType = UNSET
+    author: AuditActorOut | UnsetType = UNSET
+    changes: list[VersionChangeOut] | UnsetType = UNSET
+    summary: str | UnsetType = UNSET
+    created_at: DateTimeText
+
+    @classmethod
+    def of(cls, workflow: Workflow, version: PastVersion) -> Self:
+        return cls(
+            id=id_text(version.id),
+            number=version.number,
+            is_current=version.id == workflow.version_id,
+            **_note_fields(version.note),
+            created_at=iso_text(version.created_at),
+        )
+
+
+class VersionOut(PastVersionOut):
+    """A version with its content."""
+
+    workflow_id: str
+    steps: list[StepOut]
+    payload_schema: dict[str, Any] | UnsetType = UNSET
+    validate_payload: bool
+
+    @classmethod
+    def whole(cls, workflow: Workflow, version: WorkflowVersion, note: VersionNote | None, origin: str) -> Self:
+        return cls(
+            id=id_text(version.id),
+            number=version.number,
+            is_current=version.id == workflow.version_id,
+            **_note_fields(note),
+            created_at=iso_text(version.created_at),
+            workflow_id=workflow.key,
+            steps=list_steps(workflow, version, origin),
+            payload_schema=given(version.payload_schema),
+            validate_payload=version.validate_payload,
+        )
+
+
+class VersionNameOut(Wire):
+    id: str = field(name="_id")
+    number: int
+
+    @classmethod
+    def of(cls, version: WorkflowVersion) -> Self:
+        return cls(id=id_text(version.id), number=version.number)
+
+
+class FieldDiffOut(Wire):
+    """A field by its path; `before` or `after` is absent where there is no such field."""
+
+    path: str
+    before: Any = UNSET
+    after: Any = UNSET
+
+
+class PartDiffOut(Wire):
+    """How a step differs; without `stepId`, what a version has besides steps. Indexes are places in the workflow."""
+
+    action: DiffAction
+    step_id: str | UnsetType = UNSET
+    step_type: StepType | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+    previous_index: int | UnsetType = UNSET
+    new_index: int | UnsetType = UNSET
+    fields: list[FieldDiffOut]
+
+    @classmethod
+    def of(cls, change: Change) -> Self:
+        part = change.shown if isinstance(change.shown, Part) else None
+        return cls(
+            action=change.action,
+            step_id=UNSET if part is None else part.identifier,
+            step_type=UNSET if part is None else StepType(part.type),
+            name=UNSET if part is None else part.name,
+            previous_index=given(change.previous_index),
+            new_index=given(change.new_index),
+            fields=_field_diffs(change),
+        )
+
+
+class VersionDiffOut(Wire):
+    """What changed on the way from one version to the other."""
+
+    source: VersionNameOut = field(name="from")
+    target: VersionNameOut = field(name="to")
+    changes: list[PartDiffOut]
+
+    @classmethod
+    def of(cls, source: WorkflowVersion, target: WorkflowVersion, changes: Sequence[Change]) -> Self:
+        return cls(
+            source=VersionNameOut.of(source),
+            target=VersionNameOut.of(target),
+            changes=[PartDiffOut.of(one) for one in changes],
+        )
+
+
+def _note_fields(note: VersionNote | None) -> dict[str, Any]:
+    if note is None:
+        return {}
+    origin = note.origin
+    return {
+        "kind": origin.kind,
+        "source_id": UNSET if origin.source_id is None else id_text(origin.source_id),
+        "author": UNSET if origin.actor is None else AuditActorOut.of(origin.actor),
+        "changes": [VersionChangeOut.of(one) for one in note.changes],
+        "summary": describe_changes(note.changes),
+    }
+
+
+def _field_diffs(change: Change) -> list[FieldDiffOut]:
+    before, after = flatten(change.before or {}), flatten(change.after or {})
+    return [
+        FieldDiffOut(path=name, before=before.get(name, UNSET), after=after.get(name, UNSET))
+        for name in sorted(before.keys() | after.keys())
+    ]

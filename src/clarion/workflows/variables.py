@@ -1,0 +1,163 @@
+"""The variables of templates and conditions: their values in a run, and the JSON Schema of those in scope of a step.
+
+The functions that make values stand beside the schemas that describe them; a test compares the two.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clarion.clock import iso_text
+from clarion.jsontext import json_text
+from clarion.subscribers.model import Subscriber
+from clarion.vocabulary import Severity, StepType
+from clarion.workflows.model import Step, Workflow, WorkflowVersion
+
+MAX_REPEATED_SCHEMA = 16 * 1024
+"""Characters of a payload schema that each step of a workflow repeats; a step that is read alone has it in any case."""
+
+Schema = dict[str, Any]
+
+_TEXT: Schema = {"type": "string"}
+_TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
+_MOMENT_OR_NULL: Schema = {"type": ["string", "null"], "format": "date-time"}
+_FLAG: Schema = {"type": "boolean"}
+_ANY_OBJECT: Schema = {"type": "object", "additionalProperties": True}
+_PAYLOAD: Schema = {"$ref": "#/properties/payload"}
+_PAYLOAD_ID = "urn:clarion:payload"
+
+
+def person_variables(subscriber: Subscriber) -> Mapping[str, Any]:
+    return {
+        "subscriberId": subscriber.key,
+        "firstName": subscriber.first_name,
+        "lastName": subscriber.last_name,
+        "email": subscriber.email,
+        "phone": subscriber.phone,
+        "avatar": subscriber.avatar,
+        "locale": subscriber.locale,
+        "timezone": subscriber.timezone,
+        "data": subscriber.data or {},
+        "isOnline": subscriber.is_online,
+        "lastOnlineAt": None if subscriber.last_online_at is None else iso_text(subscriber.last_online_at),
+    }
+
+
+def _person_schema(description: str) -> Schema:
+    texts = ("firstName", "lastName", "email", "phone", "avatar", "locale", "timezone")
+    more: Schema = {
+        "data": _ANY_OBJECT | {"description": "What the application stores with the subscriber"},
+        "isOnline": {"type": ["boolean", "null"]},
+        "lastOnlineAt": _MOMENT_OR_NULL,
+    }
+    return _closed({"subscriberId": _TEXT} | dict.fromkeys(texts, _TEXT_OR_NULL) | more, description)
+
+
+def workflow_variables(workflow: Workflow) -> Mapping[str, Any]:
+    return {
+        "name": workflow.name,
+        "workflowId": workflow.key,
+        "tags": workflow.tags,
+        "severity": workflow.severity,
+    }
+
+
+def _workflow_schema() -> Schema:
+    properties: Schema = {
+        "name": _TEXT,
+        "workflowId": _TEXT,
+        "tags": {"type": "array", "items": _TEXT},
+        "severity": {"type": "string", "enum": [one.value for one in Severity]},
+    }
+    return _closed(properties, "This workflow")
+
+
+def digest_variables(digest: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The events of the last digest of a run, which are none where there is no digest."""
+    events = [event["payload"] for event in digest.get("events", ())] if digest else []
+    total = count_events(digest) if digest else 0
+    return {"digest": digest is not None, "events": events, "total_count": total}
+
+
+def _digest_schema() -> Schema:
+    properties: Schema = {
+        "digest": _FLAG | {"description": "Whether the run has a digest"},
+        "events": {"type": "array", "items": _PAYLOAD, "description": "The payloads of the first events"},
+        "total_count": {"type": "integer", "minimum": 0, "description": "The number of all events"},
+    }
+    return _closed(properties, "The events of the last digest before this step")
+
+
+def count_events(digest: Mapping[str, Any]) -> int:
+    """How many events a closed digest has, those included that it does not show."""
+    count: int = digest.get("eventCount", len(digest.get("events", ())))
+    return count
+
+
+def describe_variables(version: WorkflowVersion, step: Step, *, whole: bool = False) -> Schema:
+    """Return the JSON Schema of the variables in scope of a step.
+
+    A payload schema that is large is left out, unless `whole`: all steps of a workflow would repeat it.
+    """
+    place = next((number for number, one in enumerate(version.steps) if one.id == step.id), len(version.steps))
+    earlier = [one for one in version.steps[:place] if one.active]
+    actor = _person_schema("Who acted, if the trigger names an actor")
+    return _closed(
+        {
+            "subscriber": _person_schema("Whom the message is for"),
+            "actor": actor | {"type": ["object", "null"]},
+            "payload": _payload_schema(version.payload_schema, whole=whole),
+            "context": _context_schema(),
+            "workflow": _workflow_schema(),
+            "steps": _steps_schema(earlier),
+            "step": _digest_schema(),
+        },
+        "Variables of templates and conditions",
+    )
+
+
+def _payload_schema(schema: Mapping[str, Any] | None, *, whole: bool) -> Schema:
+    if schema is None:
+        return _ANY_OBJECT | {"description": "What the trigger sends"}
+    text = json_text(schema)
+    if not whole and len(text) > MAX_REPEATED_SCHEMA:
+        return _ANY_OBJECT | {"description": "What the trigger sends; see `payloadSchema` of the workflow"}
+    # References in it are relative to the schema itself.
+    return {"$id": _PAYLOAD_ID} | dict(schema) if '"$ref"' in text else dict(schema)
+
+
+def _context_schema() -> Schema:
+    one = _closed({"id": _TEXT, "data": _ANY_OBJECT}, None) | {"required": ["id"]}
+    return {"type": "object", "additionalProperties": one, "description": "The contexts of the trigger, by their types"}
+
+
+def _steps_schema(earlier: Sequence[Step]) -> Schema:
+    outputs = {one.step_id: _outputs_schema(one) for one in earlier}
+    return _closed(outputs, "What earlier steps came to; a step that was skipped or has failed is absent")
+
+
+def _outputs_schema(step: Step) -> Schema:
+    """What later steps see of a step, as its module in `engine/steps` returns it."""
+    marks = {"seen": _FLAG, "read": _FLAG}
+    match step.type:
+        case StepType.IN_APP:
+            dates = {"lastSeenDate": _MOMENT_OR_NULL, "lastReadDate": _MOMENT_OR_NULL}
+            return _closed(marks | dates | {"messageId": _TEXT}, "The message as it is when this step is reached")
+        case StepType.EMAIL:
+            return _closed(marks, "Whether the provider reported that the e-mail was opened")
+        case StepType.DIGEST:
+            event = _closed({"id": _TEXT, "time": _TEXT | {"format": "date-time"}, "payload": _PAYLOAD}, None)
+            count = {"type": "integer", "minimum": 0, "description": "The number of all events"}
+            return _closed({"events": {"type": "array", "items": event}, "eventCount": count}, "The digested events")
+        case StepType.THROTTLE:
+            return _closed({"throttled": _FLAG}, None)
+        case StepType.CUSTOM:
+            controls = (one.controls for one in (step, *step.variants))
+            names = [name for one in controls for name in one if name != "skip"]
+            return _closed({name: {} for name in names}, "The controls of the step, rendered")
+        case _:
+            return _closed({}, None)
+
+
+def _closed(properties: Schema, description: str | None) -> Schema:
+    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema if description is None else schema | {"description": description}

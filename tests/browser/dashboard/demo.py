@@ -1,0 +1,62 @@
+"""An environment with the company of `clarion demo`, and the addresses of all pages in it."""
+
+import asyncio
+import sys
+
+from tests.browser.dashboard.desk import Desk, Team, make_desk
+from tests.processes import clean_environ
+
+WITHOUT_ID = (
+    "/",
+    "/activity",
+    "/workflows",
+    "/outbox",
+    "/subscribers",
+    "/subscribers/import",
+    "/topics",
+    "/suppressions",
+    "/integrations",
+    "/integrations/new",
+    "/dead-letters",
+    "/webhooks",
+    "/usage",
+    "/api-keys",
+    "/environments",
+    "/promotion",
+    "/team",
+    "/audit-log",
+    "/account",
+)
+PARTS_OF_A_SUBSCRIBER = ("", "/channels", "/preferences", "/schedule", "/inbox", "/topics", "/runs", "/why")
+
+
+async def make_demo_desk(team: Team, **fields: str) -> Desk:
+    """A new environment with a week of runs, as the command makes it beside the running service."""
+    desk = await make_desk(team, **fields)
+    command = ["demo", "--environment", desk.environment["name"], *team.service.options]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "clarion", *command), env=clean_environ({}), stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate()
+    assert process.returncode == 0, output.decode()
+    return desk
+
+
+async def list_addresses(desk: Desk) -> list[str]:
+    """Every page of the demo, with one thing of each kind."""
+    failed = await desk.call("GET", "/v1/runs?status=failed&status=partly_failed")
+    waiting = await desk.call("GET", "/v1/runs?status=waiting")
+    integrations = await desk.call("GET", "/v1/integrations")
+    endpoints = await desk.call("GET", "/v1/webhooks/endpoints")
+    topics = await desk.call("GET", "/v2/topics")
+    return [
+        *WITHOUT_ID,
+        f"/activity/{failed['data'][0]['_id']}",
+        f"/activity/{waiting['data'][0]['_id']}",
+        "/workflows/order-shipped",
+        "/workflows/order-shipped/versions",
+        *(f"/subscribers/ada{part}" for part in PARTS_OF_A_SUBSCRIBER),
+        f"/topics/{topics['data'][0]['key']}",
+        f"/integrations/{integrations[-1]['_id']}",
+        f"/webhooks/{endpoints[0]['_id']}",
+    ]

@@ -1,0 +1,72 @@
+"""Pictures of the main pages for the README and the guides, from the data of `clarion demo`: `make screenshots`.
+
+python -m tests.browser.screenshots docs/images
+"""
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.async_api import Page, ViewportSize, async_playwright, expect
+
+from tests.browser.conftest import find_chromium
+from tests.browser.dashboard.demo import make_demo_desk
+from tests.browser.dashboard.desk import Desk, Team
+from tests.browser.service import Service
+from tests.processes import Process
+
+SIZE = ViewportSize(width=1280, height=800)
+
+
+async def main(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as store:
+        options = ["--data-dir", store]
+        process = Process(["serve", *options], {})
+        try:
+            service = Service(process, options)
+            await service.prepare()
+            desk = await make_demo_desk(Team(service), name="Larkspur Cycles")
+            await take_all(desk, folder)
+        finally:
+            process.close()
+
+
+async def take_all(desk: Desk, folder: Path) -> None:
+    shown = await list_pictures(desk)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        for scheme in ("light", "dark"):
+            context = await browser.new_context(viewport=SIZE, locale="en-GB", color_scheme=scheme)
+            page = await context.new_page()
+            for name, address in shown.items():
+                await desk.open(page, address)
+                await take(page, folder / f"{name}-{scheme}.png")
+        await browser.close()
+
+
+async def take(page: Page, path: Path) -> None:
+    await page.get_by_role("heading", level=1).first.wait_for()
+    await expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+    # Previews and charts follow a moment later; the live list never stops loading.
+    await page.wait_for_timeout(1500)
+    await page.screenshot(path=path)
+
+
+async def list_pictures(desk: Desk) -> dict[str, str]:
+    """The pages that are shown, by the names of their files."""
+    failed = await desk.call("GET", "/v1/runs?status=partly_failed&status=failed&workflowId=sign-in-code")
+    return {
+        "activity": "/activity",
+        "run": f"/activity/{failed['data'][0]['_id']}",
+        "workflow": "/workflows/order-shipped?step=mail&person=ada",
+        "workflows": "/workflows",
+        "subscriber": "/subscribers/ada/preferences",
+        "integrations": "/integrations",
+    }
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    target.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(target))

@@ -1,0 +1,55 @@
+"""Asking for explanations in tests."""
+
+from typing import Any
+
+import msgspec
+
+from clarion.db.port import Connection, Database
+from clarion.ids import SubscriberKey, TopicKey
+from clarion.topics.rules import Rule
+from clarion.topics.store import upsert_topic
+from clarion.topics.subscriptions import insert_own_subscription, lock_subscribers
+from tests.engine.support import World
+
+
+async def subscribe(world: World, database: Database, person: str, topic: str, *rules: dict[str, Any]) -> None:
+    """Subscribe a person to a topic with rules, as they do in their inbox."""
+
+    async def insert(db: Connection) -> None:
+        environment_id, now = world.api.environment.id, world.clock.now()
+        found, _ = await upsert_topic(db, environment_id, TopicKey(topic), {}, now)
+        people = await lock_subscribers(db, environment_id, [SubscriberKey(person)])
+        fields = {"identifier": "", "rules": msgspec.convert(list(rules), list[Rule])}
+        await insert_own_subscription(db, found, people[SubscriberKey(person)], fields, now)
+
+    await database.transaction(insert)
+
+
+async def explain_newest(world: World, **query: Any) -> dict[str, Any]:
+    """The explanation of the newest run."""
+    event = (await world.events())[-1]
+    return await explain_id(world, event["_id"], **query)
+
+
+async def explain_id(world: World, notification_id: str, **query: Any) -> dict[str, Any]:
+    response = await world.api.get(f"/v1/notifications/{notification_id}/explain", params=query)
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = response.json()
+    return found
+
+
+async def explain(world: World, subscriber_id: str = "ada", **query: Any) -> dict[str, Any]:
+    response = await world.api.get("/v1/explain", params={"subscriberId": subscriber_id, **query})
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def of_kind(explanation: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [one for one in explanation["decisions"] if one["kind"] == kind]
+
+
+def only(explanation: dict[str, Any], kind: str, verdict: str = "stopped") -> dict[str, Any]:
+    """The one decision of a kind with a verdict."""
+    (found,) = [one for one in of_kind(explanation, kind) if one["verdict"] == verdict]
+    return dict(found)

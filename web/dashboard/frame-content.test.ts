@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { withoutAddresses } from "./frame-content.ts";
+
+test("styles keep what is in the text, and load nothing", () => {
+  assert.equal(withoutAddresses("a{background:url(https://x.example/p.png) red}"), "a{background:none red}");
+  assert.equal(withoutAddresses(`a{background:url( "//x.example/p.png" )}`), "a{background:none}");
+  assert.equal(
+    withoutAddresses("a{background:url(data:image/png;base64,AA)}"),
+    "a{background:url(data:image/png;base64,AA)}",
+  );
+  assert.equal(withoutAddresses('@import "https://x.example/a.css";b{color:red}'), "b{color:red}");
+});

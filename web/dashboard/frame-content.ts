@@ -1,0 +1,44 @@
+/**
+ * Take out what a mail would load: looking at it here must not count as opened by the person, nor tell anybody else.
+ * The policy of the frame forbids it as well; this shows what stood there.
+ */
+export function withoutRequests(shown: Document): void {
+  for (const element of shown.querySelectorAll(
+    "script, link, base, meta, iframe, object, embed, audio, video, source",
+  )) {
+    element.remove();
+  }
+  for (const image of shown.querySelectorAll("img")) {
+    if (!image.src.startsWith("data:")) {
+      image.replaceWith(placeholderOf(image));
+    }
+  }
+  for (const element of shown.querySelectorAll("[background]")) {
+    element.removeAttribute("background");
+  }
+  for (const style of shown.querySelectorAll("style")) {
+    style.textContent = withoutAddresses(style.textContent ?? "");
+  }
+  for (const element of shown.querySelectorAll<HTMLElement>("[style]")) {
+    element.setAttribute("style", withoutAddresses(element.getAttribute("style") ?? ""));
+  }
+}
+
+/** Style sheets and pictures of other addresses; data in the text itself stays. */
+export function withoutAddresses(styles: string): string {
+  return styles
+    .replace(/@import[^;]*;?/gi, "")
+    .replace(/url\(\s*(['"]?)(?!\s*data:)[^)]*\)/gi, "none")
+    .replace(/image-set\([^;}]*/gi, "none");
+}
+
+function placeholderOf(image: HTMLImageElement): HTMLElement {
+  const place = image.ownerDocument.createElement("span");
+  place.textContent = image.alt ? `[${image.alt}]` : "[picture]";
+  place.title = image.getAttribute("src") ?? "";
+  place.setAttribute(
+    "style",
+    "display:inline-block;padding:4px;border:1px dashed #888;color:#555;font:12px sans-serif",
+  );
+  return place;
+}

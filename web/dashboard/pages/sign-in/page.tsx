@@ -1,0 +1,55 @@
+import { useLocation } from "preact-iso/router";
+import { Button } from "../../../ui/button.tsx";
+import { Copyable } from "../../../ui/copyable.tsx";
+import { Problem } from "../../../ui/problem.tsx";
+import { Loading } from "../../../ui/states.tsx";
+import { BASE } from "../../pages.ts";
+import { texts } from "../../texts/sign-in.ts";
+import { useFragment, useMethods } from "./methods.ts";
+import { readReturnPath } from "./return-path.ts";
+import { SignInWays } from "./sign-in-form.tsx";
+import { SignInFrame } from "./sign-in-frame.tsx";
+
+export function SignInPage() {
+  const { query } = useLocation();
+  const fragment = new URLSearchParams(useFragment());
+  const methods = useMethods();
+  const refusal = fragment.get("error");
+  if (methods.data?.needsSetup) {
+    return <FirstTime onAgain={methods.reload} />;
+  }
+  return (
+    <SignInFrame title={texts.title}>
+      {fragment.has("password-set") && <p role="status">{texts.passwordSet}</p>}
+      {refusal !== null && <Problem error={new Error(texts.refusals[refusal] ?? texts.otherRefusal)} />}
+      {methods.error ? (
+        <Problem error={methods.error} onRetry={methods.reload} />
+      ) : methods.data ? (
+        <SignInWays methods={methods.data} onSignedIn={() => location.replace(readReturnPath(query.return, BASE))} />
+      ) : (
+        <Loading />
+      )}
+    </SignInFrame>
+  );
+}
+
+/** While there is no member: where the link for the first one is. */
+function FirstTime({ onAgain }: { onAgain: () => void }) {
+  const { first } = texts;
+  return (
+    <SignInFrame title={first.title} lead={first.lead}>
+      <h2>{first.where}</h2>
+      <p>{first.printed}</p>
+      <pre class="sign-in-line">
+        {first.line} {location.origin}
+        {BASE}/setup#…
+      </pre>
+      <p>{first.lost}</p>
+      <Copyable text={first.command} />
+      <p class="small quiet">{first.image}</p>
+      <div class="row">
+        <Button onClick={onAgain}>{texts.again}</Button>
+      </div>
+    </SignInFrame>
+  );
+}

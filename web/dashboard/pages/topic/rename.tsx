@@ -1,0 +1,40 @@
+import { useState } from "preact/hooks";
+import { useAction } from "../../../api/action.ts";
+import { api } from "../../../api/client.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { TextField } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
+import { notify } from "../../../ui/notices.tsx";
+import { texts as people } from "../../texts/people.ts";
+import { texts as list, topicTexts as texts } from "../../texts/topics.ts";
+import type { Topic } from "./page.tsx";
+
+type RenameTopicProps = { topic: Topic; reload: () => void; onClose: () => void };
+
+/** Change the name; the key stays. */
+export function RenameTopic({ topic, reload, onClose }: RenameTopicProps) {
+  const [name, setName] = useState(topic.name ?? "");
+  const renaming = useAction(async () => {
+    await api.PATCH("/v2/topics/{topicKey}", {
+      params: { path: { topicKey: topic.key } },
+      body: { name: name.trim() || null },
+    });
+    notify(texts.renamed);
+    reload();
+    onClose();
+  });
+  return (
+    <Dialog title={texts.renameTitle} onClose={onClose}>
+      <Form action={renaming} submit={people.save} onCancel={onClose}>
+        <TextField
+          label={list.name}
+          dir="auto"
+          value={name}
+          onValue={setName}
+          problem={renaming.fields.name}
+          autoComplete="off"
+        />
+      </Form>
+    </Dialog>
+  );
+}

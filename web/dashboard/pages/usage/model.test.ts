@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { csvRows, groupUsage, type UsageItem } from "./model.ts";
+
+const items: UsageItem[] = [
+  { at: "2026-05-01T00:00:00.000Z", channel: "email", providerId: "ses", sent: 1, failed: 1 },
+  { at: "2026-05-01T00:00:00.000Z", channel: "sms", providerId: "twilio", sent: 5, failed: 0 },
+  { at: "2026-05-02T00:00:00.000Z", channel: "email", providerId: "mailgun", sent: 1, failed: 0 },
+];
+
+test("groups are channels or providers, the largest first, each with its share", () => {
+  const channels = groupUsage(items, "channel").map((one) => [one.key, one.total.sent, one.total.failed, one.share]);
+  assert.deepEqual(channels, [
+    ["sms", 5, 0, 5 / 8],
+    ["email", 2, 1, 3 / 8],
+  ]);
+  const providers = groupUsage(items, "provider").map((one) => one.providerId);
+  assert.deepEqual(providers, ["twilio", "ses", "mailgun"]);
+  assert.deepEqual(groupUsage([], "channel"), []);
+});
+
+test("a file has a line for each bucket and provider", () => {
+  assert.deepEqual(csvRows(items)[0], {
+    at: "2026-05-01T00:00:00.000Z",
+    channel: "email",
+    provider: "ses",
+    sent: "1",
+    failed: "1",
+    averageMilliseconds: "",
+    slowestMilliseconds: "",
+  });
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { applyChoices, findDifferences, plainChoices, rebase } from "./merge.ts";
+import { changeStep, type Draft, type DraftStep, insertStep, moveStep, removeStep } from "./model.ts";
+
+function makeStep(key: string, controlValues: Record<string, unknown> = {}, saved = true): DraftStep {
+  return {
+    key,
+    ...(saved && { _id: key }),
+    stepId: key,
+    name: key,
+    type: "email",
+    active: true,
+    controlValues,
+    filters: [],
+    shouldStopOnFail: false,
+    variants: [],
+  };
+}
+
+const base: Draft = {
+  name: "Welcome",
+  description: "",
+  tags: [],
+  active: true,
+  severity: "none",
+  preferences: { default: { all: { enabled: true, readOnly: false }, channels: {} }, user: null },
+  payloadSchema: null,
+  validatePayload: false,
+  steps: [makeStep("a", { subject: "Hi", body: "…" }), makeStep("b"), makeStep("c")],
+};
+
+const keysOf = (draft: Draft) => draft.steps.map((step) => step.key);
+
+function merge(mine: Draft, theirs: Draft, extra: Record<string, "mine" | "theirs"> = {}): Draft {
+  const differences = findDifferences(base, mine, theirs);
+  return applyChoices(base, mine, theirs, { ...plainChoices(differences), ...extra });
+}
+
+test("changes of different fields of one step come together without a question", () => {
+  const mine = changeStep(base, "a", { controlValues: { subject: "Hello", body: "…" } });
+  const theirs = { ...changeStep(base, "a", { controlValues: { subject: "Hi", body: "Long" } }), tags: ["new"] };
+  assert.ok(findDifferences(base, mine, theirs).every((one) => one.changedBy !== "both"));
+  const merged = merge(mine, theirs);
+  assert.deepEqual(merged.steps[0]?.controlValues, { subject: "Hello", body: "Long" });
+  assert.deepEqual(merged.tags, ["new"]);
+});
+
+test("a field that both changed is a question, unless they agree", () => {
+  const mine = { ...base, name: "Mine", severity: "high" as const };
+  const theirs = { ...base, name: "Theirs", severity: "high" as const };
+  const found = findDifferences(base, mine, theirs);
+  assert.deepEqual(
+    found.map((one) => [one.id, one.changedBy]),
+    [["name", "both"]],
+  );
+  assert.equal(merge(mine, theirs, { name: "mine" }).name, "Mine");
+  assert.equal(merge(mine, theirs, { name: "theirs" }).name, "Theirs");
+});
+
+test("a step that one removed and the other one changed is a question", () => {
+  const mine = removeStep(base, "a");
+  const theirs = changeStep(base, "a", { controlValues: { subject: "New" } });
+  const found = findDifferences(base, mine, theirs);
+  assert.deepEqual(
+    found.map((one) => [one.id, one.changedBy]),
+    [["a/step", "both"]],
+  );
+  assert.deepEqual(keysOf(merge(mine, theirs, { "a/step": "mine" })), ["b", "c"]);
+  assert.deepEqual(keysOf(merge(mine, theirs, { "a/step": "theirs" })), ["a", "b", "c"]);
+});
+
+test("a step that one removed and the other one left alone is removed", () => {
+  assert.deepEqual(keysOf(merge(base, removeStep(base, "b"))), ["a", "c"]);
+  assert.deepEqual(keysOf(merge(removeStep(base, "b"), base)), ["a", "c"]);
+});
+
+test("steps that both added stay where they were put, with identifiers of their own", () => {
+  const mine = insertStep(base, 1, { ...makeStep("new-x", {}, false), stepId: "x" });
+  const theirs = insertStep(base, 3, { ...makeStep("y"), stepId: "x" });
+  const merged = merge(mine, theirs);
+  assert.deepEqual(keysOf(merged), ["a", "new-x", "b", "c", "y"]);
+  assert.deepEqual(
+    merged.steps.map((step) => step.stepId),
+    ["a", "x-2", "b", "c", "x"],
+  );
+});
+
+test("the order is that of the one who changed it", () => {
+  const mine = moveStep(base, "c", 0);
+  const theirs = insertStep(base, 3, makeStep("d"));
+  assert.deepEqual(keysOf(merge(mine, theirs)), ["c", "d", "a", "b"]);
+  const other = moveStep(base, "b", 0);
+  const found = findDifferences(base, mine, other);
+  assert.deepEqual(
+    found.map((one) => [one.id, one.changedBy]),
+    [["order", "both"]],
+  );
+  assert.deepEqual(keysOf(merge(mine, other, { order: "theirs" })), ["b", "a", "c"]);
+});
+
+test("a control that one cleared is cleared", () => {
+  const mine = changeStep(base, "a", { controlValues: { subject: "Hi" } });
+  assert.deepEqual(merge(mine, { ...base, name: "Other" }).steps[0]?.controlValues, { subject: "Hi" });
+});
+
+test("what is typed while a save is under way stays, and new steps get their ids", () => {
+  const sent = insertStep(base, 3, makeStep("new-x", { body: "Hi" }, false));
+  const current = changeStep(sent, "new-x", { controlValues: { body: "Hi there" } });
+  const saved = insertStep(base, 3, { ...makeStep("d", { body: "Hi", subject: "" }), stepId: "new-x", name: "new-x" });
+  const rebased = rebase(sent, current, saved);
+  assert.deepEqual(keysOf(rebased), ["a", "b", "c", "d"]);
+  assert.deepEqual(rebased.steps[3]?.controlValues, { body: "Hi there", subject: "" });
+  assert.deepEqual(rebase(sent, sent, saved), saved);
+});

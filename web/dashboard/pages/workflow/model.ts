@@ -1,0 +1,179 @@
+/** A workflow while it is edited: what is in the forms, and what a person does to its steps. */
+import type { components } from "../../../api/schema.d.ts";
+import { isSame, type JsonObject } from "../../values.ts";
+
+type Schemas = components["schemas"];
+export type Workflow = Schemas["Workflow"];
+export type Layer = Schemas["Layer"];
+export type StepKind = Schemas["StepKind"];
+export type Severity = Schemas["Severity"];
+export type DraftVariant = { _id?: string; name: string; filters: JsonObject[]; controlValues: JsonObject };
+
+export type DraftStep = {
+  /** Names the step while it is edited: its `_id`, or one of its own until it is saved. */
+  key: string;
+  _id?: string;
+  stepId: string;
+  name: string;
+  type: StepKind;
+  active: boolean;
+  controlValues: JsonObject;
+  filters: JsonObject[];
+  shouldStopOnFail: boolean;
+  variants: DraftVariant[];
+};
+
+export type Draft = {
+  name: string;
+  description: string;
+  tags: string[];
+  active: boolean;
+  severity: Severity;
+  preferences: { default: Layer; user: Layer | null };
+  payloadSchema: JsonObject | null;
+  validatePayload: boolean;
+  steps: DraftStep[];
+};
+
+export const STEP_KINDS: readonly StepKind[] = [
+  "in_app",
+  "email",
+  "sms",
+  "chat",
+  "push",
+  "digest",
+  "delay",
+  "throttle",
+  "custom",
+];
+export const MAX_STEPS = 20;
+
+/** What a saved workflow has, in the shape of the forms. */
+export function draftOf(workflow: Workflow): Draft {
+  return {
+    name: workflow.name,
+    description: workflow.description ?? "",
+    tags: workflow.tags,
+    active: workflow.active,
+    severity: workflow.severity,
+    preferences: workflow.preferences,
+    payloadSchema: workflow.payloadSchema ?? null,
+    validatePayload: workflow.validatePayload,
+    steps: workflow.steps.map((step) => ({
+      key: step._id,
+      _id: step._id,
+      stepId: step.stepId,
+      name: step.name,
+      type: step.type as StepKind,
+      active: step.active,
+      controlValues: step.controlValues,
+      filters: step.filters,
+      shouldStopOnFail: step.shouldStopOnFail,
+      variants: step.variants,
+    })),
+  };
+}
+
+/** The request that saves a draft. Preferences are sent only if they differ: what is read has every switch filled in. */
+export function bodyOf(draft: Draft, saved: Draft): Schemas["WorkflowPut"] {
+  const { preferences, description, steps, ...rest } = draft;
+  return {
+    ...rest,
+    description: description === "" ? null : description,
+    steps: steps.map(stepBodyOf),
+    ...(!isSame(preferences, saved.preferences) && { preferences: changedLayers(preferences, saved.preferences) }),
+  };
+}
+
+function changedLayers(now: Draft["preferences"], before: Draft["preferences"]): Schemas["PreferencesIn"] {
+  return {
+    ...(!isSame(now.default, before.default) && { workflow: now.default }),
+    ...(!isSame(now.user, before.user) && { user: now.user }),
+  };
+}
+
+export function stepBodyOf({ key: _, ...step }: DraftStep): Schemas["StepIn"] {
+  return step;
+}
+
+export function isDirty(draft: Draft, saved: Draft): boolean {
+  return !isSame(draft, saved);
+}
+
+/** A new step that no other one has the identifier of. */
+export function newStep(type: StepKind, name: string, steps: readonly DraftStep[]): DraftStep {
+  const stepId = freeName(kebab(name) || kebab(type), new Set(steps.map((step) => step.stepId)));
+  return {
+    key: freeName(`new-${stepId}`, new Set(steps.map((step) => step.key))),
+    stepId,
+    name,
+    type,
+    active: true,
+    controlValues: FIRST_VALUES[type] ?? {},
+    filters: [],
+    shouldStopOnFail: false,
+    variants: [],
+  };
+}
+
+const FIRST_VALUES: Partial<Record<StepKind, JsonObject>> = {
+  digest: { type: "regular", amount: 10, unit: "minutes" },
+  delay: { type: "regular", amount: 10, unit: "minutes" },
+  throttle: { type: "fixed", threshold: 1, amount: 1, unit: "hours" },
+  email: { subject: "", body: "" },
+};
+
+export function insertStep(draft: Draft, index: number, step: DraftStep): Draft {
+  return { ...draft, steps: draft.steps.toSpliced(index, 0, step) };
+}
+
+/** Move a step by its key to the place that it is to have then. */
+export function moveStep(draft: Draft, key: string, to: number): Draft {
+  const from = draft.steps.findIndex((step) => step.key === key);
+  const step = draft.steps[from];
+  if (!step || to === from || to < 0 || to >= draft.steps.length) {
+    return draft;
+  }
+  return { ...draft, steps: draft.steps.toSpliced(from, 1).toSpliced(to, 0, step) };
+}
+
+export function removeStep(draft: Draft, key: string): Draft {
+  return { ...draft, steps: draft.steps.filter((step) => step.key !== key) };
+}
+
+/** Put a copy behind a step; it is a step of its own. */
+export function duplicateStep(draft: Draft, key: string): { draft: Draft; key: string } {
+  const index = draft.steps.findIndex((step) => step.key === key);
+  const source = draft.steps[index];
+  if (!source) {
+    return { draft, key };
+  }
+  const fresh = newStep(source.type, source.name, draft.steps);
+  const copy: DraftStep = {
+    ...structuredClone(source),
+    key: fresh.key,
+    stepId: fresh.stepId,
+    variants: source.variants.map(({ _id: _, ...variant }) => structuredClone(variant)),
+  };
+  delete copy._id;
+  return { draft: insertStep(draft, index + 1, copy), key: copy.key };
+}
+
+export function changeStep(draft: Draft, key: string, changes: Partial<DraftStep>): Draft {
+  return { ...draft, steps: draft.steps.map((step) => (step.key === key ? { ...step, ...changes } : step)) };
+}
+
+/** The words of a text in lower case with hyphens between them, as the server makes identifiers. */
+export function kebab(text: string): string {
+  const plain = text.normalize("NFKD").replaceAll(/\P{ASCII}/gu, "");
+  const spaced = plain.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2");
+  return (spaced.toLowerCase().match(/[a-z0-9]+/g) ?? []).join("-");
+}
+
+export function freeName(base: string, taken: ReadonlySet<string>): string {
+  let name = base;
+  for (let number = 2; taken.has(name); number += 1) {
+    name = `${base}-${number}`;
+  }
+  return name;
+}

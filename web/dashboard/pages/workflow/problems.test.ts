@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { changeStep, draftOf, type Workflow } from "./model.ts";
+import { findProblems, problemsByPath } from "./problems.ts";
+
+const schemas = { email: { dataSchema: { required: ["subject", "body"] }, uiSchema: {} } };
+const missing = (name: string) => `${name} is needed`;
+
+const saved = {
+  name: "Welcome",
+  tags: [],
+  active: true,
+  severity: "none",
+  preferences: { default: { all: { enabled: true, readOnly: false }, channels: {} }, user: null },
+  validatePayload: false,
+  steps: [
+    {
+      _id: "1",
+      stepId: "mail",
+      name: "Mail",
+      type: "email",
+      active: true,
+      controlValues: { subject: "Hi", from: "nobody", body: "" },
+      filters: [],
+      shouldStopOnFail: false,
+      variants: [],
+      issues: {
+        controls: {
+          from: [{ issueType: "UNSUPPORTED_PROPERTY", message: "must be an address" }],
+          body: [{ issueType: "MISSING_VALUE", message: "body is missing" }],
+        },
+      },
+    },
+  ],
+} as unknown as Workflow;
+
+test("what is missing is found as it is typed, and what the server found stays until it is changed", () => {
+  const draft = draftOf(saved);
+  const before = problemsByPath(findProblems(draft, saved, schemas, missing), "1");
+  assert.deepEqual(before, { body: "body is needed", from: "must be an address" });
+  const changed = changeStep(draft, "1", { controlValues: { subject: "", body: "Hi", from: "ada@example.com" } });
+  const after = problemsByPath(findProblems(changed, saved, schemas, missing), "1");
+  assert.deepEqual(after, { subject: "subject is needed" });
+});
+
+test("what a save was refused for belongs to its step, wherever that has moved", () => {
+  const sent = draftOf(saved);
+  const fields = { "steps.0.controlValues.subject": "is no template", payloadSchema: "is no schema" };
+  const refusal = { fields, sent };
+  const found = findProblems(sent, saved, schemas, missing, refusal);
+  assert.equal(problemsByPath(found, "1").subject, "is no template");
+  assert.equal(problemsByPath(found).payloadSchema, "is no schema");
+  const changed = changeStep(sent, "1", { controlValues: { subject: "Hello", body: "x" } });
+  assert.ok(!("subject" in problemsByPath(findProblems(changed, saved, schemas, missing, refusal), "1")));
+});

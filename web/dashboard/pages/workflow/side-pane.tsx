@@ -1,0 +1,80 @@
+import { useUrlState } from "../../../api/url-state.ts";
+import { Tabs } from "../../../ui/tabs.tsx";
+import { StepPreview } from "../../preview/step-preview.tsx";
+import { TestPanel } from "../../test-panel/test-panel.tsx";
+import { texts } from "../../texts/editor.ts";
+import { type DraftStep, stepBodyOf } from "./model.ts";
+import { partOf, useEditorAddress } from "./parts.tsx";
+import { SampleForm } from "./sample-form.tsx";
+import { isMessage } from "./step-controls.tsx";
+import type { Editor } from "./use-editor.ts";
+import type { Sample } from "./use-sample.ts";
+import { SAMPLE_EVENTS, sampleOf } from "./variables.ts";
+import { describeStep } from "./words.ts";
+
+type SidePaneProps = { editor: Editor; step: DraftStep | undefined; sample: Sample };
+
+/** What the step sends to a chosen person, and trying the whole workflow. */
+export function SidePane({ editor, step, sample }: SidePaneProps) {
+  const state = useUrlState();
+  const part = partOf(state);
+  const address = useEditorAddress();
+  const isTest = part === "test";
+  const tabs = (["preview", "test"] as const).map((one) => ({
+    href: address({ part: one }),
+    label: texts.partNames[one],
+    isCurrent: (one === "test") === isTest,
+  }));
+  return (
+    <section class="editor-side" aria-label={texts.side}>
+      <div class="editor-side-tabs">
+        <Tabs label={texts.side} tabs={tabs} />
+      </div>
+      {isTest ? (
+        <TestPanel
+          workflowId={editor.saved.workflowId}
+          payloadSchema={editor.draft.payloadSchema ?? undefined}
+          unsavedSteps={editor.isDirty ? editor.draft.steps.map(stepBodyOf) : undefined}
+          subscriberId={sample.subscriberId}
+          onSubscriberId={sample.setSubscriberId}
+          payload={sample.payload}
+          onPayload={sample.setPayload}
+        />
+      ) : (
+        <div class="stack">
+          <Preview key={state.get("step")} editor={editor} step={step} sample={sample} />
+          <SampleForm workflowId={editor.saved.workflowId} sample={sample} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Preview({ editor, step, sample }: SidePaneProps) {
+  if (!step) {
+    return <p class="quiet">{texts.choosePreview}</p>;
+  }
+  if (!isMessage(step.type)) {
+    return (
+      <div class="stack">
+        <p>{describeStep(step.type, step.controlValues)}</p>
+        <p class="quiet">{texts.waits}</p>
+      </div>
+    );
+  }
+  const { draft, saved } = editor;
+  const assumed = sampleOf(step, draft, saved.workflowId, sample.payload);
+  return (
+    <>
+      <StepPreview
+        stepType={step.type}
+        controlValues={step.controlValues}
+        payloadSchema={draft.validatePayload ? draft.payloadSchema : null}
+        variables={{ ...sample.variables, ...assumed }}
+      />
+      {assumed.step.digest && <p class="small quiet">{texts.sampleDigest(SAMPLE_EVENTS)}</p>}
+      {sample.subscriberId === "" && <p class="small quiet">{texts.noPerson}</p>}
+      {!sample.isKnown && <p class="small quiet">{texts.unknownPerson}</p>}
+    </>
+  );
+}

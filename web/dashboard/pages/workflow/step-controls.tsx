@@ -1,0 +1,71 @@
+import { JsonField } from "../../schema-form/json-field.tsx";
+import { extraNames } from "../../schema-form/model.ts";
+import { SchemaForm } from "../../schema-form/schema-form.tsx";
+import { texts } from "../../texts/editor.ts";
+import { isObject, type JsonObject } from "../../values.ts";
+import type { StepKind } from "./model.ts";
+
+export type StepSchema = { dataSchema: JsonObject; uiSchema: JsonObject };
+
+type ControlsFormProps = {
+  type: StepKind;
+  schema: StepSchema | undefined;
+  values: JsonObject;
+  onValues: (values: JsonObject) => void;
+  problems: Readonly<Record<string, string>>;
+  variables: JsonObject;
+  disabled: boolean;
+};
+
+const FIRST: Partial<Record<StepKind, readonly string[]>> = {
+  in_app: ["subject", "body", "primaryAction", "secondaryAction"],
+  email: ["subject", "body", "preheader"],
+  push: ["subject", "body"],
+};
+/** Edited elsewhere, or of no use yet; the latter show where they are set. */
+const ELSEWHERE = ["skip"];
+const UNUSED = ["editorType", "layoutId"];
+
+export function isMessage(type: StepKind): boolean {
+  return ["in_app", "email", "sms", "chat", "push"].includes(type);
+}
+
+/** The controls of a step or a variant, but for its condition. */
+export function ControlsForm({ type, schema, values, onValues, problems, variables, disabled }: ControlsFormProps) {
+  if (!schema) {
+    return null;
+  }
+  const extra = extraNames(schema.dataSchema, values);
+  const others = Object.fromEntries(extra.map((name) => [name, values[name]]));
+  const known = Object.fromEntries(Object.entries(values).filter(([name]) => !extra.includes(name)));
+  const first = FIRST[type];
+  return (
+    <>
+      <SchemaForm
+        schema={schema.dataSchema}
+        widgets={schema.uiSchema}
+        values={values}
+        onValues={onValues}
+        problems={problems}
+        {...(isMessage(type) && { variables })}
+        disabled={disabled}
+        without={[...ELSEWHERE, ...UNUSED.filter((name) => !values[name])]}
+        {...(first && { first })}
+      />
+      {(type === "custom" || extra.length > 0) && (
+        <div data-path={extra[0] ?? ""}>
+          <JsonField
+            label={type === "custom" ? texts.customValues : texts.extraValues}
+            hint={type === "custom" ? texts.customHint : texts.extraHint}
+            value={extra.length > 0 ? others : undefined}
+            onValue={(value) => onValues({ ...known, ...(isObject(value) ? value : {}) })}
+            problem={extra.map((name) => problems[name]).find(Boolean)}
+            disabled={disabled}
+            isObjectWanted
+            rows={8}
+          />
+        </div>
+      )}
+    </>
+  );
+}

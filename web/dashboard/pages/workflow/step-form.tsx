@@ -1,0 +1,161 @@
+import { Button } from "../../../ui/button.tsx";
+import { CheckField, TextField } from "../../../ui/field.tsx";
+import { Conditions } from "../../conditions/conditions.tsx";
+import { texts } from "../../texts/editor.ts";
+import { texts as runTexts } from "../../texts/runs.ts";
+import { texts as stepTexts } from "../../texts/steps.ts";
+import type { JsonObject } from "../../values.ts";
+import { changeStep, type Draft, type DraftStep } from "./model.ts";
+import { Section } from "./section.tsx";
+import { ControlsForm, isMessage, type StepSchema } from "./step-controls.tsx";
+import { Variants } from "./variants.tsx";
+import { describeStep } from "./words.ts";
+
+export type StepFormProps = {
+  step: DraftStep;
+  schema: StepSchema | undefined;
+  problems: Readonly<Record<string, string>>;
+  /** The JSON Schema of what templates and conditions see. */
+  variables: JsonObject;
+  /** The values of the chosen person and payload. */
+  sample: JsonObject;
+  canWrite: boolean;
+  change: (make: (draft: Draft) => Draft) => void;
+};
+
+/** Everything about one step. */
+export function StepForm(props: StepFormProps) {
+  const { step, schema, problems, variables, canWrite } = props;
+  const set = (changes: Partial<DraftStep>) => props.change((before) => changeStep(before, step.key, changes));
+  const contentTitle = isMessage(step.type) ? texts.content : step.type === "custom" ? texts.values : texts.timing;
+  return (
+    <div class="stack">
+      <Section
+        title={runTexts.stepTypes[step.type]}
+        mark={stepTexts.marks[step.type]}
+        action={
+          <CheckField
+            label={texts.stepActive}
+            isSwitch
+            checked={step.active}
+            onChecked={(active) => set({ active })}
+            disabled={!canWrite}
+          />
+        }
+      >
+        <p class="quiet">
+          {isMessage(step.type) || step.type === "custom"
+            ? stepTexts.about[step.type]
+            : describeStep(step.type, step.controlValues)}
+        </p>
+        <div data-path="name">
+          <TextField
+            label={texts.stepName}
+            value={step.name}
+            onValue={(name) => set({ name })}
+            disabled={!canWrite}
+            problem={problems.name}
+          />
+        </div>
+      </Section>
+      <Section title={contentTitle}>
+        <ControlsForm
+          type={step.type}
+          schema={schema}
+          values={step.controlValues}
+          onValues={(controlValues) => set({ controlValues })}
+          problems={problems}
+          variables={variables}
+          disabled={!canWrite}
+        />
+      </Section>
+      <ConditionsSection {...props} set={set} />
+      {(isMessage(step.type) || step.variants.length > 0) && (
+        <Section title={texts.variants} isClosed={step.variants.length === 0}>
+          <Variants {...props} onVariants={(variants) => set({ variants })} />
+        </Section>
+      )}
+      <Section title={texts.further} isClosed={!step.shouldStopOnFail && problems.stepId === undefined}>
+        <div data-path="stepId">
+          <TextField
+            label={texts.stepId}
+            hint={texts.stepIdHint(step.stepId)}
+            value={step.stepId}
+            onValue={(stepId) => set({ stepId })}
+            disabled={!canWrite || step._id !== undefined}
+            problem={problems.stepId}
+          />
+        </div>
+        <CheckField
+          label={texts.stopOnFail}
+          hint={texts.stopOnFailHint}
+          isSwitch
+          checked={step.shouldStopOnFail}
+          onChecked={(shouldStopOnFail) => set({ shouldStopOnFail })}
+          disabled={!canWrite}
+        />
+      </Section>
+    </div>
+  );
+}
+
+type ConditionsSectionProps = StepFormProps & { set: (changes: Partial<DraftStep>) => void };
+
+function ConditionsSection({ step, problems, variables, sample, canWrite, set }: ConditionsSectionProps) {
+  const { skip, ...others } = step.controlValues;
+  const isEmpty = (skip === undefined || skip === null) && step.filters.length === 0;
+  const hasProblem = Object.keys(problems).some((path) => /^(skip|filters)\b/.test(path));
+  const shared = { variables, sample, disabled: !canWrite };
+  return (
+    <Section title={texts.conditions} isClosed={isEmpty && !hasProblem}>
+      <div data-path="skip">
+        <Conditions
+          {...shared}
+          kind="logic"
+          label={texts.skip}
+          value={skip}
+          onValue={(value) => set({ controlValues: value ? { ...others, skip: value } : others })}
+          problem={problemUnder(problems, "skip")}
+        />
+      </div>
+      {step.filters.length > 0 || hasProblem ? (
+        <div data-path="filters">
+          <Conditions
+            {...shared}
+            kind="filters"
+            label={texts.filters}
+            value={step.filters}
+            onValue={(value) => set({ filters: (value as JsonObject[] | null) ?? [] })}
+            problem={problemUnder(problems, "filters")}
+          />
+        </div>
+      ) : (
+        canWrite && (
+          <div>
+            <Button kind="quiet" onClick={() => set({ filters: FIRST_FILTERS })}>
+              + {texts.addFilters}
+            </Button>
+          </div>
+        )
+      )}
+    </Section>
+  );
+}
+
+const FIRST_FILTERS: JsonObject[] = [
+  {
+    isNegated: false,
+    type: "GROUP",
+    value: "AND",
+    children: [{ on: "payload", field: "", operator: "EQUAL", value: "" }],
+  },
+];
+
+/** The sentence about a field, or about something in it with its place. */
+export function problemUnder(problems: Readonly<Record<string, string>>, path: string): string | undefined {
+  const found = Object.entries(problems).find(([one]) => one === path || one.startsWith(`${path}.`));
+  if (!found) {
+    return undefined;
+  }
+  return found[0] === path ? found[1] : `${found[0].slice(path.length + 1)}: ${found[1]}`;
+}

@@ -1,0 +1,74 @@
+/** The person and the payload that the editor is tried with. */
+import { useMemo, useState } from "preact/hooks";
+import { api, dataOf } from "../../../api/client.ts";
+import { useLoaded } from "../../../api/loaded.ts";
+import { ApiProblem } from "../../../api/problem.ts";
+import { useUrlState } from "../../../api/url-state.ts";
+import { exampleOf } from "../../schema-form/model.ts";
+import { isObject, type JsonObject } from "../../values.ts";
+import type { Draft } from "./model.ts";
+import { payloadOfTexts } from "./payload-example.ts";
+
+export type Sample = {
+  subscriberId: string;
+  /** False if there is nobody of that name. */
+  isKnown: boolean;
+  setSubscriberId: (subscriberId: string) => void;
+  payload: JsonObject;
+  /** Null: an example of the schema, or of what the texts print if there is none. */
+  setPayload: (payload: JsonObject | null) => void;
+  isTyped: boolean;
+  hasSchema: boolean;
+  /** What templates and conditions see, as far as it is known. */
+  variables: { subscriber: JsonObject; payload: JsonObject; steps: JsonObject };
+};
+
+export function useSample({ payloadSchema, steps }: Pick<Draft, "payloadSchema" | "steps">): Sample {
+  const state = useUrlState();
+  const [typed, setTyped] = useState<JsonObject | null>(null);
+  const example = useMemo(() => {
+    const found = payloadSchema === null ? payloadOfTexts(steps) : exampleOf(payloadSchema);
+    return isObject(found) ? found : {};
+  }, [payloadSchema, steps]);
+  const payload = typed ?? example;
+  const subscriberId = state.get("person");
+  const person = usePerson(subscriberId);
+  return {
+    subscriberId,
+    isKnown: person.isKnown,
+    setSubscriberId: (chosen) => state.set({ person: chosen }),
+    payload,
+    setPayload: setTyped,
+    isTyped: typed !== null,
+    hasSchema: payloadSchema !== null,
+    variables: { subscriber: person.variables, payload, steps: {} },
+  };
+}
+
+const PERSON_FIELDS = [
+  "subscriberId",
+  "firstName",
+  "lastName",
+  "email",
+  "phone",
+  "avatar",
+  "locale",
+  "timezone",
+  "isOnline",
+  "lastOnlineAt",
+] as const;
+
+/** The chosen person as templates see them. */
+function usePerson(subscriberId: string): { variables: JsonObject; isKnown: boolean } {
+  const person = useLoaded(`person/${subscriberId}`, async (signal) => {
+    const params = { path: { subscriberId } };
+    return subscriberId === "" ? null : dataOf(await api.GET("/v2/subscribers/{subscriberId}", { params, signal }));
+  });
+  const found = person.data;
+  if (!found || found.subscriberId !== subscriberId) {
+    const isMissing = person.error instanceof ApiProblem && person.error.status === 404;
+    return { variables: subscriberId ? { subscriberId } : {}, isKnown: !isMissing };
+  }
+  const named = Object.fromEntries(PERSON_FIELDS.map((name) => [name, found[name] ?? null]));
+  return { variables: { ...named, data: found.data ?? {} }, isKnown: true };
+}

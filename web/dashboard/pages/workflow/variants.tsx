@@ -1,0 +1,101 @@
+import { Button } from "../../../ui/button.tsx";
+import { TextField } from "../../../ui/field.tsx";
+import { Conditions } from "../../conditions/conditions.tsx";
+import { texts } from "../../texts/editor.ts";
+import type { JsonObject } from "../../values.ts";
+import type { DraftVariant } from "./model.ts";
+import { ControlsForm } from "./step-controls.tsx";
+import { problemUnder, type StepFormProps } from "./step-form.tsx";
+
+const MAX_VARIANTS = 20;
+
+type VariantsProps = StepFormProps & { onVariants: (variants: DraftVariant[]) => void };
+
+/** Other contents of a step for some people or payloads. */
+export function Variants(props: VariantsProps) {
+  const { step, canWrite, onVariants } = props;
+  return (
+    <>
+      <p class="field-hint">{texts.variantsHint}</p>
+      {step.variants.map((variant, index) => (
+        <Variant
+          key={variant._id ?? index}
+          {...props}
+          variant={variant}
+          index={index}
+          onVariant={(changes) => onVariants(step.variants.with(index, { ...variant, ...changes }))}
+          onRemove={() => onVariants(step.variants.toSpliced(index, 1))}
+        />
+      ))}
+      {canWrite && step.variants.length < MAX_VARIANTS && (
+        <div>
+          <Button kind="quiet" onClick={() => onVariants([...step.variants, newVariant(props)])}>
+            + {texts.addVariant}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** It starts with the content of the step, which is changed then. */
+function newVariant({ step }: StepFormProps): DraftVariant {
+  const { skip: _, ...controlValues } = step.controlValues;
+  return { name: texts.variant(step.variants.length + 1), filters: [], controlValues: structuredClone(controlValues) };
+}
+
+type VariantProps = StepFormProps & {
+  variant: DraftVariant;
+  index: number;
+  onVariant: (changes: Partial<DraftVariant>) => void;
+  onRemove: () => void;
+};
+
+function Variant({ variant, index, onVariant, onRemove, step, schema, problems, ...context }: VariantProps) {
+  const { variables, sample, canWrite } = context;
+  const prefix = `variants.${index}.`;
+  const own = Object.fromEntries(
+    Object.entries(problems)
+      .filter(([path]) => path.startsWith(prefix))
+      .map(([path, message]) => [path.slice(prefix.length), message]),
+  );
+  return (
+    <fieldset class="schema-group" data-path={`variants.${index}`}>
+      <legend>
+        <bdi>{variant.name || texts.variant(index + 1)}</bdi>
+      </legend>
+      <TextField
+        label={texts.variantName}
+        value={variant.name}
+        onValue={(name) => onVariant({ name })}
+        disabled={!canWrite}
+      />
+      <Conditions
+        kind="filters"
+        label={texts.filters}
+        value={variant.filters}
+        onValue={(value) => onVariant({ filters: (value as JsonObject[] | null) ?? [] })}
+        variables={variables}
+        sample={sample}
+        problem={problemUnder(own, "filters")}
+        disabled={!canWrite}
+      />
+      <ControlsForm
+        type={step.type}
+        schema={schema}
+        values={variant.controlValues}
+        onValues={(controlValues) => onVariant({ controlValues })}
+        problems={own}
+        variables={variables}
+        disabled={!canWrite}
+      />
+      {canWrite && (
+        <div>
+          <Button kind="quiet" onClick={onRemove}>
+            {texts.removeVariant}
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  );
+}

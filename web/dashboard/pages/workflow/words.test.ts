@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { describeStep } from "./words.ts";
+
+test("a digest says how long it waits and what it does then", () => {
+  assert.equal(
+    describeStep("digest", { type: "regular", amount: 10, unit: "minutes" }),
+    "Waits 10 minutes, then sends one message with everything that came",
+  );
+  assert.match(
+    describeStep("digest", { amount: 1, unit: "hours", digestKey: "payload.post" }),
+    /1 hour.*payload\.post/,
+  );
+  assert.match(describeStep("digest", { type: "timed", cron: "0 9 * * *" }), /0 9 \* \* \*/);
+  assert.match(describeStep("digest", {}), /not set/);
+});
+
+test("delays and throttles say what they wait for and let through", () => {
+  assert.equal(describeStep("delay", { type: "regular", amount: 1, unit: "days" }), "Waits 1 day, then goes on");
+  assert.match(describeStep("delay", { type: "scheduled", delayPath: "payload.at" }), /payload\.at/);
+  assert.match(describeStep("throttle", { threshold: 3, amount: 1, unit: "hours" }), /3 events through within 1 hour,/);
+});
+
+test("a message shows its subject, or the text without markup", () => {
+  assert.equal(describeStep("email", { subject: "Hi", body: "<p>…</p>" }), "Hi");
+  assert.equal(describeStep("in_app", { body: "<b>Hi</b>  there" }), "Hi there");
+});

@@ -1,0 +1,78 @@
+/** What a step does, in a sentence. */
+import { texts } from "../../texts/steps.ts";
+import { isObject, type JsonObject } from "../../values.ts";
+import type { StepKind } from "./model.ts";
+
+export function describeStep(type: StepKind, values: JsonObject): string {
+  switch (type) {
+    case "digest":
+      return describeDigest(values);
+    case "delay":
+      return describeDelay(values) + extension(values);
+    case "throttle":
+      return describeThrottle(values);
+    case "custom":
+      return texts.custom(Object.keys(values).filter((name) => name !== "skip").length);
+    default:
+      return textAt(values, "subject") || plainText(textAt(values, "body")) || texts.sayNothing;
+  }
+}
+
+function describeDigest(values: JsonObject): string {
+  const cron = textAt(values, "cron");
+  const isTimed = values.type === "timed" || (values.type === undefined && cron !== "" && values.amount === undefined);
+  const key = textAt(values, "digestKey");
+  return [
+    isTimed ? texts.digestTimed(cron) : texts.digest(lengthOf(values)),
+    key && texts.byKey(key),
+    isObject(values.lookBackWindow) && texts.lookBack(lengthOf(values.lookBackWindow)),
+    extension(values),
+  ]
+    .filter(Boolean)
+    .join("");
+}
+
+function describeDelay(values: JsonObject): string {
+  switch (values.type) {
+    case "scheduled":
+      return texts.delayUntil(textAt(values, "delayPath"));
+    case "timed":
+      return texts.delayTimed(textAt(values, "cron"));
+    case "dynamic":
+      return texts.delayDynamic(textAt(values, "dynamicKey"));
+    default:
+      return texts.delay(lengthOf(values));
+  }
+}
+
+function describeThrottle(values: JsonObject): string {
+  const limit = typeof values.threshold === "number" ? values.threshold : 1;
+  const dynamic = textAt(values, "dynamicKey");
+  const isDynamic = values.type === "dynamic" || (values.type === undefined && dynamic !== "");
+  const key = textAt(values, "throttleKey");
+  const sentence = isDynamic ? texts.throttleDynamic(limit, dynamic) : texts.throttle(limit, lengthOf(values));
+  return sentence + (key && texts.byKey(key));
+}
+
+function extension(values: JsonObject): string {
+  return values.extendToSchedule === true ? texts.extended : "";
+}
+
+function lengthOf(values: JsonObject): string {
+  const { amount, unit } = values;
+  return typeof amount === "number" && typeof unit === "string" ? texts.length(amount, unit) : texts.unknownLength;
+}
+
+function textAt(values: JsonObject, name: string): string {
+  const value = values[name];
+  return typeof value === "string" ? value : "";
+}
+
+/** Markup without its tags, as far as one line shows it. */
+function plainText(text: string): string {
+  return text
+    .slice(0, 500)
+    .replaceAll(/<[^>]*>/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}

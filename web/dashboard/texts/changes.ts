@@ -1,0 +1,7 @@
+/** Words about what changed. */
+export const texts = {
+  field: "Field",
+  before: "Before",
+  after: "After",
+  absent: "none",
+};

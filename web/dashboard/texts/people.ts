@@ -1,0 +1,30 @@
+/** Words that the pages about people share. */
+export const texts = {
+  pager: "Pages of the list",
+  previous: "Previous",
+  next: "Next",
+  save: "Save",
+  remove: "Remove",
+  add: "Add",
+  edit: "Edit",
+  fields: {
+    subscriberId: "Subscriber id",
+    firstName: "First name",
+    lastName: "Last name",
+    email: "Email",
+    phone: "Phone",
+    avatar: "Avatar",
+    locale: "Locale",
+    timezone: "Time zone",
+    data: "Custom data",
+  },
+  hints: {
+    subscriberId: "How your application names this person. It cannot be changed later.",
+    locale: "Such as en-GB",
+    timezone: "Such as Europe/Athens",
+    avatar: "The address of a picture",
+    data: "A JSON object; templates and conditions read it as subscriber.data",
+  },
+  dataNotJson: (reason: string) => `This is not valid JSON: ${reason}`,
+  dataNotObject: 'This has to be a JSON object, such as {"plan": "gold"}.',
+};

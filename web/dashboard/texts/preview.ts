@@ -1,0 +1,25 @@
+/** Words of the preview of a step. */
+import { countText } from "../../ui/formats.ts";
+export const texts = {
+  preview: "Preview",
+  loading: "The preview is made anew",
+  width: "Width",
+  widths: { desktop: "Desktop", phone: "Phone" },
+  to: "To",
+  preheader: "Beside the subject in lists of mail",
+  noSubject: "No subject",
+  noBody: "Nothing is written yet",
+  emailBody: "E-mail as it is sent",
+  now: "now",
+  opens: (address: string) => `Opens ${address}`,
+  actionOpens: (label: string, address: string) => `${label} opens ${address}`,
+  smsCount: (characters: number) => countText(characters, "character", "characters"),
+  smsParts: (parts: number) => countText(parts, "part", "parts"),
+  smsUsed: (used: number, limit: number) => `${used} of ${limit} in the last part`,
+  smsSpecial: (characters: string) => `Written as UCS-2, with less in each part, because of ${characters}`,
+  data: "Data for the application",
+  values: "Values",
+  encoding: "Encoding",
+  length: "Length",
+  parts: "Parts",
+};

@@ -1,0 +1,76 @@
+/** Words of the overview and of the first steps. */
+import { countText } from "../../ui/formats.ts";
+export const texts = {
+  title: "Overview",
+  lead: (environment: string) => `What happens in ${environment}`,
+  firstSteps: "Getting started",
+  progress: (done: number, all: number) => `${done} of ${all} done`,
+  done: "Done",
+  hide: "Hide these steps",
+  show: "Show the first steps",
+  byHand: "Or with a command",
+  doIt: { person: "Create Ada", workflow: "Create an example", run: "Trigger it now" },
+  did: { person: "Ada is created", workflow: "The workflow is created", run: "Triggered" },
+  demo: "Ada’s inbox",
+  steps: {
+    key: {
+      title: "Use an API key",
+      text: "Your servers call the API with a key. The first ones were printed when Clarion started; you can create others.",
+      action: "API keys",
+      path: "/api-keys",
+    },
+    person: {
+      title: "Add a person",
+      text: "A subscriber is somebody who gets messages, under the id that your application has for them.",
+      action: "Subscribers",
+      path: "/subscribers",
+    },
+    workflow: {
+      title: "Create a workflow",
+      text: "A workflow says which messages an event causes, and when. The example writes to the inbox.",
+      action: "Workflows",
+      path: "/workflows",
+    },
+    run: {
+      title: "Trigger it",
+      text: "Your application triggers the workflow for a person. Each trigger shows up in Activity, with every decision.",
+      action: "Activity",
+      path: "/activity",
+    },
+    provider: {
+      title: "Connect a provider",
+      text: "The inbox works at once, and the Outbox shows emails and text messages that are not really sent. To send them, connect an account at a provider.",
+      action: "New integration",
+      path: "/integrations/new",
+    },
+  },
+  example: {
+    workflow: "Welcome",
+    step: "Inbox",
+    subject: "Welcome, {{subscriber.firstName}}",
+    body: "{{payload.text}}",
+  },
+  overview: {
+    runs: "Runs of the last 24 hours",
+    estimated: "Estimated from samples",
+    none: "No runs in the last 24 hours",
+    toActivity: "Activity",
+    outcomes: {
+      completed: "Completed",
+      open: "Under way",
+      skipped: "Skipped or canceled",
+      partly: "Partly failed",
+      failed: "Failed",
+    },
+    attention: "What needs attention",
+    fine: "Nothing: no dead letters, no failing integrations, no workflows with problems.",
+    deadLetters: (count: number, isCapped: boolean) => countText(count, "dead letter", "dead letters", isCapped),
+    deadLettersHint: "Messages that were given up. Look at the reasons, then send them again.",
+    failing: (name: string) => `${name} fails`,
+    failingHint: (failures: number, isOpen: boolean) =>
+      `${failures === 1 ? "The last send failed" : `The last ${failures} sends failed`}${isOpen ? "; others are used instead." : "."}`,
+    problems: (name: string) => `${name} has problems`,
+    problemsHint: "Some of its steps cannot run as they are.",
+    moreProblems: (count: number) => countText(count, "more workflow with problems", "more workflows with problems"),
+  },
+};

@@ -1,0 +1,48 @@
+/** Words about kinds of steps, and sentences about what a step does. */
+import type { components } from "../../api/schema.d.ts";
+import { countText } from "../../ui/formats.ts";
+
+type StepKind = components["schemas"]["StepKind"];
+
+export const texts = {
+  about: {
+    in_app: "A message in the inbox of the person",
+    email: "An email with a subject and HTML",
+    sms: "A text message to a phone",
+    chat: "A message in Slack, Discord, Teams and others",
+    push: "A notification on the devices of the person",
+    digest: "Collects events for a while and goes on once with all of them",
+    delay: "Waits, then goes on",
+    throttle: "Lets a number of events through within a time and ends the others",
+    custom: "Values of your application for later steps",
+  } satisfies Record<StepKind, string>,
+  marks: {
+    in_app: "▤",
+    email: "✉",
+    sms: "✆",
+    chat: "❝",
+    push: "◉",
+    digest: "≡",
+    delay: "◷",
+    throttle: "⋔",
+    custom: "◇",
+  } satisfies Record<StepKind, string>,
+
+  sayNothing: "Nothing is written yet",
+  custom: (count: number) => countText(count, "value", "values"),
+  length: (amount: number, unit: string) => `${amount} ${amount === 1 ? unit.replace(/s$/, "") : unit}`,
+  unknownLength: "a time that is not set yet",
+  digest: (length: string) => `Waits ${length}, then sends one message with everything that came`,
+  digestTimed: (cron: string) => `Collects until the next time of ${cron}, then sends one message with everything`,
+  byKey: (key: string) => `, separately for each ${key}`,
+  lookBack: (length: string) => `. The first event within ${length} goes on at once`,
+  delay: (length: string) => `Waits ${length}, then goes on`,
+  delayUntil: (path: string) => `Waits until the moment in ${path}`,
+  delayTimed: (cron: string) => `Waits until the next time of ${cron}`,
+  delayDynamic: (key: string) => `Waits as ${key} says`,
+  throttle: (limit: number, length: string) =>
+    `Lets ${limit} ${limit === 1 ? "event" : "events"} through within ${length}, and ends the others`,
+  throttleDynamic: (limit: number, key: string) =>
+    `Lets ${limit} ${limit === 1 ? "event" : "events"} through within the time in ${key}, and ends the others`,
+  extended: ". An end outside the person's schedule waits for it",
+};
