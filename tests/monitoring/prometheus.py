@@ -20,7 +20,7 @@ RULES = FOLDER / "alerts.yml"
 DASHBOARD = FOLDER / "grafana.json"
 
 CONFIGURATION = """
-global: {{scrape_interval: 500ms, scrape_timeout: 500ms, evaluation_interval: 1s}}
+global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}}
 rule_files: ["{rules}"]
 scrape_configs:
   - job_name: clarion
@@ -77,7 +77,7 @@ class Prometheus(Struct):
 
 @contextmanager
 def prometheus_for(port: int, folder: Path) -> Iterator[Prometheus]:
-    """Scrape a port of this machine twice a second."""
+    """Scrape a port of this machine every second."""
     program, own_port = find_program("prometheus"), free_port()
     file = folder / "prometheus.yml"
     file.write_text(CONFIGURATION.format(rules=RULES, port=port))
