@@ -2,22 +2,25 @@
 
 import os
 import re
-import resource
 import shlex
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import httpx
 import pytest
 
+from tests import preloaded
+from tests.preloaded import PreloadedProcess, Starter
 from tests.servers import empty_database
 
 COMMAND = [sys.executable, "-m", "clarion"]
 FIRST_LINES = 12
+_starter = Starter()
 
 
 def clean_environ(given: dict[str, str]) -> dict[str, str]:
@@ -36,19 +39,22 @@ class Process:
         *,
         log: Path | None = None,
         open_files: tuple[int, int] | None = None,
-        entry: Sequence[str] = ("-m", "clarion"),
+        entry: Sequence[str] = (),
     ) -> None:
         """Start it; `open_files` are the soft and the hard limit that it starts with, `entry` what Python runs."""
+        variables = clean_environ(environ)
         with Path(log or os.devnull).open("w") as errors:
-            self.popen = subprocess.Popen(
-                [sys.executable, *entry, *arguments],
-                env=clean_environ(environ),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                preexec_fn=partial(_limit_open_files, open_files) if open_files else None,  # noqa: PLW1509
-            )
+            if entry:
+                self.popen: subprocess.Popen[str] | PreloadedProcess = subprocess.Popen(
+                    [sys.executable, *entry, *arguments],
+                    env=variables,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    text=True,
+                )
+            else:
+                self.popen = _starter.start(preloaded.Start(arguments, variables, str(Path.cwd()), open_files), errors)
         self.output = self._read_start()
         found = re.search(r"http://[\d.]+:\d+| works on ", self.output)
         if not found:
@@ -99,11 +105,13 @@ class Process:
         return "".join(lines)
 
 
-def _limit_open_files(limits: tuple[int, int]) -> None:
-    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-
-
 Start = Callable[..., Process]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _starter_end() -> Iterator[None]:
+    yield
+    _starter.close()
 
 
 @pytest.fixture
@@ -126,9 +134,17 @@ def run_command() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run a `clarion` command to its end."""
 
     def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *arguments], env=clean_environ(environ), capture_output=True, text=True, timeout=60, check=False
-        )
+        with TemporaryFile("w+") as errors:
+            start = preloaded.Start([*arguments], clean_environ(environ), str(Path.cwd()))
+            process = _starter.start(start, errors)
+            deadline = threading.Timer(60, process.kill)
+            deadline.start()
+            with process.stdout as output:
+                printed = output.read()
+            status = process.wait()
+            deadline.cancel()
+            errors.seek(0)
+            return subprocess.CompletedProcess(arguments, status, printed, errors.read())
 
     return run
 
