@@ -15,6 +15,7 @@ from clarion.engine.lane_locks import try_lock_lanes
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.jobs.lanes import ALL_LANES
+from tests.faults.proxy import Proxy
 from tests.servers import PostgresServer, postgres_server
 
 ENVIRONMENT_ID = EnvironmentId(bytes(range(16)))
@@ -74,6 +75,19 @@ async def test_a_listening_connection_that_is_cut_is_replaced(fresh_postgres_url
         await database.read(lambda db: db.fetch(END_LISTENERS))
 
         await check_listener(other, woken)
+
+
+async def test_listening_begins_when_postgresql_can_be_reached_again(fresh_postgres_url: str) -> None:
+    proxy, woken = Proxy(fresh_postgres_url), asyncio.Event()
+    await proxy.open()
+    async with connect(proxy.url) as database, connect(fresh_postgres_url) as other:
+        await proxy.close()
+        await asyncio.gather(*(database.listen(name, lambda _: None, lambda: None) for name in ("first", "second")))
+        await database.listen_for_work(woken.set)
+        await proxy.open()
+
+        await check_listener(other, woken)
+    await proxy.close()
 
 
 async def test_a_listening_connection_outlives_restarts_of_postgresql(

@@ -34,37 +34,40 @@ class Listener:
         self._url = url
         self._channels: dict[str, list[Channel]] = {}
         self._connection: Any = None
+        self._adding = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
     async def add(self, name: str, channel: Channel) -> None:
-        """Listen to a channel from now on, until closed; raises if PostgreSQL cannot be reached."""
+        """Listen to a channel until closed. Where PostgreSQL cannot be reached, it is tried until it can be."""
         is_new = name not in self._channels
         self._channels.setdefault(name, []).append(channel)
-        try:
+        async with self._adding:
+            try:
+                if self._task is None:
+                    self._connection = await self._connect()
+                elif is_new and self._connection is not None:
+                    await self._connection.add_listener(name, self._receive)
+            except _ERRORS:
+                self._terminate()
             if self._task is None:
-                self._connection = await self._connect()
                 self._task = asyncio.create_task(self._run())
-            elif is_new:
-                await self._connection.add_listener(name, self._receive)
-        except BaseException:
-            self._channels[name].remove(channel)
-            raise
 
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-            # A task that is cancelled before it begins leaves the connection open.
-            self._connection.terminate()
+        # A task that is cancelled before it begins leaves the connection open.
+        self._terminate()
 
     async def _run(self) -> None:
         while True:
             try:
-                await _wait_until_lost(self._connection)
+                if self._connection is not None:
+                    await _wait_until_lost(self._connection)
             finally:
                 # At once: a connection that no longer answers cannot be closed properly.
-                self._connection.terminate()
+                self._terminate()
             log.warning("Listening connection lost")
             self._connection = await self._reconnect()
             log.info("Listening connection replaced")
@@ -82,6 +85,10 @@ class Listener:
             await asyncio.sleep(backoff * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
             backoff = min(2 * backoff, _MAX_BACKOFF_SECONDS)
 
+    def _terminate(self) -> None:
+        if self._connection is not None:
+            self._connection.terminate()
+
     def _receive(self, _connection: Any, _pid: int, name: str, payload: str) -> None:
         for one in self._channels[name]:
             one.on_message(payload)
@@ -89,8 +96,12 @@ class Listener:
     async def _connect(self) -> Any:
         connection = await asyncpg.connect(self._url, timeout=_CHECK_TIMEOUT_SECONDS)
         try:
-            for name in list(self._channels):
-                await connection.add_listener(name, self._receive)
+            heard: set[str] = set()
+            # Others may be added meanwhile.
+            while missing := self._channels.keys() - heard:
+                for name in missing:
+                    await connection.add_listener(name, self._receive)
+                heard |= missing
         except BaseException:
             connection.terminate()
             raise

@@ -293,10 +293,7 @@ class PostgresDatabase:
             await connection.execute(_NOTIFY, channel, payloads)
 
     async def listen(self, channel: str, on_message: Callable[[str], None], on_resumed: Callable[[], None]) -> None:
-        try:
-            await self._listener.add(channel, Channel(on_message, on_resumed))
-        except _UNAVAILABLE as error:
-            raise _make_unavailable(error) from error
+        await self._listener.add(channel, Channel(on_message, on_resumed))
 
     async def update_statistics(self) -> None:
         """Autovacuum runs once a minute, and a new database may grow a thousandfold in that time."""
