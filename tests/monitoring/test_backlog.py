@@ -110,7 +110,7 @@ async def test_counting_stops_at_the_limit_and_the_oldest_is_found_all_the_same(
     assert waiting.is_capped
 
 
-@pytest.mark.parametrize("name", ["QUEUED_TRIGGERS", "SPLITTING_TRIGGERS", "PARTS", "DUE_RUNS", "DUE_SENDS"])
+@pytest.mark.parametrize("name", ["QUEUED_TRIGGERS", "SPLITTING_TRIGGERS", "PARTS", "DUE_SENDS"])
 async def test_what_waits_is_found_by_the_index_of_its_queue(database: Database, name: str) -> None:
     query: Query = getattr(backlog, name)
     bound = {"limit": 10, "now": 10}

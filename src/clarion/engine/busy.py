@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.loose_scan import distinct_environments
+from clarion.db.loose_scan import distinct_environments, due_environments
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId
@@ -27,12 +27,7 @@ LIST_BUSY = sql(f"""
     {distinct_environments("splitting", "triggers WHERE state = 'splitting'")},
     {distinct_environments("canceling", "triggers WHERE state = 'canceling'")},
     {distinct_environments("parted", "trigger_parts WHERE lane >= 0")},
-    {distinct_environments("waiting", "jobs WHERE queue = 1")},
-    due (id) AS (
-        SELECT id FROM waiting WHERE (
-            SELECT due_at FROM jobs WHERE environment_id = waiting.id AND queue = 1 ORDER BY due_at LIMIT 1
-        ) <= :now
-    ),
+    {due_environments("due", "jobs WHERE queue = 1")},
     busy (id) AS (
         SELECT id FROM queued UNION SELECT id FROM splitting UNION SELECT id FROM canceling UNION SELECT id FROM parted
         UNION SELECT id FROM due

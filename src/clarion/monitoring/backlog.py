@@ -10,7 +10,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.loose_scan import distinct_environments, distinct_pairs
+from clarion.db.loose_scan import distinct_environments, distinct_pairs, due_environments
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Row
 from clarion.db.query import Query, sql
@@ -110,8 +110,8 @@ PARTS = sql(f"""
     SELECT {_part_columns("e.id")} FROM waiting AS e CROSS JOIN priorities AS p WHERE e.id IS NOT NULL
 """)
 DUE_RUNS = sql(f"""
-    WITH RECURSIVE {distinct_environments("waiting", "jobs WHERE queue = 1")}
-    SELECT {_run_columns("e.id")} FROM waiting AS e WHERE e.id IS NOT NULL
+    WITH RECURSIVE {due_environments("due", "jobs WHERE queue = 1")}
+    SELECT {_run_columns("e.id")} FROM due AS e
 """)
 DUE_SENDS = sql(f"""
     WITH RECURSIVE {distinct_environments("waiting", "jobs WHERE queue = 2")}, {_PRIORITIES}, {_CHANNELS}

@@ -164,6 +164,13 @@ jobs = Table(
         postgresql_where=text("queue = 1"),
     ),
     Index(
+        "jobs_due",
+        "due_at",
+        "environment_id",
+        sqlite_where=text("queue = 1"),
+        postgresql_where=text("queue = 1"),
+    ),
+    Index(
         "jobs_send",
         "environment_id",
         "type",

@@ -527,6 +527,7 @@ CREATE UNIQUE INDEX integrations_identifier ON integrations (environment_id, ide
 CREATE UNIQUE INDEX integrations_primary ON integrations (environment_id, channel) WHERE is_primary AND deleted_at IS NULL;
 CREATE INDEX jobs_dead ON jobs (environment_id, dead_at, id) WHERE dead_at IS NOT NULL;
 CREATE INDEX jobs_decide ON jobs (environment_id, due_at, id, lane) WHERE queue = 1;
+CREATE INDEX jobs_due ON jobs (due_at, environment_id) WHERE queue = 1;
 CREATE INDEX jobs_send ON jobs (environment_id, type, priority, due_at, id) WHERE queue = 2;
 CREATE UNIQUE INDEX jobs_step ON jobs (environment_id, notification_id, step);
 CREATE INDEX member_links_email ON member_links (email);

@@ -44,13 +44,15 @@ def upgrade() -> None:
     _create_tables_of_integrations()
     op.add_column("notifications", sa.Column("status", sa.SmallInteger(), nullable=True))
     fill_column("notifications", "status", STATUS)
-    _partial_index("notifications_status", ["environment_id", "status", "id"], "status <> 3")
-    _partial_index("notifications_changed", ["environment_id", "updated_at", "id"], "updated_at <> created_at")
+    _partial_index("notifications_status", "notifications", ["environment_id", "status", "id"], "status <> 3")
+    changed = ["environment_id", "updated_at", "id"]
+    _partial_index("notifications_changed", "notifications", changed, "updated_at <> created_at")
+    _partial_index("jobs_due", "jobs", ["due_at", "environment_id"], "queue = 1")
 
 
-def _partial_index(name: str, columns: list[str], where: str) -> None:
+def _partial_index(name: str, table: str, columns: list[str], where: str) -> None:
     condition = sa.text(where)
-    op.create_index(name, "notifications", columns, sqlite_where=condition, postgresql_where=condition)
+    op.create_index(name, table, columns, sqlite_where=condition, postgresql_where=condition)
 
 
 def _create_members() -> None:
