@@ -14,12 +14,11 @@ import httpx
 import pytest
 from msgspec import Struct
 
+from tests.fuzzing import EXAMPLES
 from tests.processes import Process, Start
 
 ROOT = Path(__file__).parents[2]
 COMMAND = Path(sys.executable).parent / "schemathesis"
-EXAMPLES = int(os.environ.get("CLARION_FUZZ_EXAMPLES", "0"))
-"""How often each operation is tried in `make fuzz`; 0: a short run."""
 SHORT_SEQUENCES = 10
 APPLICATION = "fuzzed"
 # A short run tries these sections on SQLite, and all others on PostgreSQL: about half of the operations each.

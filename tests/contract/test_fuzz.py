@@ -17,6 +17,7 @@ from clarion.ids import SubscriberId, find_id
 from clarion.inbox.tokens import SessionTokens
 from clarion.vault import Vault
 from tests.contract.description import DESCRIPTION
+from tests.fuzzing import EXAMPLES
 from tests.support import Api
 
 ENDING = [one for one in OPERATIONS if not one.is_stream]
@@ -80,7 +81,7 @@ async def ada(api: Api) -> SubscriberId:
     return await make_ada(api)
 
 
-@settings(max_examples=15, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES or 5, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 @pytest.mark.parametrize("operation", ENDING, ids=lambda one: f"{one.method} {one.path}")
 async def test_every_response_has_a_documented_status(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.registry import PROVIDERS
+from tests.fuzzing import EXAMPLES
 from tests.providers.contract.table import CASES
 from tests.receipts.signing import Address
 from tests.support import Api
@@ -48,7 +49,7 @@ def bodies(reports: list[bytes]) -> st.SearchStrategy[bytes]:
     return documents | forms | st.binary(max_size=30) | known | known.flatmap(broken)
 
 
-@settings(max_examples=12, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES or 5, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 @pytest.mark.parametrize("case", REPORTING, ids=lambda case: case.id)
 async def test_any_call_is_answered(api: Api, case: Any, data: st.DataObject) -> None:
