@@ -28,7 +28,8 @@ NEIGHBOUR_KEY = "key-of-the-neighbour"
 KEYS = {"CLARION_DEVELOPMENT_API_KEY": TENANT_KEY, "CLARION_PRODUCTION_API_KEY": NEIGHBOUR_KEY}
 MIB = 1024 * 1024
 
-_BLOCKED_CPU_MS = 250
+# Twice what the watchdog allows: on a machine that is shared, the same work takes up to twice the CPU time.
+_BLOCKED_CPU_MS = 500
 _PAUSE_SECONDS = 0.02
 _WORKFLOW = {
     "name": "Greeting",
