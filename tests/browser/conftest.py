@@ -20,7 +20,7 @@ from tests.servers import empty_database
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-TIMEOUT = 15_000
+TIMEOUT = 60_000
 
 # Listens from the start, because violations of a page's policy are reported only as events.
 WATCH_POLICY = """

@@ -26,7 +26,7 @@ async def test_after_a_restart_nothing_is_missed(
     start("serve", *store, CLARION_PORT=port)
     await service.notify("ada", title="Meanwhile")
 
-    await expect(inbox.items).to_have_count(2, timeout=30_000)
+    await expect(inbox.items).to_have_count(2)
     await expect(inbox.badge).to_have_text("2")
     await service.notify("ada", title="Afterwards")
     await expect(inbox.items.first).to_contain_text("Afterwards")

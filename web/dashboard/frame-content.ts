@@ -1,6 +1,6 @@
 /**
- * Take out what a mail would load: looking at it here must not count as opened by the person, nor tell anybody else.
- * The policy of the frame forbids it as well; this shows what stood there.
+ * Take out what a mail would load or run: looking at it here must not count as opened by the person, nor tell anybody
+ * else. The policy of the frame forbids it as well; this shows what stood there.
  */
 export function withoutRequests(shown: Document): void {
   for (const element of shown.querySelectorAll(
@@ -15,6 +15,11 @@ export function withoutRequests(shown: Document): void {
   }
   for (const element of shown.querySelectorAll("[background]")) {
     element.removeAttribute("background");
+  }
+  for (const element of shown.querySelectorAll("*")) {
+    for (const name of element.getAttributeNames().filter((one) => one.startsWith("on"))) {
+      element.removeAttribute(name);
+    }
   }
   for (const style of shown.querySelectorAll("style")) {
     style.textContent = withoutAddresses(style.textContent ?? "");

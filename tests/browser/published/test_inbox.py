@@ -119,6 +119,8 @@ async def choose_view(page: Page, name: str) -> None:
 async def choose_for_all(page: Page, name: str) -> None:
     await page.locator(".nv-moreActions__dropdownTrigger").click()
     await page.locator(".nv-moreActions__dropdownItem", has_text=name).click()
+    # Over a row, it would open tooltips that cover the menu.
+    await page.mouse.move(0, 0)
 
 
 @on_both_databases
