@@ -108,7 +108,9 @@ class Installation:
                     connection.execute("BEGIN IMMEDIATE")
                     people = [client.post("/v2/subscribers", json={"subscriberId": f"held-{n}"}) for n in range(60)]
                     held = asyncio.gather(*people, return_exceptions=True)
-                    for _ in range(10):
+                    # Long enough for requests to be slow.
+                    await asyncio.sleep(3)
+                    for _ in range(8):
                         await asyncio.sleep(0.5)
                         if await is_seen():
                             break
