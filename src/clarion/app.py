@@ -70,6 +70,7 @@ from clarion.inbox.tokens import SessionTokens
 from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.members.authentication import SessionAuthenticator
 from clarion.members.services import share_member_services
+from clarion.messages.inbox.gathered import GatheredReads
 from clarion.metrics.measures import Gauge
 from clarion.monitoring.answers import add_answers
 from clarion.monitoring.environment_state import EnvironmentWatch
@@ -273,6 +274,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
     member_sessions = SessionAuthenticator(database, clock, bus)
     share_member_services(services, database)
     services.shared.put(EnvironmentWatch, EnvironmentWatch(database, clock))
+    services.shared.put(GatheredReads, GatheredReads(database))
     tokens = SessionTokens(vault, clock)
     pages: dict[str, Page] = {
         "/openapi.json": SlowPage(_openapi_page),

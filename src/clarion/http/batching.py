@@ -19,9 +19,10 @@ class Batch(Generic[T]):
     Two items with the same identity are never in one batch, so that the later one sees the result of the earlier.
     """
 
-    def __init__(self, waiting: "deque[Entry[T]]", identity: Callable[[T], Hashable | None]) -> None:
+    def __init__(self, waiting: "deque[Entry[T]]", identity: Callable[[T], Hashable | None], limit: int) -> None:
         self._waiting = waiting
         self._identity = identity
+        self._limit = limit
         self._entries: list[Entry[T]] = []
 
     def take(self) -> Sequence[T]:
@@ -34,7 +35,7 @@ class Batch(Generic[T]):
         postponed: list[Entry[T]] = []
         taken: set[Hashable] = set()
         # Other threads only append, so the entries counted here stay in front.
-        for _ in range(min(len(self._waiting), MAX_BATCH)):
+        for _ in range(min(len(self._waiting), self._limit)):
             entry = self._waiting.popleft()
             identity = self._identity(entry[0])
             if identity is not None and identity in taken:
@@ -49,17 +50,20 @@ class Batch(Generic[T]):
 class Batcher(Generic[T]):
     """Processes items in batches, one after the other; items that arrive meanwhile form the next batch.
 
-    Under load, a batch that is much smaller than the one before waits a moment for more items.
+    Under load, a batch that is much smaller than the one before waits a moment for more items. A batch has up to
+    `limit` items.
     """
 
     def __init__(
         self,
         work: Callable[[Batch[T]], Awaitable[Sequence[Any]]],
         *,
-        identity: Callable[[T], Hashable | None],
+        identity: Callable[[T], Hashable | None] = lambda _: None,
+        limit: int = MAX_BATCH,
     ) -> None:
         self._work = work
         self._identity = identity
+        self._limit = limit
         self._waiting: deque[Entry[T]] = deque()
         self._worker: asyncio.Task[None] | None = None
         self._last_size = 0
@@ -78,7 +82,7 @@ class Batcher(Generic[T]):
                 if len(self._waiting) < self._last_size // 2:
                     # Clients that just got a response are about to send again, and large batches are cheaper.
                     await asyncio.sleep(_FILL_SECONDS)
-                batch = Batch(self._waiting, self._identity)
+                batch = Batch(self._waiting, self._identity, self._limit)
                 outcomes = await self._process(batch)
                 entries = batch.close()
                 self._last_size = len(entries)

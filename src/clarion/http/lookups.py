@@ -24,7 +24,7 @@ class HashLookup(Generic[K, V]):
         self._find_all = find
         self._things = things
         self._pause_seconds = pause_seconds
-        self._batcher: Batcher[K] = Batcher(self._find, identity=lambda _: None)
+        self._batcher: Batcher[K] = Batcher(self._find)
         self._waiting: dict[K, asyncio.Task[V | None]] = {}
         """The hashes that no batch has taken yet; requests with one hash wait together."""
 

@@ -4,15 +4,18 @@ from functools import partial
 
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId
-from clarion.inbox.access import check_session, get_session_subscriber
+from clarion.inbox.access import get_session_subscriber, require_session
 from clarion.inbox.wire import Reply
 from clarion.messages.inbox import actions, state
 from clarion.messages.inbox.filters import InboxFilter
+from clarion.messages.inbox.gathered import GatheredReads, InboxOwner
 from clarion.messages.inbox.views import (
     change_notification,
     count_notifications,
     limit_to_session,
     list_notifications,
+    show_counts,
+    show_page,
     snooze_notification,
 )
 from clarion.messages.inbox.wire import (
@@ -34,19 +37,26 @@ _ONE = "/v1/inbox/notifications/{notificationId}"
 @operation("GET", "/v1/inbox/notifications", session=True, query=InboxQuery, transaction=Transaction.NONE)
 async def list_inbox_notifications(call: DetachedCall, query: InboxQuery) -> InboxPageOut:
     """List the notifications of the inbox, newest first."""
-    return await list_notifications(call, get_session_subscriber, query)
+    wanted = limit_to_session(call.caller, query.read_filter())
+    reads = call.services.shared.get(GatheredReads)
+    if not (query.is_first_page and reads.can_gather(wanted)):
+        return await list_notifications(call, get_session_subscriber, query)
+    opened = await reads.open(_owner(call), wanted, query.limit)
+    found = require_session(call.caller.get_session(), opened)
+    return show_page(found.page, found.workflows, found.to, query)
 
 
 @operation("GET", "/v1/inbox/notifications/count", session=True, query=CountQuery, transaction=Transaction.NONE)
 async def count_inbox_notifications(call: DetachedCall, query: CountQuery) -> Reply[list[FilterCountOut]]:
     """Count the notifications that fit each of several filters, up to 100 each."""
-
-    async def find_id(attached: Call) -> SubscriberId:
-        return attached.session.subscriber_id
-
-    found = await count_notifications(call, find_id, query)
-    check_session(call.caller.get_session(), None if found is None else found.session_epoch)
-    return Reply(data=[] if found is None else found.counts)
+    sent = query.read_filters()
+    filters = tuple(limit_to_session(call.caller, wanted) for wanted, _ in sent)
+    reads = call.services.shared.get(GatheredReads)
+    if reads.can_gather(*filters):
+        counted = await reads.count(_owner(call), filters)
+    else:
+        counted = await count_notifications(call, _find_id, filters)
+    return Reply(data=show_counts(require_session(call.caller.get_session(), counted), sent))
 
 
 @operation("PATCH", f"{_ONE}/read", session=True)
@@ -134,6 +144,14 @@ async def archive_read_inbox_notifications(call: Call, body: ManyIn) -> None:
 async def delete_inbox_notifications(call: Call, body: ManyIn) -> None:
     """Delete all notifications, or those that fit the filters; archived and snoozed ones are included."""
     await actions.delete_all(call, await get_session_subscriber(call), _wanted(call, body))
+
+
+def _owner(call: DetachedCall) -> InboxOwner:
+    return InboxOwner(call.environment_id, call.caller.get_session().subscriber_id)
+
+
+async def _find_id(call: Call) -> SubscriberId:
+    return call.session.subscriber_id
 
 
 def _wanted(call: Call, body: ManyIn) -> InboxFilter:

@@ -11,6 +11,7 @@ from clarion.messages.inbox.views import (
     change_notification,
     count_notifications,
     list_notifications,
+    show_counts,
     snooze_notification,
 )
 from clarion.messages.inbox.wire import (
@@ -50,10 +51,11 @@ async def count_subscriber_notifications(
     async def find_id(attached: Call) -> SubscriberId:
         return (await _find_person(attached, subscriber_key)).id
 
-    found = await count_notifications(call, find_id, query)
+    sent = query.read_filters()
+    found = await count_notifications(call, find_id, [wanted for wanted, _ in sent])
     if found is None:
         raise NotFound("Subscriber", subscriber_key)
-    return found.counts
+    return show_counts(found, sent)
 
 
 @operation("PATCH", f"{_ONE}/read", scope=_WRITE)

@@ -38,8 +38,9 @@ COLUMNS = f"""
     ) AS transaction_key, {_STORED}
 """
 """In the order of the fields of InboxMessage."""
+COLUMN_COUNT = 20
 _PAGE_COLUMNS = f"{COLUMNS}, {CONFIGURATION_VERSION} AS configuration_version"
-_OF_PERSON = "t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id"
+OF_PERSON = "t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id"
 _AFTER = """
     t.position < COALESCE((
         SELECT p.position FROM messages AS p
@@ -54,14 +55,17 @@ class InboxPage(Struct, frozen=True):
     messages: Sequence[InboxMessage]
     has_more: bool
     configuration_version: int
-    """Of the environment when the messages were read; 0 if there are none."""
+    """Of the environment when the messages were read; it may be 0 if there are none."""
 
 
 class Conditions(Struct, frozen=True, kw_only=True):
-    """A filter as SQL: the parts are disjoint, and an index has each of them in order."""
+    """A filter as SQL: the parts are disjoint, and an index has each of them in order for one person."""
 
     where: str
+    """Whose messages they are is not in it: add OF_PERSON."""
     parts: Sequence[str]
+    order: str
+    """The order of the index; asking for it keeps PostgreSQL from reading the whole table to find a few rows."""
     parameters: dict[str, Any]
 
 
@@ -76,9 +80,8 @@ async def list_inbox(
 ) -> InboxPage:
     """Return one page, newest first. A page of very large messages has fewer than were asked for."""
     conditions = await build_conditions(db, subscriber.environment_id, wanted, is_ordered=True)
-    query = page_query(db.dialect, conditions, has_after=after is not None)
     rows = await db.fetch_values(
-        query,
+        page_query(db.dialect, conditions, has_after=after is not None),
         environment_id=subscriber.environment_id,
         subscriber_id=subscriber.id,
         **conditions.parameters,
@@ -87,8 +90,13 @@ async def list_inbox(
         reach=offset + limit + 1,
         **({} if after is None else {"after": after}),
     )
+    return make_page(rows, limit, configuration_version=rows[0][-1] if rows else 0)
+
+
+def make_page(rows: Sequence[Sequence[Any]], limit: int, *, configuration_version: int) -> InboxPage:
+    """The page of rows that begin with COLUMNS; one more than the limit says that there are more."""
     found = _cut_large([inbox_message_of(row) for row in rows[:limit]])
-    return InboxPage(found, has_more=len(rows) > len(found), configuration_version=rows[0][-1] if rows else 0)
+    return InboxPage(found, has_more=len(rows) > len(found), configuration_version=configuration_version)
 
 
 class FilterCounts(Struct, frozen=True):
@@ -104,24 +112,26 @@ async def count_inbox_filters(
 ) -> FilterCounts | None:
     """Count the messages that fit each filter, in one statement; None if the person does not exist."""
     parameters: dict[str, Any] = {}
-    columns = ["(SELECT e.session_epoch FROM environments AS e WHERE e.id = s.environment_id) AS session_epoch"]
+    counts = []
     for number, one in enumerate(wanted):
         conditions = await build_conditions(db, environment_id, one, prefix=f"f{number}_")
         parameters |= conditions.parameters
-        columns.append(f"{_count_parts(conditions)} AS n{number}")
-    row = await db.fetch_one(
+        counts.append(count_text(conditions, OF_PERSON))
+    rows = await db.fetch_values(
         sql(f"""
-            SELECT {", ".join(columns)} FROM subscribers AS s
-            WHERE s.environment_id = :environment_id AND s.id = :subscriber_id
+            SELECT (SELECT e.session_epoch FROM environments AS e WHERE e.id = s.environment_id), {", ".join(counts)}
+            FROM subscribers AS s WHERE s.environment_id = :environment_id AND s.id = :subscriber_id
         """),
         environment_id=environment_id,
         subscriber_id=subscriber_id,
         **parameters,
     )
-    if row is None:
-        return None
-    counts = [min(MAX_INBOX_COUNT, row[f"n{number}"]) for number in range(len(wanted))]
-    return FilterCounts(counts, row["session_epoch"])
+    return filter_counts_of(rows[0]) if rows else None
+
+
+def filter_counts_of(values: Sequence[Any]) -> FilterCounts:
+    """The counts of a row: the session epoch, then the number of each filter."""
+    return FilterCounts([min(MAX_INBOX_COUNT, one) for one in values[1:]], values[0])
 
 
 async def build_conditions(
@@ -148,19 +158,26 @@ async def build_conditions(
         parameters |= {"lte": wanted.created_lte, "last": last_id(Millis(wanted.created_lte + _SLACK))}
         terms.append(f"t.created_at <= :{prefix}lte AND t.position <= :{prefix}last")
     return Conditions(
-        where=" AND ".join([_OF_PERSON, *terms]),
+        where=" AND ".join(terms),
         parts=parts,
+        order="t.severity, t.seen, t.position" if terms[0] == IS_UNREAD else "t.position",
         parameters={f"{prefix}{name}": value for name, value in parameters.items()},
     )
 
 
 def page_query(dialect: Dialect, conditions: Conditions, *, has_after: bool) -> Query:
-    where = f"{conditions.where} AND {_AFTER}" if has_after else conditions.where
+    of_person = f"{OF_PERSON} AND {_AFTER}" if has_after else OF_PERSON
+    return sql(page_text(dialect, conditions, of_person, _PAGE_COLUMNS))
+
+
+def page_text(dialect: Dialect, conditions: Conditions, of_person: str, columns: str) -> str:
+    """SQL: the columns of a page of messages `t`, newest first; `of_person` says whose they are."""
+    where = f"{of_person} AND {conditions.where}"
     if len(conditions.parts) == 1:
-        return sql(f"""
-            SELECT {_PAGE_COLUMNS} FROM messages AS t WHERE {where} AND {conditions.parts[0]}
+        return f"""
+            SELECT {columns} FROM messages AS t WHERE {where} AND {conditions.parts[0]}
             ORDER BY t.position DESC LIMIT :page_limit OFFSET :skipped
-        """)
+        """
     selects = [
         f"SELECT {_IDS}, {_STORED}, t.trigger_id, t.position FROM messages AS t WHERE {where} AND {one}"
         for one in conditions.parts
@@ -168,11 +185,23 @@ def page_query(dialect: Dialect, conditions: Conditions, *, has_after: bool) -> 
     if dialect is Dialect.POSTGRES:
         # SQLite merges parts that an index returns in order; PostgreSQL does so only for sorted subqueries.
         selects = [f"({one} ORDER BY position DESC LIMIT :reach)" for one in selects]
-    return sql(f"""
-        SELECT {_PAGE_COLUMNS} FROM (
+    return f"""
+        SELECT {columns} FROM (
             {" UNION ALL ".join(selects)} ORDER BY position DESC LIMIT :page_limit OFFSET :skipped
         ) AS t ORDER BY t.position DESC
-    """)
+    """
+
+
+def count_text(conditions: Conditions, of_person: str) -> str:
+    """SQL: how many messages there are, up to one more than is shown; `of_person` says whose they are."""
+    rows = [
+        f"""
+            SELECT 1 FROM messages AS t WHERE {of_person} AND {conditions.where} AND {one}
+            ORDER BY {conditions.order} LIMIT {_REACH}
+        """
+        for one in conditions.parts
+    ]
+    return " + ".join(f"(SELECT count(*) FROM ({one}) AS m)" for one in rows)
 
 
 def inbox_message_of(values: Sequence[Any]) -> InboxMessage:
@@ -212,14 +241,6 @@ def _split_unread(wanted: InboxFilter, *, is_ordered: bool) -> list[str]:
     if not is_ordered:
         return severities
     return [f"{one} AND t.seen = {seen}" for one in severities for seen in ("FALSE", "TRUE")]
-
-
-def _count_parts(conditions: Conditions) -> str:
-    counts = [
-        f"(SELECT count(*) FROM (SELECT 1 FROM messages AS t WHERE {conditions.where} AND {one} LIMIT {_REACH}) AS m)"
-        for one in conditions.parts
-    ]
-    return " + ".join(counts)
 
 
 async def _list_tagged(db: Connection, environment_id: EnvironmentId, groups: TagGroups) -> list[WorkflowId]:

@@ -10,7 +10,7 @@ from clarion.errors import NotFound
 from clarion.ids import MessageId, id_text
 from clarion.jsontext import json_text
 from clarion.messages.inbox.filters import InboxFilter
-from clarion.messages.inbox.listing import COLUMNS, build_conditions, inbox_message_of
+from clarion.messages.inbox.listing import COLUMNS, OF_PERSON, build_conditions, inbox_message_of
 from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 
@@ -125,7 +125,7 @@ async def _run_for_all(
 ) -> list[MessageId]:
     """Run a statement on all messages that fit, and return the ids that it returns."""
     conditions = await build_conditions(db, subscriber.environment_id, wanted)
-    where = f"{conditions.where} AND ({' OR '.join(conditions.parts)})"
+    where = f"{OF_PERSON} AND {conditions.where} AND ({' OR '.join(conditions.parts)})"
     rows = await db.fetch(
         sql(statement.format(where=where)),
         environment_id=subscriber.environment_id,

@@ -3,27 +3,26 @@
 Filters that no index supports read on a snapshot outside the event loop.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from clarion.db.port import Connection
 from clarion.http.caller import Caller
 from clarion.http.operation import Call, DetachedCall
-from clarion.ids import MessageId, SubscriberId
+from clarion.ids import MessageId, SubscriberId, WorkflowId
 from clarion.messages.inbox.actions import Change, change_message
 from clarion.messages.inbox.filters import InboxFilter
-from clarion.messages.inbox.listing import FilterCounts, count_inbox_filters, list_inbox
+from clarion.messages.inbox.listing import FilterCounts, InboxPage, count_inbox_filters, list_inbox
 from clarion.messages.inbox.recipient import RecipientOut
 from clarion.messages.inbox.state import snooze
 from clarion.messages.inbox.wire import (
-    CountQuery,
     FilterCountOut,
     InboxNotificationOut,
     InboxPageOut,
     InboxQuery,
+    SentFilters,
     SnoozeIn,
     find_message_id,
 )
@@ -36,12 +35,6 @@ FindPerson = Callable[[Call], Awaitable[Subscriber]]
 FindPersonId = Callable[[Call], Awaitable[SubscriberId]]
 
 
-class SentCounts(NamedTuple):
-    counts: list[FilterCountOut]
-    session_epoch: int
-    """Of the environment, when they were counted."""
-
-
 async def list_notifications(call: DetachedCall, find_person: FindPerson, query: InboxQuery) -> InboxPageOut:
     """One page of the inbox of the person that `find_person` returns."""
     wanted = limit_to_session(call.caller, query.read_filter())
@@ -51,29 +44,34 @@ async def list_notifications(call: DetachedCall, find_person: FindPerson, query:
         person = await find_person(attached)
         after = find_message_id(query.after)
         page = await list_inbox(db, person, wanted, limit=query.limit, after=after, offset=query.offset)
-        to = RecipientOut.of(person)
         ids = [one.workflow_id for one in page.messages]
         workflows = await list_summaries(db, person.environment_id, ids, page.configuration_version)
-        shown = [InboxNotificationOut.of(one, workflows[one.workflow_id], to) for one in page.messages]
-        return InboxPageOut(data=shown, has_more=page.has_more, filter=query.echo())
+        return show_page(page, workflows, RecipientOut.of(person), query)
 
     return await (call.database.read(work) if wanted.is_light else call.database.scan(work))
 
 
-async def count_notifications(call: DetachedCall, find_person: FindPersonId, query: CountQuery) -> SentCounts | None:
-    """The counts of the inbox of the person that `find_person` returns; None if they do not exist."""
-    sent = query.read_filters()
-    filters = [limit_to_session(call.caller, wanted) for wanted, _ in sent]
+def show_page(
+    page: InboxPage, workflows: Mapping[WorkflowId, WorkflowSummary], to: RecipientOut, query: InboxQuery
+) -> InboxPageOut:
+    shown = [InboxNotificationOut.of(one, workflows[one.workflow_id], to) for one in page.messages]
+    return InboxPageOut(data=shown, has_more=page.has_more, filter=query.echo())
+
+
+async def count_notifications(
+    call: DetachedCall, find_person: FindPersonId, filters: Sequence[InboxFilter]
+) -> FilterCounts | None:
+    """Count what fits each filter in the inbox of the person that `find_person` returns; None if they do not exist."""
 
     async def work(db: Connection) -> FilterCounts | None:
         return await count_inbox_filters(db, call.environment_id, await find_person(_attach(call, db)), filters)
 
     is_light = all(one.is_light for one in filters)
-    found = await (call.database.read(work) if is_light else call.database.scan(work))
-    if found is None:
-        return None
-    shown = [FilterCountOut(count=count, filter=one) for count, (_, one) in zip(found.counts, sent, strict=True)]
-    return SentCounts(shown, found.session_epoch)
+    return await (call.database.read(work) if is_light else call.database.scan(work))
+
+
+def show_counts(found: FilterCounts, sent: SentFilters) -> list[FilterCountOut]:
+    return [FilterCountOut(count=count, filter=one) for count, (_, one) in zip(found.counts, sent, strict=True)]
 
 
 def limit_to_session(caller: Caller, wanted: InboxFilter) -> InboxFilter:

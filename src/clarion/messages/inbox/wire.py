@@ -84,6 +84,10 @@ class InboxQuery(Wire):
             context_keys=self.context_keys or None,
         )
 
+    @property
+    def is_first_page(self) -> bool:
+        return self.after is None and self.offset == 0
+
     def echo(self) -> dict[str, Any]:
         """The filters that were sent, and only those."""
         found: dict[str, Any] = {

@@ -1,0 +1,160 @@
+"""What open inboxes ask for again and again: counts and the first page, of many people in one statement of PostgreSQL.
+
+A statement costs the server and this process several times as much as the few rows that one inbox wants. So requests
+that arrive while a statement runs are answered together by the next one.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Hashable, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from clarion.cache import BoundedCache
+from clarion.db.port import Connection, Database, Dialect
+from clarion.db.query import sql
+from clarion.http.batching import Batch, Batcher
+from clarion.ids import EnvironmentId, SubscriberId, WorkflowId
+from clarion.messages.inbox.filters import InboxFilter
+from clarion.messages.inbox.listing import (
+    COLUMN_COUNT,
+    COLUMNS,
+    FilterCounts,
+    InboxPage,
+    build_conditions,
+    count_text,
+    filter_counts_of,
+    make_page,
+    page_text,
+)
+from clarion.messages.inbox.recipient import RECIPIENT_JSON, RecipientOut, recipient_of
+from clarion.workflows.summary import WorkflowSummary, list_summaries
+
+_MAX_GATHERED_PAGES = 16
+"""How many pages a statement reads; all of them are in memory at once."""
+_KINDS = 200
+"""How many different requests are gathered at once: more than the inboxes of a few products make."""
+
+_OF_PERSON = "t.environment_id = s.environment_id AND t.subscriber_id = s.id"
+# In subqueries, because PostgreSQL would make a new plan for each length of an array that it sees.
+_PEOPLE = """
+    FROM unnest((SELECT :environment_ids::uuid[]), (SELECT :subscriber_ids::uuid[]))
+        WITH ORDINALITY AS given (environment_id, id, number)
+    JOIN subscribers AS s ON s.environment_id = given.environment_id AND s.id = given.id
+    JOIN environments AS e ON e.id = s.environment_id
+"""
+# Only on their first row, because the data of a person may be large.
+_RECIPIENT = f"CASE WHEN COALESCE(m.place, 1) = 1 THEN {RECIPIENT_JSON} END"
+# Where a row of a page has these, after the columns of its message and its position.
+_PLACE, _NUMBER = COLUMN_COUNT + 1, COLUMN_COUNT + 2
+
+
+class InboxOwner(NamedTuple):
+    """Whose inbox it is."""
+
+    environment_id: EnvironmentId
+    subscriber_id: SubscriberId
+
+
+T = TypeVar("T")
+ReadPeople: TypeAlias = Callable[[Connection, Sequence[InboxOwner]], Coroutine[Any, Any, dict[int, T]]]
+"""Returns what was read by the number of the person, from 1; those who do not exist are left out."""
+
+
+class OpenedInbox(Struct, frozen=True, kw_only=True):
+    """The first page of an inbox, with everything that is shown with it."""
+
+    page: InboxPage
+    to: RecipientOut
+    workflows: dict[WorkflowId, WorkflowSummary]
+    session_epoch: int
+    """Of the environment, when the page was read."""
+
+
+class GatheredReads:
+    """Reads counts and first pages, on PostgreSQL for many people at once."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._batchers: BoundedCache[Hashable, Batcher[InboxOwner]] = BoundedCache(limit=_KINDS)
+
+    def can_gather(self, *filters: InboxFilter) -> bool:
+        """Whether these filters are the same SQL for everyone. SQLite has nothing to gain: a statement costs little."""
+        return self._database.dialect is Dialect.POSTGRES and all(one.is_light for one in filters)
+
+    async def count(self, owner: InboxOwner, filters: tuple[InboxFilter, ...]) -> FilterCounts | None:
+        """Count the messages that fit each filter; None if the person does not exist."""
+        batcher = self._batchers.get(filters)
+        if batcher is None:
+            batcher = Batcher(partial(self._read, partial(count_of_people, filters=filters)))
+            self._batchers.put(filters, batcher)
+        found: FilterCounts | None = await batcher.submit(owner)
+        return found
+
+    async def open(self, owner: InboxOwner, wanted: InboxFilter, limit: int) -> OpenedInbox | None:
+        """Read the first page; None if the person does not exist."""
+        batcher = self._batchers.get((wanted, limit))
+        if batcher is None:
+            read = partial(first_pages_of_people, wanted=wanted, limit=limit)
+            batcher = Batcher(partial(self._read, read), limit=_MAX_GATHERED_PAGES)
+            self._batchers.put((wanted, limit), batcher)
+        found: OpenedInbox | None = await batcher.submit(owner)
+        return found
+
+    async def _read(self, read: ReadPeople[T], batch: Batch[InboxOwner]) -> list[T | None]:
+        # The batch is closed when there is a connection, so it includes what arrived while waiting for one.
+        found = await self._database.read(lambda db: read(db, batch.take()))
+        return [found.get(number) for number in range(1, len(batch.take()) + 1)]
+
+
+async def count_of_people(
+    db: Connection, people: Sequence[InboxOwner], *, filters: Sequence[InboxFilter]
+) -> dict[int, FilterCounts]:
+    """Count the messages of each person that fit each of these light filters."""
+    counts = [count_text(await build_conditions(db, people[0].environment_id, one), _OF_PERSON) for one in filters]
+    query = sql(f"SELECT given.number, e.session_epoch, {', '.join(counts)} {_PEOPLE}")
+    rows = await db.fetch_values(query, **_arrays(people))
+    return {row[0]: filter_counts_of(row[1:]) for row in rows}
+
+
+async def first_pages_of_people(
+    db: Connection, people: Sequence[InboxOwner], *, wanted: InboxFilter, limit: int
+) -> dict[int, OpenedInbox]:
+    """Read the first page of each person's messages that fit this light filter."""
+    conditions = await build_conditions(db, people[0].environment_id, wanted, is_ordered=True)
+    query = sql(f"""
+        SELECT m.*, given.number, e.session_epoch, e.configuration_version, {_RECIPIENT} {_PEOPLE}
+        LEFT JOIN LATERAL (
+            SELECT p.*, row_number() OVER (ORDER BY p.position DESC) AS place
+            FROM ({page_text(db.dialect, conditions, _OF_PERSON, f"{COLUMNS}, t.position")}) AS p
+        ) AS m ON TRUE
+    """)
+    rows = await db.fetch_values(query, **_arrays(people), page_limit=limit + 1, skipped=0, reach=limit + 1)
+    rows_of: defaultdict[int, list[Sequence[Any]]] = defaultdict(list)
+    for row in rows:
+        rows_of[row[_NUMBER]].append(row)
+    return {
+        number: await _opened_inbox_of(db, people[number - 1], of_person, limit)
+        for number, of_person in rows_of.items()
+    }
+
+
+async def _opened_inbox_of(db: Connection, owner: InboxOwner, rows: Sequence[Sequence[Any]], limit: int) -> OpenedInbox:
+    newest_first = sorted(rows, key=itemgetter(_PLACE))
+    session_epoch, version, recipient = newest_first[0][_NUMBER + 1 :]
+    is_empty = newest_first[0][_PLACE] is None
+    page = make_page([] if is_empty else newest_first, limit, configuration_version=version)
+    workflow_ids = [one.workflow_id for one in page.messages]
+    return OpenedInbox(
+        page=page,
+        to=recipient_of(recipient),
+        workflows=await list_summaries(db, owner.environment_id, workflow_ids, version),
+        session_epoch=session_epoch,
+    )
+
+
+def _arrays(people: Sequence[InboxOwner]) -> dict[str, Any]:
+    environment_ids, subscriber_ids = zip(*people, strict=True)
+    return {"environment_ids": environment_ids, "subscriber_ids": subscriber_ids}
