@@ -19,8 +19,8 @@ from bench.writers import open_writer
 NAME = "mailbox"
 MESSAGES = {"few": 100, "many": 100_000}
 
-_ROUNDS = 3
-_COUNT = 2000
+_ROUNDS = 9
+_COUNT = 1000
 _CONNECTIONS = 16
 _BATCH = 5000
 _UNREAD_EVERY = 10

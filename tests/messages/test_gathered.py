@@ -8,12 +8,11 @@ import pytest
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database, Dialect
-from clarion.db.query import Query
 from clarion.errors import StoreUnavailable
 from clarion.ids import SubscriberId, new_id
 from clarion.messages.inbox import gathered
 from clarion.messages.inbox.filters import InboxFilter
-from clarion.messages.inbox.gathered import GatheredReads, InboxOwner, OpenedInbox
+from clarion.messages.inbox.gathered import GatheredReads, InboxOwner, OpenedInbox, count_query, first_page_query
 from clarion.messages.inbox.listing import FilterCounts, count_inbox_filters, list_inbox
 from clarion.messages.inbox.recipient import RecipientOut
 from clarion.subscribers.model import Subscriber
@@ -172,19 +171,11 @@ async def test_only_light_filters_on_postgresql_are_gathered(database: Database)
 @of_postgres
 async def test_gathered_reads_walk_the_indexes_of_one_person(database: Database, site: Site) -> None:
     ada = owner_of(await make_subscriber(database, site.development))
-    asked: list[tuple[Query, dict[str, object]]] = []
+    people = {"environment_ids": [ada.environment_id], "subscriber_ids": [ada.subscriber_id]}
+    page_of_ten = first_page_query(InboxFilter(archived=False, snoozed=False))
 
-    class Recording:
-        dialect = database.dialect
-
-        async def fetch_values(self, query: Query, **parameters: object) -> list[object]:
-            asked.append((query, parameters))
-            return []
-
-    unread = InboxFilter(read=False, snoozed=False)
-    await gathered.count_of_people(Recording(), [ada], filters=[unread])  # type: ignore[arg-type]
-    await gathered.first_pages_of_people(Recording(), [ada], wanted=InboxFilter(archived=False), limit=10)  # type: ignore[arg-type]
-    counts, page = [await explain(database, query, **parameters) for query, parameters in asked]
+    counts = await explain(database, count_query((InboxFilter(read=False, snoozed=False),)), **people)
+    page = await explain(database, page_of_ten, **people, page_limit=11, skipped=0, reach=11)
 
     assert len(re.findall("Scan using messages_unread", counts)) == len(Severity), counts
     assert len(re.findall("Scan Backward using messages_subscriber", page)) == 1, page

@@ -5,12 +5,12 @@ import re
 import pytest
 
 from clarion.db.listing import select_ids
-from clarion.db.port import Connection, Database
+from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.messages.feed import filter_feed
 from clarion.messages.filters import filter_messages
 from clarion.messages.inbox.filters import InboxFilter
-from clarion.messages.inbox.listing import Conditions, build_conditions, page_query
+from clarion.messages.inbox.listing import page_query
 from clarion.messages.wire import MessageQuery
 from clarion.vocabulary import Channel, Severity
 from tests.plans import explain
@@ -31,14 +31,9 @@ from tests.support import Site
 )
 async def test_views_of_the_inbox(database: Database, site: Site, wanted: InboxFilter, index: str, walks: int) -> None:
     ada = await make_subscriber(database, site.development)
-
-    async def build(db: Connection) -> Conditions:
-        return await build_conditions(db, site.development.id, wanted, is_ordered=True)
-
-    conditions = await database.read(build)
     plan = await explain(
         database,
-        page_query(database.dialect, conditions, has_after=True),
+        page_query(database.dialect, wanted, has_after=True),
         environment_id=site.development.id,
         subscriber_id=ada.id,
         after=ada.id,

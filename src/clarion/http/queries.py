@@ -53,7 +53,9 @@ def make_query_reader(shape: type[T]) -> Callable[[bytes], T]:
                 problems.setdefault(path.partition(".")[0], []).append(problem)
             raise Invalid(problems) from None
 
-    return read
+    # Every inbox and every page of the dashboard sends the same few.
+    read_cached = functools.lru_cache(maxsize=32)(read)
+    return lambda raw: (read_cached if len(raw) <= _MAX_CACHED_BYTES else read)(raw)
 
 
 def list_optional_values(shape: type[Wire]) -> frozenset[str]:

@@ -6,7 +6,7 @@ that arrive while a statement runs are answered together by the next one.
 
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Hashable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -14,20 +14,19 @@ from msgspec import Struct
 
 from clarion.cache import BoundedCache
 from clarion.db.port import Connection, Database, Dialect
-from clarion.db.query import sql
+from clarion.db.query import Query, sql
 from clarion.http.batching import Batch, Batcher
 from clarion.ids import EnvironmentId, SubscriberId, WorkflowId
+from clarion.messages.inbox.conditions import count_text, describe_filter, page_text
 from clarion.messages.inbox.filters import InboxFilter
 from clarion.messages.inbox.listing import (
     COLUMN_COUNT,
     COLUMNS,
+    STORED_COLUMNS,
     FilterCounts,
     InboxPage,
-    build_conditions,
-    count_text,
     filter_counts_of,
     make_page,
-    page_text,
 )
 from clarion.messages.inbox.recipient import RECIPIENT_JSON, RecipientOut, recipient_of
 from clarion.workflows.summary import WorkflowSummary, list_summaries
@@ -110,12 +109,10 @@ class GatheredReads:
 
 
 async def count_of_people(
-    db: Connection, people: Sequence[InboxOwner], *, filters: Sequence[InboxFilter]
+    db: Connection, people: Sequence[InboxOwner], *, filters: tuple[InboxFilter, ...]
 ) -> dict[int, FilterCounts]:
     """Count the messages of each person that fit each of these light filters."""
-    counts = [count_text(await build_conditions(db, people[0].environment_id, one), _OF_PERSON) for one in filters]
-    query = sql(f"SELECT given.number, e.session_epoch, {', '.join(counts)} {_PEOPLE}")
-    rows = await db.fetch_values(query, **_arrays(people))
+    rows = await db.fetch_values(count_query(filters), **_arrays(people))
     return {row[0]: filter_counts_of(row[1:]) for row in rows}
 
 
@@ -123,15 +120,8 @@ async def first_pages_of_people(
     db: Connection, people: Sequence[InboxOwner], *, wanted: InboxFilter, limit: int
 ) -> dict[int, OpenedInbox]:
     """Read the first page of each person's messages that fit this light filter."""
-    conditions = await build_conditions(db, people[0].environment_id, wanted, is_ordered=True)
-    query = sql(f"""
-        SELECT m.*, given.number, e.session_epoch, e.configuration_version, {_RECIPIENT} {_PEOPLE}
-        LEFT JOIN LATERAL (
-            SELECT p.*, row_number() OVER (ORDER BY p.position DESC) AS place
-            FROM ({page_text(db.dialect, conditions, _OF_PERSON, f"{COLUMNS}, t.position")}) AS p
-        ) AS m ON TRUE
-    """)
-    rows = await db.fetch_values(query, **_arrays(people), page_limit=limit + 1, skipped=0, reach=limit + 1)
+    limits = {"page_limit": limit + 1, "skipped": 0, "reach": limit + 1}
+    rows = await db.fetch_values(first_page_query(wanted), **_arrays(people), **limits)
     rows_of: defaultdict[int, list[Sequence[Any]]] = defaultdict(list)
     for row in rows:
         rows_of[row[_NUMBER]].append(row)
@@ -139,6 +129,24 @@ async def first_pages_of_people(
         number: await _opened_inbox_of(db, people[number - 1], of_person, limit)
         for number, of_person in rows_of.items()
     }
+
+
+@lru_cache(maxsize=_KINDS)
+def count_query(filters: tuple[InboxFilter, ...]) -> Query:
+    counts = [count_text(describe_filter(one), _OF_PERSON) for one in filters]
+    return sql(f"SELECT given.number, e.session_epoch, {', '.join(counts)} {_PEOPLE}")
+
+
+@lru_cache(maxsize=_KINDS)
+def first_page_query(wanted: InboxFilter) -> Query:
+    conditions, columns = describe_filter(wanted, is_ordered=True), f"{COLUMNS}, t.position"
+    return sql(f"""
+        SELECT m.*, given.number, e.session_epoch, e.configuration_version, {_RECIPIENT} {_PEOPLE}
+        LEFT JOIN LATERAL (
+            SELECT p.*, row_number() OVER (ORDER BY p.position DESC) AS place
+            FROM ({page_text(Dialect.POSTGRES, conditions, _OF_PERSON, columns, STORED_COLUMNS)}) AS p
+        ) AS m ON TRUE
+    """)
 
 
 async def _opened_inbox_of(db: Connection, owner: InboxOwner, rows: Sequence[Sequence[Any]], limit: int) -> OpenedInbox:

@@ -9,8 +9,9 @@ from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.ids import MessageId, id_text
 from clarion.jsontext import json_text
+from clarion.messages.inbox.conditions import OF_PERSON, describe_filter, load_parameters
 from clarion.messages.inbox.filters import InboxFilter
-from clarion.messages.inbox.listing import COLUMNS, OF_PERSON, build_conditions, inbox_message_of
+from clarion.messages.inbox.listing import COLUMNS, inbox_message_of
 from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 
@@ -124,13 +125,13 @@ async def _run_for_all(
     db: Connection, subscriber: Subscriber, wanted: InboxFilter, statement: str, **parameters: Any
 ) -> list[MessageId]:
     """Run a statement on all messages that fit, and return the ids that it returns."""
-    conditions = await build_conditions(db, subscriber.environment_id, wanted)
+    conditions = describe_filter(wanted)
     where = f"{OF_PERSON} AND {conditions.where} AND ({' OR '.join(conditions.parts)})"
     rows = await db.fetch(
         sql(statement.format(where=where)),
         environment_id=subscriber.environment_id,
         subscriber_id=subscriber.id,
-        **conditions.parameters,
+        **await load_parameters(db, subscriber.environment_id, wanted),
         **parameters,
     )
     return [MessageId(row["id"]) for row in rows]

@@ -1,0 +1,156 @@
+"""Filters of an inbox as SQL: which rows of `messages AS t` fit, and in which order an index has them."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Dialect
+from clarion.db.query import sql
+from clarion.ids import EnvironmentId, WorkflowId, first_id, last_id
+from clarion.jsontext import json_text, json_value
+from clarion.messages.inbox.counts import MAX_INBOX_COUNT
+from clarion.messages.inbox.filters import InboxFilter, TagGroups
+from clarion.vocabulary import Severity
+
+# A message's position is made when it is created, but may be ahead of the clock by up to a second.
+_SLACK = 1_000
+_REACH = MAX_INBOX_COUNT + 1
+
+IS_UNREAD = "t.channel = 'in_app' AND NOT t.read AND NOT t.archived AND t.snoozed_until IS NULL"
+"""As the index of unread messages says it."""
+OF_PERSON = "t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id"
+LIST_TAGGED_WORKFLOWS = sql("SELECT id, tags FROM workflows WHERE environment_id = :environment_id AND tags <> '[]'")
+
+
+class Conditions(Struct, frozen=True, kw_only=True):
+    """A filter as SQL: the parts are disjoint, and an index has each of them in order for one person."""
+
+    where: str
+    """Whose messages they are is not in it: add OF_PERSON."""
+    parts: Sequence[str]
+    order: str
+    """The order of the index; asking for it keeps PostgreSQL from reading the whole table to find a few rows."""
+
+
+def describe_filter(wanted: InboxFilter, *, prefix: str = "", is_ordered: bool = False) -> Conditions:
+    """Return a filter as SQL, whose parameters `load_parameters` returns; with `is_ordered` parts are in list order."""
+    return (_describe_cached if wanted.is_light else _describe)(wanted, prefix, is_ordered)
+
+
+def _describe(wanted: InboxFilter, prefix: str, is_ordered: bool) -> Conditions:  # noqa: FBT001 - a key of the cache
+    terms, parts = _split(wanted, is_ordered=is_ordered)
+    if wanted.tags:
+        terms.append(f"t.workflow_id {{any:{prefix}workflow_ids}}")
+    if wanted.data:
+        terms.append(f"json_has_values(t.data, :{prefix}data)")
+    if wanted.context_keys:
+        terms.append(f"t.context_keys = :{prefix}context_keys")
+    elif wanted.context_keys is not None:
+        terms.append("t.context_keys IS NULL")
+    if wanted.created_gte is not None:
+        terms.append(f"t.created_at >= :{prefix}gte AND t.position >= :{prefix}first")
+    if wanted.created_lte is not None:
+        terms.append(f"t.created_at <= :{prefix}lte AND t.position <= :{prefix}last")
+    return Conditions(
+        where=" AND ".join(terms),
+        parts=parts,
+        order="t.severity, t.seen, t.position" if terms[0] == IS_UNREAD else "t.position",
+    )
+
+
+# Light filters are few, and every inbox asks with the same ones.
+_describe_cached = lru_cache(maxsize=1024)(_describe)
+
+
+async def load_parameters(
+    db: Connection, environment_id: EnvironmentId, wanted: InboxFilter, *, prefix: str = ""
+) -> dict[str, Any]:
+    """Return the parameters of a filter, whose names begin with the prefix; tags are resolved to workflows."""
+    if wanted.is_light:
+        return {}
+    parameters: dict[str, Any] = {}
+    if wanted.tags:
+        parameters["workflow_ids"] = await _list_tagged(db, environment_id, wanted.tags)
+    if wanted.data:
+        parameters["data"] = json_text(wanted.data)
+    if wanted.context_keys:
+        parameters["context_keys"] = json_text(sorted(wanted.context_keys))
+    if wanted.created_gte is not None:
+        parameters |= {"gte": wanted.created_gte, "first": first_id(Millis(wanted.created_gte - _SLACK))}
+    if wanted.created_lte is not None:
+        parameters |= {"lte": wanted.created_lte, "last": last_id(Millis(wanted.created_lte + _SLACK))}
+    return {f"{prefix}{name}": value for name, value in parameters.items()}
+
+
+def page_text(dialect: Dialect, conditions: Conditions, of_person: str, columns: str, stored: str) -> str:
+    """SQL: a page of messages, newest first. `of_person` says whose they are, `columns` are made of the `stored` ones.
+
+    It takes `:page_limit`, `:skipped` and their sum, `:reach`.
+    """
+    where = f"{of_person} AND {conditions.where}"
+    if len(conditions.parts) == 1:
+        return f"""
+            SELECT {columns} FROM messages AS t WHERE {where} AND {conditions.parts[0]}
+            ORDER BY t.position DESC LIMIT :page_limit OFFSET :skipped
+        """
+    selects = [f"SELECT {stored}, t.position FROM messages AS t WHERE {where} AND {one}" for one in conditions.parts]
+    if dialect is Dialect.POSTGRES:
+        # SQLite merges parts that an index returns in order; PostgreSQL does so only for sorted subqueries.
+        selects = [f"({one} ORDER BY position DESC LIMIT :reach)" for one in selects]
+    return f"""
+        SELECT {columns} FROM (
+            {" UNION ALL ".join(selects)} ORDER BY position DESC LIMIT :page_limit OFFSET :skipped
+        ) AS t ORDER BY t.position DESC
+    """
+
+
+def count_text(conditions: Conditions, of_person: str) -> str:
+    """SQL: how many messages there are, up to one more than is shown; `of_person` says whose they are."""
+    rows = [
+        f"""
+            SELECT 1 FROM messages AS t WHERE {of_person} AND {conditions.where} AND {one}
+            ORDER BY {conditions.order} LIMIT {_REACH}
+        """
+        for one in conditions.parts
+    ]
+    return " + ".join(f"(SELECT count(*) FROM ({one}) AS m)" for one in rows)
+
+
+def _split(wanted: InboxFilter, *, is_ordered: bool) -> tuple[list[str], list[str]]:
+    """Return the conditions on the state of messages, and the parts of the list that an index has in order."""
+    if wanted.read is False and wanted.snoozed is False:
+        return [IS_UNREAD], _split_unread(wanted, is_ordered=is_ordered)
+    terms = [
+        f"t.{name} = {str(value).upper()}" for name in ("read", "seen") if (value := getattr(wanted, name)) is not None
+    ]
+    if wanted.severities:
+        terms.append(f"t.severity IN ({', '.join(repr(str(one)) for one in wanted.severities)})")
+    archived = False if wanted.read is False else wanted.archived
+    if wanted.snoozed:
+        # IS TRUE leaves the index of snoozed messages as the only one that fits.
+        terms += ["t.snoozed_until IS NOT NULL", "(t.channel = 'in_app') IS TRUE"]
+        terms += [] if archived is None else [f"(t.archived = {str(archived).upper()}) IS TRUE"]
+        return terms, ["TRUE"]
+    terms.append("t.channel = 'in_app'")
+    if wanted.snoozed is False:
+        terms.append("t.snoozed_until IS NULL")
+    return terms, [f"t.archived = {str(one).upper()}" for one in ((False, True) if archived is None else (archived,))]
+
+
+def _split_unread(wanted: InboxFilter, *, is_ordered: bool) -> list[str]:
+    severities = [f"t.severity = '{one}'" for one in wanted.severities or tuple(Severity)]
+    if wanted.seen is not None:
+        return [f"{one} AND t.seen = {str(wanted.seen).upper()}" for one in severities]
+    if not is_ordered:
+        return severities
+    return [f"{one} AND t.seen = {seen}" for one in severities for seen in ("FALSE", "TRUE")]
+
+
+async def _list_tagged(db: Connection, environment_id: EnvironmentId, groups: TagGroups) -> list[WorkflowId]:
+    """Return the workflows that have a tag of every group, deleted ones included: their messages are still there."""
+    rows = await db.fetch(LIST_TAGGED_WORKFLOWS, environment_id=environment_id)
+    wanted = [frozenset(one) for one in groups]
+    return [row["id"] for row in rows if not any(one.isdisjoint(json_value(row["tags"])) for one in wanted)]
