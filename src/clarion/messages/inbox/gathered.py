@@ -31,8 +31,8 @@ from clarion.messages.inbox.listing import (
 from clarion.messages.inbox.recipient import RECIPIENT_JSON, RecipientOut, recipient_of
 from clarion.workflows.summary import WorkflowSummary, list_summaries
 
-_MAX_GATHERED_PAGES = 16
-"""How many pages a statement reads; all of them are in memory at once."""
+_MAX_GATHERED_ROWS = 200
+"""How many messages a statement reads for pages of several people; all of them are in memory at once."""
 _KINDS = 200
 """How many different requests are gathered at once: more than the inboxes of a few products make."""
 
@@ -97,7 +97,7 @@ class GatheredReads:
         batcher = self._batchers.get((wanted, limit))
         if batcher is None:
             read = partial(first_pages_of_people, wanted=wanted, limit=limit)
-            batcher = Batcher(partial(self._read, read), limit=_MAX_GATHERED_PAGES)
+            batcher = Batcher(partial(self._read, read), limit=max(1, _MAX_GATHERED_ROWS // (limit + 1)))
             self._batchers.put((wanted, limit), batcher)
         found: OpenedInbox | None = await batcher.submit(owner)
         return found
