@@ -20,6 +20,7 @@ from tests.servers import empty_database
 
 COMMAND = [sys.executable, "-m", "clarion"]
 FIRST_LINES = 12
+_COMMAND_SECONDS = 60
 _starter = Starter()
 
 
@@ -41,7 +42,9 @@ class Process:
         open_files: tuple[int, int] | None = None,
         entry: Sequence[str] = (),
     ) -> None:
-        """Start it; `open_files` are the soft and the hard limit that it starts with, `entry` what Python runs."""
+        """Start it, or what `entry` says; `open_files` are the soft and the hard limit that it starts with."""
+        if entry and open_files:
+            raise ValueError("limits of open files are set by the preloaded process, which runs no other entry")
         variables = clean_environ(environ)
         with Path(log or os.devnull).open("w") as errors:
             if entry:
@@ -137,12 +140,14 @@ def run_command() -> Callable[..., subprocess.CompletedProcess[str]]:
         with TemporaryFile("w+") as errors:
             start = preloaded.Start([*arguments], clean_environ(environ), str(Path.cwd()))
             process = _starter.start(start, errors)
-            deadline = threading.Timer(60, process.kill)
+            deadline = threading.Timer(_COMMAND_SECONDS, process.kill)
             deadline.start()
             with process.stdout as output:
                 printed = output.read()
             status = process.wait()
             deadline.cancel()
+            if status == -signal.SIGKILL:
+                raise subprocess.TimeoutExpired(arguments, _COMMAND_SECONDS, printed)
             errors.seek(0)
             return subprocess.CompletedProcess(arguments, status, printed, errors.read())
 
