@@ -335,6 +335,10 @@ def _read_tags(tags: Tags, path: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _read_actions(text: str) -> _Actions:
+    return _make_actions_cached(text) if len(text) <= _MAX_CACHED_TEXT else _make_actions(text)
+
+
+def _make_actions(text: str) -> _Actions:
     cta = _decode_cta(text)
     action = cta.action
     done = action.result.type if action.status == "done" and action.result is not None else None
@@ -344,6 +348,10 @@ def _read_actions(text: str) -> _Actions:
     }
     redirect = _redirect(cta.data.url, cta.data.target)
     return buttons.get("primary", UNSET), buttons.get("secondary", UNSET), redirect
+
+
+# The same messages are shown whenever an inbox is opened.
+_make_actions_cached = functools.lru_cache(maxsize=2048)(_make_actions)
 
 
 def _redirect(url: str | None, target: str | None) -> RedirectOut | UnsetType:
