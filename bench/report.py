@@ -85,6 +85,7 @@ def render_report(run: Run, picture: str) -> str:
         _OPENING,
         f"![CPU time per unit of work]({picture})\n",
         "## Goals\n",
+        *(f"{note}\n" for note in run.notes),
         _markdown(["Goal", "Limit", "Measured", ""], goals),
         "## Figures\n",
         _markdown(["Workload", "Figure", *systems], _rows(summaries, systems)),
@@ -92,7 +93,6 @@ def render_report(run: Run, picture: str) -> str:
         _METHOD,
         "## The run\n",
         _markdown(["", ""], [*_facts(run)]),
-        *(f"{note}\n" for note in run.notes),
     ]
     return "\n".join(parts)
 
