@@ -1,6 +1,7 @@
 """The worker: one process at a time, bounded units of work, and it goes on after an outage."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from clarion.errors import StoreUnavailable
 from clarion.ids import new_id
 from clarion.retention import worker
 from clarion.retention.progress import LEASE, claim_lease, release_lease
+from clarion.retention.tasks import Task
 from clarion.retention.worker import Retention, count_old
 from clarion.settings import Settings
 from tests.engine.support import World, in_app
@@ -53,6 +55,22 @@ async def test_one_process_at_a_time_deletes(database: Database, clock: ManualCl
     # Between rounds the lease is free.
     assert await database.transaction(lambda db: claim_lease(db, other, clock.now()))
     await database.transaction(lambda db: release_lease(db, other))
+
+
+async def test_rounds_are_rarer_if_it_takes_long_to_look_for_old_data(
+    database: Database, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def look_slowly(*_: object, **__: object) -> list[Task]:
+        time.sleep(0.4)  # noqa: ASYNC251 - SQLite reads in a thread that has no event loop
+        return []
+
+    retention = Retention(database, settings=Settings(), clock=clock)
+    first = retention.pause_seconds
+    monkeypatch.setattr(worker, "list_tasks", look_slowly)
+    await retention.run_round()
+
+    assert first == worker.INTERVAL_SECONDS
+    assert retention.pause_seconds >= 80
 
 
 async def test_many_old_rows_are_deleted_in_small_units(world: World, database: Database, site: Site) -> None:

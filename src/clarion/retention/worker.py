@@ -26,6 +26,8 @@ from clarion.settings import Settings
 from clarion.triggers.attachments import delete_unneeded_files
 
 INTERVAL_SECONDS = 60
+_LOOKING_SHARE = 0.005
+"""Of the time that may pass while old data is looked for, which takes longer the more environments there are."""
 _TURNS_SECONDS = 20.0
 """How long turns are taken before the lease is renewed and new work is looked for."""
 _PAGES_UNTIL_SAVED = 20
@@ -45,6 +47,8 @@ class Retention:
         self._bus = bus or Bus()
         self._pace = pace or Pace(EFFORTS[database.dialect])
         self._owner = new_id(clock.now())
+        self._looking_seconds = 0.0
+        """How long it took last to look for old data."""
         self.deleted: Counter[str] = Counter()
         """Rows that this process has deleted, by the name of their walk."""
 
@@ -52,11 +56,16 @@ class Retention:
         """Delete what becomes old, until cancelled."""
         try:
             while True:
-                await asyncio.sleep(INTERVAL_SECONDS)
+                await asyncio.sleep(self.pause_seconds)
                 await self._try_round()
         finally:
             with suppress(StoreUnavailable):
                 await self._release()
+
+    @property
+    def pause_seconds(self) -> float:
+        """How long to wait until the next round."""
+        return max(INTERVAL_SECONDS, self._looking_seconds / _LOOKING_SHARE)
 
     async def _release(self) -> None:
         """Let another process have the next round."""
@@ -77,7 +86,9 @@ class Retention:
             if not await self._database.transaction(lambda db: claim_lease(db, self._owner, self._clock.now())):
                 return False
             await delete_unneeded_files(self._database, self._clock.now())
+            began = time.perf_counter()
             tasks = await self._database.scan(partial(list_tasks, settings=self._settings, now=self._clock.now()))
+            self._looking_seconds = time.perf_counter() - began
             before = Counter(self.deleted)
             unfinished = await self._take_turns(tasks)
             deleted = self.deleted - before
