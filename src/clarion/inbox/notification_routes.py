@@ -40,7 +40,7 @@ async def list_inbox_notifications(call: DetachedCall, query: InboxQuery) -> Inb
     wanted = limit_to_session(call.caller, query.read_filter())
     reads = call.services.shared.get(GatheredReads)
     if not (query.is_first_page and reads.can_gather(wanted)):
-        return await list_notifications(call, get_session_subscriber, query)
+        return await list_notifications(call, get_session_subscriber, wanted, query)
     opened = await reads.open(_owner(call), wanted, query.limit)
     found = require_session(call.caller.get_session(), opened)
     return show_page(found.page, found.workflows, found.to, query)

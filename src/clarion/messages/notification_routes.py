@@ -39,7 +39,8 @@ async def list_subscriber_notifications(
     call: DetachedCall, subscriber_key: SubscriberKey, query: InboxQuery
 ) -> InboxPageOut:
     """List the notifications of a subscriber's inbox, newest first."""
-    return await list_notifications(call, partial(_find_person, subscriber_key=subscriber_key), query)
+    find_person = partial(_find_person, subscriber_key=subscriber_key)
+    return await list_notifications(call, find_person, query.read_filter(), query)
 
 
 @operation("GET", f"{_ALL}/count", scope=_READ, query=CountQuery, transaction=Transaction.NONE)

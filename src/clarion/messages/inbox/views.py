@@ -35,9 +35,10 @@ FindPerson = Callable[[Call], Awaitable[Subscriber]]
 FindPersonId = Callable[[Call], Awaitable[SubscriberId]]
 
 
-async def list_notifications(call: DetachedCall, find_person: FindPerson, query: InboxQuery) -> InboxPageOut:
-    """One page of the inbox of the person that `find_person` returns."""
-    wanted = limit_to_session(call.caller, query.read_filter())
+async def list_notifications(
+    call: DetachedCall, find_person: FindPerson, wanted: InboxFilter, query: InboxQuery
+) -> InboxPageOut:
+    """The page that `query` asks for, of what fits the filter in the inbox of the person that `find_person` returns."""
 
     async def work(db: Connection) -> InboxPageOut:
         attached = _attach(call, db)
