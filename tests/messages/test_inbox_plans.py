@@ -9,6 +9,7 @@ from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.messages.feed import filter_feed
 from clarion.messages.filters import filter_messages
+from clarion.messages.inbox.conditions import Extent
 from clarion.messages.inbox.filters import InboxFilter
 from clarion.messages.inbox.listing import page_query
 from clarion.messages.wire import MessageQuery
@@ -33,13 +34,10 @@ async def test_views_of_the_inbox(database: Database, site: Site, wanted: InboxF
     ada = await make_subscriber(database, site.development)
     plan = await explain(
         database,
-        page_query(database.dialect, wanted, has_after=True),
+        page_query(database.dialect, wanted, Extent(11), has_after=True),
         environment_id=site.development.id,
         subscriber_id=ada.id,
         after=ada.id,
-        page_limit=11,
-        skipped=0,
-        reach=11,
     )
 
     assert len(re.findall(f"(?:SEARCH t USING INDEX|Scan Backward using) {index}", plan)) == walks, plan

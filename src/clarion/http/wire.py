@@ -13,12 +13,19 @@ from clarion.ids import find_id
 
 
 class _WireMeta(StructMeta):
-    """Makes all shapes frozen and keyword-only, with camelCase names in JSON."""
+    """Makes all shapes frozen, with camelCase names in JSON, and keyword-only unless they say otherwise."""
 
     def __new__(
-        mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], *, frozen: bool = True, **options: Any
+        mcls,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        frozen: bool = True,
+        kw_only: bool = True,
+        **options: Any,
     ) -> Any:
-        return super().__new__(mcls, name, bases, namespace, frozen=frozen, kw_only=True, rename="camel", **options)
+        return super().__new__(mcls, name, bases, namespace, frozen=frozen, kw_only=kw_only, rename="camel", **options)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))

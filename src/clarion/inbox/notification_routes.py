@@ -8,7 +8,7 @@ from clarion.inbox.access import get_session_subscriber, require_session
 from clarion.inbox.wire import Reply
 from clarion.messages.inbox import actions, state
 from clarion.messages.inbox.filters import InboxFilter
-from clarion.messages.inbox.gathered import GatheredReads, InboxOwner
+from clarion.messages.inbox.gathered import GatheredReads
 from clarion.messages.inbox.views import (
     change_notification,
     count_notifications,
@@ -29,6 +29,7 @@ from clarion.messages.inbox.wire import (
     SeenIn,
     SnoozeIn,
 )
+from clarion.messages.model import InboxOwner
 from clarion.webhooks.model import EventType
 
 _ONE = "/v1/inbox/notifications/{notificationId}"

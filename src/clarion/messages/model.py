@@ -1,6 +1,6 @@
 """Messages as records, and the changes that marking makes."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -72,12 +72,19 @@ class Message(Struct, frozen=True, kw_only=True):
         return self.channel == Channel.IN_APP and not self.read and in_inbox
 
 
+class InboxOwner(NamedTuple):
+    """Whose inbox it is."""
+
+    environment_id: EnvironmentId
+    subscriber_id: SubscriberId
+
+
 class InboxMessage(Struct, frozen=True):
     """What the inbox shows of an in-app message, and what its owner can change."""
 
     environment_id: EnvironmentId
-    id: MessageId
     subscriber_id: SubscriberId
+    id: MessageId
     workflow_id: WorkflowId
     transaction_key: TransactionKey
     content: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -47,9 +47,9 @@ def _describe(wanted: InboxFilter, prefix: str, is_ordered: bool) -> Conditions:
     if wanted.data:
         terms.append(f"json_has_values(t.data, :{prefix}data)")
     if wanted.context_keys:
-        terms.append(f"t.context_keys = :{prefix}context_keys")
+        terms.append(_unsearched(f"t.context_keys = :{prefix}context_keys"))
     elif wanted.context_keys is not None:
-        terms.append("t.context_keys IS NULL")
+        terms.append(_unsearched("t.context_keys IS NULL"))
     if wanted.created_gte is not None:
         terms.append(f"t.created_at >= :{prefix}gte AND t.position >= :{prefix}first")
     if wanted.created_lte is not None:
@@ -85,24 +85,39 @@ async def load_parameters(
     return {f"{prefix}{name}": value for name, value in parameters.items()}
 
 
-def page_text(dialect: Dialect, conditions: Conditions, of_person: str, columns: str, stored: str) -> str:
-    """SQL: a page of messages, newest first. `of_person` says whose they are, `columns` are made of the `stored` ones.
+class Extent(NamedTuple):
+    """Which part of a list a statement reads. Its limit is in the text: as a parameter it is planned each time."""
 
-    It takes `:page_limit`, `:skipped` and their sum, `:reach`.
-    """
+    limit: int
+    has_offset: bool = False
+    """The statement then takes `:skipped`, and `:reach`, the sum of this and the limit."""
+
+    @property
+    def text(self) -> str:
+        return f"LIMIT {self.limit} OFFSET :skipped" if self.has_offset else f"LIMIT {self.limit}"
+
+    @property
+    def reach(self) -> str:
+        return ":reach" if self.has_offset else str(self.limit)
+
+
+def page_text(
+    dialect: Dialect, conditions: Conditions, extent: Extent, *, of_person: str, columns: str, stored: str
+) -> str:
+    """SQL: a page of messages, newest first; `of_person` says whose. The `columns` are made of the `stored` ones."""
     where = f"{of_person} AND {conditions.where}"
     if len(conditions.parts) == 1:
         return f"""
             SELECT {columns} FROM messages AS t WHERE {where} AND {conditions.parts[0]}
-            ORDER BY t.position DESC LIMIT :page_limit OFFSET :skipped
+            ORDER BY t.position DESC {extent.text}
         """
     selects = [f"SELECT {stored}, t.position FROM messages AS t WHERE {where} AND {one}" for one in conditions.parts]
     if dialect is Dialect.POSTGRES:
         # SQLite merges parts that an index returns in order; PostgreSQL does so only for sorted subqueries.
-        selects = [f"({one} ORDER BY position DESC LIMIT :reach)" for one in selects]
+        selects = [f"({one} ORDER BY position DESC LIMIT {extent.reach})" for one in selects]
     return f"""
         SELECT {columns} FROM (
-            {" UNION ALL ".join(selects)} ORDER BY position DESC LIMIT :page_limit OFFSET :skipped
+            {" UNION ALL ".join(selects)} ORDER BY position DESC {extent.text}
         ) AS t ORDER BY t.position DESC
     """
 
@@ -119,6 +134,14 @@ def count_text(conditions: Conditions, of_person: str) -> str:
     return " + ".join(f"(SELECT count(*) FROM ({one}) AS m)" for one in rows)
 
 
+def _unsearched(condition: str) -> str:
+    """A condition that no index is searched for, but is checked on what an index finds by the others.
+
+    PostgreSQL 18 searches for a value of a last column once for each value of those before it, which are all different.
+    """
+    return f"({condition}) IS TRUE"
+
+
 def _split(wanted: InboxFilter, *, is_ordered: bool) -> tuple[list[str], list[str]]:
     """Return the conditions on the state of messages, and the parts of the list that an index has in order."""
     if wanted.read is False and wanted.snoozed is False:
@@ -130,13 +153,13 @@ def _split(wanted: InboxFilter, *, is_ordered: bool) -> tuple[list[str], list[st
         terms.append(f"t.severity IN ({', '.join(repr(str(one)) for one in wanted.severities)})")
     archived = False if wanted.read is False else wanted.archived
     if wanted.snoozed:
-        # IS TRUE leaves the index of snoozed messages as the only one that fits.
-        terms += ["t.snoozed_until IS NOT NULL", "(t.channel = 'in_app') IS TRUE"]
-        terms += [] if archived is None else [f"(t.archived = {str(archived).upper()}) IS TRUE"]
+        # Only the index of snoozed messages is left.
+        terms += ["t.snoozed_until IS NOT NULL", _unsearched("t.channel = 'in_app'")]
+        terms += [] if archived is None else [_unsearched(f"t.archived = {str(archived).upper()}")]
         return terms, ["TRUE"]
     terms.append("t.channel = 'in_app'")
     if wanted.snoozed is False:
-        terms.append("t.snoozed_until IS NULL")
+        terms.append(_unsearched("t.snoozed_until IS NULL"))
     return terms, [f"t.archived = {str(one).upper()}" for one in ((False, True) if archived is None else (archived,))]
 
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Coroutine, Hashable, Sequence
 from functools import lru_cache, partial
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -16,8 +16,8 @@ from clarion.cache import BoundedCache
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import Query, sql
 from clarion.http.batching import Batch, Batcher
-from clarion.ids import EnvironmentId, SubscriberId, WorkflowId
-from clarion.messages.inbox.conditions import count_text, describe_filter, page_text
+from clarion.ids import WorkflowId
+from clarion.messages.inbox.conditions import Extent, count_text, describe_filter, page_text
 from clarion.messages.inbox.filters import InboxFilter
 from clarion.messages.inbox.listing import (
     COLUMN_COUNT,
@@ -29,6 +29,7 @@ from clarion.messages.inbox.listing import (
     make_page,
 )
 from clarion.messages.inbox.recipient import RECIPIENT_JSON, RecipientOut, recipient_of
+from clarion.messages.model import InboxOwner
 from clarion.workflows.summary import WorkflowSummary, list_summaries
 
 _MAX_GATHERED_ROWS = 200
@@ -44,17 +45,10 @@ _PEOPLE = """
     JOIN subscribers AS s ON s.environment_id = given.environment_id AND s.id = given.id
     JOIN environments AS e ON e.id = s.environment_id
 """
-# Only on their first row, because the data of a person may be large.
-_RECIPIENT = f"CASE WHEN COALESCE(m.place, 1) = 1 THEN {RECIPIENT_JSON} END"
-# Where a row of a page has these, after the columns of its message and its position.
-_PLACE, _NUMBER = COLUMN_COUNT + 1, COLUMN_COUNT + 2
-
-
-class InboxOwner(NamedTuple):
-    """Whose inbox it is."""
-
-    environment_id: EnvironmentId
-    subscriber_id: SubscriberId
+# A row for the person, and then one for each message: the data of a person may be large.
+_PARTS = "(VALUES (TRUE), (FALSE)) AS part (is_person)"
+# Where a row has these, after the columns of a message.
+_POSITION, _NUMBER, _RECIPIENT = COLUMN_COUNT, COLUMN_COUNT + 1, COLUMN_COUNT + 4
 
 
 T = TypeVar("T")
@@ -120,14 +114,17 @@ async def first_pages_of_people(
     db: Connection, people: Sequence[InboxOwner], *, wanted: InboxFilter, limit: int
 ) -> dict[int, OpenedInbox]:
     """Read the first page of each person's messages that fit this light filter."""
-    limits = {"page_limit": limit + 1, "skipped": 0, "reach": limit + 1}
-    rows = await db.fetch_values(first_page_query(wanted), **_arrays(people), **limits)
-    rows_of: defaultdict[int, list[Sequence[Any]]] = defaultdict(list)
+    rows = await db.fetch_values(first_page_query(wanted, limit), **_arrays(people))
+    people_rows: list[Sequence[Any]] = []
+    message_rows: defaultdict[int, list[Sequence[Any]]] = defaultdict(list)
     for row in rows:
-        rows_of[row[_NUMBER]].append(row)
+        if row[_RECIPIENT] is not None:
+            people_rows.append(row)
+        elif row[_POSITION] is not None:
+            message_rows[row[_NUMBER]].append(row)
     return {
-        number: await _opened_inbox_of(db, people[number - 1], of_person, limit)
-        for number, of_person in rows_of.items()
+        (number := row[_NUMBER]): await _opened_inbox_of(db, people[number - 1], row, message_rows[number], limit)
+        for row in people_rows
     }
 
 
@@ -138,22 +135,29 @@ def count_query(filters: tuple[InboxFilter, ...]) -> Query:
 
 
 @lru_cache(maxsize=_KINDS)
-def first_page_query(wanted: InboxFilter) -> Query:
-    conditions, columns = describe_filter(wanted, is_ordered=True), f"{COLUMNS}, t.position"
+def first_page_query(wanted: InboxFilter, limit: int) -> Query:
+    page = page_text(
+        Dialect.POSTGRES,
+        describe_filter(wanted, is_ordered=True),
+        Extent(limit + 1),
+        of_person=f"{_OF_PERSON} AND NOT part.is_person",
+        columns=f"{COLUMNS}, t.position",
+        stored=STORED_COLUMNS,
+    )
     return sql(f"""
-        SELECT m.*, given.number, e.session_epoch, e.configuration_version, {_RECIPIENT} {_PEOPLE}
-        LEFT JOIN LATERAL (
-            SELECT p.*, row_number() OVER (ORDER BY p.position DESC) AS place
-            FROM ({page_text(Dialect.POSTGRES, conditions, _OF_PERSON, columns, STORED_COLUMNS)}) AS p
-        ) AS m ON TRUE
+        SELECT
+            m.*, given.number, e.session_epoch, e.configuration_version,
+            CASE WHEN part.is_person THEN {RECIPIENT_JSON} END
+        {_PEOPLE} CROSS JOIN {_PARTS} LEFT JOIN LATERAL ({page}) AS m ON TRUE
     """)
 
 
-async def _opened_inbox_of(db: Connection, owner: InboxOwner, rows: Sequence[Sequence[Any]], limit: int) -> OpenedInbox:
-    newest_first = sorted(rows, key=itemgetter(_PLACE))
-    session_epoch, version, recipient = newest_first[0][_NUMBER + 1 :]
-    is_empty = newest_first[0][_PLACE] is None
-    page = make_page([] if is_empty else newest_first, limit, configuration_version=version)
+async def _opened_inbox_of(
+    db: Connection, owner: InboxOwner, person: Sequence[Any], messages: list[Sequence[Any]], limit: int
+) -> OpenedInbox:
+    session_epoch, version, recipient = person[_NUMBER + 1 :]
+    messages.sort(key=itemgetter(_POSITION), reverse=True)
+    page = make_page(messages, owner, limit, configuration_version=version)
     workflow_ids = [one.workflow_id for one in page.messages]
     return OpenedInbox(
         page=page,

@@ -13,28 +13,27 @@ from clarion.db.port import Connection, Dialect
 from clarion.db.query import Query, sql
 from clarion.environments.configuration import CONFIGURATION_VERSION
 from clarion.ids import EnvironmentId, MessageId, SubscriberId
-from clarion.messages.inbox.conditions import OF_PERSON, count_text, describe_filter, load_parameters, page_text
+from clarion.messages.inbox.conditions import OF_PERSON, Extent, count_text, describe_filter, load_parameters, page_text
 from clarion.messages.inbox.counts import MAX_INBOX_COUNT
 from clarion.messages.inbox.filters import InboxFilter
-from clarion.messages.model import InboxMessage
+from clarion.messages.model import InboxMessage, InboxOwner
 from clarion.subscribers.model import Subscriber
 
 _decode_moments = msgspec.json.Decoder(list[Millis]).decode
 
-_IDS = "t.environment_id, t.id, t.subscriber_id, t.workflow_id"
 _STORED = """
     t.content, t.subject, t.avatar, t.cta, t.data, t.severity, t.seen, t.read, t.archived, t.seen_at, t.read_at,
     t.archived_at, t.snoozed_until, t.delivered_at, t.created_at
 """
 COLUMNS = f"""
-    {_IDS}, (
+    t.id, t.workflow_id, (
         SELECT g.transaction_key FROM triggers AS g
         WHERE g.environment_id = t.environment_id AND g.id = t.trigger_id
     ) AS transaction_key, {_STORED}
 """
-"""In the order of the fields of InboxMessage."""
-COLUMN_COUNT = 20
-STORED_COLUMNS = f"{_IDS}, {_STORED}, t.trigger_id"
+"""In the order of the fields of InboxMessage, without those of its owner."""
+COLUMN_COUNT = 18
+STORED_COLUMNS = f"t.id, t.workflow_id, {_STORED}, t.environment_id, t.trigger_id"
 """What COLUMNS are made of."""
 _PAGE_COLUMNS = f"{COLUMNS}, {CONFIGURATION_VERSION} AS configuration_version"
 _AFTER = """
@@ -63,22 +62,20 @@ async def list_inbox(
     offset: int = 0,
 ) -> InboxPage:
     """Return one page, newest first. A page of very large messages has fewer than were asked for."""
+    owner = InboxOwner(subscriber.environment_id, subscriber.id)
     rows = await db.fetch_values(
-        page_query(db.dialect, wanted, has_after=after is not None),
-        environment_id=subscriber.environment_id,
-        subscriber_id=subscriber.id,
-        **await load_parameters(db, subscriber.environment_id, wanted),
-        page_limit=limit + 1,
-        skipped=offset,
-        reach=offset + limit + 1,
+        page_query(db.dialect, wanted, Extent(limit + 1, has_offset=offset > 0), has_after=after is not None),
+        **owner._asdict(),
+        **await load_parameters(db, owner.environment_id, wanted),
+        **({"skipped": offset, "reach": offset + limit + 1} if offset else {}),
         **({} if after is None else {"after": after}),
     )
-    return make_page(rows, limit, configuration_version=rows[0][-1] if rows else 0)
+    return make_page(rows, owner, limit, configuration_version=rows[0][-1] if rows else 0)
 
 
-def make_page(rows: Sequence[Sequence[Any]], limit: int, *, configuration_version: int) -> InboxPage:
+def make_page(rows: Sequence[Sequence[Any]], owner: InboxOwner, limit: int, *, configuration_version: int) -> InboxPage:
     """The page of rows that begin with COLUMNS; one more than the limit says that there are more."""
-    found = _cut_large([inbox_message_of(row) for row in rows[:limit]])
+    found = _cut_large([inbox_message_of(row, owner) for row in rows[:limit]])
     return InboxPage(found, has_more=len(rows) > len(found), configuration_version=configuration_version)
 
 
@@ -113,13 +110,21 @@ def filter_counts_of(values: Sequence[Any]) -> FilterCounts:
     return FilterCounts([min(MAX_INBOX_COUNT, one) for one in values[1:]], values[0])
 
 
-def page_query(dialect: Dialect, wanted: InboxFilter, *, has_after: bool) -> Query:
-    return (_page_query_cached if wanted.is_light else _page_query)(dialect, wanted, has_after)
+def page_query(dialect: Dialect, wanted: InboxFilter, extent: Extent, *, has_after: bool) -> Query:
+    return (_page_query_cached if wanted.is_light else _page_query)(dialect, wanted, extent, has_after)
 
 
-def _page_query(dialect: Dialect, wanted: InboxFilter, has_after: bool) -> Query:  # noqa: FBT001 - a key of the cache
-    of_person = f"{OF_PERSON} AND {_AFTER}" if has_after else OF_PERSON
-    return sql(page_text(dialect, describe_filter(wanted, is_ordered=True), of_person, _PAGE_COLUMNS, STORED_COLUMNS))
+def _page_query(dialect: Dialect, wanted: InboxFilter, extent: Extent, has_after: bool) -> Query:  # noqa: FBT001 - a key of the cache
+    return sql(
+        page_text(
+            dialect,
+            describe_filter(wanted, is_ordered=True),
+            extent,
+            of_person=f"{OF_PERSON} AND {_AFTER}" if has_after else OF_PERSON,
+            columns=_PAGE_COLUMNS,
+            stored=STORED_COLUMNS,
+        )
+    )
 
 
 def _count_query(filters: tuple[InboxFilter, ...]) -> Query:
@@ -138,13 +143,13 @@ def _prefix(number: int) -> str:
     return f"f{number}_"
 
 
-def inbox_message_of(values: Sequence[Any]) -> InboxMessage:
+def inbox_message_of(values: Sequence[Any], owner: InboxOwner) -> InboxMessage:
     """The message of a row that begins with COLUMNS."""
-    seen, read, archived = values[11:14]
-    delivered_at, created_at = values[18:20]
+    seen, read, archived = values[9:12]
+    delivered_at, created_at = values[16:18]
     moments = [created_at] if delivered_at is None else _decode_moments(delivered_at)
     marks = bool(seen), bool(read), bool(archived)
-    return InboxMessage(*(*values[:11], *marks, *values[14:18], moments, created_at))
+    return InboxMessage(*(*owner, *values[:9], *marks, *values[12:16], moments, created_at))
 
 
 def _cut_large(messages: Sequence[InboxMessage]) -> Sequence[InboxMessage]:

@@ -12,7 +12,7 @@ from clarion.jsontext import json_text
 from clarion.messages.inbox.conditions import OF_PERSON, describe_filter, load_parameters
 from clarion.messages.inbox.filters import InboxFilter
 from clarion.messages.inbox.listing import COLUMNS, inbox_message_of
-from clarion.messages.model import InboxMessage
+from clarion.messages.model import InboxMessage, InboxOwner
 from clarion.subscribers.model import Subscriber
 
 FIND_FOR_UPDATE = sql(f"""
@@ -51,7 +51,7 @@ async def get_for_update(
     )
     if row is None:
         raise NotFound("Notification", id_text(message_id))
-    return inbox_message_of(tuple(row.values()))
+    return inbox_message_of(tuple(row.values()), InboxOwner(subscriber.environment_id, subscriber.id))
 
 
 async def update_state(db: Connection, message: InboxMessage, now: Millis) -> None:

@@ -7,9 +7,9 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, new_id
 from clarion.jsontext import json_text
-from clarion.messages.inbox.listing import COLUMNS, inbox_message_of
+from clarion.messages.inbox.listing import COLUMN_COUNT, COLUMNS, inbox_message_of
 from clarion.messages.inbox.state import wake
-from clarion.messages.model import InboxMessage
+from clarion.messages.model import InboxMessage, InboxOwner
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 
@@ -18,7 +18,8 @@ FIND_NEXT_WAKE = sql("""
     WHERE snoozed_until IS NOT NULL ORDER BY snoozed_until LIMIT 1
 """)
 CLAIM_DUE = sql(f"""
-    SELECT {COLUMNS} FROM messages AS t WHERE t.snoozed_until IS NOT NULL AND t.snoozed_until <= :now
+    SELECT {COLUMNS}, t.environment_id, t.subscriber_id
+    FROM messages AS t WHERE t.snoozed_until IS NOT NULL AND t.snoozed_until <= :now
     ORDER BY t.snoozed_until LIMIT :limit {{skip_locked}}
 """)
 WAKE = sql("""
@@ -41,8 +42,8 @@ async def wake_due_messages(db: Connection, now: Millis, *, limit: int) -> Seque
 
     Messages that another worker or their owner is changing at this moment are skipped.
     """
-    due = [inbox_message_of(row) for row in await db.fetch_values(CLAIM_DUE, now=now, limit=limit)]
-    woken = [wake(one, now) for one in due]
+    rows = await db.fetch_values(CLAIM_DUE, now=now, limit=limit)
+    woken = [wake(inbox_message_of(row, InboxOwner(*row[COLUMN_COUNT:])), now) for row in rows]
     if not woken:
         return ()
     await db.execute_many(

@@ -223,12 +223,11 @@ _Actions = tuple[ButtonOut | UnsetType, ButtonOut | UnsetType, RedirectOut | Uns
 _NO_ACTIONS: _Actions = (UNSET, UNSET, UNSET)
 
 
-class InboxNotificationOut(Wire):
+class InboxNotificationOut(Wire, kw_only=False):
     """A message as the inbox shows it."""
 
     id: str
     transaction_id: str
-    subject: str | UnsetType = UNSET
     body: str
     to: RecipientOut
     is_read: bool
@@ -241,47 +240,49 @@ class InboxNotificationOut(Wire):
     read_at: DateTimeText | None
     first_seen_at: DateTimeText | None
     archived_at: DateTimeText | None
+    channel_type: Channel
+    tags: list[str]
+    workflow: WorkflowSummary
+    severity: Severity
+    subject: str | UnsetType = UNSET
     avatar: str | UnsetType = UNSET
     primary_action: ButtonOut | UnsetType = UNSET
     secondary_action: ButtonOut | UnsetType = UNSET
-    channel_type: Channel
-    tags: list[str]
     data: dict[str, Any] | UnsetType = UNSET
     redirect: RedirectOut | UnsetType = UNSET
-    workflow: WorkflowSummary
-    severity: Severity
 
     @classmethod
     def of(cls, message: InboxMessage, workflow: WorkflowSummary, to: RecipientOut) -> Self:
         created_at, read_at = iso_text(message.created_at), _time(message.read_at)
         primary, secondary, redirect = _NO_ACTIONS if message.cta is None else _read_actions(message.cta)
+        # By position, because Python makes a dictionary of more than 15 keywords, and a page has many notifications.
         return cls(
-            id=id_text(message.id),
-            transaction_id=message.transaction_key,
-            subject=given(message.subject),
-            body=message.content,
-            to=to,
-            is_read=message.read,
-            is_seen=message.seen,
-            is_archived=message.archived,
-            is_snoozed=message.snoozed_until is not None,
-            snoozed_until=_time(message.snoozed_until),
-            delivered_at=[created_at if one == message.created_at else iso_text(one) for one in message.delivered_at],
-            created_at=created_at,
-            read_at=read_at,
+            id_text(message.id),
+            message.transaction_key,
+            message.content,
+            to,
+            message.read,
+            message.seen,
+            message.archived,
+            message.snoozed_until is not None,
+            _time(message.snoozed_until),
+            [created_at if one == message.created_at else iso_text(one) for one in message.delivered_at],
+            created_at,
+            read_at,
             # Most are seen when they are read.
-            first_seen_at=read_at if message.seen_at == message.read_at else _time(message.seen_at),
-            archived_at=_time(message.archived_at),
+            read_at if message.seen_at == message.read_at else _time(message.seen_at),
+            _time(message.archived_at),
+            Channel.IN_APP,
+            workflow.tags,
+            workflow,
+            message.severity,
+            subject=given(message.subject),
             avatar=given(message.avatar),
             primary_action=primary,
             secondary_action=secondary,
-            channel_type=Channel.IN_APP,
-            tags=workflow.tags,
             # As it is stored, without decoding it.
             data=UNSET if message.data is None else cast("dict[str, Any]", msgspec.Raw(message.data)),
             redirect=redirect,
-            workflow=workflow,
-            severity=message.severity,
         )
 
 
