@@ -1,6 +1,8 @@
-"""Secret: a text that is never printed by accident."""
+"""Texts and records that are never printed by accident."""
 
-from typing import Any
+from typing import Any, ClassVar
+
+from msgspec import Struct
 
 
 class Secret:
@@ -31,3 +33,15 @@ class Secret:
 
     def __reduce__(self) -> Any:
         raise TypeError("A secret is not copied elsewhere")
+
+
+class PartlyPrinted(Struct, frozen=True, kw_only=True):
+    """A record of which only the fields in PRINTED are printed; the others hold secrets or addresses."""
+
+    PRINTED: ClassVar[tuple[str, ...]] = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [(name, getattr(self, name)) for name in self.PRINTED]

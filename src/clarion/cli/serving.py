@@ -32,7 +32,8 @@ from clarion.metrics.measures import Gauge
 from clarion.settings import Settings
 
 _BACKLOG = 2048
-_OBJECTS_UNTIL_COLLECTION = 20_000
+_OBJECTS_UNTIL_COLLECTION = 50_000
+"""More than a large batch has, which reference counts free: a collection while it is worked on takes 10 ms."""
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 log = logging.getLogger(__name__)

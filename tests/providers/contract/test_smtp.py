@@ -1,6 +1,5 @@
 """The contract of all SMTP providers: content, classification of errors, and checks of credentials."""
 
-import dataclasses
 import logging
 from pathlib import Path
 
@@ -47,7 +46,7 @@ async def test_an_error_answer_is_classified(
         server.replies[moment] = words
         with pytest.raises(SendFailure) as failure:
             # Without copies: a message is sent if any of its recipients is accepted.
-            await gateway.send(case.id, dataclasses.replace(make_email_message(case), overrides={}))
+            await gateway.send(case.id, replace(make_email_message(case), overrides={}))
 
     assert failure.value.kind is kind, failure.value.message
     assert failure.value.is_account_refused is (moment == "AUTH")

@@ -1,9 +1,10 @@
 """Spans of sends: one for each call of a provider."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from clarion.clock import wall_nanoseconds
 from clarion.db.port import Database

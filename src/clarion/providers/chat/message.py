@@ -1,28 +1,28 @@
 """A chat message: its webhook or channel, its text and overrides."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.secret import PartlyPrinted
 
 KNOWN = frozenset({"content"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chat:
+class Chat(PartlyPrinted, frozen=True, kw_only=True):
     """One message to one chat channel."""
 
+    PRINTED: ClassVar = ("message_id", "text", "channel", "phone", "overrides")
     message_id: str
     text: str
-    webhook: str = field(repr=False)
+    webhook: str
     """Empty if the subscriber has none."""
     channel: str = ""
     phone: str = ""
-    entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    entry: Mapping[str, Any] = {}
     """The rest of the subscriber's channel credentials."""
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = {}
 
     @property
     def webhook_url(self) -> str:

@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.providers.definition.result import Sent
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProviderAnswer:
+class ProviderAnswer(Struct, frozen=True, kw_only=True, dict=True):
     """The answer to a call; `text` is truncated at MAX_ANSWER bytes."""
 
     status: int

@@ -1,10 +1,10 @@
 """Kinds of providers: HTTP by channel, SMTP and built-in. Each provider module creates one of these."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.providers.chat import message as chat

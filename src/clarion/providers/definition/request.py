@@ -2,17 +2,19 @@
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from hashlib import sha256
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from urllib.parse import quote, urlencode
+
+from msgspec import field
+from msgspec.structs import replace
 
 from clarion.jsontext import encode_json
 from clarion.providers.definition.outgoing import always
 from clarion.providers.definition.overrides import deep_merge
 from clarion.providers.definition.single_line import to_single_line
-from clarion.secret import Secret
+from clarion.secret import PartlyPrinted, Secret
 
 _SHORTEST_SECRET = 8
 
@@ -28,29 +30,29 @@ class Encoding(Enum):
     RAW = "raw"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class File(PartlyPrinted, frozen=True, kw_only=True):
     """A file in a multipart body."""
 
+    PRINTED: ClassVar = ("part", "name", "type")
     part: str
     """The name of the form field."""
     name: str
     type: str
-    content: bytes = field(repr=False)
+    content: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderRequest:
+class ProviderRequest(PartlyPrinted, frozen=True, kw_only=True):
     """A request as a provider module builds it; triggers can add to body, query and headers, but not to `auth`."""
 
-    url: str = field(repr=False)
+    PRINTED: ClassVar = ("method", "encoding", "files")
+    url: str
     method: str = "POST"
     encoding: Encoding = Encoding.NONE
-    body: Any = field(default=None, repr=False)
+    body: Any = None
     files: tuple[File, ...] = ()
-    query: Fields = field(default_factory=dict, repr=False)
-    headers: Headers = field(default_factory=dict, repr=False)
-    auth: Headers = field(default_factory=dict, repr=False)
+    query: Fields = field(default_factory=dict)
+    headers: Headers = field(default_factory=dict)
+    auth: Headers = field(default_factory=dict)
 
     @classmethod
     def get(cls, url: str, query: Fields | None = None, *, auth: Headers | None = None) -> Self:
@@ -90,17 +92,17 @@ class ProviderRequest:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderCall:
+class ProviderCall(PartlyPrinted, frozen=True, kw_only=True):
     """An encoded request; signatures are computed over exactly these bytes."""
 
+    PRINTED: ClassVar = ("method",)
     method: str
-    url: str = field(repr=False)
-    headers: Mapping[str, str] = field(repr=False)
-    content: bytes = field(repr=False)
-    secrets: tuple[str, ...] = field(default=(), repr=False)
+    url: str
+    headers: Mapping[str, str]
+    content: bytes
+    secrets: tuple[str, ...] = ()
     """Header values that are removed from answers before these are stored."""
-    can_start: Callable[[], bool] = field(default=always, repr=False, compare=False)
+    can_start: Callable[[], bool] = always
     """Whether the call may still be made, asked when it has its connection."""
 
     def with_auth(self, headers: Headers) -> Self:
@@ -120,7 +122,7 @@ class ProviderCall:
         return text
 
 
-def encode_call(request: ProviderRequest) -> ProviderCall:
+def encode_call(request: ProviderRequest, can_start: Callable[[], bool] = always) -> ProviderCall:
     """Encode a request; its `auth` overrides other headers of the same name."""
     content, content_type = _encode_body(request)
     given = ({"Content-Type": content_type} if content_type else {}) | dict(request.headers)
@@ -132,6 +134,7 @@ def encode_call(request: ProviderRequest) -> ProviderCall:
         headers=headers | {name: to_single_line(value) for name, value in request.auth.items()},
         content=content,
         secrets=tuple(request.auth.values()),
+        can_start=can_start,
     )
 
 

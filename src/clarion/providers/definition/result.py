@@ -1,24 +1,24 @@
 """The result of a send: the provider accepted the message, or why it did not."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from clarion.errors import ClarionError
+from clarion.secret import PartlyPrinted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class Sent(PartlyPrinted, frozen=True, kw_only=True):
     """The provider accepted the message; `raw` is its answer as JSON."""
 
+    PRINTED: ClassVar = ("provider_message_id", "raw")
     provider_message_id: str | None
     raw: Any = None
-    dead_tokens: tuple[str, ...] = field(default=(), repr=False)
+    dead_tokens: tuple[str, ...] = ()
     """Device tokens that are no longer valid, although the message was sent to others."""
-    tickets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    tickets: Mapping[str, str] = {}
     """Tickets by recipient, with which receipts are fetched later; empty if the provider pushes receipts."""
-    refused: Mapping[str, str] = field(default_factory=dict, repr=False)
+    refused: Mapping[str, str] = {}
     """The reasons by recipient, if the provider accepted the message for some recipients and not for these."""
 
 

@@ -5,10 +5,9 @@ import binascii
 import mimetypes
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from email.headerregistry import Address
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import Credentials
@@ -18,6 +17,7 @@ from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.definition.single_line import to_single_line
 from clarion.providers.email.addresses import parse_address, split_addresses
 from clarion.providers.email.plain_text import is_html, plain_text
+from clarion.secret import PartlyPrinted
 
 KNOWN = frozenset(
     {
@@ -36,11 +36,11 @@ _STARTS = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attachment:
+class Attachment(PartlyPrinted, frozen=True, kw_only=True):
+    PRINTED: ClassVar = ("name", "type", "content_id")
     name: str
     type: str
-    content: bytes = field(repr=False)
+    content: bytes
     content_id: str | None = None
     """Set for images that the HTML refers to (`cid:…`)."""
 
@@ -53,10 +53,10 @@ class Attachment:
         return base64.b64encode(self.content).decode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Email:
+class Email(PartlyPrinted, frozen=True, kw_only=True):
     """One e-mail to one recipient, with copies to others."""
 
+    PRINTED: ClassVar = ("message_id", "at", "to", "sender", "subject", "cc", "bcc", "reply_to", "attachments")
     message_id: str
     at: Millis
     """The time of this attempt."""
@@ -69,11 +69,11 @@ class Email:
     cc: tuple[Address, ...] = ()
     bcc: tuple[Address, ...] = ()
     reply_to: tuple[Address, ...] = ()
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
     attachments: tuple[Attachment, ...] = ()
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] = {}
     """Facts about the trigger for receivers of plain webhooks."""
-    receipts_url: str | None = field(default=None, repr=False)
+    receipts_url: str | None = None
 
     @property
     def as_html(self) -> str:

@@ -1,39 +1,41 @@
 """A push notification: device tokens, texts, and data for the app."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
+
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.jsontext import json_text
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.overrides import extras
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.secret import PartlyPrinted
 
 KNOWN = frozenset({"title", "body", "content", "data", "badge", "sound", "image"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Push:
+class Push(PartlyPrinted, frozen=True, kw_only=True):
     """One notification for the devices of one subscriber."""
 
+    PRINTED: ClassVar = ("message_id", "at", "title", "body", "data", "options")
     message_id: str
     at: Millis
     """The time of this attempt."""
-    tokens: tuple[str, ...] = field(repr=False)
+    tokens: tuple[str, ...]
     title: str
     body: str
     data: Mapping[str, Any]
-    payload: Mapping[str, Any] = field(default_factory=dict)
+    payload: Mapping[str, Any] = {}
     """The payload of the trigger."""
     badge: int | None = None
     sound: str | None = None
     sound_options: Mapping[str, Any] | None = None
     """Name, volume and whether it is critical, if the sound is an object."""
     image: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = {}
     """Overrides that are specific to the provider, by the names of our API."""
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] = {}
 
     @property
     def token(self) -> str:

@@ -1,12 +1,11 @@
 """The gateway: sends messages through providers, and redacts secrets in the results."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
 from msgspec import Struct
-from msgspec.structs import replace as replace_fields
+from msgspec.structs import replace
 
 from clarion.clock import Clock, SystemClock
 from clarion.providers.apprise.client import AppriseClient
@@ -176,7 +175,7 @@ def _is_sending(provider: Provider | None) -> bool:
 def _sign(message: MimeMessage, account: SmtpAccount) -> MimeMessage:
     if account.dkim is None:
         return message
-    return replace_fields(message, content=sign_email(message.content, account.dkim))
+    return replace(message, content=sign_email(message.content, account.dkim))
 
 
 def redact_failure(failure: SendFailure, redact: Any) -> SendFailure:

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from clarion.clock import Clock
 from clarion.providers.apprise.client import APPRISE_URL, AppriseClient
@@ -157,7 +158,7 @@ class HttpSender:
     ) -> ProviderAnswer:
         """Make a call with the access token of the account; after a 401, fetch a new token and retry once."""
         exchange = provider.token
-        call = replace(encode_call(request), can_start=can_start)
+        call = encode_call(request, can_start)
         if exchange is None or not exchange.is_needed(account):
             return await self._sign_and_call(provider, account, call)
         token = await self._tokens.get_token(provider.id, exchange, account)
