@@ -187,6 +187,18 @@ async def test_gathered_reads_walk_the_indexes_of_one_person(database: Database,
     assert "Seq Scan" not in counts + page
 
 
+@of_postgres
+async def test_messages_of_an_earlier_version_have_no_position_and_are_shown(database: Database, site: Site) -> None:
+    ada = await make_subscriber(database, site.development)
+    await make_message(database, site.development, subscriber=ada)
+    await database.transaction(lambda db: db.execute(sql("UPDATE messages SET position = NULL")))
+
+    opened = await GatheredReads(database).open(owner_of(ada), InboxFilter(archived=False), 10)
+
+    assert opened is not None
+    assert len(opened.page.messages) == 1
+
+
 async def copy_messages(db: Connection) -> None:
     """Give people so many messages that a plan for the first few of them is cheaper than one for any number."""
     await db.execute(

@@ -141,7 +141,8 @@ def first_page_query(wanted: InboxFilter, limit: int) -> Query:
         describe_filter(wanted, is_ordered=True),
         Extent(limit + 1),
         of_person=f"{_OF_PERSON} AND NOT part.is_person",
-        columns=f"{COLUMNS}, t.position",
+        # An earlier version that still runs beside this one writes no position.
+        columns=f"{COLUMNS}, COALESCE(t.position, t.id)",
         stored=STORED_COLUMNS,
     )
     return sql(f"""
