@@ -203,9 +203,10 @@ async def copy_messages(db: Connection) -> None:
     """Give people so many messages that a plan for the first few of them is cheaper than one for any number."""
     await db.execute(
         sql("""
-            INSERT INTO messages SELECT (jsonb_populate_record(
-                m, jsonb_build_object('id', gen_random_uuid(), 'job_id', gen_random_uuid())
-            )).* FROM messages AS m, generate_series(1, 100)
+            INSERT INTO messages SELECT copied.*
+            FROM messages AS m, generate_series(1, 100) AS number, LATERAL jsonb_populate_record(
+                m, jsonb_build_object('id', gen_random_uuid(), 'job_id', gen_random_uuid(), 'updated_at', number)
+            ) AS copied
         """)
     )
     await db.execute(sql("ANALYZE messages"))
