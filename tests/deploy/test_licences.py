@@ -41,7 +41,7 @@ def licences(name: str) -> set[str]:
 
 
 def test_the_list_has_the_packages_of_the_service() -> None:
-    assert {"aiohttp", "msgspec", "starlette", "uvicorn"} <= set(run_time_packages())
+    assert {"httptools", "msgspec", "starlette", "uvicorn"} <= set(run_time_packages())
     assert len(run_time_packages()) > 50
 
 

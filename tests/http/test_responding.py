@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import uvicorn
 
 from clarion.http.responding import send_response
+from tests.asgi_server import serve_asgi
 
 Head = dict[str, str]
 LARGE = b"x" * 200_000
@@ -27,15 +27,8 @@ async def application(scope: Any, _: Any, send: Any) -> None:
 
 @pytest.fixture
 async def port() -> AsyncIterator[int]:
-    server = uvicorn.Server(uvicorn.Config(application, port=0, log_config=None, http="httptools", lifespan="off"))
-    listening = server.config.bind_socket()
-    server.config.load()
-    serving = asyncio.create_task(server._serve([listening]))
-    while not server.started:  # noqa: ASYNC110 - uvicorn does not report it
-        await asyncio.sleep(0.01)
-    yield listening.getsockname()[1]
-    server.should_exit = True
-    await serving
+    async with serve_asgi(application) as port:
+        yield port
 
 
 async def exchange(port: int, *lines: str) -> bytes:

@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from clarion.clock import MINUTE, ManualClock
-from clarion.members.oidc import Finished, Identity, OidcClient, OidcProblem, OidcProvider
+from clarion.members.oidc import Finished, Identity, OidcClient, OidcProvider
+from clarion.members.oidc_problem import OidcProblem
 from clarion.secret import Secret
 from clarion.vault import Vault
 

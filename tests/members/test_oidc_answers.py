@@ -5,16 +5,21 @@ import json
 import time
 from collections.abc import AsyncIterator
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import jwt
 import pytest
-from aiohttp import web
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from clarion.clock import ManualClock
-from clarion.members.oidc import Attempt, Identity, OidcClient, OidcProblem, OidcProvider, OidcRefusal
+from clarion.members.oidc import Attempt, Identity, OidcClient, OidcProvider
+from clarion.members.oidc_problem import OidcProblem, OidcRefusal
 from clarion.secret import Secret
 from clarion.vault import Vault
+from tests.asgi_server import serve_asgi
 from tests.rsa_keys import rsa_key
 
 KEY = rsa_key(2_048)
@@ -29,55 +34,52 @@ class Provider:
         self.user_info: dict[str, Any] = {"sub": "ada", "email": "ada@example.com", "email_verified": "true"}
         self.forms: list[Any] = []
 
-    async def describe(self, request: web.Request) -> web.StreamResponse:
+    async def describe(self, request: Request) -> Response:
         paths = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
         document = {name: f"{self.address}/{path}" for name, path in paths.items()}
         document |= {"issuer": self.address, "userinfo_endpoint": f"{self.address}/userinfo"}
-        return await send_in_parts(request, {**document, "scopes_supported": ["x" * 100] * 1000})
+        return send_in_parts({**document, "scopes_supported": ["x" * 100] * 1000})
 
-    async def exchange(self, request: web.Request) -> web.StreamResponse:
-        self.forms.append(await request.post())
+    async def exchange(self, request: Request) -> Response:
+        self.forms.append(dict(parse_qsl((await request.body()).decode())))
         name = base64.b64encode(b"clarion:a+secret%3A").decode()
         if request.headers.get("Authorization") != f"Basic {name}":
-            return web.json_response({"error": "invalid_client"}, status=401)
+            return JSONResponse({"error": "invalid_client"}, status_code=401)
         now = int(time.time())
         claims = {"iss": self.address, "aud": "clarion", "iat": now, "exp": now + 60, **self.claims}
         token = jwt.encode(claims, KEY, algorithm="RS256")
-        return web.json_response({"id_token": token, "access_token": "access", "token_type": "Bearer"})
+        return JSONResponse({"id_token": token, "access_token": "access", "token_type": "Bearer"})
 
-    async def list_keys(self, request: web.Request) -> web.StreamResponse:
+    async def list_keys(self, request: Request) -> Response:
         key = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(KEY.public_key()))
-        return await send_in_parts(request, {"keys": [key]})
+        return send_in_parts({"keys": [key]})
 
-    async def show_user(self, request: web.Request) -> web.StreamResponse:
+    async def show_user(self, request: Request) -> Response:
         assert request.headers["Authorization"] == "Bearer access"
-        return web.json_response(self.user_info)
+        return JSONResponse(self.user_info)
 
 
-async def send_in_parts(request: web.Request, document: dict[str, Any]) -> web.StreamResponse:
-    text = json.dumps(document).encode()
-    response = web.StreamResponse(headers={"Content-Type": "application/json"})
-    await response.prepare(request)
-    await response.write(text[:10])
-    await response.write(text[10:])
-    await response.write_eof()
-    return response
+def send_in_parts(document: dict[str, Any]) -> Response:
+    async def parts() -> AsyncIterator[bytes]:
+        text = json.dumps(document).encode()
+        yield text[:10]
+        yield text[10:]
+
+    return StreamingResponse(parts(), media_type="application/json")
 
 
 @pytest.fixture
 async def provider() -> AsyncIterator[Provider]:
-    made, application = Provider(), web.Application()
-    application.router.add_get("/.well-known/openid-configuration", made.describe)
-    application.router.add_post("/token", made.exchange)
-    application.router.add_get("/keys", made.list_keys)
-    application.router.add_get("/userinfo", made.show_user)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    made.address = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield made
-    await runner.cleanup()
+    made = Provider()
+    routes = [
+        Route("/.well-known/openid-configuration", made.describe),
+        Route("/token", made.exchange, methods=["POST"]),
+        Route("/keys", made.list_keys),
+        Route("/userinfo", made.show_user),
+    ]
+    async with serve_asgi(Starlette(routes=routes)) as port:
+        made.address = f"http://127.0.0.1:{port}"
+        yield made
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from clarion.db.query import sql
 from clarion.members.actions import insert_link
 from clarion.members.identities import find_member
 from clarion.members.model import Access, LinkKind, Member
-from clarion.members.oidc import Identity, OidcProblem
+from clarion.members.oidc import Identity
+from clarion.members.oidc_problem import OidcProblem
 from clarion.settings import Settings
 from clarion.vocabulary import Role
 from tests.cli.support import run_here

@@ -82,7 +82,7 @@ class Vendors:
         return ProviderAnswer(
             status=answer.status,
             text=answer.body if isinstance(answer.body, str) else json_text(answer.body),
-            headers=answer.headers,
+            headers={name.lower(): value for name, value in answer.headers.items()},
             retry_after=answer.retry_after,
             received_at=self.clock.now(),
         )

@@ -9,7 +9,8 @@ from clarion.members import store
 from clarion.members.actions import NewMember, accept_link, create_member
 from clarion.members.auditing import author_of_member, record_member
 from clarion.members.model import Access, Member, fold_email
-from clarion.members.oidc import Identity, OidcProblem, OidcRefusal
+from clarion.members.oidc import Identity
+from clarion.members.oidc_problem import OidcProblem, OidcRefusal
 from clarion.members.session_wire import PersonName
 from clarion.settings import Settings
 from clarion.vocabulary import Role

@@ -8,12 +8,10 @@ import base64
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping
-from enum import StrEnum
-from typing import Any
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlencode
 
-import aiohttp
 import jwt
 import msgspec
 from msgspec import Struct
@@ -21,46 +19,22 @@ from msgspec import Struct
 from clarion.clock import HOUR, MINUTE, Clock, Millis
 from clarion.errors import ClarionError
 from clarion.jsontext import json_text
+from clarion.members.oidc_problem import OidcProblem, OidcRefusal
 from clarion.secret import Secret
 from clarion.vault import Vault
+
+if TYPE_CHECKING:
+    from clarion.members.oidc_http import OidcHttp
 
 _DISCOVERY = "/.well-known/openid-configuration"
 _SEAL_CONTEXT = b"oidc attempt"
 _MAX_ATTEMPT = Millis(10 * MINUTE)
 _METADATA_CACHED_FOR = Millis(HOUR)
-_MAX_ANSWER = 1 << 20
-_TIMEOUT = aiohttp.ClientTimeout(total=10)
 _LEEWAY_SECONDS = 60
 # The second one is Microsoft's, which does not send the first: that the owner of the domain is verified.
 _VERIFIED_CLAIMS = ("email_verified", "xms_edov")
-_NO_HEADERS: Mapping[str, str] = {}
 # Signatures of the provider's own key pair: a shared secret or `none` would let others make tokens.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-
-
-class OidcRefusal(StrEnum):
-    """Why signing in failed, for the page that shows it."""
-
-    BEGIN_AGAIN = "begin-again"
-    """The answer belongs to no attempt, or to one that is over."""
-    NO_ADDRESS = "no-address"
-    NOT_VERIFIED = "not-verified"
-    VERIFICATION_UNKNOWN = "verification-unknown"
-    """The provider does not say whether it has verified the address, and is not trusted without that."""
-    NOT_ALLOWED = "not-allowed"
-    """Nobody invited the address, and its domain has no role."""
-    REFUSED = "refused"
-    """The provider says no, or the person did."""
-    UNAVAILABLE = "unavailable"
-    """The provider cannot be asked, or answers what it must not."""
-
-
-class OidcProblem(ClarionError):
-    """Signing in with the provider failed; the message is for the log."""
-
-    def __init__(self, message: str, reason: OidcRefusal = OidcRefusal.UNAVAILABLE) -> None:
-        super().__init__(message)
-        self.reason = reason
 
 
 class OidcProvider(Struct, frozen=True, kw_only=True):
@@ -129,7 +103,7 @@ class OidcClient:
         self._fetched_at = Millis(0)
 
     async def begin(self, return_path: str = "/") -> Attempt:
-        async with aiohttp.ClientSession(timeout=_TIMEOUT) as http:
+        async with _open_http() as http:
             metadata = await self._get_metadata(http)
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         stored = _StoredAttempt(state, nonce, verifier, self._clock.now(), return_path)
@@ -152,7 +126,7 @@ class OidcClient:
         stored = self._open(cookie)
         if not hmac.compare_digest(stored.state.encode(), state.encode()):
             raise OidcProblem("The answer belongs to another attempt to sign in", OidcRefusal.BEGIN_AGAIN)
-        async with aiohttp.ClientSession(timeout=_TIMEOUT) as http:
+        async with _open_http() as http:
             metadata = await self._get_metadata(http)
             tokens = await self._exchange(http, metadata, code, stored.verifier)
             claims = await self._verify(http, metadata, tokens.id_token)
@@ -171,9 +145,9 @@ class OidcClient:
             raise OidcProblem("Signing in took too long", OidcRefusal.BEGIN_AGAIN)
         return stored
 
-    async def _get_metadata(self, http: aiohttp.ClientSession) -> _Metadata:
+    async def _get_metadata(self, http: "OidcHttp") -> _Metadata:
         if self._metadata is None or self._clock.now() - self._fetched_at > _METADATA_CACHED_FOR:
-            found = await _fetch(http, self._provider.issuer.rstrip("/") + _DISCOVERY)
+            found = await http.fetch(self._provider.issuer.rstrip("/") + _DISCOVERY)
             try:
                 metadata = msgspec.convert(found, _Metadata)
             except msgspec.ValidationError as error:
@@ -183,7 +157,7 @@ class OidcClient:
             self._metadata, self._keys, self._fetched_at = metadata, None, self._clock.now()
         return self._metadata
 
-    async def _exchange(self, http: aiohttp.ClientSession, metadata: _Metadata, code: str, verifier: str) -> _Tokens:
+    async def _exchange(self, http: "OidcHttp", metadata: _Metadata, code: str, verifier: str) -> _Tokens:
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -198,13 +172,13 @@ class OidcClient:
         elif secret is not None:
             names = quote_plus(self._provider.client_id), quote_plus(secret.reveal())
             headers["Authorization"] = "Basic " + base64.b64encode(":".join(names).encode()).decode()
-        found = await _fetch(http, metadata.token_endpoint, form=form, headers=headers)
+        found = await http.fetch(metadata.token_endpoint, form=form, headers=headers)
         try:
             return msgspec.convert(found, _Tokens)
         except msgspec.ValidationError:
             raise OidcProblem("The provider sent no ID token") from None
 
-    async def _verify(self, http: aiohttp.ClientSession, metadata: _Metadata, token: str) -> dict[str, Any]:
+    async def _verify(self, http: "OidcHttp", metadata: _Metadata, token: str) -> dict[str, Any]:
         try:
             header = jwt.get_unverified_header(token)
             key = await self._find_key(http, metadata, header.get("kid"))
@@ -221,14 +195,21 @@ class OidcClient:
             raise OidcProblem(f"The provider's ID token is not valid: {error}") from None
         return claims
 
-    async def _find_key(self, http: aiohttp.ClientSession, metadata: _Metadata, key_id: str | None) -> jwt.PyJWK:
+    async def _find_key(self, http: "OidcHttp", metadata: _Metadata, key_id: str | None) -> jwt.PyJWK:
         for is_last in (False, True):
             if self._keys is None or is_last:  # The provider may have changed its keys since.
-                self._keys = jwt.PyJWKSet.from_dict(await _fetch(http, metadata.jwks_uri))
+                self._keys = jwt.PyJWKSet.from_dict(await http.fetch(metadata.jwks_uri))
             for key in self._keys.keys:
                 if key_id is None or key.key_id == key_id:
                     return key
         raise OidcProblem("The provider's ID token is signed with a key that it does not publish")
+
+
+def _open_http() -> "AbstractAsyncContextManager[OidcHttp]":
+    # Imported here, because few installations sign in with a provider.
+    from clarion.members.oidc_http import open_oidc_http  # noqa: PLC0415
+
+    return open_oidc_http()
 
 
 def _challenge(verifier: str) -> str:
@@ -236,44 +217,14 @@ def _challenge(verifier: str) -> str:
 
 
 async def _add_user_info(
-    http: aiohttp.ClientSession, metadata: _Metadata, tokens: _Tokens, claims: dict[str, Any]
+    http: "OidcHttp", metadata: _Metadata, tokens: _Tokens, claims: dict[str, Any]
 ) -> dict[str, Any]:
     """Ask for what the provider leaves out of ID tokens; the answer must be about the same person."""
     if metadata.userinfo_endpoint is None or tokens.access_token is None:
         return claims
     headers = {"Authorization": f"Bearer {tokens.access_token}"}
-    found = await _fetch(http, metadata.userinfo_endpoint, headers=headers)
+    found = await http.fetch(metadata.userinfo_endpoint, headers=headers)
     return found | claims if found.get("sub") == claims["sub"] else claims
-
-
-async def _fetch(
-    http: aiohttp.ClientSession,
-    url: str,
-    *,
-    form: dict[str, str] | None = None,
-    headers: Mapping[str, str] = _NO_HEADERS,
-) -> dict[str, Any]:
-    """Return a JSON object from the provider; with a form, by POST."""
-    method, headers = "GET" if form is None else "POST", {"Accept": "application/json", **headers}
-    try:
-        # Not followed: the provider's own addresses need no redirect, and codes and secrets must not go elsewhere.
-        async with http.request(method, url, data=form, headers=headers, allow_redirects=False) as answer:
-            body = await _read(answer.content)
-            found = msgspec.json.decode(body) if answer.status == 200 else None
-    except (aiohttp.ClientError, TimeoutError, OSError, msgspec.DecodeError) as error:
-        raise OidcProblem(f"The provider at {url} could not be asked: {str(error) or type(error).__name__}") from error
-    if not isinstance(found, dict):
-        reason = OidcRefusal.REFUSED if form is not None else OidcRefusal.UNAVAILABLE
-        raise OidcProblem(f"The provider at {url} refused with status {answer.status}", reason)
-    return found
-
-
-async def _read(content: aiohttp.StreamReader) -> bytes:
-    """Read an answer to its end; one that is too long is cut, and is no JSON then."""
-    parts = bytearray()
-    while len(parts) < _MAX_ANSWER and (part := await content.read(_MAX_ANSWER - len(parts))):
-        parts += part
-    return bytes(parts)
 
 
 def _identity_of(claims: dict[str, Any], *, trusts_addresses: bool) -> Identity:

@@ -14,7 +14,8 @@ from clarion.http.wire import CheckedText, Wire
 from clarion.members.cookies import find_cookie, make_other_cookie
 from clarion.members.identities import find_member
 from clarion.members.model import Member
-from clarion.members.oidc import Finished, OidcClient, OidcProblem, OidcRefusal
+from clarion.members.oidc import Finished, OidcClient
+from clarion.members.oidc_problem import OidcProblem, OidcRefusal
 from clarion.members.sessions import begin_session
 
 log = logging.getLogger(__name__)

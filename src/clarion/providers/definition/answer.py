@@ -18,7 +18,7 @@ class ProviderAnswer(Struct, frozen=True, kw_only=True, dict=True):
     status: int
     text: str
     headers: Mapping[str, str]
-    """Names are case-insensitive, or lower-case over HTTP/2."""
+    """By lower-case names."""
     retry_after: int | None
     """Seconds from the Retry-After header."""
     received_at: Millis
@@ -26,6 +26,10 @@ class ProviderAnswer(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def is_success(self) -> bool:
         return 200 <= self.status < 300
+
+    def header(self, name: str) -> str:
+        """The value of a header, empty if it is absent; the case of its name does not matter."""
+        return self.headers.get(name.lower(), "")
 
     @cached_property
     def json(self) -> Any:
@@ -78,7 +82,7 @@ def json_id(*paths: str) -> ReadSent:
 
 
 def header_id(name: str) -> ReadSent:
-    return lambda answer, _: answer.headers.get(name) or None
+    return lambda answer, _: answer.header(name) or None
 
 
 def text_id(pattern: str) -> ReadSent:

@@ -38,7 +38,7 @@ def text_codes(pattern: str, **kinds: Iterable[Any]) -> Classifier:
 def header_codes(name: str, **kinds: Iterable[Any]) -> Classifier:
     """Classify by the value of a header, up to its first colon."""
     by_code = _by_code(kinds)
-    return lambda answer: by_code.get(answer.headers.get(name, "").partition(":")[0])
+    return lambda answer: by_code.get(answer.header(name).partition(":")[0])
 
 
 def statuses(**kinds: Iterable[Any]) -> Classifier:
@@ -96,7 +96,7 @@ def seconds_header(name: str) -> ReadRetryAfter:
     """Read the seconds to wait from a header of the provider."""
 
     def read(answer: ProviderAnswer) -> int | None:
-        text = answer.headers.get(name, "").partition(".")[0]
+        text = answer.header(name).partition(".")[0]
         return min(int(text[:9]), 86_400) if text.isascii() and text.isdigit() else None
 
     return read
@@ -106,7 +106,7 @@ def reset_header(name: str) -> ReadRetryAfter:
     """Read the seconds to wait from a header that has the reset time in seconds since 1970."""
 
     def read(answer: ProviderAnswer) -> int | None:
-        text = answer.headers.get(name, "").partition(".")[0]
+        text = answer.header(name).partition(".")[0]
         if not text.isdigit():
             return None
         return min(max(int(text) - answer.received_at // 1000, 1), 86_400)

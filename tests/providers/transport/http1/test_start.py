@@ -6,7 +6,7 @@ from clarion.clock import SystemClock
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.transport.egress import EgressGuard
-from clarion.providers.transport.http1 import Http1Client
+from clarion.providers.transport.http1.client import Http1Client
 from tests.providers.loopback import answering, web_server
 
 

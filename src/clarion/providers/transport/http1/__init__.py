@@ -1,0 +1,1 @@
+"""Calling providers over HTTP/1.1."""
