@@ -14,6 +14,7 @@ from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
 from clarion.providers.transport.egress import EgressGuard
+from clarion.providers.transport.headers import check_headers
 from clarion.providers.transport.shortage import find_shortage
 from clarion.providers.transport.urls import MAX_ANSWER, RewriteUrl, host_and_port, parse_retry_after, parse_url
 
@@ -47,6 +48,7 @@ class Http2Client:
         await self._pool.aclose()
 
     async def call(self, call: ProviderCall) -> ProviderAnswer:
+        check_headers(call.headers)
         url = parse_url(call.url)
         target, host = url, url.host or ""
         if self._rewrite_url is not None:

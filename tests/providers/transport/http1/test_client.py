@@ -71,27 +71,6 @@ async def test_a_request_has_our_headers_and_those_of_the_call_in_its_own_words(
         assert content == b"x=1"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
-        ("Content-Length", "0", "'content-length' is set by Clarion and cannot be overridden"),
-        ("transfer-encoding", "chunked", "'transfer-encoding' is set by Clarion and cannot be overridden"),
-        ("X: y\r\nZ", "1", "cannot be the name of a header"),
-        ("", "1", "cannot be the name of a header"),
-        ("X-Y", "a\r\nZ: b", "'x-y' has control characters"),
-    ],
-)
-async def test_a_header_that_would_change_the_form_of_the_request_is_refused(
-    client: Http1Client, name: str, value: str, text: str
-) -> None:
-    async with web_server(answering(200)) as server:
-        failure = await fail(client, post(server.url(), b"{}", **{name: value}))
-
-        assert (failure.kind, failure.is_ambiguous) == (FailureKind.PERMANENT, False)
-        assert text in str(failure)
-        assert server.connections == 0
-
-
 async def test_calls_at_the_same_time_have_a_connection_each_and_later_ones_use_these(client: Http1Client) -> None:
     async with web_server(answering(200)) as server:
         for _ in range(3):

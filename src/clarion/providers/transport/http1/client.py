@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import re
 import ssl
 
 from yarl import URL
@@ -12,6 +11,7 @@ from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
 from clarion.providers.transport.egress import EgressGuard
+from clarion.providers.transport.headers import check_headers
 from clarion.providers.transport.http1.answer import Answer, BadAnswer
 from clarion.providers.transport.http1.pool import ConnectionPool, Origin
 from clarion.providers.transport.shortage import find_shortage
@@ -22,10 +22,6 @@ _DEFAULTS = {
     "accept-encoding": "Accept-Encoding: identity",
     "user-agent": "User-Agent: Clarion",
 }
-# They say where the request ends: another value would make a second request of the rest.
-_OURS = frozenset({"connection", "content-length", "transfer-encoding", "upgrade", "expect", "te", "trailer"})
-_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9a-z]+")
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class Http1Client:
@@ -88,24 +84,13 @@ class Http1Client:
 
 
 def _write_head(call: ProviderCall, target: URL, host: str) -> bytes:
+    check_headers(call.headers)
     lines = {"host": f"Host: {host}", **_DEFAULTS}
     for name, value in call.headers.items():
-        key = name.lower()
-        _check_header(key, value)
-        lines[key] = f"{name}: {value}"
+        lines[name.lower()] = f"{name}: {value}"
     if call.content or call.method != "GET":
         lines["content-length"] = f"Content-Length: {len(call.content)}"
     return "\r\n".join((f"{call.method} {target.raw_path_qs} HTTP/1.1", *lines.values(), "", "")).encode()
-
-
-def _check_header(name: str, value: str) -> None:
-    """Refuse headers that would change the form of the request; triggers may set any."""
-    if name in _OURS:
-        raise SendFailure(FailureKind.PERMANENT, f"The header '{name}' is set by Clarion and cannot be overridden")
-    if not _NAME.fullmatch(name):
-        raise SendFailure(FailureKind.PERMANENT, f"'{name}' cannot be the name of a header")
-    if _CONTROL.search(value):
-        raise SendFailure(FailureKind.PERMANENT, f"The header '{name}' has control characters")
 
 
 def _is_address(host: str) -> bool:
