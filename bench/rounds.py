@@ -6,7 +6,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import psutil
 from rich.console import Console
 
 from bench.baseline import find_baseline, start_baseline
@@ -22,7 +24,7 @@ _console = Console(stderr=True)
 
 async def run_rounds(rounds: int, only: Sequence[str], *, people: int) -> Run:
     """Measure all workloads, or only the named ones; the largest broadcast is for `people`."""
-    began, date = time.monotonic(), now_text()
+    began, date, used_before = time.monotonic(), now_text(), psutil.cpu_times()
     with TemporaryDirectory(prefix="clarion-bench-") as name, open_postgres(Path(name) / "postgres") as server:
         site = Site(Path(name), server, people)
         machine = await describe_machine(server)
@@ -39,9 +41,18 @@ async def run_rounds(rounds: int, only: Sequence[str], *, people: int) -> Run:
                     figures += await workload.measure(site)
                 except QuotaUnavailable as error:
                     notes.append(f"The workload {workload.name} was skipped: {error}.")
+    machine["Time that other machines took"] = f"{_stolen_share(used_before, psutil.cpu_times()):.0%}"
     return Run(
         date=date, machine=machine, rounds=rounds, seconds=time.monotonic() - began, notes=notes, figures=figures
     )
+
+
+def _stolen_share(before: Any, after: Any) -> float:
+    """The share of the time in which this machine had work that its host gave to others; 0 where nobody counts it."""
+    spent = {name: value - getattr(before, name) for name, value in after._asdict().items()}
+    stolen = spent.get("steal", 0.0)
+    busy = spent["user"] + spent["system"] + stolen
+    return stolen / busy if busy else 0.0
 
 
 @asynccontextmanager
