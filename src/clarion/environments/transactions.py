@@ -1,14 +1,19 @@
-"""Looks up triggers by the transaction keys that callers know them by."""
+"""Triggers and the transaction keys that callers know them by."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from clarion.cache import CacheSlot
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.ids import EnvironmentId, TriggerId
+from clarion.ids import EnvironmentId, TransactionKey, TriggerId
 
 LIST_TRIGGER_IDS = sql("""
     SELECT id FROM triggers WHERE environment_id = :environment_id AND transaction_key {any:transaction_keys}
 """)
+LIST_KEYS = sql("SELECT id, transaction_key FROM triggers WHERE environment_id = :environment_id AND id {any:ids}")
+
+# The key of a trigger never changes.
+_KEYS: CacheSlot[TriggerId, TransactionKey] = CacheSlot(limit=10_000)
 
 
 async def list_trigger_ids(
@@ -17,3 +22,23 @@ async def list_trigger_ids(
     """List the triggers of these transactions; unknown keys are ignored."""
     rows = await db.fetch(LIST_TRIGGER_IDS, environment_id=environment_id, transaction_keys=list(transaction_keys))
     return [row["id"] for row in rows]
+
+
+async def list_transaction_keys(
+    db: Connection, environment_id: EnvironmentId, trigger_ids: Iterable[TriggerId]
+) -> dict[TriggerId, TransactionKey]:
+    """The keys of these triggers; unknown ones are left out."""
+    cache = db.caches.of(_KEYS)
+    found: dict[TriggerId, TransactionKey] = {}
+    missing: list[TriggerId] = []
+    for one in set(trigger_ids):
+        key = cache.get(one)
+        if key is None:
+            missing.append(one)
+        else:
+            found[one] = key
+    if missing:
+        for row in await db.fetch(LIST_KEYS, environment_id=environment_id, ids=missing):
+            found[row["id"]] = row["transaction_key"]
+            cache.put(row["id"], row["transaction_key"])
+    return found

@@ -6,6 +6,7 @@ from typing import Any
 from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
+from clarion.environments.transactions import list_transaction_keys
 from clarion.errors import NotFound
 from clarion.http.pages import list_newest_rows
 from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, find_id, id_text
@@ -25,9 +26,6 @@ LIST_ORIGINS = sql("""
     SELECT id, transaction_key, payload, overrides FROM triggers
     WHERE environment_id = :environment_id AND id {any:ids}
 """)
-LIST_TRANSACTIONS = sql(
-    "SELECT id, transaction_key FROM triggers WHERE environment_id = :environment_id AND id {any:ids}"
-)
 # Leaves out the job of the trigger itself, which is no step of the workflow.
 LIST_JOBS = sql("""
     SELECT id, notification_id, step, type, status, provider_id, digest, details, updated_at FROM jobs
@@ -109,11 +107,10 @@ async def _list_jobs(
 
 async def _add_transactions(db: Connection, environment_id: EnvironmentId, events: Sequence[dict[str, Any]]) -> None:
     """Add the transactions of the events of digests, by which their own runs are found."""
-    ids = {found for one in events if (found := find_id(one["id"])) is not None}
-    rows = await db.fetch(LIST_TRANSACTIONS, environment_id=environment_id, ids=list(ids))
-    keys = {row["id"]: row["transaction_key"] for row in rows}
+    ids = {TriggerId(found) for one in events if (found := find_id(one["id"])) is not None}
+    keys = await list_transaction_keys(db, environment_id, ids)
     for one in events:
-        key = keys.get(find_id(one["id"]) or b"")
+        key = keys.get(TriggerId(find_id(one["id"]) or b""))
         if key is not None:
             one["transactionId"] = key
 

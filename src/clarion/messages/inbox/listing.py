@@ -1,8 +1,8 @@
 """Lists and counts of one person's inbox, newest first; each view walks an index that has its messages in order."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -12,12 +12,14 @@ from clarion.db.listing import MAX_PAGE_BYTES
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import Query, sql
 from clarion.environments.configuration import CONFIGURATION_VERSION
-from clarion.ids import EnvironmentId, MessageId, SubscriberId
+from clarion.ids import EnvironmentId, MessageId, SubscriberId, TransactionKey, TriggerId
 from clarion.messages.inbox.conditions import OF_PERSON, Extent, count_text, describe_filter, load_parameters, page_text
 from clarion.messages.inbox.counts import MAX_INBOX_COUNT
 from clarion.messages.inbox.filters import InboxFilter
 from clarion.messages.model import InboxMessage, InboxOwner
 from clarion.subscribers.model import Subscriber
+
+TransactionKeys: TypeAlias = Mapping[TriggerId, TransactionKey]
 
 _decode_moments = msgspec.json.Decoder(list[Millis]).decode
 
@@ -25,13 +27,14 @@ _STORED = """
     t.content, t.subject, t.avatar, t.cta, t.data, t.severity, t.seen, t.read, t.archived, t.seen_at, t.read_at,
     t.archived_at, t.snoozed_until, t.delivered_at, t.created_at
 """
-COLUMNS = f"""
-    t.id, t.workflow_id, (
-        SELECT g.transaction_key FROM triggers AS g
-        WHERE g.environment_id = t.environment_id AND g.id = t.trigger_id
-    ) AS transaction_key, {_STORED}
+_TRANSACTION_KEY = """
+    (SELECT g.transaction_key FROM triggers AS g WHERE g.environment_id = t.environment_id AND g.id = t.trigger_id)
 """
+COLUMNS = f"t.id, t.workflow_id, {_TRANSACTION_KEY} AS transaction_key, {_STORED}"
 """In the order of the fields of InboxMessage, without those of its owner."""
+COLUMNS_WITHOUT_KEY = f"t.id, t.workflow_id, t.trigger_id, {_STORED}"
+"""The same with the trigger in the place of its transaction key."""
+TRIGGER_COLUMN = 2
 COLUMN_COUNT = 18
 STORED_COLUMNS = f"t.id, t.workflow_id, {_STORED}, t.environment_id, t.trigger_id"
 """What COLUMNS are made of."""
@@ -73,9 +76,16 @@ async def list_inbox(
     return make_page(rows, owner, limit, configuration_version=rows[0][-1] if rows else 0)
 
 
-def make_page(rows: Sequence[Sequence[Any]], owner: InboxOwner, limit: int, *, configuration_version: int) -> InboxPage:
-    """The page of rows that begin with COLUMNS; one more than the limit says that there are more."""
-    found = _cut_large([inbox_message_of(row, owner) for row in rows[:limit]])
+def make_page(
+    rows: Sequence[Sequence[Any]],
+    owner: InboxOwner,
+    limit: int,
+    *,
+    configuration_version: int,
+    transaction_keys: TransactionKeys | None = None,
+) -> InboxPage:
+    """The page of rows that `inbox_message_of` takes; one more than the limit says that there are more."""
+    found = _cut_large([inbox_message_of(row, owner, transaction_keys) for row in rows[:limit]])
     return InboxPage(found, has_more=len(rows) > len(found), configuration_version=configuration_version)
 
 
@@ -143,13 +153,19 @@ def _prefix(number: int) -> str:
     return f"f{number}_"
 
 
-def inbox_message_of(values: Sequence[Any], owner: InboxOwner) -> InboxMessage:
-    """The message of a row that begins with COLUMNS."""
+def inbox_message_of(
+    values: Sequence[Any], owner: InboxOwner, transaction_keys: TransactionKeys | None = None
+) -> InboxMessage:
+    """The message of a row that begins with COLUMNS, or with COLUMNS_WITHOUT_KEY where the keys are given."""
+    key = values[TRIGGER_COLUMN]
+    if transaction_keys is not None:
+        # Without one, retention has deleted message and trigger since the message was read.
+        key = transaction_keys.get(key, "")
     seen, read, archived = values[9:12]
     delivered_at, created_at = values[16:18]
     moments = [created_at] if delivered_at is None else _decode_moments(delivered_at)
     marks = bool(seen), bool(read), bool(archived)
-    return InboxMessage(*(*owner, *values[:9], *marks, *values[12:16], moments, created_at))
+    return InboxMessage(*(*owner, *values[:2], key, *values[3:9], *marks, *values[12:16], moments, created_at))
 
 
 def _cut_large(messages: Sequence[InboxMessage]) -> Sequence[InboxMessage]:
