@@ -13,7 +13,7 @@ LIST_TRIGGER_IDS = sql("""
 LIST_KEYS = sql("SELECT id, transaction_key FROM triggers WHERE environment_id = :environment_id AND id {any:ids}")
 
 # The key of a trigger never changes.
-_KEYS: CacheSlot[TriggerId, TransactionKey] = CacheSlot(limit=10_000)
+_KEYS: CacheSlot[tuple[EnvironmentId, TriggerId], TransactionKey] = CacheSlot(limit=10_000)
 
 
 async def list_trigger_ids(
@@ -32,7 +32,7 @@ async def list_transaction_keys(
     found: dict[TriggerId, TransactionKey] = {}
     missing: list[TriggerId] = []
     for one in set(trigger_ids):
-        key = cache.get(one)
+        key = cache.get((environment_id, one))
         if key is None:
             missing.append(one)
         else:
@@ -40,5 +40,5 @@ async def list_transaction_keys(
     if missing:
         for row in await db.fetch(LIST_KEYS, environment_id=environment_id, ids=missing):
             found[row["id"]] = row["transaction_key"]
-            cache.put(row["id"], row["transaction_key"])
+            cache.put((environment_id, row["id"]), row["transaction_key"])
     return found
