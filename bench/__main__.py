@@ -19,7 +19,7 @@ from bench.plot import plot_cpu
 from bench.processes import ROOT
 from bench.profile import profile
 from bench.report import print_run, render_report
-from bench.results import find_latest, read_run, write_run
+from bench.results import find_latest, read_run, update_run, write_run
 from bench.rounds import run_rounds
 from bench.systems import CLARION, PEOPLE, SQLITE
 
@@ -34,8 +34,11 @@ def main() -> None:
     arguments = _arguments()
     if arguments.command == "run":
         run = _run_until_stopped(run_rounds(arguments.rounds, arguments.only, people=arguments.people))
+        former = find_latest()
+        if arguments.update and former is not None:
+            run = update_run(read_run(former), run)
         print_run(run, _console)
-        if not arguments.only:
+        if arguments.update or not arguments.only:
             _console.print(f"Written to {write_run(run).relative_to(ROOT)}")
     elif arguments.command == "migrations":
         figures = _run_until_stopped(
@@ -65,6 +68,7 @@ def _arguments() -> argparse.Namespace:
     run = commands.add_parser("run", help="measure and print a table; a full run writes bench/results/<date>.json")
     run.add_argument("--rounds", type=int, default=6)
     run.add_argument("--only", type=_workloads, default=[], metavar="NAME,…", help=", ".join(_NAMES))
+    run.add_argument("--update", action="store_true", help="replace these workloads in the newest result")
     run.add_argument("--people", type=int, default=PEOPLE, help="recipients of the largest broadcast of `scaling`")
     report = commands.add_parser(
         "report", help="write docs/performance.md from the newest result, or from a given file"

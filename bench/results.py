@@ -9,6 +9,7 @@ import apsw
 import asyncpg
 import msgspec
 import psutil
+from msgspec.structs import replace
 
 from bench.figures import Figure
 from bench.processes import ROOT
@@ -37,6 +38,17 @@ def write_run(run: Run, folder: Path = FOLDER) -> Path:
 
 def read_run(path: Path) -> Run:
     return msgspec.json.decode(path.read_bytes(), type=Run)
+
+
+def update_run(former: Run, run: Run) -> Run:
+    """Replace the workloads of an earlier run that were measured again; the others stay as they were."""
+    measured = list(dict.fromkeys(one.workload for one in run.figures))
+    kept = [one for one in former.figures if one.workload not in measured]
+    took = run.machine.get("Time that other machines took", "an unknown share")
+    note = f"Measured later than the rest, on {run.date} UTC ({took} of the time was taken by other machines): "
+    return replace(
+        former, date=run.date, notes=[*former.notes, note + ", ".join(measured) + "."], figures=[*kept, *run.figures]
+    )
 
 
 def find_latest(folder: Path = FOLDER) -> Path | None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bench.figures import Figure
 from bench.report import render_report
-from bench.results import Run, find_latest, read_run, write_run
+from bench.results import Run, find_latest, read_run, update_run, write_run
 
 
 def make_run(*figures: Figure, date: str = "2026-01-01T12:00", notes: list[str] | None = None) -> Run:
@@ -30,6 +30,19 @@ def test_the_newest_result_is_found(tmp_path: Path) -> None:
 
     assert newest is not None
     assert read_run(newest).date == "2026-01-10T08:00"
+
+
+def test_workloads_that_were_measured_again_replace_those_of_the_run_before() -> None:
+    mailbox = Figure("mailbox", "sqlite", "page_ms", 4.0, "ms")
+    former = make_run(make_figure(0.3), mailbox, make_figure(0.2), notes=["Noisy."])
+    again = make_run(make_figure(0.1), date="2026-01-02T12:00")
+
+    updated = update_run(former, again)
+
+    assert updated.figures == [mailbox, make_figure(0.1)]
+    assert (updated.date, updated.notes[0]) == ("2026-01-02T12:00", "Noisy.")
+    assert updated.notes[1].startswith("Measured later than the rest, on 2026-01-02T12:00 UTC")
+    assert updated.notes[1].endswith(": trigger.")
 
 
 def test_a_figure_is_shown_with_its_spread_and_unit() -> None:
