@@ -42,12 +42,14 @@ def read_run(path: Path) -> Run:
 
 def update_run(former: Run, run: Run) -> Run:
     """Replace the workloads of an earlier run that were measured again; the others stay as they were."""
-    measured = list(dict.fromkeys(one.workload for one in run.figures))
-    kept = [one for one in former.figures if one.workload not in measured]
+    # By system too: figures of one workload may come from several modules, such as the floors of a trigger.
+    measured = dict.fromkeys((one.workload, one.system) for one in run.figures)
+    kept = [one for one in former.figures if (one.workload, one.system) not in measured]
+    names = dict.fromkeys(workload for workload, _ in measured)
     took = run.machine.get("Time that other machines took", "an unknown share")
     note = f"Measured later than the rest, on {run.date} UTC ({took} of the time was taken by other machines): "
     return replace(
-        former, date=run.date, notes=[*former.notes, note + ", ".join(measured) + "."], figures=[*kept, *run.figures]
+        former, date=run.date, notes=[*former.notes, note + ", ".join(names) + "."], figures=[*kept, *run.figures]
     )
 
 
