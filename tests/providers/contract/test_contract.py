@@ -81,7 +81,8 @@ async def test_wrong_credentials_are_a_refusal_of_the_account_and_a_wrong_recipi
 
 @each_case
 async def test_a_timeout_is_retryable_and_ambiguous(case: Case) -> None:
-    failure = await fail(case, SILENCE, seconds=0.1)
+    # Enough to connect: a call that timed out before that has sent nothing.
+    failure = await fail(case, SILENCE, seconds=0.5)
 
     assert (failure.kind, failure.is_ambiguous) == (FailureKind.RETRYABLE, True)
 

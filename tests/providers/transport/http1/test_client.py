@@ -102,17 +102,16 @@ async def test_connections_that_nobody_uses_are_closed(client: Http1Client, monk
 
 
 async def test_an_answer_to_a_call_that_timed_out_is_not_taken_for_that_of_the_next() -> None:
-    is_first = True
+    has_failed = asyncio.Event()
 
     async def respond(request: bytes, writer: asyncio.StreamWriter) -> None:
-        nonlocal is_first
-        if is_first:
-            is_first = False
-            await asyncio.sleep(0.3)
+        if b"first" in request:
+            await has_failed.wait()
         await answering(200, "late" if b"first" in request else "right")(request, writer)
 
-    async with open_client(seconds=0.1) as client, web_server(respond) as server:
+    async with open_client(seconds=0.5) as client, web_server(respond) as server:
         failure = await fail(client, post(server.url(), b"first"))
+        has_failed.set()
         answer = await client.call(post(server.url(), b"second"))
 
         assert (failure.kind, failure.is_ambiguous) == (FailureKind.RETRYABLE, True)
