@@ -47,7 +47,8 @@ def update_run(former: Run, run: Run) -> Run:
     kept = [one for one in former.figures if (one.workload, one.system) not in measured]
     names = dict.fromkeys(workload for workload, _ in measured)
     took = run.machine.get("Time that other machines took", "an unknown share")
-    note = f"Measured later than the rest, on {run.date} UTC ({took} of the time was taken by other machines): "
+    note = f"Measured later than the rest, on {run.date} UTC (the rest on {former.date} UTC; {took} of the time was "
+    note += "taken by other machines): "
     return replace(
         former, date=run.date, notes=[*former.notes, note + ", ".join(names) + "."], figures=[*kept, *run.figures]
     )

@@ -1,4 +1,4 @@
-"""Headers of requests that would break the request; triggers may set any."""
+"""Checking the headers of a request: triggers may set any, also such that would break it."""
 
 import re
 from collections.abc import Mapping

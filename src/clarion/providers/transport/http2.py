@@ -13,10 +13,11 @@ from clarion.clock import Clock
 from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
+from clarion.providers.transport.answers import make_answer
 from clarion.providers.transport.egress import EgressGuard
 from clarion.providers.transport.headers import check_headers
 from clarion.providers.transport.shortage import find_shortage
-from clarion.providers.transport.urls import MAX_ANSWER, RewriteUrl, host_and_port, parse_retry_after, parse_url
+from clarion.providers.transport.urls import MAX_ANSWER, RewriteUrl, host_and_port, parse_url
 
 _IDLE_SECONDS = 600
 
@@ -92,13 +93,7 @@ class Http2Client:
                 if len(body) >= MAX_ANSWER:
                     break
             named = {name.decode().lower(): value.decode("latin-1") for name, value in answer.headers}
-            return ProviderAnswer(
-                status=answer.status,
-                text=call.without_secrets(bytes(body[:MAX_ANSWER])),
-                headers=named,
-                retry_after=parse_retry_after(named.get("retry-after", ""), self._clock),
-                received_at=self._clock.now(),
-            )
+            return make_answer(call, answer.status, named, bytes(body[:MAX_ANSWER]), self._clock)
 
 
 class _Stream:

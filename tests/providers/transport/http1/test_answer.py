@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clarion.providers.transport.http1.answer import Answer, AnswerReader, BadAnswer
+from clarion.providers.transport.http1.answer import AnswerReader, BadAnswer, Http1Answer
 from clarion.providers.transport.urls import MAX_ANSWER
 
 OK = b"HTTP/1.1 200 OK\r\n"
 
 
-def read(*pieces: bytes, is_closed: bool = False) -> tuple[Answer | None, bool]:
+def read(*pieces: bytes, is_closed: bool = False) -> tuple[Http1Answer | None, bool]:
     reader = AnswerReader()
     for one in pieces:
         reader.feed(one)
@@ -67,7 +67,7 @@ def test_an_answer_without_a_length_ends_with_the_connection() -> None:
     pieces = (b"HTTP/1.0 200 OK\r\nX-Id: 7\r\n\r\nhel", b"lo")
 
     assert read(*pieces)[0] is None
-    assert read(*pieces, is_closed=True) == (Answer(200, {"x-id": "7"}, b"hello"), False)
+    assert read(*pieces, is_closed=True) == (Http1Answer(200, {"x-id": "7"}, b"hello"), False)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_server_that_closes_the_connection_gets_no_other_request(head: bytes) 
 def test_what_comes_after_the_answer_is_not_read_and_ends_the_connection(rest: bytes) -> None:
     answer, can_continue = read(OK + b"Content-Length: 2\r\n\r\nok" + rest)
 
-    assert answer == Answer(200, {"content-length": "2"}, b"ok")
+    assert answer == Http1Answer(200, {"content-length": "2"}, b"ok")
     assert not can_continue
 
 
@@ -93,7 +93,7 @@ def test_announcements_before_the_answer_are_left_out() -> None:
 
     answer, can_continue = read(announced + OK + b"Content-Length: 2\r\n\r\nok")
 
-    assert (answer, can_continue) == (Answer(200, {"content-length": "2"}, b"ok"), True)
+    assert (answer, can_continue) == (Http1Answer(200, {"content-length": "2"}, b"ok"), True)
 
 
 def test_headers_of_the_same_name_are_joined_in_any_case() -> None:

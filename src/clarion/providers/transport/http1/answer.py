@@ -13,7 +13,7 @@ class BadAnswer(Exception):
     """The server sent something that is not an answer."""
 
 
-class Answer(Struct, frozen=True):
+class Http1Answer(Struct, frozen=True):
     status: int
     headers: dict[str, str]
     """By lower-case names; values of the same name are joined by commas."""
@@ -25,7 +25,7 @@ class AnswerReader:
     """Reads one answer; announcements before it (status 1xx) are left out."""
 
     def __init__(self) -> None:
-        self.answer: Answer | None = None
+        self.answer: Http1Answer | None = None
         """None until it is complete."""
         self.can_continue = False
         """Whether the server reads another request from the same connection."""
@@ -60,7 +60,7 @@ class AnswerReader:
             self._complete()
 
     def _complete(self) -> None:
-        self.answer = Answer(self._parser.get_status_code(), self._headers, bytes(self._content[:MAX_ANSWER]))
+        self.answer = Http1Answer(self._parser.get_status_code(), self._headers, bytes(self._content[:MAX_ANSWER]))
 
     # The parser calls these.
 

@@ -10,12 +10,13 @@ from clarion.clock import Clock
 from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
+from clarion.providers.transport.answers import make_answer
 from clarion.providers.transport.egress import EgressGuard
 from clarion.providers.transport.headers import check_headers
-from clarion.providers.transport.http1.answer import Answer, BadAnswer
-from clarion.providers.transport.http1.pool import ConnectionPool, Origin
+from clarion.providers.transport.http1.answer import BadAnswer, Http1Answer
+from clarion.providers.transport.http1.pool import Http1Pool, Origin
 from clarion.providers.transport.shortage import find_shortage
-from clarion.providers.transport.urls import RewriteUrl, host_and_port, parse_retry_after, parse_url
+from clarion.providers.transport.urls import RewriteUrl, host_and_port, parse_url
 
 _DEFAULTS = {
     "accept": "Accept: */*",
@@ -34,7 +35,7 @@ class Http1Client:
         self._rewrite_url = rewrite_url
         self._seconds = seconds
         self._clock = clock
-        self._pool = ConnectionPool(egress)
+        self._pool = Http1Pool(egress)
 
     async def close(self) -> None:
         self._pool.close()
@@ -46,13 +47,7 @@ class Http1Client:
         if 300 <= answer.status < 400:
             message = f"{url.host} answered with a redirect ({answer.status}), which is not followed"
             raise SendFailure(FailureKind.PERMANENT, message, raw={"status": answer.status})
-        return ProviderAnswer(
-            status=answer.status,
-            text=call.without_secrets(answer.content),
-            headers=answer.headers,
-            retry_after=parse_retry_after(answer.headers.get("retry-after", ""), self._clock),
-            received_at=self._clock.now(),
-        )
+        return make_answer(call, answer.status, answer.headers, answer.content, self._clock)
 
     async def check(self, text: str) -> None:
         """Raise SendFailure if the URL is malformed, or its host is an address that is not allowed."""
@@ -60,7 +55,7 @@ class Http1Client:
         if _is_address(url.host or ""):
             await self._egress.resolve(url.host or "", url.port or 0)
 
-    async def _exchange(self, url: URL, call: ProviderCall) -> Answer:
+    async def _exchange(self, url: URL, call: ProviderCall) -> Http1Answer:
         target = url if self._rewrite_url is None else self._rewrite_url(url)
         origin = Origin(target.scheme == "https", target.raw_host or "", target.port or 0)
         head = _write_head(call, target, host_and_port(url))

@@ -3,27 +3,27 @@
 import asyncio
 from typing import cast
 
-from clarion.providers.transport.http1.answer import Answer, AnswerReader, BadAnswer
+from clarion.providers.transport.http1.answer import AnswerReader, BadAnswer, Http1Answer
 
 _WRITTEN_TOGETHER = 64 * 1024
 """Copying a larger body behind its head costs more than a second write."""
 
 
-class Connection(asyncio.Protocol):
+class Http1Connection(asyncio.Protocol):
     """Made by the event loop when it has connected."""
 
     def __init__(self) -> None:
         self.idle_since = 0.0
         self._transport: asyncio.Transport | None = None
         self._reader: AnswerReader | None = None
-        self._waiter: asyncio.Future[Answer] | None = None
+        self._waiter: asyncio.Future[Http1Answer] | None = None
 
     @property
     def is_usable(self) -> bool:
         """Whether another request can be sent."""
         return self._transport is not None
 
-    async def exchange(self, head: bytes, content: bytes) -> Answer:
+    async def exchange(self, head: bytes, content: bytes) -> Http1Answer:
         """Send a request and return its answer; raises OSError or BadAnswer if there is none.
 
         The connection is closed if this fails or is canceled: the answer might come later.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from aiohappyeyeballs import AddrInfoType, start_connection
 
 from clarion.providers.transport.egress import Address, EgressGuard
-from clarion.providers.transport.http1.connection import Connection
+from clarion.providers.transport.http1.connection import Http1Connection
 
 _IDLE_SECONDS = 15
 _NAMES_CACHED_SECONDS = 10
@@ -25,17 +25,17 @@ class Origin(NamedTuple):
     port: int
 
 
-class ConnectionPool:
+class Http1Pool:
     """Connections that wait for the next call, by their server; without a limit, because the engine has one."""
 
     def __init__(self, egress: EgressGuard) -> None:
         self._egress = egress
         self._tls: ssl.SSLContext | None = None
-        self._idle: dict[Origin, list[Connection]] = {}
+        self._idle: dict[Origin, list[Http1Connection]] = {}
         self._look_ups: dict[Origin, asyncio.Task[list[Address]]] = {}
         self._sweep: asyncio.TimerHandle | None = None
 
-    async def get(self, origin: Origin) -> Connection:
+    async def get(self, origin: Origin) -> Http1Connection:
         """Take a connection to the server, or open one; raises SendFailure, OSError or ssl.SSLError."""
         idle = self._idle.get(origin)
         while idle:
@@ -44,7 +44,7 @@ class ConnectionPool:
                 return connection
         return await self._open(origin)
 
-    def put_back(self, origin: Origin, connection: Connection) -> None:
+    def put_back(self, origin: Origin, connection: Http1Connection) -> None:
         """Keep a connection for another call, if it can have one."""
         if not connection.is_usable:
             return
@@ -79,7 +79,7 @@ class ConnectionPool:
                 del self._idle[origin]
         self._sweep = loop.call_later(_IDLE_SECONDS, self._close_idle) if self._idle else None
 
-    async def _open(self, origin: Origin) -> Connection:
+    async def _open(self, origin: Origin) -> Http1Connection:
         loop = asyncio.get_running_loop()
         tls = await self._get_tls() if origin.is_encrypted else None
         addresses = [_address_info(one, origin.port) for one in await self._look_up(origin)]
@@ -91,7 +91,7 @@ class ConnectionPool:
         try:
             # The name is used only to verify the certificate.
             _, connection = await loop.create_connection(
-                Connection,
+                Http1Connection,
                 sock=opened,
                 ssl=tls,
                 server_hostname=origin.host.rstrip(".") if origin.is_encrypted else None,
