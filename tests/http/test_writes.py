@@ -1,6 +1,7 @@
 """Write requests that share a unit of work: one that breaks it fails alone."""
 
 import asyncio
+import gc
 from collections.abc import Sequence
 
 import pytest
@@ -12,6 +13,8 @@ from clarion.http.caller import ANONYMOUS
 from clarion.http.operation import Call, operation
 from clarion.http.wire import Wire
 from clarion.http.writes import WriteRequest, WriteRunner
+
+greeted: list[str] = []
 
 
 class GreetingIn(Wire):
@@ -27,6 +30,8 @@ async def greet(calls: Sequence[Call], bodies: Sequence[GreetingIn]) -> list[Gre
     """Greet people."""
     if any(body.name == "breaks" for body in bodies):
         raise RuntimeError("broken")
+    call = calls[0]
+    call.after_commit.append(lambda: greeted.append(call.caller.organization_id.hex()))
     return [GreetingOut(greeting=f"Hello {body.name}") for body in bodies]
 
 
@@ -54,6 +59,23 @@ async def test_a_request_that_breaks_the_unit_of_work_fails_alone(database: Data
         b'{"greeting":"Hello Ada"}',
         b'{"greeting":"Hello Bob"}',
     ]
+
+
+async def test_calls_are_freed_when_they_are_answered(database: Database, application: Application) -> None:
+    """Without waiting for a garbage collection, which takes longer the more there is to be freed."""
+    writes = WriteRunner(database, application.services)
+    greeted.clear()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            await writes.run(make_request("Ada"))
+
+        assert len(greeted) == 3
+        # The thread that writes to SQLite may still refer to the last one.
+        assert len([one for one in gc.get_objects() if isinstance(one, Call)]) <= 1
+    finally:
+        gc.enable()
 
 
 async def test_the_operation_is_described_by_one_request(database: Database, application: Application) -> None:

@@ -1,6 +1,7 @@
 """Connections: refused tokens, origins, limits, dead and slow clients, and the end of sessions."""
 
 import asyncio
+import gc
 import json
 import logging
 import socket as sockets
@@ -16,8 +17,10 @@ from clarion.app import Application, build_application
 from clarion.clock import DAY, ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
+from clarion.http.protocol import LimitedProtocol
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.realtime.sockets import MAX_CLIENT_BYTES, MAX_CLIENT_FRAMES, MAX_UNSENT_BYTES, PING_SECONDS, Phase
+from clarion.realtime.table import SESSION_CHECK_SECONDS
 from clarion.settings import Settings
 from clarion.vault import Vault
 from tests.inbox.conftest import MakePerson, Person
@@ -208,11 +211,34 @@ async def open_sockets(address: str, ada: Person) -> AsyncIterator[list[SocketCl
         yield [plain, other]
 
 
+@pytest.mark.parametrize("client", CLIENTS)
+async def test_a_socket_leaves_nothing_of_its_http_connection_behind(
+    client: type[SocketClient], address: str, ada: Person
+) -> None:
+    """Without waiting for a garbage collection, which takes longer the more there is to be freed."""
+    gc.collect()
+    gc.disable()
+    try:
+        async with client.open(address, ada.token) as socket:
+            await socket.events(2)
+
+            assert not [one for one in gc.get_objects() if isinstance(one, LimitedProtocol)]
+    finally:
+        gc.enable()
+
+
+def check_all_sessions(application: Application) -> None:
+    """Let the seconds pass in which the sessions of everybody are checked."""
+    for _ in range(SESSION_CHECK_SECONDS):
+        application.realtime.table.advance(1)
+        application.realtime.table.check_sessions()
+
+
 async def test_raising_the_session_epoch_ends_open_sockets(
     open_sockets: list[SocketClient], ada: Person, database: Database, application: Application
 ) -> None:
     await database.transaction(lambda db: db.execute(RAISE_EPOCH, environment_id=ada.environment.id))
-    application.realtime.table.check_sessions()
+    check_all_sessions(application)
 
     assert [await one.wait_closed() for one in open_sockets] == [1008, 1008]
 
@@ -221,7 +247,7 @@ async def test_deleting_a_person_ends_their_sockets(
     open_sockets: list[SocketClient], api: Api, application: Application
 ) -> None:
     await api.delete("/v2/subscribers/ada")
-    application.realtime.table.check_sessions()
+    check_all_sessions(application)
 
     assert [await one.wait_closed() for one in open_sockets] == [1008, 1008]
 
@@ -229,9 +255,9 @@ async def test_deleting_a_person_ends_their_sockets(
 async def test_sockets_end_with_their_token(
     open_sockets: list[SocketClient], clock: ManualClock, application: Application
 ) -> None:
-    application.realtime.table.check_sessions()
+    check_all_sessions(application)
     clock.move(16 * DAY)
-    application.realtime.table.check_sessions()
+    check_all_sessions(application)
 
     assert [await one.wait_closed() for one in open_sockets] == [1008, 1008]
 
@@ -239,7 +265,7 @@ async def test_sockets_end_with_their_token(
 async def test_sessions_that_hold_are_not_disturbed_by_checks(
     open_sockets: list[SocketClient], application: Application, ada: Person, deliver: Deliver
 ) -> None:
-    application.realtime.table.check_sessions()
+    check_all_sessions(application)
     await deliver(ada)
 
     assert {(await one.next_event())[0] for one in open_sockets} == {"notification_received"}

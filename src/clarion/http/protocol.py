@@ -189,6 +189,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._table.discard(self)
         self.connections.discard(self)
         self._unparsed = memoryview(b"")
+        # It refers to this object, which would live until the next garbage collection.
+        self.parser = None  # type: ignore[assignment]
         self.transport.set_protocol(answer)
         answer.connection_made(self.transport)
 

@@ -192,3 +192,5 @@ def _run_after_commit(calls: Sequence[Call]) -> None:
     for call in calls:
         for callback in call.after_commit:
             callback()
+        # Most of them refer to the call, which would live until the next garbage collection.
+        call.after_commit.clear()
