@@ -35,7 +35,7 @@ async def test_a_pushed_message_has_all_that_a_list_shows(database: Database, si
 
     found = await database.read(lambda db: list_pushed_messages(db, environment.id, [message.id]))
 
-    assert msgspec.to_builtins(found[message.id]) == {
+    assert msgspec.json.decode(msgspec.json.encode(found[message.id])) == {
         "_id": message.text,
         "_templateId": id_text(workflow.id),
         "_environmentId": id_text(environment.id),

@@ -32,6 +32,8 @@ def unseen_event(counts: InboxCounts) -> Event:
 
 def changed_count_events(counts: InboxCounts, before: InboxCounts | None) -> list[Event]:
     """The events for counts that differ from those that were sent before."""
+    if counts is before:
+        return []
     events = []
     if before is None or _unread_part(before) != _unread_part(counts):
         events.append(unread_event(counts))

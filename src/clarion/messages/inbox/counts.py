@@ -1,6 +1,7 @@
 """The counts of an inbox: unread messages by severity, and unseen ones, at the same cost for any number of messages."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -75,13 +76,15 @@ async def count_inbox(
     """
     scope: dict[str, Any] = {"environment_id": environment_id, "subscriber_ids": list(subscriber_ids)}
     if context_keys:
-        rows = await db.fetch(COUNT_INBOX_OF_CONTEXTS, **scope, context_keys=json_text(sorted(context_keys)))
+        rows = await db.fetch_values(COUNT_INBOX_OF_CONTEXTS, **scope, context_keys=json_text(sorted(context_keys)))
     else:
-        rows = await db.fetch(COUNT_INBOX, **scope)
-    return {SubscriberId(row["id"]): _counts_of([row[one] for one in Severity]) for row in rows}
+        rows = await db.fetch_values(COUNT_INBOX, **scope)
+    return {SubscriberId(id_): _counts_of(*packed) for id_, *packed in rows}
 
 
-def _counts_of(packed: Sequence[int]) -> InboxCounts:
+# Cached, because most people have one of a few counts.
+@lru_cache(maxsize=1024)
+def _counts_of(*packed: int) -> InboxCounts:
     unread = [one % _PACKED for one in packed]
     unseen = sum(one // _PACKED for one in packed)
     return InboxCounts(
