@@ -32,8 +32,6 @@ from clarion.metrics.measures import Gauge
 from clarion.settings import Settings
 
 _BACKLOG = 2048
-_OBJECTS_UNTIL_COLLECTION = 50_000
-"""More than a large batch has, which reference counts free: a collection while it is worked on takes 10 ms."""
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 log = logging.getLogger(__name__)
@@ -59,7 +57,8 @@ async def _serve_api(settings: Settings, clock: Clock | None, *, has_worker: boo
         opening = open_application(settings, migrate=has_worker, makes_keys=True, clock=clock)
         kind = "serve" if has_worker else "api"
         async with opening as application, application.monitor.listen(kind) as watched, _Shutdown() as shutdown:
-            _tune_garbage_collection()
+            # What the start made stays: collections need not look at it.
+            gc.freeze()
             shutdown.run(application.monitor.run(kind))
             shutdown.run(application.run_maintenance())
             shutdown.run(application.watch_schema())
@@ -90,20 +89,14 @@ async def _work(settings: Settings, clock: Clock | None) -> None:
         shutdown.run(application.retention.run())
         shutdown.run(application.run_engine())
         shutdown.run(application.realtime.run())
-        _tune_garbage_collection()
+        # What the start made stays: collections need not look at it.
+        gc.freeze()
         stopping = asyncio.Event()
         shutdown.on_begin(stopping.set)
         _print_watched(watched)
         _print(f"Clarion {__version__} works on {_describe_store(settings)}")
         with application.watchdog.watch():
             await stopping.wait()
-
-
-def _tune_garbage_collection() -> None:
-    """Exempt the objects of the start from garbage collection, and collect less often: batches allocate a lot."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_OBJECTS_UNTIL_COLLECTION, 10, 10)
 
 
 class _Server(uvicorn.Server):
