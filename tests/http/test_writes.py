@@ -1,7 +1,6 @@
 """Write requests that share a unit of work: one that breaks it fails alone."""
 
 import asyncio
-import gc
 from collections.abc import Sequence
 
 import pytest
@@ -13,6 +12,7 @@ from clarion.http.caller import ANONYMOUS
 from clarion.http.operation import Call, operation
 from clarion.http.wire import Wire
 from clarion.http.writes import WriteRequest, WriteRunner
+from tests.garbage import count_alive, without_collections
 
 greeted: list[str] = []
 
@@ -62,20 +62,15 @@ async def test_a_request_that_breaks_the_unit_of_work_fails_alone(database: Data
 
 
 async def test_calls_are_freed_when_they_are_answered(database: Database, application: Application) -> None:
-    """Without waiting for a garbage collection, which takes longer the more there is to be freed."""
     writes = WriteRunner(database, application.services)
     greeted.clear()
-    gc.collect()
-    gc.disable()
-    try:
+    with without_collections():
         for _ in range(3):
             await writes.run(make_request("Ada"))
 
         assert len(greeted) == 3
         # The thread that writes to SQLite may still refer to the last one.
-        assert len([one for one in gc.get_objects() if isinstance(one, Call)]) <= 1
-    finally:
-        gc.enable()
+        assert count_alive(Call) <= 1
 
 
 async def test_the_operation_is_described_by_one_request(database: Database, application: Application) -> None:

@@ -1,7 +1,6 @@
 """Connections: refused tokens, origins, limits, dead and slow clients, and the end of sessions."""
 
 import asyncio
-import gc
 import json
 import logging
 import socket as sockets
@@ -23,6 +22,7 @@ from clarion.realtime.sockets import MAX_CLIENT_BYTES, MAX_CLIENT_FRAMES, MAX_UN
 from clarion.realtime.table import SESSION_CHECK_SECONDS
 from clarion.settings import Settings
 from clarion.vault import Vault
+from tests.garbage import count_alive, without_collections
 from tests.inbox.conftest import MakePerson, Person
 from tests.realtime.clients import CLIENTS, TIMEOUT_SECONDS, PlainClient, SocketClient, SocketIoClient
 from tests.realtime.conftest import Deliver, serve
@@ -215,16 +215,11 @@ async def open_sockets(address: str, ada: Person) -> AsyncIterator[list[SocketCl
 async def test_a_socket_leaves_nothing_of_its_http_connection_behind(
     client: type[SocketClient], address: str, ada: Person
 ) -> None:
-    """Without waiting for a garbage collection, which takes longer the more there is to be freed."""
-    gc.collect()
-    gc.disable()
-    try:
+    with without_collections():
         async with client.open(address, ada.token) as socket:
             await socket.events(2)
 
-            assert not [one for one in gc.get_objects() if isinstance(one, LimitedProtocol)]
-    finally:
-        gc.enable()
+            assert count_alive(LimitedProtocol) == 0
 
 
 def check_all_sessions(application: Application) -> None:

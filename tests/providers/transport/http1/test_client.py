@@ -14,7 +14,9 @@ from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.transport.egress import EgressGuard, LookUp
 from clarion.providers.transport.http1 import pool
+from clarion.providers.transport.http1.answer import AnswerReader
 from clarion.providers.transport.http1.client import Http1Client
+from tests.garbage import count_alive, without_collections
 from tests.providers.certificates import make_certificate
 from tests.providers.loopback import answering, web_server
 
@@ -51,6 +53,15 @@ async def fail(client: Http1Client, call: ProviderCall) -> SendFailure:
     with pytest.raises(SendFailure) as failure:
         await client.call(call)
     return failure.value
+
+
+async def test_answers_are_freed_when_they_were_read(client: Http1Client) -> None:
+    async with web_server(answering(200)) as server:
+        with without_collections():
+            for _ in range(3):
+                await client.call(post(server.url("/")))
+
+            assert count_alive(AnswerReader) == 0
 
 
 async def test_a_request_has_our_headers_and_those_of_the_call_in_its_own_words(client: Http1Client) -> None:

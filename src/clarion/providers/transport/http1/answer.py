@@ -59,6 +59,10 @@ class AnswerReader:
         if self._has_head and not states_length:
             self._complete()
 
+    def close(self) -> None:
+        """Read no more. The parser refers to this object: both would live until the next garbage collection."""
+        del self._parser
+
     def _complete(self) -> None:
         self.answer = Http1Answer(self._parser.get_status_code(), self._headers, bytes(self._content[:MAX_ANSWER]))
 

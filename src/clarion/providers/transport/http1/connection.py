@@ -30,7 +30,7 @@ class Http1Connection(asyncio.Protocol):
         """
         if self._transport is None:
             raise ConnectionResetError
-        self._reader = AnswerReader()
+        reader = self._reader = AnswerReader()
         self._waiter = asyncio.get_running_loop().create_future()
         if len(content) < _WRITTEN_TOGETHER:
             self._transport.write(head + content)
@@ -39,10 +39,11 @@ class Http1Connection(asyncio.Protocol):
         can_continue = False
         try:
             answer = await self._waiter
-            can_continue = self._reader.can_continue and self._has_sent_everything()
+            can_continue = reader.can_continue and self._has_sent_everything()
             return answer
         finally:
             self._reader = self._waiter = None
+            reader.close()
             if not can_continue:
                 self.abort()
 
