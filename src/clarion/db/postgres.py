@@ -337,8 +337,12 @@ async def _prepare_connection(connection: Any, *, max_idle_seconds: float) -> No
     await connection.set_type_codec(
         "uuid", schema="pg_catalog", encoder=_same_bytes, decoder=_same_bytes, format="binary"
     )
-    # Not a parameter of the connection, which some connection poolers refuse.
-    await connection.execute(f"SET idle_in_transaction_session_timeout = {int(max_idle_seconds * 1000)}")
+    # Not parameters of the connection, which some connection poolers refuse.
+    await connection.execute(f"""
+        SET idle_in_transaction_session_timeout = {int(max_idle_seconds * 1000)};
+        -- Plans are kept. One that was made while a table was nearly empty would go on reading the whole table.
+        SET enable_seqscan = off
+    """)
 
 
 async def _skip_reset(_: Any) -> None:
