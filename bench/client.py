@@ -1,16 +1,16 @@
 """A load client with little overhead: prebuilt requests, raw HTTP/1.1 over persistent connections."""
 
 import asyncio
-import gc
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+
+from tests.garbage import without_collections
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -80,7 +80,8 @@ async def send_closed(address: str, requests: Sequence[bytes], *, connections: i
     numbers = iter(range(len(requests)))
     load.began = time.time()
     try:
-        with _without_collections():
+        # Pauses of this client would count as slow responses.
+        with without_collections():
             await asyncio.gather(*(_send_in_turn(one, requests, numbers, load) for one in opened))
     finally:
         load.ended = time.time()
@@ -98,7 +99,8 @@ async def send_open(address: str, requests: Sequence[bytes], *, rate: float, con
         free.put_nowait(one)
     load.began = time.time()
     try:
-        with _without_collections():
+        # Pauses of this client would count as slow responses.
+        with without_collections():
             async with asyncio.TaskGroup() as in_flight:
                 for number in range(len(requests)):
                     load.sent[number] = load.began + number / rate
@@ -109,17 +111,6 @@ async def send_open(address: str, requests: Sequence[bytes], *, rate: float, con
         for one in opened:
             one.close()
     return load
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Disable the garbage collector, whose pauses in this client would count as slow responses."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 @dataclass(slots=True)
