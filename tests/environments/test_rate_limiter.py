@@ -74,6 +74,19 @@ async def count_admitted(limiter: RateLimiter, environment_id: EnvironmentId, tr
     return sum([await try_admit(limiter, environment_id) for _ in range(tries)])
 
 
+async def test_the_first_requests_of_an_environment_wait_for_one_read_of_its_limits(
+    counted: Any, clock: ManualClock, environment_id: EnvironmentId
+) -> None:
+    limiter = make_limiter(counted, clock, {TRIGGER: RateLimit(per_second=10, burst=25)}, is_shared=False)
+    requests = [asyncio.create_task(try_admit(limiter, environment_id)) for _ in range(30)]
+    await asyncio.sleep(0)
+    requests[0].cancel()
+
+    admitted = await asyncio.gather(*requests[1:])
+
+    assert (counted.reads, sum(admitted)) == (1, 25)
+
+
 @pytest.mark.parametrize("is_shared", [True, False])
 async def test_one_process_admits_a_burst_and_then_the_rate(
     counted: Any, clock: ManualClock, environment_id: EnvironmentId, is_shared: bool

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import asyncpg
 
 from clarion.cache import Caches
+from clarion.db.array_types import Connection
 from clarion.db.listener import Channel, Listener
 from clarion.db.port import Dialect, Row, SandboxWork, Work
 from clarion.db.query import Insert, Query, as_array
@@ -193,7 +194,9 @@ class PostgresSandboxes:
             self._expiry = asyncio.get_running_loop().call_later(_SANDBOX_IDLE_SECONDS, self.close)
 
     async def _open(self) -> PostgresSandbox:
-        self._connection = await asyncpg.connect(self._url, command_timeout=_SANDBOX_SECONDS)
+        self._connection = await asyncpg.connect(
+            self._url, connection_class=Connection, command_timeout=_SANDBOX_SECONDS
+        )
         await _prepare_connection(self._connection, max_idle_seconds=_MAX_IDLE_SECONDS)
         schema = await self._connection.fetchval("SELECT quote_ident(current_schema())")
         sandbox = PostgresSandbox(self._connection, self._caches, schema)
@@ -232,7 +235,13 @@ class PostgresDatabase:
         prepare = partial(_prepare_connection, max_idle_seconds=max_idle_seconds)
         try:
             pool = await asyncpg.create_pool(
-                url, min_size=1, max_size=pool_size, init=prepare, reset=_skip_reset, command_timeout=60
+                url,
+                min_size=1,
+                max_size=pool_size,
+                connection_class=Connection,
+                init=prepare,
+                reset=_skip_reset,
+                command_timeout=60,
             )
         except (*_UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
             raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
@@ -341,7 +350,9 @@ async def _prepare_connection(connection: Any, *, max_idle_seconds: float) -> No
     await connection.execute(f"""
         SET idle_in_transaction_session_timeout = {int(max_idle_seconds * 1000)};
         -- Plans are kept. One that was made while a table was nearly empty would go on reading the whole table.
-        SET enable_seqscan = off
+        SET enable_seqscan = off;
+        -- Before PostgreSQL 18 a table that has to be read whole looks so expensive then that it compiles the plan.
+        SET jit = off
     """)
 
 

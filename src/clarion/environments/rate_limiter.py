@@ -1,5 +1,6 @@
 """Counts the requests of each environment under its rate limits: its own, or those of the installation."""
 
+import asyncio
 from collections.abc import Mapping
 from functools import partial
 
@@ -58,6 +59,7 @@ class RateLimiter:
         self._defaults = defaults
         self._is_shared = database.dialect is Dialect.POSTGRES if is_shared is None else is_shared
         self._environments: dict[EnvironmentId, _Environment] = {}
+        self._first_loads: dict[EnvironmentId, asyncio.Task[_Environment]] = {}
         bus.listen(Signal.LIMITS_CHANGED, self._expire)
 
     async def admit(
@@ -65,7 +67,11 @@ class RateLimiter:
     ) -> HeaderList:
         now = self._clock.now()
         environment = self._environments.get(environment_id)
-        if environment is None or environment.until <= now:
+        if environment is None:
+            environment = await self._load_once(environment_id, now)
+        elif environment.until <= now:
+            # Requests that come while the limits are read again use the old ones.
+            environment.until = Millis(now + CACHED_FOR)
             environment = await self._load(environment_id, now)
         applying = environment.applying[category]
         if not applying:
@@ -79,14 +85,19 @@ class RateLimiter:
                 raise one.texts.refusal(min(max(0, int(tokens)), cost - 1), one.limit.wait(tokens, cost), cost)
         return _headers(applying, cost)
 
+    async def _load_once(self, environment_id: EnvironmentId, now: Millis) -> _Environment:
+        """Load limits that this process does not know; all requests that come meanwhile wait for the same read."""
+        load = self._first_loads.get(environment_id)
+        if load is None:
+            load = self._first_loads[environment_id] = asyncio.create_task(self._load(environment_id, now))
+            load.add_done_callback(lambda _: self._first_loads.pop(environment_id))
+        # A client that goes away must not end the load of the others.
+        return await asyncio.shield(load)
+
     async def _load(self, environment_id: EnvironmentId, now: Millis) -> _Environment:
-        known = self._environments.get(environment_id)
-        if known is not None:
-            # Requests that come while the limits are read again use the old ones.
-            known.until = Millis(now + CACHED_FOR)
         options = await self._database.read(lambda db: store.get_options(db, environment_id))
         limits = {**self._defaults, **options.limits}
-        # Read again: another request may have loaded the same environment meanwhile.
+        # Looked up after reading: another request may have loaded the same environment meanwhile.
         known = self._environments.get(environment_id)
         limited = {
             category: self._keep_or_make(known, environment_id, category, limit) for category, limit in limits.items()
