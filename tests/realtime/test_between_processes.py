@@ -26,6 +26,7 @@ from clarion.inbox.tokens import SessionTokens
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.realtime.announcements import Announcement, _encode, _split
 from clarion.realtime.bridge import CHANNEL, PostgresBridge
+from clarion.realtime.presence import LOCK_PEOPLE
 from clarion.secret import Secret
 from clarion.settings import Settings
 from clarion.subscribers.model import Subscriber
@@ -269,7 +270,6 @@ async def test_of_many_people_only_those_who_are_connected_are_announced(
         ):
             await socket.events(2)
             await wait_until(lambda: worker.services.bus.is_watched(environment.id))
-            await wait_until(lambda: (environment.id, ada.id) in api.realtime.presence._written)
             announced: list[str] = []
             await api.database.listen(CHANNEL, announced.append, lambda: None)
             message = await write_message(worker, environment, ada)
@@ -281,6 +281,24 @@ async def test_of_many_people_only_those_who_are_connected_are_announced(
             assert sorted(names(await socket.events(3))) == ARRIVAL
             (text,) = announced
             assert [len(found) for found in json.loads(text)[2].values()] == [1]
+
+
+async def test_counts_do_not_wait_long_for_a_presence_that_cannot_be_written(
+    fresh_postgres_url: str, tmp_path: Path, vault: Vault, gateway: ProviderGateway, clock: ManualClock
+) -> None:
+    async with install(fresh_postgres_url, None, tmp_path, vault, gateway, clock) as installation:
+        api, other = await installation.add(), await installation.add()
+        environment = installation.environment
+        ada = await make_subscriber(other.database, environment, "ada")
+        token = make_token(environment, ada, vault, clock)
+
+        async def connect(db: Connection) -> None:
+            await db.fetch(LOCK_PEOPLE, environment_id=environment.id, subscriber_ids=[ada.id])
+            async with serve(api) as address, PlainClient.open(address, token) as socket:
+                assert names(await socket.events(2)) == COUNT_EVENTS
+                assert (environment.id, ada.id) not in api.realtime.presence._written
+
+        await other.database.transaction(connect)
 
 
 def test_many_changes_are_few_messages_that_fit() -> None:

@@ -19,6 +19,8 @@ _GATHER_SECONDS = 0.003
 _QUIET_SECONDS = 0.04
 """A person who was just pushed something waits this long: changes that follow each other cost one query."""
 _HELD_SECONDS = 0.01
+_PRESENCE_SECONDS = 1.0
+"""The longest time in which somebody gets nothing because their presence is not written yet."""
 _RETRY_SECONDS = 1.0
 _MAX_PEOPLE = 200
 _MAX_MESSAGES = 100
@@ -39,6 +41,7 @@ class Person:
         "counts",
         "due_at",
         "environment_id",
+        "is_known",
         "new_sockets",
         "sockets",
         "subscriber_id",
@@ -55,16 +58,27 @@ class Person:
         self.counts: InboxCounts | None = None
         """What the sockets were sent last."""
         self.due_at = 0.0
+        self.is_known = False
+        """Whether other processes can find that they are connected."""
 
 
 class Hub:
     """Sockets by person, and the changes that are to be pushed to them."""
 
     def __init__(
-        self, database: Database, *, on_presence: Callable[[EnvironmentId, SubscriberId], None] = lambda *_: None
+        self,
+        database: Database,
+        *,
+        on_presence: Callable[[EnvironmentId, SubscriberId], None] = lambda *_: None,
+        waits_for_presence: bool = False,
     ) -> None:
-        """`on_presence` is called when somebody connects or when their last socket is gone."""
+        """`on_presence` is called when somebody connects or when their last socket is gone.
+
+        With `waits_for_presence` somebody who connects gets their counts when `make_known` was called. So each message
+        is either in these counts, or its writer finds that they are connected and announces it.
+        """
         self._database = database
+        self._waits_for_presence = waits_for_presence
         self._on_presence = on_presence
         self._people: dict[EnvironmentId, dict[tuple[SubscriberId, ContextKeys], Person]] = {}
         self._contexts: dict[EnvironmentId, Counter[ContextKeys]] = {}
@@ -93,11 +107,22 @@ class Hub:
         if person is None:
             person = people[key] = Person(claim)
             self._contexts.setdefault(environment_id, Counter())[claim.context_keys] += 1
+            person.due_at = asyncio.get_running_loop().time() + _PRESENCE_SECONDS
             self._on_presence(environment_id, claim.subscriber_id)
         person.sockets.append(socket)
         person.new_sockets.append(socket)
-        person.due_at = 0.0
+        if person.is_known or not self._waits_for_presence:
+            person.due_at = 0.0
         self._await_push(person)
+
+    def make_known(self, people: Iterable[tuple[EnvironmentId, SubscriberId]]) -> None:
+        """Push to people from now on: their presence is written."""
+        for environment_id, subscriber_id in people:
+            for person in self._list_connected(environment_id, subscriber_id):
+                if not person.is_known:
+                    person.is_known = True
+                    person.due_at = 0.0
+                    self._await_push(person)
 
     def remove(self, socket: Socket, claim: Claim) -> None:
         environment_id, key = claim.environment_id, (claim.subscriber_id, claim.context_keys)

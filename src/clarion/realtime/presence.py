@@ -6,6 +6,7 @@ first, so that of two processes that remove the last two rows the second one see
 
 import asyncio
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 
@@ -45,7 +46,9 @@ LIST_ROWS_OF_HOST = sql("""
     ORDER BY environment_id, subscriber_id LIMIT :limit
 """)
 
-_GATHER_SECONDS = 0.25
+_GATHER_SECONDS = 0.02
+_ABSENCE_SECONDS = 0.25
+"""How long somebody has to be gone before it is written: a page that is loaded again is back by then."""
 _RETRY_SECONDS = 2.0
 _MAX_PEOPLE = 500
 
@@ -62,18 +65,23 @@ class Presence:
         clock: Clock,
         host_id: bytes,
         is_connected: Callable[[EnvironmentId, SubscriberId], bool],
+        on_written: Callable[[Collection[PersonKey]], None] = lambda _: None,
     ) -> None:
+        """`on_written` gets people who are connected when their rows are in the store."""
         self._database = database
         self._clock = clock
         self._host_id = host_id
         self._is_connected = is_connected
-        self._changed: dict[PersonKey, None] = {}
+        self._on_written = on_written
+        self._changed: dict[PersonKey, float] = {}
+        """Who has come or gone, and from which moment on that may be written."""
         self._written: set[PersonKey] = set()
         self._has_changes = asyncio.Event()
 
     def note(self, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> None:
         """Somebody has connected, or their last socket is gone; a page that is loaded again causes both."""
-        self._changed[environment_id, subscriber_id] = None
+        wait_seconds = 0.0 if self._is_connected(environment_id, subscriber_id) else _ABSENCE_SECONDS
+        self._changed[environment_id, subscriber_id] = time.monotonic() + wait_seconds
         self._has_changes.set()
 
     def write_again(self, people: Collection[PersonKey]) -> None:
@@ -87,14 +95,18 @@ class Presence:
         while True:
             await self._has_changes.wait()
             await asyncio.sleep(_GATHER_SECONDS)
-            self._has_changes.clear()
             try:
-                while self._changed:
-                    await self._write(list(self._changed)[:_MAX_PEOPLE])
+                while due := self._list_due():
+                    await self._write(due)
             except StoreUnavailable as error:
                 log.warning("Presence not written", extra={"error": str(error)})
                 await asyncio.sleep(_RETRY_SECONDS)
-                self._has_changes.set()
+            if not self._changed:
+                self._has_changes.clear()
+
+    def _list_due(self) -> list[PersonKey]:
+        now = time.monotonic()
+        return [one for one, due_at in self._changed.items() if due_at <= now][:_MAX_PEOPLE]
 
     async def _write(self, people: Sequence[PersonKey]) -> None:
         present = {one for one in people if self._is_connected(*one)}
@@ -104,6 +116,7 @@ class Presence:
             await self._database.transaction(lambda db: self._exchange(db, came, left, now))
         self._written |= came
         self._written -= left
+        self._on_written(present)
         for one in people:
             # Those who came or left during the write are looked at again.
             if self._is_connected(*one) == (one in self._written):

@@ -37,13 +37,19 @@ class Realtime:
         self._database = database
         self._clock = clock
         own_id = new_id(clock.now())
-        self.hub = Hub(database, on_presence=self._note_presence)
+        self._bridge = _make_bridge(settings, database)
+        self.hub = Hub(database, on_presence=self._note_presence, waits_for_presence=self._bridge is not None)
         self.hosts = Hosts(database, own_id)
-        self.presence = Presence(database, clock=clock, host_id=own_id, is_connected=self.hub.is_connected)
+        self.presence = Presence(
+            database,
+            clock=clock,
+            host_id=own_id,
+            is_connected=self.hub.is_connected,
+            on_written=self.hub.make_known,
+        )
         self._checks = SessionChecks(database)
         self.table = SocketTable(clock=clock, members=self.hub, check=self._checks.check)
         self.upgrader = SocketUpgrader(self.table, tokens, settings.inbox_origins)
-        self._bridge = _make_bridge(settings, database)
         self._announcer = (
             None if self._bridge is None else Announcer(self._bridge, database, own_id, self._is_watched_elsewhere)
         )
