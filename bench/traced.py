@@ -3,8 +3,8 @@
     python -m bench.traced serve --data-dir …
 
 When the process ends it writes a JSON object, SQL text to [calls, seconds], into the file that BENCH_TRACE_FILE names,
-with its process id appended. SIGUSR1 resets the counts. Subclasses of the drivers do the counting, so Clarion has no
-code for it and a normal process has no overhead.
+with its process id appended. SIGUSR1 resets the counts. The drivers are changed to count, so Clarion has no code for it
+and a normal process has no overhead.
 """
 
 import atexit
@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import apsw
@@ -82,18 +81,6 @@ def _traced(name: str, prefix: str = "") -> Callable[..., Any]:
     return call
 
 
-class TracedPostgres(asyncpg.Connection):  # type: ignore[misc]
-    """Times include waiting for the server and for the event loop."""
-
-    execute = _traced("execute")
-    executemany = _traced("executemany")
-    fetch = _traced("fetch")
-    fetchrow = _traced("fetchrow")
-    fetchval = _traced("fetchval")
-    fetchmany = _traced("fetchmany")
-    copy_records_to_table = _traced("copy_records_to_table", "COPY ")
-
-
 def _write(file: str) -> None:
     merged: dict[str, list[float]] = {}
     for text, (calls, seconds) in list(_counted.items()):
@@ -110,15 +97,12 @@ def _shortened(text: str) -> str:
 
 def _trace() -> None:
     apsw.Connection = TracedSqlite  # type: ignore[misc]
-    _set_default_options(asyncpg, "connect", connection_class=TracedPostgres)
-    _set_default_options(asyncpg, "create_pool", connection_class=TracedPostgres)
+    # Of the base class, because Clarion has a connection of its own. Times include waiting for the server and the loop.
+    for name in ("execute", "executemany", "fetch", "fetchrow", "fetchval", "fetchmany"):
+        setattr(asyncpg.Connection, name, _traced(name))
+    asyncpg.Connection.copy_records_to_table = _traced("copy_records_to_table", "COPY ")
     signal.signal(signal.SIGUSR1, lambda *_: _counted.clear())
     atexit.register(_write, os.environ[FILE_VARIABLE])
-
-
-def _set_default_options(driver: ModuleType, name: str, **options: type) -> None:
-    """Make a function of a driver always use these options."""
-    setattr(driver, name, functools.partial(getattr(driver, name), **options))
 
 
 if __name__ == "__main__":

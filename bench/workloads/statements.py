@@ -17,5 +17,7 @@ async def measure(site: Site) -> list[Figure]:
             await reset_statements(system)
             await trigger.run_burst(system, _COUNT)
         calls = sum(one.calls for one in read_statements(system.folder))
+        if not calls:
+            raise RuntimeError(f"no statement was counted on {kind}")
         figures.append(Figure(trigger.NAME, kind, "statements", calls / _COUNT, ""))
     return figures
