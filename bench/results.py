@@ -41,11 +41,11 @@ def read_run(path: Path) -> Run:
 
 
 def update_run(former: Run, run: Run) -> Run:
-    """Replace the workloads of an earlier run that were measured again; the others stay as they were."""
-    # By system too: figures of one workload may come from several modules, such as the floors of a trigger.
-    measured = dict.fromkeys((one.workload, one.system) for one in run.figures)
-    kept = [one for one in former.figures if (one.workload, one.system) not in measured]
-    names = dict.fromkeys(workload for workload, _ in measured)
+    """Replace the figures of an earlier run that were measured again; the others stay as they were."""
+    # By system and name too: figures of one workload may come from several modules, such as the floors of a trigger.
+    measured = {(one.workload, one.system, one.name) for one in run.figures}
+    kept = [one for one in former.figures if (one.workload, one.system, one.name) not in measured]
+    names = dict.fromkeys(one.workload for one in run.figures)
     took = run.machine.get("Time that other machines took", "an unknown share")
     note = f"Measured later than the rest, on {run.date} UTC (the rest on {former.date} UTC; {took} of the time was "
     note += "taken by other machines): "

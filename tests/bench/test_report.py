@@ -32,14 +32,15 @@ def test_the_newest_result_is_found(tmp_path: Path) -> None:
     assert read_run(newest).date == "2026-01-10T08:00"
 
 
-def test_workloads_that_were_measured_again_replace_those_of_the_run_before() -> None:
+def test_figures_that_were_measured_again_replace_those_of_the_run_before() -> None:
     mailbox = Figure("mailbox", "sqlite", "page_ms", 4.0, "ms")
-    former = make_run(make_figure(0.3), mailbox, make_figure(0.2), notes=["Noisy."])
+    statements = make_figure(0.2, name="statements")
+    former = make_run(make_figure(0.3), mailbox, make_figure(0.2), statements, notes=["Noisy."])
     again = make_run(make_figure(0.1), date="2026-01-02T12:00")
 
     updated = update_run(former, again)
 
-    assert updated.figures == [mailbox, make_figure(0.1)]
+    assert updated.figures == [mailbox, statements, make_figure(0.1)]
     assert (updated.date, updated.notes[0]) == ("2026-01-02T12:00", "Noisy.")
     assert updated.notes[1].startswith("Measured later than the rest, on 2026-01-02T12:00 UTC")
     assert updated.notes[1].endswith(": trigger.")
