@@ -1,5 +1,6 @@
 """Arrays on connections to PostgreSQL."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
@@ -12,12 +13,15 @@ from clarion.db.query import sql
 QUERIES_OF_ASYNCPG = "SELECT count(*) FROM pg_prepared_statements WHERE starts_with(statement, 'WITH RECURSIVE')"
 
 
-async def test_the_numbers_are_those_of_the_server(postgres_url: str) -> None:
-    connection = await asyncpg.connect(postgres_url)
-    try:
-        rows = await connection.fetch("SELECT oid, typname, typelem, typdelim FROM pg_type WHERE typname ~ '^_'")
-    finally:
-        await connection.close()
+@pytest.fixture
+async def connection(postgres_url: str) -> AsyncIterator[Any]:
+    opened = await asyncpg.connect(postgres_url, connection_class=Connection)
+    yield opened
+    await opened.close()
+
+
+async def test_the_numbers_are_those_of_the_server(connection: Any) -> None:
+    rows = await connection.fetch("SELECT oid, typname, typelem, typdelim FROM pg_type WHERE typname ~ '^_'")
 
     arrays = {row["oid"]: (row["typname"], row["typelem"], row["typdelim"]) for row in rows}
     assert {number: arrays[number] for number in BUILT_IN_ARRAYS} == {
@@ -39,23 +43,15 @@ async def test_the_numbers_are_those_of_the_server(postgres_url: str) -> None:
     ],
 )
 async def test_arrays_go_to_the_server_and_come_back_without_a_query_about_them(
-    postgres_url: str, kind: str, values: list[Any]
+    connection: Any, kind: str, values: list[Any]
 ) -> None:
-    connection = await asyncpg.connect(postgres_url, connection_class=Connection)
-    try:
-        assert await connection.fetchval(f"SELECT $1::{kind}[]", values) == values
-        assert await connection.fetchval(QUERIES_OF_ASYNCPG) == 0
-    finally:
-        await connection.close()
+    assert await connection.fetchval(f"SELECT $1::{kind}[]", values) == values
+    assert await connection.fetchval(QUERIES_OF_ASYNCPG) == 0
 
 
-async def test_the_server_is_asked_about_other_arrays(postgres_url: str) -> None:
-    connection = await asyncpg.connect(postgres_url, connection_class=Connection)
-    try:
-        assert await connection.fetchval("SELECT $1::bigint[] || $2::numeric[]::bigint[]", [1], [2]) == [1, 2]
-        assert await connection.fetchval(QUERIES_OF_ASYNCPG) == 1
-    finally:
-        await connection.close()
+async def test_the_server_is_asked_about_other_arrays(connection: Any) -> None:
+    assert await connection.fetchval("SELECT $1::bigint[] || $2::numeric[]::bigint[]", [1], [2]) == [1, 2]
+    assert await connection.fetchval(QUERIES_OF_ASYNCPG) == 1
 
 
 async def test_connections_of_the_pool_know_arrays(postgres_url: str) -> None:

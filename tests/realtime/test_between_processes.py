@@ -134,6 +134,15 @@ async def installation(
         yield found
 
 
+@pytest.fixture
+async def postgres_installation(
+    fresh_postgres_url: str, tmp_path: Path, vault: Vault, gateway: ProviderGateway, clock: ManualClock
+) -> AsyncIterator[Installation]:
+    """Processes that speak through PostgreSQL, where a test is about that."""
+    async with install(fresh_postgres_url, None, tmp_path, vault, gateway, clock) as found:
+        yield found
+
+
 def make_token(environment: Environment, subscriber: Subscriber, vault: Vault, clock: ManualClock) -> str:
     session = SubscriberSession(subscriber_id=subscriber.id, epoch=0)
     return SessionTokens(vault, clock).issue(session, environment.id, environment.organization_id)
@@ -207,25 +216,24 @@ async def test_nothing_is_announced_for_environments_that_nobody_is_connected_to
 
 
 async def test_after_a_lost_connection_everybody_gets_their_counts(
-    fresh_postgres_url: str, tmp_path: Path, vault: Vault, gateway: ProviderGateway, clock: ManualClock
+    postgres_installation: Installation, vault: Vault, clock: ManualClock
 ) -> None:
-    async with install(fresh_postgres_url, None, tmp_path, vault, gateway, clock) as installation:
-        worker, api = await installation.add_worker(), await installation.add()
-        environment = installation.environment
-        ada = await make_subscriber(worker.database, environment, "ada")
-        async with (
-            serve(api) as address,
-            PlainClient.open(address, make_token(environment, ada, vault, clock)) as socket,
-        ):
-            await socket.events(2)
-            # Not announced, as if the announcement had been lost.
-            await write_message(worker, environment, ada)
-            await worker.database.read(lambda db: db.fetch(END_LISTENERS))
+    worker, api = await postgres_installation.add_worker(), await postgres_installation.add()
+    environment = postgres_installation.environment
+    ada = await make_subscriber(worker.database, environment, "ada")
+    async with (
+        serve(api) as address,
+        PlainClient.open(address, make_token(environment, ada, vault, clock)) as socket,
+    ):
+        await socket.events(2)
+        # Not announced, as if the announcement had been lost.
+        await write_message(worker, environment, ada)
+        await worker.database.read(lambda db: db.fetch(END_LISTENERS))
 
-            assert names(await socket.events(2)) == COUNT_EVENTS
-            await wait_until(lambda: worker.services.bus.is_watched(environment.id))
-            await deliver(worker, environment, ada)
-            assert sorted(names(await socket.events(3))) == ARRIVAL
+        assert names(await socket.events(2)) == COUNT_EVENTS
+        await wait_until(lambda: worker.services.bus.is_watched(environment.id))
+        await deliver(worker, environment, ada)
+        assert sorted(names(await socket.events(3))) == ARRIVAL
 
 
 async def test_after_nats_was_away_everybody_gets_their_counts(
@@ -258,47 +266,45 @@ async def test_after_nats_was_away_everybody_gets_their_counts(
 
 
 async def test_of_many_people_only_those_who_are_connected_are_announced(
-    fresh_postgres_url: str, tmp_path: Path, vault: Vault, gateway: ProviderGateway, clock: ManualClock
+    postgres_installation: Installation, vault: Vault, clock: ManualClock
 ) -> None:
-    async with install(fresh_postgres_url, None, tmp_path, vault, gateway, clock) as installation:
-        worker, api = await installation.add_worker(), await installation.add()
-        environment = installation.environment
-        ada = await make_subscriber(worker.database, environment, "ada")
-        async with (
-            serve(api) as address,
-            PlainClient.open(address, make_token(environment, ada, vault, clock)) as socket,
-        ):
-            await socket.events(2)
-            await wait_until(lambda: worker.services.bus.is_watched(environment.id))
-            announced: list[str] = []
-            await api.database.listen(CHANNEL, announced.append, lambda: None)
-            message = await write_message(worker, environment, ada)
-            people = [SubscriberId(new_id(clock.now())) for _ in range(1000)] + [ada.id]
-            worker.services.bus.publish_inbox_changes(
-                [InboxChange(environment_id=environment.id, subscriber_id=one, arrived=(message.id,)) for one in people]
-            )
+    worker, api = await postgres_installation.add_worker(), await postgres_installation.add()
+    environment = postgres_installation.environment
+    ada = await make_subscriber(worker.database, environment, "ada")
+    async with (
+        serve(api) as address,
+        PlainClient.open(address, make_token(environment, ada, vault, clock)) as socket,
+    ):
+        await socket.events(2)
+        await wait_until(lambda: worker.services.bus.is_watched(environment.id))
+        announced: list[str] = []
+        await api.database.listen(CHANNEL, announced.append, lambda: None)
+        message = await write_message(worker, environment, ada)
+        people = [SubscriberId(new_id(clock.now())) for _ in range(1000)] + [ada.id]
+        worker.services.bus.publish_inbox_changes(
+            [InboxChange(environment_id=environment.id, subscriber_id=one, arrived=(message.id,)) for one in people]
+        )
 
-            assert sorted(names(await socket.events(3))) == ARRIVAL
-            (text,) = announced
-            assert [len(found) for found in json.loads(text)[2].values()] == [1]
+        assert sorted(names(await socket.events(3))) == ARRIVAL
+        (text,) = announced
+        assert [len(found) for found in json.loads(text)[2].values()] == [1]
 
 
 async def test_counts_do_not_wait_long_for_a_presence_that_cannot_be_written(
-    fresh_postgres_url: str, tmp_path: Path, vault: Vault, gateway: ProviderGateway, clock: ManualClock
+    postgres_installation: Installation, vault: Vault, clock: ManualClock
 ) -> None:
-    async with install(fresh_postgres_url, None, tmp_path, vault, gateway, clock) as installation:
-        api, other = await installation.add(), await installation.add()
-        environment = installation.environment
-        ada = await make_subscriber(other.database, environment, "ada")
-        token = make_token(environment, ada, vault, clock)
+    api, other = await postgres_installation.add(), await postgres_installation.add()
+    environment = postgres_installation.environment
+    ada = await make_subscriber(other.database, environment, "ada")
+    token = make_token(environment, ada, vault, clock)
 
-        async def connect(db: Connection) -> None:
-            await db.fetch(LOCK_PEOPLE, environment_id=environment.id, subscriber_ids=[ada.id])
-            async with serve(api) as address, PlainClient.open(address, token) as socket:
-                assert names(await socket.events(2)) == COUNT_EVENTS
-                assert (environment.id, ada.id) not in api.realtime.presence._written
+    async def connect(db: Connection) -> None:
+        await db.fetch(LOCK_PEOPLE, environment_id=environment.id, subscriber_ids=[ada.id])
+        async with serve(api) as address, PlainClient.open(address, token) as socket:
+            assert names(await socket.events(2)) == COUNT_EVENTS
+            assert (environment.id, ada.id) not in api.realtime.presence._written
 
-        await other.database.transaction(connect)
+    await other.database.transaction(connect)
 
 
 def test_many_changes_are_few_messages_that_fit() -> None:

@@ -47,7 +47,7 @@ class Person:
         "subscriber_id",
     )
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: Claim, *, is_known: bool) -> None:
         self.environment_id = claim.environment_id
         self.subscriber_id = claim.subscriber_id
         self.context_keys: ContextKeys = claim.context_keys
@@ -58,8 +58,8 @@ class Person:
         self.counts: InboxCounts | None = None
         """What the sockets were sent last."""
         self.due_at = 0.0
-        self.is_known = False
-        """Whether other processes can find that they are connected."""
+        self.is_known = is_known
+        """Whether the processes that write messages can find that they are connected."""
 
 
 class Hub:
@@ -105,13 +105,13 @@ class Hub:
         people = self._people.setdefault(environment_id, {})
         person = people.get(key)
         if person is None:
-            person = people[key] = Person(claim)
-            self._contexts.setdefault(environment_id, Counter())[claim.context_keys] += 1
+            person = people[key] = Person(claim, is_known=not self._waits_for_presence)
             person.due_at = asyncio.get_running_loop().time() + _PRESENCE_SECONDS
+            self._contexts.setdefault(environment_id, Counter())[claim.context_keys] += 1
             self._on_presence(environment_id, claim.subscriber_id)
         person.sockets.append(socket)
         person.new_sockets.append(socket)
-        if person.is_known or not self._waits_for_presence:
+        if person.is_known:
             person.due_at = 0.0
         self._await_push(person)
 
