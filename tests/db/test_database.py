@@ -16,7 +16,7 @@ from clarion.db.jsonmatch import json_matches
 from clarion.db.migrate import migrate_sqlite
 from clarion.db.port import Connection, Database
 from clarion.db.postgres import PostgresDatabase
-from clarion.db.query import sql
+from clarion.db.query import Insert, sql
 from clarion.db.sqlite import SqliteDatabase
 from clarion.engine.lane_locks import try_lock_lanes
 from clarion.errors import StoreUnavailable
@@ -24,6 +24,7 @@ from clarion.ids import EnvironmentId, new_id
 from clarion.jobs.lanes import ALL_LANES
 
 INSERT = sql("INSERT INTO organizations (id, name, created_at) VALUES (:id, :name, 0)")
+ORGANIZATIONS = Insert("organizations", "id", "name", "created_at")
 FIND = sql("SELECT name FROM organizations WHERE id = :id")
 COUNT = sql("SELECT count(*) AS n FROM organizations WHERE name = :name")
 
@@ -46,7 +47,8 @@ def unique() -> bytes:
     return new_id(Millis(1))
 
 
-async def test_a_failed_unit_leaves_nothing_and_the_others_commit(database: Database) -> None:
+@pytest.mark.parametrize("place", [0, 1, 7, 20])
+async def test_a_failed_unit_leaves_nothing_and_the_others_commit(database: Database, place: int) -> None:
     name = unique().hex()
 
     async def fail(db: Connection) -> None:
@@ -54,11 +56,27 @@ async def test_a_failed_unit_leaves_nothing_and_the_others_commit(database: Data
         raise KeyError(name)
 
     units: list[Any] = [database.transaction(lambda db: insert(db, unique(), name)) for _ in range(20)]
-    units[7:7] = [database.transaction(fail), database.transaction(fail)]
+    units[place:place] = [database.transaction(fail), database.transaction(fail)]
     results = await asyncio.gather(*units, return_exceptions=True)
 
     assert [type(one) for one in results if one is not None] == [KeyError, KeyError]
     assert await count(database, name) == 20
+
+
+@pytest.mark.parametrize("place", [0, 5])
+async def test_a_row_that_is_refused_undoes_its_whole_unit(database: Database, place: int) -> None:
+    name, twice = unique().hex(), unique()
+
+    async def insert_twice(db: Connection) -> None:
+        await insert(db, unique(), name)
+        await db.insert_many(ORGANIZATIONS, [(id_, name, 0) for id_ in (unique(), twice, unique(), twice, unique())])
+
+    units: list[Any] = [database.transaction(lambda db: insert(db, unique(), name)) for _ in range(10)]
+    units.insert(place, database.transaction(insert_twice))
+    results = await asyncio.gather(*units, return_exceptions=True)
+
+    assert [place for place, one in enumerate(results) if one is not None] == [place]
+    assert await count(database, name) == 10
 
 
 async def test_committed_rows_are_visible_to_all_readers(database: Database) -> None:

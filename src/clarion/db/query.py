@@ -103,17 +103,22 @@ class Insert:
         numbers = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
         # Without types it returns a row for each that is inserted, to count them.
         returning = "RETURNING 1" if on_conflict and not types else ""
-        self.postgres = f"{self._head} VALUES ({numbers}) {on_conflict} {returning}"
+        self.postgres = f"INSERT {self._into} VALUES ({numbers}) {on_conflict} {returning}"
         arrays = ", ".join(f"${number}::{kind}[]" for number, kind in enumerate(types, start=1))
-        self.postgres_arrays = f"{self._head} SELECT * FROM unnest({arrays}) {on_conflict}" if types else None
+        self.postgres_arrays = f"INSERT {self._into} SELECT * FROM unnest({arrays}) {on_conflict}" if types else None
 
     def sqlite(self, count: int) -> str:
-        """The statement for `count` rows. Each statement releases the GIL, so fewer and larger ones are faster."""
-        return _repeated(f"{self._head} VALUES", f"({', '.join('?' * len(self.columns))})", self.on_conflict, count)
+        """The statement for `count` rows. Each statement releases the GIL, so fewer and larger ones are faster.
+
+        If a row is refused, the rows before it stay until the unit of work is rolled back: to undo a statement alone,
+        SQLite would copy every page that it changes.
+        """
+        row = f"({', '.join('?' * len(self.columns))})"
+        return _repeated(f"INSERT OR FAIL {self._into} VALUES", row, self.on_conflict, count)
 
     @property
-    def _head(self) -> str:
-        return f"INSERT INTO {self.table} ({', '.join(self.columns)})"
+    def _into(self) -> str:
+        return f"INTO {self.table} ({', '.join(self.columns)})"
 
 
 def as_array(values: Sequence[Any]) -> Sequence[Any]:

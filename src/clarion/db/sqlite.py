@@ -16,6 +16,7 @@ import apsw
 from msgspec import Struct
 
 from clarion.cache import Caches
+from clarion.db.checkpoints import PAGES_PER_CHECKPOINT, Checkpointer
 from clarion.db.jsonmatch import json_has_values, json_matches
 from clarion.db.port import Dialect, Row, SandboxWork, Work
 from clarion.db.query import Insert, Query
@@ -31,8 +32,6 @@ _MAX_WAITING_UNITS = 10_000
 _BUSY_MILLISECONDS = 10_000
 _SCAN_THREADS = 2
 _CACHED_STATEMENTS = 512
-# A 16 MB log: a page that changes in many commits is written back to the database once.
-_PAGES_PER_CHECKPOINT = 4000
 _MAX_ROWS_PER_STATEMENT = 64
 # Failures of the store itself, as opposed to errors in a statement.
 _STORE_ERRORS = (
@@ -67,7 +66,7 @@ def connect(path: Path, *, read_only: bool = False, is_durable: bool = True) -> 
     if not read_only:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if is_durable else 'OFF'}")
-        connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_PER_CHECKPOINT}")
+        connection.wal_autocheckpoint(PAGES_PER_CHECKPOINT)
     connection.execute("PRAGMA cache_size = -16384")
     connection.execute("PRAGMA temp_store = MEMORY")
     return connection
@@ -194,6 +193,7 @@ class SqliteDatabase:
         for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
             tighten_file(path.with_name(name))
         self._write_connection = connect(path, is_durable=is_durable)
+        self._checkpointer = Checkpointer(self._write_connection, connect(path, is_durable=is_durable))
         self._read_connection = connect(path, read_only=True)
         self._path = path
         self._caches = Caches()
@@ -253,6 +253,7 @@ class SqliteDatabase:
         await self._loop.run_in_executor(None, self._writer_thread.join)
         self._scanners.shutdown(wait=True)
         self._sandboxes.shutdown(wait=True)
+        self._checkpointer.close()
         for connection in (self._read_connection, *self._scan_connections, self._write_connection):
             connection.close()
 
@@ -286,6 +287,7 @@ class SqliteDatabase:
             _commit_together(self._write_connection, units, self._caches, self.measures)
             self._is_writing = False
             self._loop.call_soon_threadsafe(_settle_futures, units)
+            self._checkpointer.keep_up()
             if last:
                 return
 
@@ -307,13 +309,12 @@ def _commit_together(
     """Run all units in one transaction. A unit that fails is rolled back alone; if the commit fails, all units fail."""
     try:
         connection.execute("BEGIN IMMEDIATE")
-        for unit in units:
-            _run_unit(connection, unit, caches, is_alone=len(units) == 1)
-        if connection.in_transaction:
-            started = time.perf_counter()
-            connection.execute("COMMIT")
-            measures.commit_seconds.observe(time.perf_counter() - started)
-            measures.commit_sizes.observe(len(units))
+        for number, unit in enumerate(units):
+            _run_unit(connection, unit, caches, is_first=number == 0)
+        started = time.perf_counter()
+        connection.execute("COMMIT")
+        measures.commit_seconds.observe(time.perf_counter() - started)
+        measures.commit_sizes.observe(len(units))
     except (apsw.Error, StoreUnavailable) as error:
         log.exception("Store cannot commit")
         if connection.in_transaction:
@@ -322,9 +323,9 @@ def _commit_together(
             unit.error = unit.error or _make_unavailable(error)
 
 
-def _run_unit(connection: apsw.Connection, unit: _Unit, caches: Caches, *, is_alone: bool) -> None:
-    # A single unit is rolled back with the transaction: a savepoint would make SQLite copy every changed page.
-    if not is_alone:
+def _run_unit(connection: apsw.Connection, unit: _Unit, caches: Caches, *, is_first: bool) -> None:
+    # The first is rolled back with the transaction: a savepoint would make SQLite copy every page that changes.
+    if not is_first:
         connection.execute("SAVEPOINT unit")
     try:
         unit.result = run_synchronously(unit.work(SqliteConnection(connection, caches)))
@@ -333,8 +334,12 @@ def _run_unit(connection: apsw.Connection, unit: _Unit, caches: Caches, *, is_al
         if not connection.in_transaction:
             # After a full disk or an I/O error SQLite has rolled back everything, so all units have to fail.
             raise _make_unavailable(error) from error
-        connection.execute("ROLLBACK" if is_alone else "ROLLBACK TO unit")
-    if not is_alone:
+        if is_first:
+            connection.execute("ROLLBACK")
+            connection.execute("BEGIN IMMEDIATE")
+        else:
+            connection.execute("ROLLBACK TO unit")
+    if not is_first:
         connection.execute("RELEASE unit")
 
 
