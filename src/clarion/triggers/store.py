@@ -20,6 +20,10 @@ from clarion.triggers.model import (
     decode_recipients,
 )
 
+# Faster than a call of the enum, and read for every trigger.
+_STATES = {one.value: one for one in TriggerState}
+_PRIORITIES = {one.value: one for one in Priority}
+
 _COLUMNS = """
     environment_id, id, transaction_key, workflow_id, version_id, payload, overrides, created_at, state, priority,
     lane, recipients, position, context
@@ -370,8 +374,8 @@ def _read_trigger(values: Sequence[Any]) -> Trigger:
         overrides=json_value(overrides),
         contexts=json_value(context),
         created_at=created_at,
-        state=TriggerState(state),
-        priority=Priority(priority),
+        state=_STATES[state],
+        priority=_PRIORITIES[priority],
         lane=lane,
         recipients=Recipients() if recipients is None else decode_recipients(recipients),
         position=None if position is None else decode_position(position),
