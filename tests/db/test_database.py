@@ -126,6 +126,42 @@ async def test_many_rows_are_updated_with_their_own_values(database: Database) -
     assert [await find_name(database, id_) for id_ in ids] == ["old-0", "old-1", "old"]
 
 
+WINDOWS = Insert(
+    "digest_windows",
+    *("environment_id", "id", "subscriber_id", "generation", "leader_id", "closes_at", "last_event_at"),
+    on_conflict="ON CONFLICT DO NOTHING",
+    types=("uuid", "uuid", "uuid", "integer", "uuid", "bigint", "bigint"),
+)
+LIST_WINDOWS = sql(f"SELECT {', '.join(WINDOWS.columns)} FROM digest_windows WHERE environment_id = :id ORDER BY id")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    values=st.lists(
+        st.tuples(
+            st.sampled_from([b"a" * 16, b"b" * 16]),
+            st.integers(0, 1),
+            st.sampled_from([None, b"c" * 16, b"d" * 16]),
+            st.sampled_from([None, 0, 1]),
+            st.integers(0, 1),
+        ),
+        max_size=5,
+    )
+)
+async def test_rows_inserted_together_are_read_as_they_were_given(
+    database: Database, values: list[tuple[Any, ...]]
+) -> None:
+    environment_id = unique()
+    rows = [(environment_id, unique(), *one) for one in values]
+
+    if rows:
+        inserted = await database.transaction(lambda db: db.insert_many(WINDOWS, [*rows, rows[0]]))
+        assert inserted == len(rows)
+    stored = await database.read(lambda db: db.fetch_values(LIST_WINDOWS, id=environment_id))
+
+    assert [tuple(one) for one in stored] == rows
+
+
 async def test_settings_and_locks_of_a_unit_end_with_it_on_postgresql(postgres_url: str) -> None:
     database = await PostgresDatabase.connect(postgres_url, pool_size=1)
     environment_id = EnvironmentId(unique())

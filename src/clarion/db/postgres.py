@@ -13,7 +13,7 @@ from clarion.cache import Caches
 from clarion.db.array_types import Connection
 from clarion.db.listener import Channel, Listener
 from clarion.db.port import Dialect, Row, SandboxWork, Work
-from clarion.db.query import Insert, Query, as_array
+from clarion.db.query import Insert, Query, as_short_array
 from clarion.db.sandbox import HIDDEN_TABLES, Turns, copy_query, stored_query
 from clarion.errors import StoreUnavailable
 from clarion.metrics.database import DatabaseMeasures, PoolState
@@ -101,7 +101,7 @@ class PostgresConnection:
             # One statement costs the server less than many, but an array of one value costs more than a value.
             if len(rows) == 1:
                 return _read_count(await self._connection.execute(into.postgres, *rows[0]))
-            columns = map(as_array, zip(*rows, strict=True))
+            columns = map(as_short_array, zip(*rows, strict=True))
             return _read_count(await self._connection.execute(into.postgres_arrays, *columns))
         if into.on_conflict:
             return len(await self._connection.fetchmany(into.postgres, rows))

@@ -104,8 +104,7 @@ class Insert:
         # Without types it returns a row for each that is inserted, to count them.
         returning = "RETURNING 1" if on_conflict and not types else ""
         self.postgres = f"INSERT {self._into} VALUES ({numbers}) {on_conflict} {returning}"
-        arrays = ", ".join(f"${number}::{kind}[]" for number, kind in enumerate(types, start=1))
-        self.postgres_arrays = f"INSERT {self._into} SELECT * FROM unnest({arrays}) {on_conflict}" if types else None
+        self.postgres_arrays = f"INSERT {self._into} {_select_rows(types)} {on_conflict}" if types else None
 
     def sqlite(self, count: int) -> str:
         """The statement for `count` rows. Each statement releases the GIL, so fewer and larger ones are faster.
@@ -119,6 +118,25 @@ class Insert:
     @property
     def _into(self) -> str:
         return f"INTO {self.table} ({', '.join(self.columns)})"
+
+
+def _select_rows(types: Sequence[str]) -> str:
+    """Rows out of an array for each column; one with a single value has it for all rows."""
+    arrays = [f"${number}::{kind}[]" for number, kind in enumerate(types, start=1)]
+    names = [f"value_{number}" for number in range(1, len(types) + 1)]
+    values = [
+        f"CASE cardinality({array}) WHEN 1 THEN ({array})[1] ELSE {name} END"
+        for array, name in zip(arrays, names, strict=True)
+    ]
+    return f"SELECT {', '.join(values)} FROM unnest({', '.join(arrays)}) AS given ({', '.join(names)})"
+
+
+def as_short_array(values: Sequence[Any]) -> Sequence[Any]:
+    """The values of a column in all rows for a bulk insert, or a single one if all are the same.
+
+    Each value in an array takes asyncpg longer than all other work on it.
+    """
+    return as_array(values[:1] if values.count(values[0]) == len(values) else values)
 
 
 def as_array(values: Sequence[Any]) -> Sequence[Any]:

@@ -57,13 +57,15 @@ LIST_STORED = sql("""
     WHERE digest {any:digests} AND environment_id {any:environment_ids}
 """)
 
-LOCK_KEYS = sql("SELECT lock, pg_try_advisory_xact_lock(lock) AS locked FROM unnest(:locks::bigint[]) AS lock")
+# Returns those that another transaction has.
+LOCK_KEYS = sql("SELECT lock FROM unnest(:locks::bigint[]) AS lock WHERE NOT pg_try_advisory_xact_lock(lock)")
 
 # If another request has stored a response in between, that one stays.
 INSERT_RESPONSES = Insert(
     "idempotency_keys",
     *("id", "environment_id", "digest", "fingerprint", "status", "body"),
     on_conflict="ON CONFLICT (digest) DO NOTHING",
+    types=("uuid", "uuid", "bytea", "bytea", "smallint", "bytea"),
 )
 DELETE_EXPIRED = sql("""
     DELETE FROM idempotency_keys WHERE environment_id {any:environment_ids} AND digest {any:digests}
@@ -139,7 +141,7 @@ async def _list_locked(db: Connection, keys: Mapping[bytes, IdempotencyKey]) -> 
         return []
     locks = {int.from_bytes(digest[:8], signed=True): digest for digest in keys}
     rows = await db.fetch(LOCK_KEYS, locks=list(locks))
-    return [locks[row["lock"]] for row in rows if not row["locked"]]
+    return [locks[row["lock"]] for row in rows]
 
 
 def _read_response(key: IdempotencyKey, row: Row, vault: Vault) -> Response | RequestError:
