@@ -30,7 +30,7 @@ async def _write(cycle: RequestResponseCycle, status: int, headers: HeaderList, 
         await cycle.flow.drain()
     if cycle.disconnected:
         return
-    head = STATUS_LINE[status] + _render(cycle.default_headers) + _render(headers)
+    head = STATUS_LINE[status] + _render([*cycle.default_headers, *headers])
     head += b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n"
     cycle.response_started = True
     cycle.waiting_for_100_continue = False
