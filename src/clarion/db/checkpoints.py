@@ -8,6 +8,7 @@ import apsw
 PAGES_PER_CHECKPOINT = 8000
 """A log of 32 MB: a page that changes in many commits is copied once."""
 
+_MAX_PASSES = 10
 # A writer that is so far ahead of copying waits for it.
 _MAX_TIMES = 4
 
@@ -17,8 +18,9 @@ log = logging.getLogger(__name__)
 class Checkpointer:
     """Copies the log in a thread of its own whenever it has grown by a number of pages.
 
-    What is committed while the thread copies, the writer copies afterwards. That is little, and the log starts from its
-    beginning again only with a transaction that finds all of it copied.
+    The log starts from its beginning again with a transaction that finds all of it copied. So the thread also copies
+    what is committed meanwhile, which is less each time, until it has all. If it does not get there, the writer copies
+    the rest, because it can keep others from writing.
     """
 
     def __init__(self, writer: apsw.Connection, own: apsw.Connection, *, pages: int = PAGES_PER_CHECKPOINT) -> None:
@@ -27,7 +29,7 @@ class Checkpointer:
         self._pages = pages
         self._log_pages = 0
         self._is_wanted = threading.Event()
-        self._is_copied = False
+        self._needs_writer = False
         self._is_closed = False
         self._copying = threading.Lock()
         # Takes the place of the hook that would copy the log inside a commit.
@@ -39,9 +41,9 @@ class Checkpointer:
         """Have the log copied if it is long; for the writer's thread, after each commit."""
         if self._log_pages < self._pages:
             return
-        if self._is_copied or self._log_pages >= _MAX_TIMES * self._pages:
-            self._is_copied = False
-            self._copy(self._writer)
+        if self._needs_writer or self._log_pages >= _MAX_TIMES * self._pages:
+            self._needs_writer = False
+            self._copy(self._writer, passes=1)
         else:
             self._is_wanted.set()
 
@@ -61,14 +63,18 @@ class Checkpointer:
             self._is_wanted.clear()
             if self._is_closed:
                 return
-            self._is_copied = self._copy(self._own)
+            self._needs_writer = not self._copy(self._own, passes=_MAX_PASSES)
 
-    def _copy(self, connection: apsw.Connection) -> bool:
+    def _copy(self, connection: apsw.Connection, *, passes: int) -> bool:
+        """Copy what can be copied; returns whether a pass found that it was all."""
         try:
-            with self._copying:
-                connection.wal_checkpoint()
+            return any(self._copy_once(connection) for _ in range(passes))
         except apsw.Error as error:
             # Nothing is lost: it is tried again after the next commit.
             log.warning("Log of the store not copied", extra={"error": str(error)})
             return False
-        return True
+
+    def _copy_once(self, connection: apsw.Connection) -> bool:
+        with self._copying:
+            log_pages, copied = connection.wal_checkpoint()
+        return copied == log_pages
