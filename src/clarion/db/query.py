@@ -134,7 +134,7 @@ def _select_rows(types: Sequence[str]) -> str:
 def as_short_array(values: Sequence[Any]) -> Sequence[Any]:
     """The values of a column in all rows for a bulk insert, or a single one if all are the same.
 
-    Each value in an array takes asyncpg longer than all other work on it.
+    asyncpg looks at each value of an array to see whether it is an array itself, which takes longer than this.
     """
     return as_array(values[:1] if values.count(values[0]) == len(values) else values)
 
