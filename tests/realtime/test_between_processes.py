@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -148,6 +148,25 @@ def make_token(environment: Environment, subscriber: Subscriber, vault: Vault, c
     return SessionTokens(vault, clock).issue(session, environment.id, environment.organization_id)
 
 
+class Connected(NamedTuple):
+    """A worker, and an API that a person is connected to; they have their first counts."""
+
+    worker: Application
+    api: Application
+    ada: Subscriber
+    socket: PlainClient
+
+
+@asynccontextmanager
+async def connect_ada(installation: Installation, vault: Vault, clock: ManualClock) -> AsyncIterator[Connected]:
+    worker, api = await installation.add_worker(), await installation.add()
+    ada = await make_subscriber(worker.database, installation.environment, "ada")
+    token = make_token(installation.environment, ada, vault, clock)
+    async with serve(api) as address, PlainClient.open(address, token) as socket:
+        await socket.events(2)
+        yield Connected(worker, api, ada, socket)
+
+
 async def write_message(application: Application, environment: Environment, subscriber: Subscriber) -> MadeMessage:
     database = application.database
     notification = await make_notification(database, environment, subscriber=subscriber)
@@ -218,14 +237,8 @@ async def test_nothing_is_announced_for_environments_that_nobody_is_connected_to
 async def test_after_a_lost_connection_everybody_gets_their_counts(
     postgres_installation: Installation, vault: Vault, clock: ManualClock
 ) -> None:
-    worker, api = await postgres_installation.add_worker(), await postgres_installation.add()
     environment = postgres_installation.environment
-    ada = await make_subscriber(worker.database, environment, "ada")
-    async with (
-        serve(api) as address,
-        PlainClient.open(address, make_token(environment, ada, vault, clock)) as socket,
-    ):
-        await socket.events(2)
+    async with connect_ada(postgres_installation, vault, clock) as (worker, _, ada, socket):
         # Not announced, as if the announcement had been lost.
         await write_message(worker, environment, ada)
         await worker.database.read(lambda db: db.fetch(END_LISTENERS))
@@ -242,15 +255,9 @@ async def test_after_nats_was_away_everybody_gets_their_counts(
     port = free_port()
     bus_url = Secret(f"nats://127.0.0.1:{port}")
     async with install(fresh_postgres_url, bus_url, tmp_path, vault, gateway, clock) as installation:
-        worker, api = await installation.add_worker(), await installation.add()
         environment = installation.environment
-        ada = await make_subscriber(worker.database, environment, "ada")
-        async with (
-            serve(api) as address,
-            PlainClient.open(address, make_token(environment, ada, vault, clock)) as socket,
-        ):
-            # Without NATS sockets work, only not between processes.
-            await socket.events(2)
+        # Without NATS sockets work, only not between processes.
+        async with connect_ada(installation, vault, clock) as (worker, api, ada, socket):
             await write_message(worker, environment, ada)
             with run_nats(port):
                 assert names(await socket.events(2)) == COUNT_EVENTS
@@ -268,14 +275,8 @@ async def test_after_nats_was_away_everybody_gets_their_counts(
 async def test_of_many_people_only_those_who_are_connected_are_announced(
     postgres_installation: Installation, vault: Vault, clock: ManualClock
 ) -> None:
-    worker, api = await postgres_installation.add_worker(), await postgres_installation.add()
     environment = postgres_installation.environment
-    ada = await make_subscriber(worker.database, environment, "ada")
-    async with (
-        serve(api) as address,
-        PlainClient.open(address, make_token(environment, ada, vault, clock)) as socket,
-    ):
-        await socket.events(2)
+    async with connect_ada(postgres_installation, vault, clock) as (worker, api, ada, socket):
         await wait_until(lambda: worker.services.bus.is_watched(environment.id))
         announced: list[str] = []
         await api.database.listen(CHANNEL, announced.append, lambda: None)
