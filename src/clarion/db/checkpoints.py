@@ -5,8 +5,8 @@ import threading
 
 import apsw
 
-PAGES_PER_CHECKPOINT = 8000
-"""A log of 32 MB: a page that changes in many commits is copied once."""
+PAGES_PER_CHECKPOINT = 16_000
+"""A log of 64 MB: a page that changes in many commits is copied once."""
 
 _MAX_PASSES = 10
 # A writer that is so far ahead of copying waits for it.
