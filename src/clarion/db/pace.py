@@ -29,7 +29,7 @@ class Effort(Struct, frozen=True):
 
 EFFORTS = {
     # All other writers wait for a unit of work, and it makes their commits and checkpoints longer.
-    Dialect.SQLITE: Effort(target_seconds=0.005, busy_share=0.1),
+    Dialect.SQLITE: Effort(target_seconds=0.0025, busy_share=0.1),
     # Others do not wait for it; most of the time goes into sending statements, however many rows they are for.
     Dialect.POSTGRES: Effort(target_seconds=0.05, busy_share=0.25),
 }
