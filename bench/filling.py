@@ -141,7 +141,7 @@ class _Sqlite:
     """
     text_index = """
         INSERT INTO subscriber_search (rowid, email, phone, full_name)
-        SELECT search_row, email, phone, full_name FROM subscribers
+        SELECT search_row, lower(email), phone, full_name FROM subscribers
     """
 
     def __init__(self, path: Path) -> None:

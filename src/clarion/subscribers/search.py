@@ -20,8 +20,9 @@ COMMON = 4  # a text that this many subscribers of the sample contain is common
 _MAX_MATCHES = 1_000
 
 _SAMPLED = "SELECT t.key, t.email, t.phone, t.full_name FROM subscribers AS t WHERE t.environment_id = :environment_id"
-LIST_OLDEST = sql(f"{_SAMPLED} ORDER BY t.id LIMIT :limit")
-LIST_NEWEST = sql(f"{_SAMPLED} ORDER BY t.id DESC LIMIT :limit")
+# With a parameter as the limit, PostgreSQL would expect a tenth of the rows and plan the statement anew each time.
+LIST_OLDEST = sql(f"{_SAMPLED} ORDER BY t.id LIMIT {SAMPLE}")
+LIST_NEWEST = sql(f"{_SAMPLED} ORDER BY t.id DESC LIMIT {SAMPLE}")
 
 # A subquery takes the ids from the index and checks the texts before the rows are read: without it both databases may
 # scan the whole environment instead.
@@ -115,7 +116,9 @@ def choose_trigrams(text: str, sample: Sequence[str]) -> list[str]:
     positions: dict[str, int] = {}
     for start in range(len(text) - GRAM_LENGTH + 1):
         positions.setdefault(text[start : start + GRAM_LENGTH], start)
-    rarity = {gram: log((len(sample) + 1) / (sum(gram in other for other in sample) + 0.5)) for gram in positions}
+    joined = "\n".join(sample)
+    counts = {gram: min(len(sample), _estimate_count(gram, joined)) for gram in positions}
+    rarity = {gram: log((len(sample) + 1) / (count + 0.02)) for gram, count in counts.items()}
     chosen: list[str] = []
     covered: set[int] = set()
     while positions and len(chosen) < _MAX_GRAMS:
@@ -123,6 +126,12 @@ def choose_trigrams(text: str, sample: Sequence[str]) -> list[str]:
         covered |= _span(positions.pop(gram))
         chosen.append(gram)
     return chosen
+
+
+def _estimate_count(gram: str, texts: str) -> float:
+    """Estimate how often a trigram occurs in the texts; one that a small sample lacks, from its pairs of characters."""
+    by_pairs = (texts.count(gram[:-1]) + 0.5) * (texts.count(gram[1:]) + 0.5) / (texts.count(gram[1:-1]) + 1)
+    return max(texts.count(gram), by_pairs)
 
 
 def _span(start: int) -> set[int]:
@@ -144,8 +153,8 @@ async def _choose_grams(db: Connection, environment_id: EnvironmentId, texts: Te
 
 
 async def list_sample(db: Connection, environment_id: EnvironmentId) -> list[Row]:
-    oldest = await db.fetch(LIST_OLDEST, environment_id=environment_id, limit=SAMPLE)
-    newest = await db.fetch(LIST_NEWEST, environment_id=environment_id, limit=SAMPLE)
+    oldest = await db.fetch(LIST_OLDEST, environment_id=environment_id)
+    newest = await db.fetch(LIST_NEWEST, environment_id=environment_id)
     return [*oldest, *newest]
 
 

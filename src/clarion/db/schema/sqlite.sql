@@ -337,7 +337,7 @@ CREATE TABLE subscriber_channels (
 )
  WITHOUT ROWID;
 CREATE VIRTUAL TABLE subscriber_search
-    USING fts5(email, phone, full_name, tokenize = 'trigram', detail = 'none');
+    USING fts5(email, phone, full_name, tokenize = 'trigram case_sensitive 1', detail = 'none');
 CREATE TABLE subscribers (
 	environment_id BLOB NOT NULL,
 	id BLOB NOT NULL,
@@ -581,11 +581,11 @@ CREATE TRIGGER subscriber_search_delete AFTER DELETE ON subscribers BEGIN
     END;
 CREATE TRIGGER subscriber_search_insert AFTER INSERT ON subscribers BEGIN
         INSERT INTO subscriber_search (rowid, email, phone, full_name)
-        VALUES (new.search_row, new.email, new.phone, new.full_name);
+        VALUES (new.search_row, lower(new.email), new.phone, new.full_name);
     END;
 CREATE TRIGGER subscriber_search_update
     AFTER UPDATE OF email, phone, first_name, last_name ON subscribers BEGIN
-        UPDATE subscriber_search SET email = new.email, phone = new.phone, full_name = new.full_name
+        UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0011', '0009..0011');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0012', '0009..0012');
