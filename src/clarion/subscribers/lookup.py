@@ -22,7 +22,7 @@ _TEXTS = ("key", "email", "phone", "full_name")
 _MAX_WORD = 64
 
 LIST_NEWEST = sql(f"""
-    SELECT {_COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id ORDER BY t.id DESC LIMIT :limit
+    SELECT {_COLUMNS} FROM subscribers AS t WHERE t.environment_id = :environment_id ORDER BY t.id DESC LIMIT {_NEWEST}
 """)
 
 
@@ -34,7 +34,7 @@ async def find_people(db: Connection, environment_id: EnvironmentId, text: str, 
     sample = await list_sample(db, environment_id)
     is_common = sum(_contains(row, word) for row in sample) >= COMMON
     if len(sample) < 2 * SAMPLE or is_common or len(word) < GRAM_LENGTH:
-        rows = await db.fetch(LIST_NEWEST, environment_id=environment_id, limit=_NEWEST)
+        rows = await db.fetch(LIST_NEWEST, environment_id=environment_id)
     else:
         texts = [" ".join(row[name] or "" for name in _TEXTS[1:]).lower() for row in sample]
         rows = await _find_by_grams(db, environment_id, word, choose_trigrams(word, texts), limit=10 * limit)
