@@ -17,9 +17,14 @@ async def explain(database: Database, query: Query, **parameters: Any) -> str:
     async def work(db: Connection) -> str:
         if db.dialect is Dialect.POSTGRES:
             await db.execute(AVOID_SORTS)
-        explained = replace(
-            query, postgres=f"EXPLAIN {query.postgres}", sqlite=f"EXPLAIN QUERY PLAN {query.sqlite}", columns=[]
-        )
-        return "\n".join(str(list(row.values())[-1]) for row in await db.fetch(explained, **parameters))
+        return await explain_as_is(db, query, **parameters)
 
     return await database.transaction(work)
+
+
+async def explain_as_is(db: Connection, query: Query, **parameters: Any) -> str:
+    """Return the plan that is made for tables as they are."""
+    explained = replace(
+        query, postgres=f"EXPLAIN {query.postgres}", sqlite=f"EXPLAIN QUERY PLAN {query.sqlite}", columns=[]
+    )
+    return "\n".join(str(list(row.values())[-1]) for row in await db.fetch(explained, **parameters))

@@ -3,7 +3,7 @@
 import asyncio
 import functools
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from msgspec import Struct
@@ -92,6 +92,9 @@ from clarion.web.dashboard import make_dashboard
 from clarion.web.files import demo_pages, inbox_pages
 
 _MAINTENANCE_SECONDS = 15
+_STATISTICS_SECONDS = 1
+_STATISTICS_COMMITS = 10
+"""A process that does nothing but show that it is alive takes seconds for as many."""
 _NOTIFY_SECONDS = 0.01
 
 log = logging.getLogger(__name__)
@@ -193,25 +196,31 @@ class Application(Struct, frozen=True, kw_only=True):
             await asyncio.sleep(_NOTIFY_SECONDS)
 
     async def run_maintenance(self) -> None:
-        """Periodically record the use of API keys and poll for receipts, until cancelled."""
-        while True:
-            await asyncio.sleep(_MAINTENANCE_SECONDS)
-            try:
-                await self.authenticator.record_use()
-                await self.member_sessions.record_use()
-                await self.database.update_statistics()
-                await continue_erasures(self.database, self.services.clock)
-                await self._record_receipts()
-            except StoreUnavailable as error:
-                log.warning("Upkeep postponed", extra={"error": str(error)})
-            except Exception:
-                # An unexpected error in maintenance must not end the process.
-                log.exception("Upkeep failed")
+        """Periodically record the use of API keys, poll for receipts and update statistics, until cancelled."""
+        update_statistics = functools.partial(self.database.update_statistics, min_commits=_STATISTICS_COMMITS)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_repeat(self._maintain, _MAINTENANCE_SECONDS))
+            tasks.create_task(_repeat(update_statistics, _STATISTICS_SECONDS))
 
-    async def _record_receipts(self) -> None:
+    async def _maintain(self) -> None:
+        await self.authenticator.record_use()
+        await self.member_sessions.record_use()
+        await continue_erasures(self.database, self.services.clock)
         now, tracer = self.services.clock.now(), self.services.tracer
         await record_early_reports(self.database, self.vault, now, tracer=tracer)
         await poll_receipts(self.database, self.services.gateway, self.vault, now, tracer=tracer)
+
+
+async def _repeat(maintain: Callable[[], Awaitable[None]], seconds: float) -> None:
+    """Do this part of maintenance again and again; an unexpected error in it must not end the process."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            await maintain()
+        except StoreUnavailable as error:
+            log.warning("Upkeep postponed", extra={"error": str(error)})
+        except Exception:
+            log.exception("Upkeep failed")
 
 
 @asynccontextmanager

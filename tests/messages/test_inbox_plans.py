@@ -5,18 +5,34 @@ import re
 import pytest
 
 from clarion.db.listing import select_ids
-from clarion.db.port import Database
+from clarion.db.port import Connection, Database, Dialect
+from clarion.db.postgres import PostgresDatabase
 from clarion.db.query import sql
+from clarion.ids import new_id
 from clarion.messages.feed import filter_feed
 from clarion.messages.filters import filter_messages
 from clarion.messages.inbox.conditions import Extent
+from clarion.messages.inbox.counts import COUNT_INBOX
 from clarion.messages.inbox.filters import InboxFilter
+from clarion.messages.inbox.gathered import count_query
 from clarion.messages.inbox.listing import page_query
 from clarion.messages.wire import MessageQuery
 from clarion.vocabulary import Channel, Severity
-from tests.plans import explain
+from tests.plans import explain, explain_as_is
 from tests.records import NOW, make_subscriber
 from tests.support import Site
+
+# Unread messages of as many people.
+MAKE_MESSAGES = sql("""
+    INSERT INTO messages (
+        environment_id, id, notification_id, job_id, trigger_id, workflow_id, step_id, subscriber_id, position,
+        channel, status, content, severity, seen, read, archived, created_at, updated_at
+    )
+    SELECT
+        :environment_id, id, id, id, :environment_id, id, id, gen_random_uuid(), id,
+        'in_app', 'sent', 'Hello', 'none', FALSE, FALSE, FALSE, 0, 0
+    FROM (SELECT lpad(to_hex(number), 32, '0')::uuid AS id FROM generate_series(1, :count) AS number) AS made
+""")
 
 
 @pytest.mark.parametrize(
@@ -62,3 +78,28 @@ async def test_lists_of_servers(database: Database, site: Site, kind: str) -> No
     assert plan.count("messages_subscriber") == walks, plan
     assert "Sort  (" not in plan
     assert "B-TREE" not in plan
+
+
+@pytest.mark.parametrize("count", [120, 16_000])
+async def test_unread_messages_are_found_by_person_before_there_are_statistics(
+    migrated_postgres_url: str, count: int
+) -> None:
+    """PostgreSQL then takes the index with the fewest levels; for these counts others have fewer."""
+    environment_id, subscriber_id, unread = new_id(NOW), new_id(NOW), InboxFilter(read=False, snoozed=False)
+    page = page_query(Dialect.POSTGRES, unread, Extent(11), has_after=False)
+
+    async def explain_all(db: Connection) -> list[str]:
+        await db.execute(MAKE_MESSAGES, count=count, environment_id=environment_id)
+        people = {"subscriber_ids": [subscriber_id]}
+        return [
+            await explain_as_is(db, COUNT_INBOX, environment_id=environment_id, **people),
+            await explain_as_is(db, count_query((unread,)), environment_ids=[environment_id], **people),
+            await explain_as_is(db, page, environment_id=environment_id, subscriber_id=subscriber_id),
+        ]
+
+    database = await PostgresDatabase.connect(migrated_postgres_url, pool_size=1)
+    plans = await database.transaction(explain_all)
+    await database.close()
+
+    found = [re.findall(r"(?:using|on) (messages_\w+)", one) for one in plans]
+    assert found == [["messages_unread"] * parts for parts in (4, 4, 8)], plans

@@ -16,4 +16,4 @@ def migrate(
 ) -> None:
     """Bring the store to the schema of this version; --force although processes are alive that cannot work with it."""
     applied = asyncio.run(migrate_store(load_settings(data_dir, database_url), force=force))
-    Console().print(f"Applied {', '.join(applied)}." if applied else "The store is up to date.")
+    Console().print(f"Applied {', '.join(applied)}." if applied else "The store is up to date.", soft_wrap=True)

@@ -126,8 +126,11 @@ class Database(Transactions, Protocol):
         """Call `on_message` with each text of a channel, and `on_resumed` when some may have been lost."""
         ...
 
-    async def update_statistics(self) -> None:
-        """Update the planner's statistics of tables that have grown a lot."""
+    async def update_statistics(self, *, min_commits: int = 0) -> None:
+        """Update the planner's statistics of tables that have grown a lot.
+
+        Does nothing until this process has committed `min_commits` times since it did so before.
+        """
         ...
 
     async def open_apart(self) -> "Database | None":

@@ -242,7 +242,7 @@ class SqliteDatabase:
     async def listen(self, channel: str, on_message: Callable[[str], None], on_resumed: Callable[[], None]) -> None:
         """Does nothing: no other process serves the file."""
 
-    async def update_statistics(self) -> None:
+    async def update_statistics(self, *, min_commits: int = 0) -> None:
         """Does nothing: SQLite chooses its indexes without statistics."""
 
     async def open_apart(self) -> None:

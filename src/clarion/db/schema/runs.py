@@ -289,14 +289,16 @@ messages = Table(
         "read",
         "snoozed_until",
     ),
+    # The environment is last, so that nothing but the person is searched for: PostgreSQL without statistics takes an
+    # environment for as rare as a person, and might read all messages of it by another index.
     Index(
         "messages_unread",
-        "environment_id",
         "subscriber_id",
         "severity",
         "seen",
         "position",
         "context_keys",
+        "environment_id",
         sqlite_where=text(_UNREAD),
         postgresql_where=text(_UNREAD),
     ),

@@ -539,7 +539,7 @@ CREATE INDEX messages_provider ON messages (environment_id, provider_message_id)
 CREATE INDEX messages_snoozed ON messages (environment_id, subscriber_id, position) WHERE snoozed_until IS NOT NULL;
 CREATE INDEX messages_subscriber ON messages (environment_id, subscriber_id, channel, archived, position, seen, read, snoozed_until);
 CREATE INDEX messages_trigger ON messages (environment_id, trigger_id, id);
-CREATE INDEX messages_unread ON messages (environment_id, subscriber_id, severity, seen, position, context_keys) WHERE channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL;
+CREATE INDEX messages_unread ON messages (subscriber_id, severity, seen, position, context_keys, environment_id) WHERE channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL;
 CREATE INDEX messages_wake ON messages (snoozed_until, environment_id, id) WHERE snoozed_until IS NOT NULL;
 CREATE INDEX notifications_changed ON notifications (environment_id, updated_at, id) WHERE updated_at <> created_at;
 CREATE INDEX notifications_digested ON notifications (environment_id, digested_into) WHERE digested_into IS NOT NULL;
@@ -588,4 +588,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0012', '0009..0012');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0013', '0009..0013');

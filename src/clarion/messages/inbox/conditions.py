@@ -21,7 +21,6 @@ _REACH = MAX_INBOX_COUNT + 1
 
 IS_UNREAD = "t.channel = 'in_app' AND NOT t.read AND NOT t.archived AND t.snoozed_until IS NULL"
 """As the index of unread messages says it."""
-OF_PERSON = "t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id"
 LIST_TAGGED_WORKFLOWS = sql("SELECT id, tags FROM workflows WHERE environment_id = :environment_id AND tags <> '[]'")
 
 
@@ -29,10 +28,21 @@ class Conditions(Struct, frozen=True, kw_only=True):
     """A filter as SQL: the parts are disjoint, and an index has each of them in order for one person."""
 
     where: str
-    """Whose messages they are is not in it: add OF_PERSON."""
+    """Whose messages they are is not in it: add `of_person`."""
     parts: Sequence[str]
-    order: str
-    """The order of the index; asking for it keeps PostgreSQL from reading the whole table to find a few rows."""
+    is_unread: bool
+    """Whether the index of unread messages has them."""
+
+    @property
+    def order(self) -> str:
+        """The order of the index; asking for it keeps PostgreSQL from reading the whole table to find a few rows."""
+        return "t.severity, t.seen, t.position" if self.is_unread else "t.position"
+
+    def of_person(self, environment_id: str = ":environment_id", subscriber_id: str = ":subscriber_id") -> str:
+        """SQL: whose messages they are, in the way that the index finds them."""
+        of_environment = f"t.environment_id = {environment_id}"
+        of_subscriber = f"t.subscriber_id = {subscriber_id}"
+        return f"{of_subscriber} AND {_unsearched(of_environment) if self.is_unread else of_environment}"
 
 
 def describe_filter(wanted: InboxFilter, *, prefix: str = "", is_ordered: bool = False) -> Conditions:
@@ -54,11 +64,7 @@ def _describe(wanted: InboxFilter, prefix: str, is_ordered: bool) -> Conditions:
         terms.append(f"t.created_at >= :{prefix}gte AND t.position >= :{prefix}first")
     if wanted.created_lte is not None:
         terms.append(f"t.created_at <= :{prefix}lte AND t.position <= :{prefix}last")
-    return Conditions(
-        where=" AND ".join(terms),
-        parts=parts,
-        order="t.severity, t.seen, t.position" if terms[0] == IS_UNREAD else "t.position",
-    )
+    return Conditions(where=" AND ".join(terms), parts=parts, is_unread=terms[0] == IS_UNREAD)
 
 
 # Light filters are few, and every inbox asks with the same ones.

@@ -28,7 +28,7 @@ def _count_severity(severity: Severity, condition: str) -> str:
         (
             SELECT count(*) + {_PACKED} * count(CASE WHEN NOT m.seen THEN 1 END) FROM (
                 SELECT seen FROM messages
-                WHERE environment_id = :environment_id AND subscriber_id = s.id AND severity = '{severity}'
+                WHERE subscriber_id = s.id AND (environment_id = :environment_id) IS TRUE AND severity = '{severity}'
                 AND channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL {condition}
                 ORDER BY severity, seen, position LIMIT {_REACH}
             ) AS m

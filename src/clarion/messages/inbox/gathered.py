@@ -40,7 +40,7 @@ _MAX_GATHERED_ROWS = 200
 _KINDS = 200
 """How many different requests are gathered at once: more than the inboxes of a few products make."""
 
-_OF_PERSON = "t.environment_id = s.environment_id AND t.subscriber_id = s.id"
+_OWNER = ("s.environment_id", "s.id")
 # In subqueries, because PostgreSQL would make a new plan for each length of an array that it sees.
 _PEOPLE = """
     FROM unnest((SELECT :environment_ids::uuid[]), (SELECT :subscriber_ids::uuid[]))
@@ -134,17 +134,18 @@ async def first_pages_of_people(
 
 @lru_cache(maxsize=_KINDS)
 def count_query(filters: tuple[InboxFilter, ...]) -> Query:
-    counts = [count_text(describe_filter(one), _OF_PERSON) for one in filters]
+    counts = [count_text(one, one.of_person(*_OWNER)) for one in map(describe_filter, filters)]
     return sql(f"SELECT given.number, e.session_epoch, {', '.join(counts)} {_PEOPLE}")
 
 
 @lru_cache(maxsize=_KINDS)
 def first_page_query(wanted: InboxFilter, limit: int) -> Query:
+    conditions = describe_filter(wanted, is_ordered=True)
     page = page_text(
         Dialect.POSTGRES,
-        describe_filter(wanted, is_ordered=True),
+        conditions,
         Extent(limit + 1),
-        of_person=f"{_OF_PERSON} AND NOT part.is_person",
+        of_person=f"{conditions.of_person(*_OWNER)} AND NOT part.is_person",
         # An earlier version that still runs beside this one writes no position.
         columns=f"{COLUMNS_WITHOUT_KEY}, COALESCE(t.position, t.id)",
         stored=STORED_COLUMNS,

@@ -13,7 +13,7 @@ from clarion.db.port import Connection, Dialect
 from clarion.db.query import Query, sql
 from clarion.environments.configuration import CONFIGURATION_VERSION
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, TransactionKey, TriggerId
-from clarion.messages.inbox.conditions import OF_PERSON, Extent, count_text, describe_filter, load_parameters, page_text
+from clarion.messages.inbox.conditions import Extent, count_text, describe_filter, load_parameters, page_text
 from clarion.messages.inbox.counts import MAX_INBOX_COUNT
 from clarion.messages.inbox.filters import InboxFilter
 from clarion.messages.model import InboxMessage, InboxOwner
@@ -125,12 +125,13 @@ def page_query(dialect: Dialect, wanted: InboxFilter, extent: Extent, *, has_aft
 
 
 def _page_query(dialect: Dialect, wanted: InboxFilter, extent: Extent, has_after: bool) -> Query:  # noqa: FBT001 - a key of the cache
+    conditions = describe_filter(wanted, is_ordered=True)
     return sql(
         page_text(
             dialect,
-            describe_filter(wanted, is_ordered=True),
+            conditions,
             extent,
-            of_person=f"{OF_PERSON} AND {_AFTER}" if has_after else OF_PERSON,
+            of_person=conditions.of_person() + (f" AND {_AFTER}" if has_after else ""),
             columns=_PAGE_COLUMNS,
             stored=STORED_COLUMNS,
         )
@@ -138,7 +139,8 @@ def _page_query(dialect: Dialect, wanted: InboxFilter, extent: Extent, has_after
 
 
 def _count_query(filters: tuple[InboxFilter, ...]) -> Query:
-    counts = [count_text(describe_filter(one, prefix=_prefix(number)), OF_PERSON) for number, one in enumerate(filters)]
+    described = [describe_filter(one, prefix=_prefix(number)) for number, one in enumerate(filters)]
+    counts = [count_text(one, one.of_person()) for one in described]
     return sql(f"""
         SELECT (SELECT e.session_epoch FROM environments AS e WHERE e.id = s.environment_id), {", ".join(counts)}
         FROM subscribers AS s WHERE s.environment_id = :environment_id AND s.id = :subscriber_id

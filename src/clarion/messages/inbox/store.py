@@ -9,7 +9,7 @@ from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.ids import MessageId, id_text
 from clarion.jsontext import json_text
-from clarion.messages.inbox.conditions import OF_PERSON, describe_filter, load_parameters
+from clarion.messages.inbox.conditions import describe_filter, load_parameters
 from clarion.messages.inbox.filters import InboxFilter
 from clarion.messages.inbox.listing import COLUMNS, inbox_message_of
 from clarion.messages.model import InboxMessage, InboxOwner
@@ -126,7 +126,7 @@ async def _run_for_all(
 ) -> list[MessageId]:
     """Run a statement on all messages that fit, and return the ids that it returns."""
     conditions = describe_filter(wanted)
-    where = f"{OF_PERSON} AND {conditions.where} AND ({' OR '.join(conditions.parts)})"
+    where = f"{conditions.of_person()} AND {conditions.where} AND ({' OR '.join(conditions.parts)})"
     rows = await db.fetch(
         sql(statement.format(where=where)),
         environment_id=subscriber.environment_id,
