@@ -1,5 +1,5 @@
 /** Keys of the keyboard that do something while a page is shown. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export type KeyInfo = { key: string; label: string };
 
@@ -12,12 +12,12 @@ export function listKeys(): readonly KeyInfo[] {
 
 /**
  * Call `press` for a key such as "j", "?" or "mod+k", unless the person types into a field. With a label, the list of
- * keys has it while the page is shown.
+ * keys has it while the page is shown. Keys work as soon as the page is visible: other effects run a moment later.
  */
 export function useKey(key: string, press: () => void, label?: string): void {
   const latest = useRef(press);
   latest.current = press;
-  useEffect(() => {
+  useLayoutEffect(() => {
     function handle(event: KeyboardEvent) {
       const isFree = key.startsWith("mod+") || !isTyping(event.composedPath()[0] ?? null);
       if (matchesKey(key, event) && isFree && !isSequence(event)) {
@@ -28,7 +28,7 @@ export function useKey(key: string, press: () => void, label?: string): void {
     addEventListener("keydown", handle);
     return () => removeEventListener("keydown", handle);
   }, [key]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (label === undefined) {
       return;
     }
@@ -47,7 +47,7 @@ const sequences = new WeakSet<KeyboardEvent>();
 export function useKeyAfter(first: string, press: (key: string) => void): void {
   const latest = useRef(press);
   latest.current = press;
-  useEffect(() => {
+  useLayoutEffect(() => {
     let begunAt = Number.NEGATIVE_INFINITY;
     function handle(event: KeyboardEvent) {
       if (isTyping(event.composedPath()[0] ?? null) || event.ctrlKey || event.metaKey || event.altKey) {
