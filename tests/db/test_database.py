@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+import threading
+import weakref
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -242,6 +244,30 @@ async def test_sqlite_units_that_arrive_together_share_commits(tmp_path: Path) -
     assert 0 < len(commits) < 50
 
 
+async def test_sqlite_units_that_shared_a_commit_are_freed_by_the_next(tmp_path: Path) -> None:
+    migrate_sqlite(tmp_path / "clarion.db")
+    database = SqliteDatabase(tmp_path / "clarion.db")
+    is_filled = threading.Event()
+
+    async def wait_for_others(_db: Connection) -> None:
+        is_filled.wait()
+
+    works = [partial(insert, id_=unique(), name="together") for _ in range(3)]
+    alive = [weakref.ref(work) for work in works]
+    tasks = [asyncio.ensure_future(database.transaction(wait_for_others))]
+    tasks += [asyncio.ensure_future(database.transaction(work)) for work in works]
+    await asyncio.sleep(0)
+    is_filled.set()
+    await asyncio.gather(*tasks)
+    del works, tasks
+
+    await database.transaction(partial(insert, id_=unique(), name="alone"))
+    left = [ref() for ref in alive if ref() is not None]
+    await database.close()
+
+    assert left == []
+
+
 async def test_a_full_disk_is_reported_as_unavailable_and_nothing_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "clarion.db"
     migrate_sqlite(path)
@@ -279,8 +305,3 @@ def test_the_embedded_store_survives_power_loss_by_its_settings(tmp_path: Path) 
     connection.close()
     # Migrations run with the standard library's driver.
     assert sqlite3.sqlite_version_info >= (3, 38)
-
-
-async def test_statistics_are_updated_repeatedly_without_error(database: Database) -> None:
-    await database.update_statistics()
-    await database.update_statistics()

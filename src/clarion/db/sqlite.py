@@ -275,21 +275,24 @@ class SqliteDatabase:
             return self._sandbox.run(work)
 
     def _run_writer(self) -> None:
+        is_last = False
+        while not is_last:
+            units, is_last = self._take_waiting()
+            if units:
+                self._is_writing = True
+                _commit_together(self._write_connection, units, self._caches, self.measures)
+                self._is_writing = False
+                self._loop.call_soon_threadsafe(_settle_futures, units)
+                self._checkpointer.keep_up()
+
+    def _take_waiting(self) -> tuple[list[_Unit], bool]:
+        """Wait for units to commit together; also returns whether they are the last ones."""
+        units: list[_Unit] = []
         while (unit := self._waiting.get()) is not None:
-            units, last = [unit], False
-            while len(units) < _MAX_UNITS_PER_COMMIT and not self._waiting.empty():
-                following = self._waiting.get()
-                if following is None:
-                    last = True
-                    break
-                units.append(following)
-            self._is_writing = True
-            _commit_together(self._write_connection, units, self._caches, self.measures)
-            self._is_writing = False
-            self._loop.call_soon_threadsafe(_settle_futures, units)
-            self._checkpointer.keep_up()
-            if last:
-                return
+            units.append(unit)
+            if len(units) == _MAX_UNITS_PER_COMMIT or self._waiting.empty():
+                return units, False
+        return units, True
 
 
 def _read_snapshot(connection: apsw.Connection, work: Work[T], caches: Caches) -> T:
