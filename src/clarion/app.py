@@ -93,8 +93,8 @@ from clarion.web.files import demo_pages, inbox_pages
 
 _MAINTENANCE_SECONDS = 15
 _STATISTICS_SECONDS = 1
-_STATISTICS_COMMITS = 10
-"""A process that does nothing but show that it is alive takes seconds for as many."""
+_STATISTICS_COMMITS = 30
+"""A worker that only looks for work takes seconds for as many."""
 _NOTIFY_SECONDS = 0.01
 
 log = logging.getLogger(__name__)
