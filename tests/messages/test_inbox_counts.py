@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from clarion.clock import Millis
 from clarion.db.port import Database
 from clarion.ids import SubscriberId
@@ -75,6 +77,25 @@ async def test_counts_end_at_a_hundred_and_say_that_there_are_more(database: Dat
     assert counts.unread == {Severity.HIGH: 100, Severity.MEDIUM: 0, Severity.LOW: 40, Severity.NONE: 0}
     assert (counts.total_unread, counts.has_more_unread) == (100, True)
     assert (counts.unseen, counts.has_more_unseen) == (80, False)
+
+
+@pytest.mark.parametrize(
+    ("made", "shown", "has_more"), [(99, 99, False), (100, 100, False), (101, 100, True), (102, 100, True)]
+)
+@pytest.mark.parametrize("severities", [(Severity.NONE,), tuple(Severity)])
+async def test_only_more_than_a_hundred_are_said_to_be_more(
+    database: Database, site: Site, severities: tuple[Severity, ...], made: int, shown: int, *, has_more: bool
+) -> None:
+    ada = await make_subscriber(database, site.development)
+    run = await make_notification(database, site.development, subscriber=ada)
+    job = await make_job(database, site.development, notification=run)
+    for number in range(made):
+        await make_message(database, site.development, job=job, severity=severities[number % len(severities)])
+
+    counts = (await count(database, site, ada.id))[ada.id]
+
+    assert (counts.total_unread, counts.has_more_unread) == (shown, has_more)
+    assert (counts.unseen, counts.has_more_unseen) == (shown, has_more)
 
 
 async def test_counts_walk_the_index_of_unread_messages(database: Database, site: Site) -> None:

@@ -113,7 +113,8 @@ def test_a_message_is_as_its_owner_expects_after_any_actions(actions: list[str])
             assert (moment is not None) is getattr(message, flag)
             if getattr(before, flag) and getattr(message, flag):
                 assert moment == getattr(before, f"{flag}_at")
-        assert message.is_unread is (not model.read and not model.archived and not model.snoozed)
+        is_counted = not model.read and not model.archived and not model.snoozed
+        assert message.counted_as == (None if not is_counted else "unread" if model.seen else "unseen")
 
 
 @given(st.lists(st.sampled_from(ACTIONS), max_size=10), st.sampled_from(ACTIONS))

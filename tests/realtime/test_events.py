@@ -12,7 +12,7 @@ from clarion.subscribers.store import get_subscriber
 from tests.inbox.conftest import MakePerson, Person
 from tests.realtime.clients import CLIENTS, COUNT_EVENTS, Event, PlainClient, SocketClient, SocketIoClient, names
 from tests.realtime.conftest import Deliver
-from tests.support import Site
+from tests.support import Api, Site
 
 ARRIVAL = ["notification_received", *COUNT_EVENTS]
 
@@ -157,6 +157,29 @@ async def test_a_text_ping_is_answered(address: str, ada: Person) -> None:
         await socket.connection.send("ping")
 
         assert await socket.receive() == "pong"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v2/subscribers/ada/notifications/seen", {}),
+        ("/v1/subscribers/ada/messages/mark-as", {"markAs": "seen"}),
+        ("/v1/subscribers/ada/messages/mark-all", {"markAs": "seen"}),
+        ("/v1/inbox/notifications/seen", {}),
+    ],
+)
+async def test_what_becomes_seen_changes_the_unseen_count_alone(
+    address: str, api: Api, ada: Person, deliver: Deliver, path: str, body: dict[str, str]
+) -> None:
+    message = await deliver(ada)
+    async with PlainClient.open(address, ada.token) as socket:
+        await socket.events(2)
+        client = ada if path.startswith("/v1/inbox") else api
+        marked = await client.post(path, json=body | ({"messageId": message.text} if path.endswith("as") else {}))
+        event = await socket.next_event()
+
+    assert marked.is_success, marked.text
+    assert event == ("unseen_count_changed", {"unseenCount": 0, "hasMore": False})
 
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536])

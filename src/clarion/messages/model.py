@@ -1,6 +1,6 @@
 """Messages as records, and the changes that marking makes."""
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -23,6 +23,10 @@ MAX_SNOOZE_HOURS = 2160
 
 MessageChanges = dict[str, bool | Millis | None]
 """New values by column."""
+
+
+CountedAs = Literal["unseen", "unread"] | None
+"""How the bell of an inbox counts a message: as unread, and as unseen too if it says so; None: not at all."""
 
 
 class Message(Struct, frozen=True, kw_only=True):
@@ -66,10 +70,8 @@ class Message(Struct, frozen=True, kw_only=True):
     updated_at: Millis
 
     @property
-    def is_unread(self) -> bool:
-        """Whether the inbox counts it as unread."""
-        in_inbox = not self.archived and self.snoozed_until is None
-        return self.channel == Channel.IN_APP and not self.read and in_inbox
+    def counted_as(self) -> CountedAs:
+        return _counted_as(self) if self.channel == Channel.IN_APP else None
 
 
 class InboxOwner(NamedTuple):
@@ -105,8 +107,8 @@ class InboxMessage(Struct, frozen=True):
     created_at: Millis
 
     @property
-    def is_unread(self) -> bool:
-        return not self.read and not self.archived and self.snoozed_until is None
+    def counted_as(self) -> CountedAs:
+        return _counted_as(self)
 
 
 class MessageOrigin(Struct, frozen=True, kw_only=True):
@@ -130,3 +132,9 @@ def decide_marks(mark_as: MarkAs, now: Millis) -> MessageChanges:
             return {"read": False, "read_at": None}
         case MarkAs.UNSEEN:
             return {"seen": False, "seen_at": None, "read": False, "read_at": None}
+
+
+def _counted_as(message: Message | InboxMessage) -> CountedAs:
+    if message.read or message.archived or message.snoozed_until is not None:
+        return None
+    return "unread" if message.seen else "unseen"

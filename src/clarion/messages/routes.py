@@ -14,7 +14,7 @@ from clarion.messages.filters import filter_messages, filter_outbox
 from clarion.messages.history_wire import MessageDetailOut
 from clarion.messages.inbox.announcing import announce_changes
 from clarion.messages.mail import find_mail
-from clarion.messages.model import Message, decide_marks
+from clarion.messages.model import CountedAs, Message, decide_marks
 from clarion.messages.wire import (
     CountOut,
     DeleteMessagesQuery,
@@ -89,11 +89,11 @@ async def mark_messages(call: Call, subscriber_key: SubscriberKey, body: MarkIn)
     """Mark messages of a subscriber as seen, read, unseen or unread; ids that name none of theirs are skipped."""
     message_ids = _read_message_ids(body)
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
-    before = await _list_unread(call, subscriber, message_ids)
+    before = await _list_counted(call, subscriber, message_ids)
     await store.mark_messages(call.db, subscriber, message_ids, decide_marks(body.mark_as, call.now), call.now)
     messages = await store.list_messages_by_id(call.db, call.environment_id, subscriber.id, message_ids)
     await _emit_mark_events(call, body.mark_as, [one.id for one in messages])
-    if before is not None and before != {one.id for one in messages if one.is_unread}:
+    if before is not None and before != {one.id: one.counted_as for one in messages}:
         announce_changes(call, [subscriber.id])
     return [MessageOut.of(view) for view in await _list_views(call, messages)]
 
@@ -109,7 +109,7 @@ async def mark_all_messages(call: Call, subscriber_key: SubscriberKey, body: Mar
         return 0
     marked = await store.mark_all_messages(call.db, subscriber, decide_marks(body.mark_as, call.now), call.now)
     await _emit_mark_events(call, body.mark_as, marked)
-    if marked and body.mark_as is not MarkAs.SEEN:
+    if marked:
         announce_changes(call, [subscriber.id])
     return len(marked)
 
@@ -165,12 +165,14 @@ async def _list_views(call: Call, messages: Sequence[Message]) -> list[MessageVi
     ]
 
 
-async def _list_unread(call: Call, subscriber: Subscriber, ids: Sequence[MessageId]) -> set[MessageId] | None:
-    """Return which of the messages are unread; None if nobody wants to know."""
+async def _list_counted(
+    call: Call, subscriber: Subscriber, ids: Sequence[MessageId]
+) -> dict[MessageId, CountedAs] | None:
+    """Return how the inbox counts each of the messages; None if nobody wants to know."""
     if not call.services.bus.is_watched(call.environment_id):
         return None
     messages = await store.list_messages_by_id(call.db, call.environment_id, subscriber.id, ids)
-    return {one.id for one in messages if one.is_unread}
+    return {one.id: one.counted_as for one in messages}
 
 
 async def _emit_mark_events(call: Call, mark_as: MarkAs, marked: Sequence[MessageId]) -> None:

@@ -38,7 +38,7 @@ async def change_message(
     was_read = event is EventType.MESSAGE_READ and before.read and not before.archived
     if event is not None and not was_read:
         await append_message_events(call.db, call.environment_id, [(event, message_id)], call.now)
-    if before.is_unread is not after.is_unread:
+    if before.counted_as != after.counted_as:
         announce_changes(call, [subscriber.id])
     if after.snoozed_until is not None and after.snoozed_until != before.snoozed_until:
         # The worker that wakes it may be asleep until a later moment.
@@ -51,16 +51,16 @@ async def delete_message(call: Call, subscriber: Subscriber, message_id: Message
     found = await store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
     await append_message_events(call.db, call.environment_id, [(EventType.MESSAGE_DELETED, message_id)], call.now)
     await store.delete_one(call.db, subscriber, message_id)
-    if found.is_unread:
+    if found.counted_as is not None:
         announce_changes(call, [subscriber.id])
 
 
 async def mark_all_seen(
     call: Call, subscriber: Subscriber, wanted: InboxFilter, ids: Sequence[MessageId] | None = None
 ) -> None:
-    """Mark messages as seen. Nobody is told: the number of unread messages stays the same."""
+    """Mark messages as seen."""
     changed = await store.mark_all_seen(call.db, subscriber, wanted, ids, call.now)
-    await _append_events(call, EventType.MESSAGE_SEEN, changed)
+    await _finish(call, subscriber, EventType.MESSAGE_SEEN, changed)
 
 
 async def mark_all_read(call: Call, subscriber: Subscriber, wanted: InboxFilter) -> None:
@@ -76,7 +76,7 @@ async def archive_all(call: Call, subscriber: Subscriber, wanted: InboxFilter) -
 
 
 async def archive_all_read(call: Call, subscriber: Subscriber, wanted: InboxFilter) -> None:
-    """Archive all messages that fit and are read. Nobody is told: the number of unread messages stays the same."""
+    """Archive all messages that fit and are read. Nobody is told: the counts stay the same."""
     changed = await store.archive_all(
         call.db, subscriber, replace(wanted, archived=False, snoozed=False, read=True), call.now
     )
