@@ -192,10 +192,13 @@ async def test_the_bell_gets_its_four_counts_with_the_filters_as_they_were_sent(
 
 async def test_counts_end_at_a_hundred(ada: Person, database: Database) -> None:
     first = await make(database, ada)
-    for _ in range(101):
+    filters: list[dict[str, bool]] = [{}, {"read": False, "snoozed": False}, {"read": False}]
+    for _ in range(98):
         await make_message(database, ada.environment, job=first.job)
 
-    assert await counted(ada, {}, {"read": False, "snoozed": False}, {"read": True}) == [100, 100, 0]
+    for expected in (99, 100, 100, 100):
+        assert await counted(ada, *filters, {"read": True}) == [expected] * 3 + [0]
+        await make_message(database, ada.environment, job=first.job)
 
 
 @pytest.mark.parametrize(
@@ -267,6 +270,19 @@ async def test_messages_are_chosen_by_the_time_of_their_creation(ada: Person, da
 
     assert await listed(ada, f"createdGte={NOW + 5_000}&createdLte={NOW + 10_000}") == [made[2].text, made[1].text]
     assert await counted(ada, {"createdGte": NOW + 5_001}, {"createdLte": NOW - 1}) == [2, 0]
+
+
+async def test_the_beginning_of_time_is_a_moment_like_others(ada: Person, api: Api, database: Database) -> None:
+    made = await make(database, ada)
+    of_server = "/v2/subscribers/ada/notifications"
+
+    assert await listed(ada, "createdGte=0") == [made.text]
+    assert await listed(ada, "createdLte=0") == []
+    assert await listed(ada, "createdGte=0&createdLte=0") == []
+    assert await counted(ada, {"createdGte": 0}, {"createdLte": 0}) == [1, 0]
+    found = await api.get(f"{of_server}?createdGte=0&createdLte=0")
+    assert (found.status_code, found.json()["data"]) == (200, [])
+    assert found.json()["filter"] == {"createdGte": 0, "createdLte": 0}
 
 
 async def test_pages_by_after_and_by_offset_have_no_gap_within_a_millisecond(ada: Person, database: Database) -> None:

@@ -45,13 +45,16 @@ class Watch:
         self.listeners: list[RunListener] = []
 
     async def listen(self, *, after: Millis | None = None, **query: Any) -> RunListener:
+        await self.join(after=after, **query)
+        await self.look()
+        return self.listeners[-1]
+
+    async def join(self, *, after: Millis | None = None, **query: Any) -> None:
         given = RunFilterQuery(**query)
         wanted = await self._database.read(
             lambda db: read_filter(db, self.world.api.environment.id, given, self._names)
         )
         self.listeners.append(RunListener(given, wanted, after=after))
-        await self.look()
-        return self.listeners[-1]
 
     async def look(self) -> None:
         await self.feed.look(self.listeners)
@@ -183,6 +186,22 @@ async def test_a_listener_who_comes_back_is_sent_what_began_and_changed_since(wa
     listener = await watch.listen(after=left)
 
     assert runs(take(listener)) == [("t-1", "completed"), ("t-2", "waiting")]
+
+
+async def test_a_listener_from_the_beginning_of_time_does_not_replay_for_those_who_ask_for_nothing(
+    watch: Watch, world: World
+) -> None:
+    await world.make_workflow(in_app("Hi"))
+    await world.trigger(transactionId="t-1")
+    await world.work()
+    world.clock.move(MINUTE)
+    await watch.look()
+    await watch.join(after=Millis(0))
+
+    newcomer = await watch.listen()
+
+    assert runs(take(watch.listeners[0])) == [("t-1", "completed")]
+    assert runs(take(newcomer)) == []
 
 
 async def test_a_listener_who_comes_back_late_is_told_how_much_was_missed(

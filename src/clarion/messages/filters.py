@@ -24,12 +24,13 @@ async def filter_messages(db: Connection, environment_id: EnvironmentId, query: 
     conditions = ["t.environment_id = :environment_id"]
     parameters: dict[str, Any] = {"environment_id": environment_id}
     parts = None
-    if query.channel is not None and not query.subscriber_id:
+    is_of_person = query.subscriber_id is not None
+    if query.channel is not None and not is_of_person:
         conditions.append("t.channel = :channel")
         parameters["channel"] = query.channel
     if query.transaction_id:
         parameters["trigger_ids"] = await list_trigger_ids(db, environment_id, query.transaction_id)
-    if query.subscriber_id:
+    if is_of_person:
         conditions.append(_OF_SUBSCRIBER)
         parameters["subscriber_key"] = query.subscriber_id
         conditions += ["t.trigger_id {any:trigger_ids}"] if query.transaction_id else []
@@ -44,7 +45,7 @@ async def filter_messages(db: Connection, environment_id: EnvironmentId, query: 
         source="messages AS t",
         where=" AND ".join(conditions),
         parameters=parameters,
-        sort_column="position" if query.subscriber_id else "id",
+        sort_column="position" if is_of_person else "id",
         parts=parts,
         weight=WEIGHT,
     )

@@ -184,9 +184,9 @@ def _template_ids(query: EventQuery) -> list[bytes]:
 
 
 def _of_topic(dialect: Dialect, query: EventQuery) -> Conditions:
-    if not query.topic_key:
-        return {}
     key = query.topic_key
+    if key is None:
+        return {}
     return {_OF_TOPIC[dialect]: {"topic": key if dialect is Dialect.SQLITE else json_text([{"topicKey": key}])}}
 
 

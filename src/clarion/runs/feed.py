@@ -126,9 +126,9 @@ class RunFeed:
 
     async def _welcome(self, listeners: Iterable[RunListener], now: Millis) -> None:
         """Begin to send; those who come back are sent what they missed, as far as that is possible."""
-        replays: dict[tuple[RunFilter, Millis], Chunk] = {}
+        replays: dict[tuple[RunFilter, Millis | None], Chunk] = {}
         for one in listeners:
-            key = (one.wanted, one.after or now)
+            key = (one.wanted, one.after)
             if one.after is not None and key not in replays:
                 replays[key] = await self._replay(one.wanted, one.after, now)
             one.put(replays.get(key) or Chunk(data=_encode_end(0, now), rows=0, after=now, before=now))

@@ -61,7 +61,7 @@ async def search_subscribers(db: Connection, environment_id: EnvironmentId, quer
     """List the subscribers that contain every given text, case-sensitively."""
     conditions = ["t.environment_id = :environment_id"]
     parameters: dict[str, Any] = {"environment_id": environment_id}
-    if query.subscriber_id:
+    if query.subscriber_id is not None:
         conditions.append("t.key = :key")
         parameters["key"] = query.subscriber_id
     texts = {name: text for name in _TEXT_COLUMNS if (text := _wanted(query, name))}

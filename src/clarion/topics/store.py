@@ -119,7 +119,7 @@ def topics_listing(environment_id: EnvironmentId, *, key: str | None, name: str 
     """List the topics with this key whose name contains this text, case-sensitively."""
     conditions = ["t.environment_id = :environment_id"]
     parameters: dict[str, Any] = {"environment_id": environment_id}
-    if key:
+    if key is not None:
         conditions.append("t.key = :key")
         parameters["key"] = key
     if name:

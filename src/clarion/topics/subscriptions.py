@@ -179,7 +179,7 @@ def members_listing(environment_id: EnvironmentId, topic_id: TopicId, *, subscri
     """List the subscriptions of a topic, or the one of a given subscriber."""
     where = "t.environment_id = :environment_id AND t.topic_id = :topic_id"
     parameters: dict[str, Any] = {"environment_id": environment_id, "topic_id": topic_id}
-    if subscriber_key:
+    if subscriber_key is not None:
         where += f" AND t.subscriber_id = ({_ID_OF_SUBSCRIBER})"
         parameters["key"] = subscriber_key
     return Listing(columns="t.id", source="topic_subscriptions AS t", where=where, parameters=parameters)
@@ -191,7 +191,7 @@ def memberships_listing(
     """List the subscriptions of a subscriber, or the one to a given topic."""
     where = "t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id"
     parameters: dict[str, Any] = {"environment_id": environment_id, "subscriber_id": subscriber_id}
-    if topic_key:
+    if topic_key is not None:
         where += f" AND t.topic_id = ({_ID_OF_TOPIC})"
         parameters["key"] = topic_key
     return Listing(columns="t.id", source="topic_subscriptions AS t", where=where, parameters=parameters)

@@ -48,7 +48,8 @@ class InboxFilter(Struct, frozen=True, kw_only=True):
     @property
     def is_light(self) -> bool:
         """Whether an index has the messages that fit, so that few others are read."""
-        is_plain = not (self.tags or self.data or self.context_keys or self.created_gte or self.created_lte)
+        has_time = self.created_gte is not None or self.created_lte is not None
+        is_plain = not (self.tags or self.data or self.context_keys or has_time)
         is_unread = self.read is False and self.snoozed is False
         return is_plain and (is_unread or (self.read is None and self.seen is None and not self.severities))
 
