@@ -8,11 +8,12 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.http.pages import CursorPage
 from clarion.http.schemas import Schemas
-from clarion.http.wire import DateTimeText, JsonText, Wire, one_of
+from clarion.http.wire import DateTimeText, EmailText, JsonText, Wire, one_of
 
 
 class Color(StrEnum):
     RED = "red"
+    """As of roses."""
     BLUE = "blue"
 
 
@@ -24,24 +25,33 @@ class PersonIn(Wire):
 
     name: str
     color: Color = Color.RED
+    """The favourite one,
+    if there is one."""
+    address: EmailText | UnsetType = UNSET
+    """Where mails go."""
     tags: list[str] = field(default_factory=list)
     nick: str | None = None
+
+
+class OldPersonIn(PersonIn):
+    color: Color = Color.BLUE
 
 
 class PersonOut(Wire):
     name: str
     kind: Literal["person"] = "person"
-    color: Annotated[str, one_of(Color)]
+    shade: Annotated[str, one_of(Color)]
     born_at: DateTimeText | None
     raw: JsonText | UnsetType = UNSET
     data: dict[str, Any]
-    counts: dict[Color, int]
+    votes: dict[Color, int]
     friend: Annotated[Any, one_of(str, PersonIn)] = None
 
 
 class PeopleQuery(Wire):
     color: Color = Color.BLUE
     name: Annotated[str, Meta(max_length=9)] | None = None
+    """A part of it"""
     tags: tuple[str, ...] = ()
 
 
@@ -72,16 +82,31 @@ def test_a_field_of_a_request_with_a_default_is_optional_and_says_it_in_words() 
     assert described["description"] == "Somebody.\n\nThey have a name."
     assert described["properties"] == {
         "name": {"type": "string"},
-        "color": {"$ref": "#/components/schemas/Color", "description": 'Default: `"red"`'},
-        "tags": {"type": "array", "items": {"type": "string"}},
+        "color": {
+            "$ref": "#/components/schemas/Color",
+            "description": 'The favourite one, if there is one. Default: `"red"`.',
+        },
+        "address": {
+            "type": "string",
+            "format": "email",
+            "examples": ["ada@example.com"],
+            "description": "Where mails go. Must be an e-mail address such as ada@example.com.",
+        },
+        "tags": {"type": "array", "items": {"type": "string"}, "description": "The tags of the workflow."},
         "nick": {"anyOf": [{"type": "string"}, {"type": "null"}]},
     }
+
+
+def test_a_field_that_a_subclass_changes_keeps_its_description() -> None:
+    described = schemas_of(bodies=(OldPersonIn,)).components["OldPersonIn"]["properties"]
+
+    assert described["color"]["description"] == 'The favourite one, if there is one. Default: `"blue"`.'
 
 
 def test_a_field_of_a_response_is_required_unless_it_may_be_absent() -> None:
     described = schemas_of(results=(PersonOut,)).components["Person"]
 
-    assert described["required"] == ["name", "kind", "color", "bornAt", "data", "counts", "friend"]
+    assert described["required"] == ["name", "kind", "shade", "bornAt", "data", "votes", "friend"]
 
 
 def test_a_shape_of_requests_and_responses_is_described_as_a_request() -> None:
@@ -94,19 +119,19 @@ def test_values_say_what_they_may_be() -> None:
 
     assert schemas["Color"] == {"type": "string", "enum": ["blue", "red"]}
     assert described["kind"]["type"] == "string"
-    assert described["color"] == {"$ref": "#/components/schemas/Color"}
+    assert described["shade"] == {"$ref": "#/components/schemas/Color"}
     assert described["bornAt"] == {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}
     assert described["raw"] == {"type": "string", "contentMediaType": "application/json"}
-    assert described["data"] == {"type": "object", "additionalProperties": True}
+    assert described["data"] == {"type": "object", "additionalProperties": True, "description": "The items."}
     assert described["friend"] == {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/PersonIn"}]}
 
 
 def test_an_object_whose_members_are_an_enum_names_them() -> None:
-    described = schemas_of(results=(PersonOut,)).components["Person"]["properties"]["counts"]
+    described = schemas_of(results=(PersonOut,)).components["Person"]["properties"]["votes"]
 
     assert described == {
         "type": "object",
-        "properties": {"red": {"type": "integer"}, "blue": {"type": "integer"}},
+        "properties": {"red": {"type": "integer", "description": "As of roses."}, "blue": {"type": "integer"}},
         "additionalProperties": False,
     }
 
@@ -114,9 +139,15 @@ def test_an_object_whose_members_are_an_enum_names_them() -> None:
 def test_a_parameter_is_absent_rather_than_null_and_has_its_default() -> None:
     schemas = schemas_of(queries=(PeopleQuery,))
 
-    assert list(schemas.parameters_of(PeopleQuery)) == [
-        ("color", False, {"$ref": "#/components/schemas/Color", "default": "blue"}),
-        ("name", False, {"type": "string", "maxLength": 9}),
-        ("tags", False, {"type": "array", "items": {"type": "string"}}),
-    ]
+    color, name, tags = schemas.parameters_of(PeopleQuery)
+    assert color["schema"] == {"$ref": "#/components/schemas/Color", "default": "blue"}
+    assert name == {
+        "name": "name",
+        "in": "query",
+        "required": False,
+        "description": "A part of it.",
+        "schema": {"type": "string", "maxLength": 9},
+    }
+    assert tags["schema"] == {"type": "array", "items": {"type": "string"}}
+    assert tags["description"] == "Only workflows with one of these tags."
     assert set(schemas.components) == {"Color"}

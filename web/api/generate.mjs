@@ -18,13 +18,23 @@ function dropHeaders(description) {
   delete description.components.headers;
 }
 
-/** Leaves out what says nothing, which is a third: members that cannot be there, any headers, words that all operations share. */
+/** The reference page has the descriptions; in the types they would be half of the text. Operations keep their summaries. */
+function dropDescriptions(part) {
+  for (const [name, value] of Object.entries(part)) {
+    if (name === "description" && typeof value === "string") {
+      delete part[name];
+    } else if (typeof value === "object" && value !== null) {
+      dropDescriptions(value);
+    }
+  }
+}
+
+/** Leaves out what says nothing, which is a third: members that cannot be there, any headers. */
 function tidy(text) {
   return text
     .replace(/^( {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4))
     .replace(/^export type (webhooks|\$defs) = Record<string, never>;\n/gm, "")
     .replace(/^\t+["\w-]+\?: never;\n/gm, "")
-    .replace(/^\t+\/\*\* @description (OK|Created|No Content|Accepted|Makes a change safe .*) \*\/\n/gm, "")
     .replace(/^\t+headers: \{\n\t+\[name: string\]: unknown;\n\t+\};\n/gm, "")
     .replace(/\{\n\t+\}/g, "{}")
     .replace(/^\t\tparameters: \{\};\n/gm, "");
@@ -32,6 +42,7 @@ function tidy(text) {
 
 const description = JSON.parse(await readFile(source, "utf8"));
 dropHeaders(description);
+dropDescriptions(description);
 const text = tidy(astToString(await openapiTS(description)));
 await writeFile(target, `// Generated from docs/reference/openapi.json by api/generate.mjs.\n${text}`);
 

@@ -9,30 +9,40 @@ from clarion.http.wire import DateTimeText, Wire
 
 class FieldErrors(Wire):
     messages: list[str]
+    """What is wrong with the field, one sentence for each problem."""
     value: Any | UnsetType = UNSET
+    """What was sent for the field, shortened if it is long; absent if nothing was sent."""
 
 
 class ErrorBody(Wire):
     """The body of every error response; `ctx` has further details, if there are any."""
 
     status_code: int
+    """The HTTP status of the response."""
     timestamp: DateTimeText
+    """When the error was answered."""
     path: str
+    """The path that was called."""
     message: str
+    """What went wrong, in words."""
     error: str
+    """The HTTP status in words."""
     ctx: dict[str, Any] | UnsetType = UNSET
+    """Further details of the error."""
 
 
 class ValidationErrorBody(ErrorBody):
     """Fields that are not valid, by path."""
 
     errors: dict[str, FieldErrors]
+    """What is wrong with each field, by the path of the field."""
 
 
 class UnexpectedErrorBody(ErrorBody):
     """An unexpected error: quote `errorId`, the log has the details."""
 
     error_id: str
+    """The id under which the logs have the details."""
 
 
 class PayloadViolation(Wire):

@@ -13,6 +13,7 @@ from clarion import __version__
 from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
 from clarion.http.examples import example_of
 from clarion.http.idempotency import MAX_KEY_LENGTH
+from clarion.http.known_fields import PATH_PARAMETERS
 from clarion.http.operation import Operation, RawResponse, Transaction
 from clarion.http.own_pages import SESSION_COOKIE
 from clarion.http.queries import list_optional_values
@@ -165,14 +166,15 @@ def _operation(operation: Operation, schemas: Schemas) -> dict[str, Any]:
 
 def _parameters(operation: Operation, schemas: Schemas) -> Iterable[dict[str, Any]]:
     for name, kind in operation.path_kinds:
-        yield {"name": name, "in": "path", "required": True, "schema": _path_schema(kind, schemas)}
+        description = {"description": PATH_PARAMETERS[name]} if name in PATH_PARAMETERS else {}
+        yield {"name": name, "in": "path", "required": True, **description, "schema": _path_schema(kind, schemas)}
     if operation.query_shape is not None:
         may_be_empty = list_optional_values(operation.query_shape)
-        for name, is_required, schema in schemas.parameters_of(operation.query_shape):
-            parameter = {"name": name, "in": "query", "required": is_required, "schema": schema}
+        for parameter in schemas.parameters_of(operation.query_shape):
             # The empty text is a text among others.
-            is_of_texts = schema.get("items") == {"type": "string"}
-            yield parameter | ({"allowEmptyValue": True} if name in may_be_empty and not is_of_texts else {})
+            is_of_texts = parameter["schema"].get("items") == {"type": "string"}
+            is_optional = parameter["name"] in may_be_empty and not is_of_texts
+            yield parameter | ({"allowEmptyValue": True} if is_optional else {})
     if operation.transaction is Transaction.WRITE and (operation.scope is not None or operation.is_for_subscribers):
         yield {"$ref": "#/components/parameters/IdempotencyKey"}
     if operation.is_conditional:

@@ -35,19 +35,28 @@ class CursorQuery(Wire):
     """The parameters of a cursor page; operations with another bound override `limit`."""
 
     after: str | None = None
+    """A cursor: the `next` of the page before, or the `_id` of an item. The page begins behind it. Not together with
+    `before`."""
     before: str | None = None
+    """A cursor: the `previous` of the page behind, or the `_id` of an item. The page ends before it. Not together with
+    `after`."""
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
     order_direction: OrderDirection = OrderDirection.DESC
     order_by: OrderBy = OrderBy.ID
+    """What the list is sorted by; keep it while you page."""
     include_cursor: bool = False
+    """Whether the item of the cursor is a part of the page."""
 
 
 class CursorPage(Wire, Generic[T]):
     data: list[T]
     next: str | None
     previous: str | None
+    """The cursor of the page before, for `before`; null on the first one."""
     total_count: int
+    """How many items match in all; counting may stop early, see `totalCountCapped`."""
     total_count_capped: bool
+    """Whether there are more items than `totalCount` says."""
 
     def with_data(self, data: "list[U]") -> "CursorPage[U]":
         """The same page with its items in another shape."""
@@ -58,7 +67,9 @@ class OffsetPage(Wire, Generic[T]):
     """A page of a v1 list: `pageSize` is the number returned, which is less than asked for if items are large."""
 
     total_count: int | UnsetType = UNSET
+    """How many items match in all; absent if there are too many to count."""
     has_more: bool
+    """Whether there is another page."""
     data: list[T]
     page_size: int
     page: int

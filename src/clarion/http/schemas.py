@@ -3,12 +3,14 @@
 import re
 import typing
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 from inspect import cleandoc
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
+from clarion.http.descriptions import as_sentences, find_field_text, find_literal, find_parameter_text
 from clarion.http.wire import ALTERNATIVES, CheckedText, Wire
 
 _REFERENCE = "#/components/schemas/"
@@ -39,14 +41,22 @@ class Schemas:
     def of(self, kind: Any) -> dict[str, Any]:
         return self._tidy(self._made[repr(kind)])
 
-    def parameters_of(self, shape: type[Wire]) -> Iterator[tuple[str, bool, dict[str, Any]]]:
-        """The name of each parameter, whether it is required, and its schema."""
+    def parameters_of(self, shape: type[Wire]) -> Iterator[dict[str, Any]]:
+        """The parameters of a query, as OpenAPI describes them."""
         for field in _fields(self._classes[shape]):
             made = self._queries[shape][field.encode_name]
             schema = _without_null(self._tidy({key: value for key, value in made.items() if key != "default"}))
             if field.default not in (msgspec.NODEFAULT, None, ()):
                 schema = schema | {"default": msgspec.to_builtins(field.default)}
-            yield field.encode_name, field.required, schema
+            text = find_parameter_text(shape, field)
+            description = {} if text is None else {"description": as_sentences(text)}
+            yield {
+                "name": field.encode_name,
+                "in": "query",
+                "required": field.required,
+                **description,
+                "schema": schema,
+            }
 
     def _reference(self, cls: Any) -> str:
         return str(self._made[repr(cls)]["$ref"])
@@ -55,7 +65,11 @@ class Schemas:
         described = self._tidy(schema)
         fields = _fields(self._classes[cls])
         for field in fields:
-            self._name_members(described["properties"][field.encode_name], field.type)
+            property_schema = described["properties"][field.encode_name]
+            self._name_members(property_schema, field.type)
+            text = find_field_text(cls, field)
+            if text is not None:
+                property_schema["description"] = as_sentences(text, property_schema.get("description"))
         if fields and cls in self._only_results:
             # A field with a default is always sent.
             described["required"] = [one.encode_name for one in fields if _is_always_sent(one)]
@@ -67,7 +81,7 @@ class Schemas:
         """Name the members that an object may have, if their names are an enum."""
         if isinstance(info, inspect.DictType) and isinstance(info.key_type, inspect.EnumType):
             value = schema.pop("additionalProperties")
-            schema["properties"] = {one.value: value for one in info.key_type.cls}
+            schema["properties"] = {one.value: value | _describe_member(one) for one in info.key_type.cls}
             schema["additionalProperties"] = False
 
     def _tidy(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -150,6 +164,11 @@ def _is_always_sent(field: inspect.Field) -> bool:
     return field.required or has_default
 
 
+def _describe_member(member: Enum) -> dict[str, str]:
+    text = find_literal(type(member), member.name)
+    return {} if text is None else {"description": as_sentences(text)}
+
+
 def _choose_names(classes: Iterable[Any]) -> Mapping[Any, str]:
     names: dict[str, Any] = {}
     for cls in classes:
@@ -171,8 +190,7 @@ def _name(kind: Any) -> str:
 
 
 def _with_default(description: str, default: Any) -> str:
-    text = f"Default: `{msgspec.json.encode(default).decode()}`"
-    return f"{description.removesuffix('.')}. {text}" if description else text
+    return as_sentences(description, f"Default: `{msgspec.json.encode(default).decode()}`")
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:

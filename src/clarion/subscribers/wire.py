@@ -26,6 +26,7 @@ class SubscriberPatch(Wire):
     locale: Locale | UnsetType | None = UNSET
     timezone: Timezone | UnsetType | None = UNSET
     data: dict[str, Any] | UnsetType | None = UNSET
+    """Your own values of the person, which templates see as `subscriber.data`; replaced whole."""
 
 
 class SubscriberIn(SubscriberPatch):
@@ -34,6 +35,7 @@ class SubscriberIn(SubscriberPatch):
 
 class SubscribersIn(Wire):
     subscribers: Annotated[list[SubscriberIn], Meta(min_length=1, max_length=500)]
+    """The people to create or change."""
 
 
 class CreateSubscriberQuery(Wire):
@@ -43,13 +45,18 @@ class CreateSubscriberQuery(Wire):
 class SubscriberQuery(CursorQuery):
     limit: Annotated[int, Meta(ge=1, le=1000)] = 10
     email: str | None = None
+    """Only subscribers whose e-mail address contains this text, in any case."""
     name: str | None = None
+    """Only subscribers whose first and last name contain this text, case-sensitively."""
     phone: str | None = None
+    """Only subscribers whose phone number contains this text."""
     subscriber_id: str | None = None
+    """Only the subscriber with exactly this `subscriberId`."""
 
 
 class OnlineStatusIn(Wire):
     is_online: bool
+    """Whether the person is online now."""
 
 
 CredentialText = Annotated[str, Meta(max_length=4096)]
@@ -57,25 +64,35 @@ CredentialText = Annotated[str, Meta(max_length=4096)]
 
 class ChannelCredentials(Wire):
     webhook_url: CredentialText | UnsetType = UNSET
+    """The incoming webhook that chat messages are posted to."""
     channel: CredentialText | UnsetType = UNSET
+    """The name or id of a channel at the chat provider, where the integration has a bot."""
     device_tokens: Annotated[list[CredentialText], Meta(max_length=MAX_DEVICE_TOKENS)] | UnsetType = UNSET
     alert_uid: CredentialText | UnsetType = UNSET
+    """Grafana OnCall: alerts with the same text are grouped."""
     title: CredentialText | UnsetType = UNSET
+    """Grafana OnCall: the title of the alert."""
     image_url: CredentialText | UnsetType = UNSET
+    """Grafana OnCall: the URL of a picture in the alert."""
     state: CredentialText | UnsetType = UNSET
+    """Grafana OnCall: the state of the alert, such as `alerting`."""
     external_url: CredentialText | UnsetType = UNSET
+    """Grafana OnCall: a link that the alert leads to."""
 
 
 class CredentialsIn(Wire):
     provider_id: ChannelProvider
     integration_identifier: str | None = None
+    """The identifier of the integration; without it, the newest one of the provider."""
     credentials: ChannelCredentials
+    """The address of the person at the provider: device tokens of push, a webhook or a channel of chat."""
 
 
 class SubscriberChannelOut(Wire):
     provider_id: str
     integration_identifier: str
     credentials: dict[str, Any]
+    """The address of the person at the provider."""
     integration_id: str = field(name="_integrationId")
 
     @classmethod
@@ -101,13 +118,16 @@ class SubscriberOut(Wire):
     locale: str | None
     timezone: str | None
     data: dict[str, Any] | None
+    """Your own values of the person, which templates see as `subscriber.data`."""
     channels: list[SubscriberChannelOut]
+    """The credentials of the person for chat and push, one entry for each integration."""
     is_online: bool | None
     last_online_at: DateTimeText | None
     version: int = field(name="__v")
     organization_id: str = field(name="_organizationId")
     environment_id: str = field(name="_environmentId")
     deleted: bool
+    """Always false; deleted subscribers are not found."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -149,13 +169,16 @@ class SubscriberV1Out(Wire):
     locale: str | UnsetType = UNSET
     timezone: str | UnsetType = UNSET
     data: dict[str, Any] | UnsetType = UNSET
+    """Your own values of the person, which templates see as `subscriber.data`."""
     channels: list[SubscriberChannelOut]
+    """The credentials of the person for chat and push, one entry for each integration."""
     is_online: bool | UnsetType = UNSET
     last_online_at: DateTimeText | UnsetType = UNSET
     version: int = field(name="__v")
     organization_id: str = field(name="_organizationId")
     environment_id: str = field(name="_environmentId")
     deleted: bool
+    """Always false; deleted subscribers are not found."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -172,14 +195,19 @@ class SubscriberKeyOut(Wire):
 class FailedSubscriberOut(Wire):
     subscriber_id: str
     message: str
+    """Why the subscriber was not stored."""
 
 
 class BulkSubscribersOut(Wire):
     created: list[SubscriberKeyOut]
+    """Those that are new."""
     updated: list[SubscriberKeyOut]
+    """Those that existed already."""
     failed: list[FailedSubscriberOut]
+    """Those that were not stored; the others were."""
 
 
 class DeletedOut(Wire):
     acknowledged: bool
     status: Literal["deleted"]
+    """Always `deleted`."""

@@ -26,10 +26,12 @@ class TopicPatch(Wire):
     """Omitted stays as it is, null clears."""
 
     name: TopicName | UnsetType | None = UNSET
+    """What people call the topic; null clears it."""
 
 
 class TopicIn(TopicPatch):
     key: TopicKeyText
+    """Your own id of the topic, by which triggers name it."""
 
 
 class CreateTopicQuery(Wire):
@@ -43,7 +45,9 @@ class CountsQuery(Wire):
 
 class TopicQuery(CursorQuery):
     key: str | None = None
+    """Only the topic with exactly this key."""
     name: str | None = None
+    """Only topics whose name contains this text, case-sensitively."""
     include_counts: bool = False
     """Whether to count the members, up to 1000 of each topic."""
 
@@ -54,6 +58,7 @@ class TopicSubscriptionQuery(CursorQuery):
 
 class SubscriberSubscriptionQuery(CursorQuery):
     key: str | None = None
+    """Only subscriptions to the topic with this key."""
 
 
 class MemberIn(Wire):
@@ -64,9 +69,11 @@ class MembersIn(Wire):
     """Up to 100 people, in either list or both."""
 
     subscriber_ids: Annotated[list[str], Meta(min_length=1, max_length=MAX_SUBSCRIPTIONS_PER_CALL)] | None = None
+    """Your own ids of the people."""
     subscriptions: Annotated[list[str | MemberIn], Meta(min_length=1, max_length=MAX_SUBSCRIPTIONS_PER_CALL)] | None = (
         None
     )
+    """The people, each as a `subscriberId` or as an object with one."""
 
     @property
     def keys(self) -> list[SubscriberKey]:
@@ -79,12 +86,15 @@ class SubscriptionsIn(MembersIn):
     """People to subscribe; `name` names the topic."""
 
     name: TopicName | UnsetType | None = UNSET
+    """What people call the topic, if the call creates it."""
 
 
 class TopicOut(Wire):
     id: str = field(name="_id")
     key: str
+    """Your own id of the topic."""
     name: str | UnsetType = UNSET
+    """What people call the topic."""
     created_at: DateTimeText
     updated_at: DateTimeText
     member_count: int | UnsetType = UNSET
@@ -129,9 +139,13 @@ class SubscriptionRuleOut(Wire):
     """Whether the workflows that are named, and those with one of the tags, reach the person through the topic."""
 
     workflow_ids: list[str]
+    """The identifiers of the workflows that the rule is for."""
     tags: list[str]
+    """The rule is also for workflows with one of these tags."""
     enabled: bool
+    """Whether these workflows reach the person through the topic."""
     condition: dict[str, Any] | bool | UnsetType = UNSET
+    """JSON Logic over the variables of the trigger: these workflows reach the person if it is true."""
 
     @classmethod
     def of(cls, rule: Rule) -> Self:
@@ -146,8 +160,11 @@ class SubscriptionRuleOut(Wire):
 class SubscriptionOut(Wire):
     id: str = field(name="_id")
     identifier: str
+    """Names the subscription, of which a person may have several for one topic."""
     name: str | UnsetType = UNSET
+    """What people call the subscription."""
     topic: TopicOut
+    """The topic that the person is subscribed to."""
     subscriber: TopicSubscriberOut
     rules: list[SubscriptionRuleOut] | UnsetType = UNSET
     """What the person decided about workflows of this topic; the first rule that names a workflow decides."""
@@ -171,21 +188,29 @@ class SubscriptionOut(Wire):
 class SubscriptionErrorOut(Wire):
     subscriber_id: str
     code: Literal["SUBSCRIBER_NOT_FOUND", "SUBSCRIPTION_NOT_FOUND"]
+    """Why the person was left out: there is no such subscriber, or no subscription to delete."""
     message: str
+    """The reason in words."""
 
 
 class SubscriptionsMeta(Wire):
     total_count: int
+    """How many people were named."""
     successful: int
+    """For how many of them it was done."""
     failed: int
+    """How many of them were left out; `errors` says why."""
 
 
 class SubscriptionsOut(Wire):
     """The result for each person of a call; `errors` is absent when there is none."""
 
     data: list[SubscriptionOut]
+    """The subscriptions, one for each person that it was done for."""
     meta: SubscriptionsMeta
+    """How many there were."""
     errors: list[SubscriptionErrorOut] | UnsetType = UNSET
+    """The people that were left out; absent if there are none."""
 
     @classmethod
     def of(cls, outcome: SubscribeOutcome, errors: Iterable[SubscriptionErrorOut]) -> Self:

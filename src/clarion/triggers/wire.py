@@ -22,8 +22,11 @@ class TransactionText(CheckedText):
 
 class TopicRecipientIn(Wire):
     type: Annotated[Any, one_of(Literal["Topic"])] = UNSET
+    """Always `Topic`; may be left out."""
     topic_key: Annotated[str, Meta(min_length=1, max_length=255)]
+    """The key of the topic whose members are the recipients."""
     exclude: Annotated[list[SubscriberKeyText], Meta(max_length=100)] | UnsetType = UNSET
+    """The `subscriberId`s of members who get nothing."""
 
 
 _Recipient = Annotated[Any, one_of(SubscriberKeyText, SubscriberIn, TopicRecipientIn)]
@@ -45,29 +48,38 @@ class TriggerIn(Wire):
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=512)]
+    """The identifier of the workflow to run; its `_id` works too."""
     to: RecipientsIn
+    """Who is notified: a `subscriberId`, a subscriber, a topic, or an array of these."""
     payload: dict[str, Any] | None = None
     overrides: dict[str, Any] | None = None
     transaction_id: TransactionText | None = None
+    """Your own id of the trigger: a second trigger with the same id is not run. Made up if absent."""
     actor: ActorIn = None
     context: ContextsIn | None = None
 
 
 class BroadcastIn(Wire):
     name: Annotated[str, Meta(min_length=1, max_length=512)]
+    """The identifier of the workflow to run for every subscriber; its `_id` works too."""
     payload: dict[str, Any] | None = None
     overrides: dict[str, Any] | None = None
     transaction_id: TransactionText | None = None
+    """Your own id of the trigger: a second trigger with the same id is not run. Made up if absent."""
     actor: ActorIn = None
     context: ContextsIn | None = None
 
 
 class BulkTriggerIn(Wire):
     events: Annotated[list[TriggerIn], Meta(min_length=1, max_length=MAX_EVENTS)]
+    """The triggers; each is accepted or refused by itself."""
 
 
 class TriggerResultOut(Wire):
     acknowledged: bool
     status: TriggerOutcome
+    """What came of the trigger; only `processed` runs the workflow."""
     transaction_id: str | UnsetType = UNSET
+    """The id of the trigger: yours, or one that was made up."""
     error: list[str] | UnsetType = UNSET
+    """Why the trigger was not run, in sentences."""

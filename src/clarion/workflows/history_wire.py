@@ -26,6 +26,7 @@ class DiffQuery(Wire):
     """`to` is the `_id` or number of the other version; without it, the current one."""
 
     to: str | None = None
+    """The `_id` or number of the other version; without it, the current one."""
 
 
 class VersionChangeOut(Wire):
@@ -35,11 +36,16 @@ class VersionChangeOut(Wire):
     """
 
     action: DiffAction
+    """What happened to the step."""
     step_id: str | UnsetType = UNSET
+    """The identifier of the step; absent if it is about what a version has besides steps."""
     step_type: StepType | UnsetType = UNSET
     name: str | UnsetType = UNSET
+    """The name of the step."""
     fields: list[str]
+    """The paths of the first fields that differ."""
     more_fields: int | UnsetType = UNSET
+    """How many other fields differ."""
 
     @classmethod
     def of(cls, change: VersionChange) -> Self:
@@ -62,12 +68,19 @@ class PastVersionOut(Wire):
 
     id: str = field(name="_id")
     number: int
+    """The number of the version; the first is 1."""
     is_current: bool
+    """Whether triggers run this version."""
     kind: VersionKind | UnsetType = UNSET
+    """How the version was made."""
     source_id: str | UnsetType = UNSET
+    """What it was made from: a version that was restored, a workflow that was copied, an environment."""
     author: AuditActorOut | UnsetType = UNSET
+    """Who made the version."""
     changes: list[VersionChangeOut] | UnsetType = UNSET
+    """What the version changed, compared with the one before."""
     summary: str | UnsetType = UNSET
+    """The changes in one sentence."""
     created_at: DateTimeText
 
     @classmethod
@@ -86,6 +99,7 @@ class VersionOut(PastVersionOut):
 
     workflow_id: str
     steps: list[StepOut]
+    """The steps of this version, in their order."""
     payload_schema: dict[str, Any] | UnsetType = UNSET
     validate_payload: bool
 
@@ -107,6 +121,7 @@ class VersionOut(PastVersionOut):
 class VersionNameOut(Wire):
     id: str = field(name="_id")
     number: int
+    """The number of the version."""
 
     @classmethod
     def of(cls, version: WorkflowVersion) -> Self:
@@ -117,20 +132,27 @@ class FieldDiffOut(Wire):
     """A field by its path; `before` or `after` is absent where there is no such field."""
 
     path: str
+    """Where the field is, such as `controlValues.subject`."""
     before: Any = UNSET
+    """The value in the first version; absent if there is no such field."""
     after: Any = UNSET
+    """The value in the second version; absent if there is no such field."""
 
 
 class PartDiffOut(Wire):
     """How a step differs; without `stepId`, what a version has besides steps. Indexes are places in the workflow."""
 
     action: DiffAction
+    """What happened to the step."""
     step_id: str | UnsetType = UNSET
+    """The identifier of the step; absent if it is about what a version has besides steps."""
     step_type: StepType | UnsetType = UNSET
     name: str | UnsetType = UNSET
+    """The name of the step."""
     previous_index: int | UnsetType = UNSET
     new_index: int | UnsetType = UNSET
     fields: list[FieldDiffOut]
+    """The fields that differ."""
 
     @classmethod
     def of(cls, change: Change) -> Self:
@@ -150,8 +172,11 @@ class VersionDiffOut(Wire):
     """What changed on the way from one version to the other."""
 
     source: VersionNameOut = field(name="from")
+    """The version that the comparison starts from."""
     target: VersionNameOut = field(name="to")
+    """The version that it is compared with."""
     changes: list[PartDiffOut]
+    """How the steps differ, and what a version has besides them."""
 
     @classmethod
     def of(cls, source: WorkflowVersion, target: WorkflowVersion, changes: Sequence[Change]) -> Self:

@@ -43,23 +43,34 @@ class StepKind(StrEnum):
 
 class VariantIn(Wire):
     id: str | None = field(name="_id", default=None)
+    """The `_id` of an existing variant, which then keeps it; made up if absent."""
     name: Annotated[str, Meta(max_length=255)] = ""
+    """What people call the variant."""
     filters: list[dict[str, Any]] | None = None
+    """The conditions under which the variant is sent in the place of the step; the first that fits is."""
     control_values: dict[str, Any] | None = None
+    """The content of the variant, as in the step."""
 
 
 class StepIn(Wire):
     """One step; an existing `_id` or `stepId` of the workflow changes that step."""
 
     id: str | None = field(name="_id", default=None)
+    """The `_id` of an existing step of the workflow, which then keeps it; made up if absent."""
     step_id: IdentifierText | None = None
+    """The identifier of the step, by which templates refer to its result; made from the name if absent."""
     name: Name
+    """What people call the step."""
     type: StepKind
+    """What the step does: send through a channel, or digest, delay, throttle, or compute values for later steps."""
     active: bool = True
+    """Whether runs do the step; an inactive one is skipped."""
     control_values: dict[str, Any] | None = None
     filters: list[dict[str, Any]] | None = None
+    """The conditions under which the step is done; without any, always."""
     should_stop_on_fail: bool = False
     variants: Annotated[list[VariantIn], Meta(max_length=20)] | None = None
+    """Other content for people or payloads that fit conditions; the first that fits is sent."""
 
     @property
     def step_type(self) -> StepType:
@@ -68,19 +79,25 @@ class StepIn(Wire):
 
 class IssueOut(Wire):
     issue_type: IssueType
+    """The kind of the problem."""
     message: str
+    """The problem in words."""
 
 
 class StepIssuesOut(Wire):
     controls: dict[str, list[IssueOut]]
+    """The problems, by the name of the control."""
 
 
 class StepControlsOut(Wire):
     """The controls, with the JSON Schema of a form for them and the widgets that fit its fields."""
 
     values: dict[str, Any]
+    """The values of the controls, the same as `controlValues`."""
     data_schema: dict[str, Any]
+    """The JSON Schema of the controls."""
     ui_schema: dict[str, Any]
+    """The widget that fits each control."""
 
     @classmethod
     def of(cls, step_type: StepType, values: dict[str, Any]) -> Self:
@@ -91,8 +108,11 @@ class StepSchemaOut(Wire):
     """The JSON Schema of the controls of a step type, and the widgets that fit its fields."""
 
     type: StepType
+    """The type of steps that have these controls."""
     data_schema: dict[str, Any]
+    """The JSON Schema of the controls."""
     ui_schema: dict[str, Any]
+    """The widget that fits each control."""
 
     @classmethod
     def of(cls, step_type: StepType) -> Self:
@@ -102,8 +122,11 @@ class StepSchemaOut(Wire):
 class VariantOut(Wire):
     id: str = field(name="_id")
     name: str
+    """What people call the variant."""
     filters: list[dict[str, Any]]
+    """The conditions under which the variant is sent."""
     control_values: dict[str, Any]
+    """The content of the variant."""
 
     @classmethod
     def of(cls, variant: Variant) -> Self:
@@ -117,18 +140,27 @@ class StepOut(Wire):
     step_id: str
     slug: str
     name: str
+    """What people call the step."""
     type: StepType
+    """What the step does."""
     active: bool
+    """Whether runs do the step."""
     controls: StepControlsOut
+    """The controls with the schema of a form for them."""
     control_values: dict[str, Any]
     filters: list[dict[str, Any]]
+    """The conditions under which the step is done; empty is always."""
     should_stop_on_fail: bool
     variants: list[VariantOut]
+    """Other content for people or payloads that fit conditions."""
     variables: dict[str, Any]
+    """The JSON Schema of the variables that templates and conditions of the step see."""
     issues: StepIssuesOut | UnsetType = UNSET
+    """Problems of the step; absent if there are none."""
     origin: OriginText
     workflow_id: str
     workflow_database_id: str
+    """The `_id` of the workflow."""
 
     @classmethod
     def of(cls, step: Step, workflow: Workflow, variables: dict[str, Any], origin: str) -> Self:
@@ -156,7 +188,9 @@ class StepOut(Wire):
 class ListedStepOut(Wire):
     slug: str
     type: StepType
+    """What the step does."""
     issues: StepIssuesOut | UnsetType = UNSET
+    """Problems of the step; absent if there are none."""
 
     @classmethod
     def of(cls, step: Step) -> Self:
@@ -168,11 +202,15 @@ class PreviewPayloadIn(Wire):
 
     payload: dict[str, Any] = field(default_factory=dict)
     subscriber: dict[str, Any] = field(default_factory=dict)
+    """The person, as templates see `subscriber`."""
     steps: dict[str, Any] = field(default_factory=dict)
+    """The results of steps before, by their `stepId`, as templates see `steps`."""
     actor: dict[str, Any] | UnsetType | None = UNSET
+    """The person who caused it, as templates see `actor`."""
     context: dict[str, Any] | UnsetType = UNSET
+    """The contexts, as templates see `context`."""
     workflow: dict[str, Any] | UnsetType = UNSET
-    """Without it, the workflow itself."""
+    """The workflow, as templates see `workflow`; without it, the workflow itself."""
     step: dict[str, Any] | UnsetType = UNSET
     """The events of a digest before the step; without it, none."""
 
@@ -181,7 +219,9 @@ class PreviewIn(Wire):
     """Controls to preview instead of the saved ones, and the variables."""
 
     control_values: dict[str, Any] | None = None
+    """The content to preview; without it, that of the saved step."""
     preview_payload: PreviewPayloadIn | None = None
+    """The variables to render with; those that are missing are made up."""
 
 
 class UnsavedPreviewIn(PreviewIn):
@@ -191,18 +231,24 @@ class UnsavedPreviewIn(PreviewIn):
     """
 
     type: StepKind
+    """The type of the step."""
     payload_schema: dict[str, Any] | None = None
 
 
 class PreviewResultOut(Wire):
     type: StepType
+    """The type of the step."""
     preview: dict[str, Any]
+    """The rendered content, by the names of the controls."""
 
 
 class PreviewOut(Wire):
     preview_payload_example: PreviewPayloadIn
+    """The variables that were used, with those that were made up."""
     result: PreviewResultOut
+    """What the step would send."""
     schema: dict[str, Any] | UnsetType = UNSET
+    """The JSON Schema of the variables."""
 
 
 def _issues_out(step: Step) -> StepIssuesOut | UnsetType:

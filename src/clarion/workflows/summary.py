@@ -15,8 +15,11 @@ from clarion.workflows.store import list_workflows_by_id
 
 class WorkflowSummary(Wire):
     id: str
+    """The `_id` of the workflow."""
     identifier: str
+    """The identifier of the workflow."""
     name: str
+    """What people call the workflow."""
     critical: bool
     tags: list[str]
     severity: Severity

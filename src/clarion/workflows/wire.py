@@ -22,16 +22,20 @@ Description = Annotated[str, Meta(max_length=4096)]
 
 class SwitchIn(Wire):
     enabled: bool | None = None
+    """Whether messages of the channel are sent; null is no decision."""
 
 
 class MainSwitchIn(Wire):
     enabled: bool | None = None
+    """Whether messages of the workflow are sent, unless a channel says otherwise; null is no decision."""
     read_only: bool | None = None
 
 
 class LayerIn(Wire):
     all: MainSwitchIn = MainSwitchIn()
+    """The switch for all channels."""
     channels: dict[Channel, SwitchIn] = field(default_factory=dict)
+    """Switches of single channels, which win over `all`."""
 
     def layer(self) -> PreferenceLayer:
         return PreferenceLayer(
@@ -44,7 +48,9 @@ class PreferencesIn(Wire):
     """`workflow` holds the defaults of the workflow's author, `user` the overrides of the team; null clears."""
 
     user: LayerIn | UnsetType | None = UNSET
+    """What the team decides instead of the author of the workflow; null clears it."""
     workflow: LayerIn | UnsetType | None = UNSET
+    """What the author of the workflow decides; null clears it."""
 
     def changes(self) -> dict[str, PreferenceLayer | None]:
         names = {"workflow": "default_preference", "user": "user_preference"}
@@ -56,12 +62,18 @@ class WorkflowPatch(Wire):
     """Omitted stays as it is; null clears."""
 
     name: Name | UnsetType = UNSET
+    """What people call the workflow."""
     description: Description | UnsetType | None = UNSET
+    """What the workflow is for; null clears it."""
     tags: Tags | UnsetType = UNSET
+    """Group workflows: people and lists filter by them. They replace all tags."""
     active: bool | UnsetType = UNSET
+    """Whether triggers run the workflow; those of an inactive one are answered `trigger_not_active`."""
     severity: Severity | UnsetType = UNSET
     preferences: PreferencesIn | UnsetType = UNSET
+    """Which channels are on for people who have not decided themselves."""
     payload_schema: dict[str, Any] | UnsetType | None = UNSET
+    """The JSON Schema of payloads; null clears it. It may have defaults, which payloads get."""
     validate_payload: bool | UnsetType = UNSET
 
     def fields(self) -> dict[str, Any]:
@@ -78,18 +90,25 @@ class WorkflowPut(WorkflowPatch):
     """Replaces the steps; other omitted fields stay as they are, and null clears."""
 
     name: Name
+    """What people call the workflow."""
     steps: Annotated[list[StepIn], Meta(max_length=MAX_STEPS)]
+    """All steps of the workflow, in their order; steps that are missing here are removed."""
 
 
 class WorkflowIn(WorkflowPut):
     workflow_id: IdentifierText
+    """The identifier of the workflow, by which triggers name it; it cannot change."""
 
 
 class DuplicateIn(Wire):
     name: Name | UnsetType = UNSET
+    """The name of the copy; by default that of the workflow and `(Copy)`."""
     workflow_id: IdentifierText | UnsetType = UNSET
+    """The identifier of the copy; made from that of the workflow if absent."""
     description: Description | UnsetType | None = UNSET
+    """What the copy is for; by default the same as the workflow."""
     tags: Tags | UnsetType = UNSET
+    """The tags of the copy; by default those of the workflow."""
 
 
 class WorkflowOrder(StrEnum):
@@ -103,28 +122,36 @@ class WorkflowsQuery(Wire):
     offset: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
     order_direction: OrderDirection = OrderDirection.DESC
     order_by: WorkflowOrder = WorkflowOrder.CREATED_AT
+    """What the list is sorted by."""
     query: str | None = None
+    """Only workflows whose name or identifier contains this text, in any case."""
     tags: list[str] | None = None
     status: list[WorkflowStatus] | None = None
 
 
 class SwitchOut(Wire):
     enabled: bool
+    """Whether messages of the channel are sent."""
 
 
 class MainSwitchOut(Wire):
     enabled: bool
+    """Whether messages of the workflow are sent, unless a channel says otherwise."""
     read_only: bool
 
 
 class LayerOut(Wire):
     all: MainSwitchOut
+    """The switch for all channels."""
     channels: dict[Channel, SwitchOut]
+    """The switch of each channel, after `all` and the layer below."""
 
 
 class WorkflowPreferencesOut(Wire):
     default: LayerOut
+    """What the author of the workflow decided."""
     user: LayerOut | None
+    """What the team decided instead; null if nothing."""
 
     @classmethod
     def of(cls, workflow: Workflow) -> Self:
@@ -140,19 +167,27 @@ class WorkflowOut(Wire):
     workflow_id: str
     slug: str
     name: str
+    """What people call the workflow."""
     description: str | UnsetType = UNSET
+    """What the workflow is for."""
     tags: list[str]
     active: bool
+    """Whether triggers run the workflow."""
     severity: Severity
     preferences: WorkflowPreferencesOut
+    """Which channels are on for people who have not decided themselves."""
     steps: list[StepOut]
     payload_schema: dict[str, Any] | UnsetType = UNSET
     validate_payload: bool
     origin: OriginText
     status: WorkflowStatus
+    """Whether triggers run the workflow, and whether its steps have problems."""
     version: int
+    """The number of the current version, which grows with each change of the steps or the schema."""
     version_id: str
+    """The `_id` of the current version."""
     etag: str
+    """The value for `If-Match`, so that saving is refused if someone else saved meanwhile."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -186,10 +221,13 @@ class ListedWorkflowOut(Wire):
     workflow_id: str
     slug: str
     name: str
+    """What people call the workflow."""
     tags: list[str]
     origin: OriginText
     status: WorkflowStatus
+    """Whether triggers run the workflow, and whether its steps have problems."""
     step_type_overviews: list[StepType]
+    """The types of the steps, in their order."""
     steps: list[ListedStepOut]
     created_at: DateTimeText
     updated_at: DateTimeText
@@ -213,7 +251,9 @@ class ListedWorkflowOut(Wire):
 
 class WorkflowsOut(Wire):
     workflows: list[ListedWorkflowOut]
+    """The workflows of this page."""
     total_count: int
+    """How many workflows match in all."""
 
 
 def list_steps(workflow: Workflow, version: WorkflowVersion, origin: str) -> list[StepOut]:
