@@ -123,7 +123,8 @@ async def reset_password(
 ) -> Member:
     """Set the password of the member that the link is for, and end all their sessions; the link is used up."""
     await store.delete_link(db, link.hash)
-    member = await store.find_member_by_email(db, link.email or "")
+    found = await store.find_member_by_email(db, link.email or "")
+    member = None if found is None else await store.lock_member(db, found.id)
     if member is None or member.organization_id != link.organization_id:
         raise Invalid.field("token", LINK_OVER)
     changed = replace(member, password=password, updated_at=now)
@@ -148,8 +149,11 @@ async def begin_session(db: Connection, member: Member, device: Device, now: Mil
     return NewSession(session, token)
 
 
-async def get_member(db: Connection, organization_id: OrganizationId, member_id: MemberId) -> Member:
-    member = await store.find_member(db, member_id)
+async def get_member(
+    db: Connection, organization_id: OrganizationId, member_id: MemberId, *, locks: bool = False
+) -> Member:
+    """Return a member of an organization; whoever changes them `locks` them first."""
+    member = await (store.lock_member if locks else store.find_member)(db, member_id)
     if member is None or member.organization_id != organization_id:
         raise NotFound("Member", id_text(member_id))
     return member

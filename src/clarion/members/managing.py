@@ -88,7 +88,7 @@ async def add_member(db: Connection, manager: Manager, person: NewMember, access
 
 async def change_access(db: Connection, manager: Manager, member_id: MemberId, access: Access, now: Millis) -> Member:
     """Give a member other roles; raises Forbidden beyond the manager's own, and Invalid if no owner would be left."""
-    member = await get_member(db, manager.organization_id, member_id)
+    member = await get_member(db, manager.organization_id, member_id, locks=True)
     manager.require_rank(member.access, "change the role of")
     manager.require_rank(access, "make somebody")
     if access == member.access:
@@ -104,7 +104,7 @@ async def change_access(db: Connection, manager: Manager, member_id: MemberId, a
 
 async def remove_member(db: Connection, manager: Manager, member_id: MemberId, now: Millis) -> Member:
     """Delete a member, which ends their sessions, links and invitations at once."""
-    member = await get_member(db, manager.organization_id, member_id)
+    member = await get_member(db, manager.organization_id, member_id, locks=True)
     if member.id != manager.member_id:
         manager.require_rank(member.access, "remove")
     await _require_other_owner(db, member, "memberId")
@@ -117,7 +117,7 @@ async def remove_member(db: Connection, manager: Manager, member_id: MemberId, n
 
 async def make_reset_link(db: Connection, manager: Manager, member_id: MemberId, now: Millis) -> NewLink:
     """Make a link by which a member sets a new password; whoever has it can sign in as them."""
-    member = await get_member(db, manager.organization_id, member_id)
+    member = await get_member(db, manager.organization_id, member_id, locks=True)
     manager.require_rank(member.access, "make a link for")
     made = await create_reset_link(db, member, now)
     await record_member_event(db, Action.MEMBER_CREATE_RESET_LINK, member, manager.author, now)
@@ -126,7 +126,7 @@ async def make_reset_link(db: Connection, manager: Manager, member_id: MemberId,
 
 async def revoke_sessions(db: Connection, manager: Manager, member_id: MemberId, now: Millis) -> Member:
     """End all sessions of a member."""
-    member = await get_member(db, manager.organization_id, member_id)
+    member = await get_member(db, manager.organization_id, member_id, locks=True)
     if member.id != manager.member_id:
         manager.require_rank(member.access, "end the sessions of")
     await store.delete_other_sessions(db, member.id, TokenHash(b""))

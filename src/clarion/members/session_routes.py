@@ -53,7 +53,7 @@ async def sign_in(call: DetachedCall, body: SignInIn) -> MeOut:
     checked = found
 
     async def find_again(db: Connection) -> Member:
-        member = await store.find_member(db, checked.id)
+        member = await store.lock_member(db, checked.id)
         if member is None or member.password != checked.password:
             raise Unauthenticated(_WRONG)
         return member
@@ -88,7 +88,7 @@ async def get_me(call: Call) -> MeOut:
 @operation("PATCH", "/v1/auth/me", member=True, body=OwnMemberPatch, tag=_TAG)
 async def update_me(call: Call, body: OwnMemberPatch) -> MeOut:
     """Change the own name."""
-    member = await _get_own(call)
+    member = await _get_own(call, locks=True)
     changed = member
     if not isinstance(body.name, UnsetType) and body.name != member.name:
         changed = replace(member, name=str(body.name), updated_at=call.now)
@@ -123,7 +123,7 @@ async def change_password(call: DetachedCall, body: PasswordChangeIn) -> None:
     password = await passwords.hash(body.new_password)
 
     async def change(db: Connection) -> None:
-        before = await get_member(db, call.caller.organization_id, caller.id)
+        before = await get_member(db, call.caller.organization_id, caller.id, locks=True)
         if before.password != member.password:
             raise Invalid.field("currentPassword", "is not right")
         after = replace(before, password=password, updated_at=call.now)
@@ -176,8 +176,8 @@ def _announce(call: Call) -> None:
     call.after_commit.append(lambda: call.services.bus.publish(Signal.MEMBERS_CHANGED))
 
 
-async def _get_own(call: Call) -> Member:
-    return await get_member(call.db, call.organization_id, call.caller.get_member().id)
+async def _get_own(call: Call, *, locks: bool = False) -> Member:
+    return await get_member(call.db, call.organization_id, call.caller.get_member().id, locks=locks)
 
 
 async def _end_session(db: Connection, call: DetachedCall, session: MemberSession) -> None:

@@ -24,6 +24,7 @@ HAS_MEMBERS = sql("SELECT 1 AS found FROM members WHERE organization_id = :organ
 HAS_ANY_MEMBERS = sql("SELECT 1 AS found FROM members LIMIT 1")
 FIND_MEMBER_BY_EMAIL = sql(f"SELECT {_MEMBER} FROM members WHERE email = :email")
 FIND_MEMBER = sql(f"SELECT {_MEMBER} FROM members WHERE id = :id")
+LOCK_MEMBER = sql(f"SELECT {_MEMBER} FROM members WHERE id = :id {{for_update}}")
 LIST_MEMBERS = sql(f"SELECT {_MEMBER} FROM members WHERE organization_id = :organization_id ORDER BY id")
 LIST_OWNERS = sql("""
     SELECT id FROM members WHERE organization_id = :organization_id AND role = 'owner' ORDER BY id {for_update}
@@ -121,6 +122,11 @@ async def find_member(db: Connection, member_id: MemberId) -> Member | None:
     return _member_of(await db.fetch_one(FIND_MEMBER, id=member_id))
 
 
+async def lock_member(db: Connection, member_id: MemberId) -> Member | None:
+    """Find a member to change them: other changes wait, and are not overwritten."""
+    return _member_of(await db.fetch_one(LOCK_MEMBER, id=member_id))
+
+
 async def list_members(db: Connection, organization_id: OrganizationId) -> list[Member]:
     rows = await db.fetch(LIST_MEMBERS, organization_id=organization_id)
     return [member for member in map(_member_of, rows) if member is not None]
@@ -132,6 +138,7 @@ async def list_owner_ids(db: Connection, organization_id: OrganizationId) -> lis
 
 
 async def update_member(db: Connection, member: Member) -> None:
+    """Write everything of a member that can change; `lock_member` returned the one that this replaces."""
     values = _member_values(member)
     for name in ("organization_id", "email", "created_at"):
         del values[name]

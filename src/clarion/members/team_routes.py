@@ -83,7 +83,7 @@ async def retrieve_member(call: Call, member_id: MemberId) -> TeamMemberOut:
 @operation("PATCH", "/v1/members/{memberId}", scope=Scope.MEMBERS_WRITE, body=MemberPatch, tag=_TAG)
 async def update_member(call: Call, member_id: MemberId, body: MemberPatch) -> TeamMemberOut:
     """Change the role of a member, in general or in single environments; the last owner stays one."""
-    member = await get_member(call.db, call.organization_id, member_id)
+    member = await get_member(call.db, call.organization_id, member_id, locks=True)
     access = await _read_patch(call, member, body)
     changed = await managing.change_access(call.db, await _get_manager(call), member_id, access, call.now)
     _announce(call)
