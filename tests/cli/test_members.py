@@ -76,7 +76,7 @@ def test_links_are_printed_with_the_token_in_the_fragment(run: Run) -> None:
     assert re.search(r"^https://clarion\.example\.com/dashboard/reset#[\w-]{43}$", reset.output, re.MULTILINE)
     assert re.search(r"^http://127\.0\.0\.1:3000/dashboard/invitation#[\w-]{43}$", invited.output, re.MULTILINE)
     assert re.search(r"new@example.com .*admin .*invited until", listed.output)
-    assert "There are members already" in str(needless.exception)
+    assert "There is an owner already" in str(needless.exception)
     assert "There is no member 'nobody@example.com'" in str(unknown.exception)
 
 

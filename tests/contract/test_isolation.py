@@ -15,6 +15,7 @@ from clarion.environments.model import Environment
 from clarion.http.operation import Operation
 from clarion.ids import id_text
 from clarion.members.actions import NewMember, create_member
+from clarion.members.addresses import read_address
 from clarion.members.managing import Manager, invite
 from clarion.members.model import Access, Link, Member
 from clarion.vocabulary import Channel, Role
@@ -166,11 +167,11 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
 
 async def make_team(db: Connection, environment: Environment) -> tuple[Member, Link]:
     """A member and an invitation of the organization of an environment."""
-    person = NewMember(email=new_address(), name="Eve", password=None)
+    person = NewMember(email=read_address(new_address()), name="Eve", password=None)
     member = await create_member(db, environment.organization_id, person, Access(role=Role.OWNER), NOW)
     manager = Manager.of(member, Author(actor=SERVICE))
     # Not yet over for the clock of the tests.
-    link = await invite(db, manager, new_address(), Access(role=Role.VIEWER), Millis(NOW + 3650 * DAY))
+    link = await invite(db, manager, read_address(new_address()), Access(role=Role.VIEWER), Millis(NOW + 3650 * DAY))
     return member, link.record
 
 

@@ -13,6 +13,7 @@ from clarion.environments.model import Environment
 from clarion.http.own_pages import SESSION_COOKIE
 from clarion.ids import EnvironmentId
 from clarion.members import actions
+from clarion.members.addresses import read_address
 from clarion.members.model import Access, Member
 from clarion.members.passwords import Passwords
 from clarion.vocabulary import Role
@@ -63,9 +64,8 @@ async def make_browser(
         environment: Environment | None = None,
         roles: Mapping[EnvironmentId, Role | None] | None = None,
     ) -> Browser:
-        person = actions.NewMember(
-            email=f"member-{next(_numbers)}@example.com", name=f"The {role}", password=password_hash
-        )
+        address = read_address(f"member-{next(_numbers)}@example.com")
+        person = actions.NewMember(email=address, name=f"The {role}", password=password_hash)
         access = Access(role=role, environment_roles={one.hex(): given for one, given in (roles or {}).items()})
         now = clock.now()
 

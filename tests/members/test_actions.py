@@ -13,6 +13,7 @@ from clarion.errors import Forbidden, Invalid, NotFound
 from clarion.ids import EnvironmentId, MemberId, OrganizationId, new_id
 from clarion.members import actions, managing, store
 from clarion.members.actions import Device, NewMember
+from clarion.members.addresses import read_address
 from clarion.members.managing import Manager
 from clarion.members.model import Access, Link, LinkKind, Member, hash_token
 from clarion.vocabulary import Role
@@ -36,7 +37,7 @@ class Office:
         return await self._database.transaction(run)
 
     async def add(self, email: str, role: Role | Access) -> Member:
-        person = NewMember(email=email, name=email, password=None)
+        person = NewMember(email=read_address(email), name=email, password=None)
         access = Access(role=role) if isinstance(role, Role) else role
         return await self.do(lambda db: actions.create_member(db, self.organization_id, person, access, NOW))
 
@@ -54,11 +55,11 @@ def by(member: Member) -> Manager:
 
 
 async def invite(office: Office, inviter: Member, email: str, role: Role) -> None:
-    await office.do(lambda db: managing.invite(db, by(inviter), email, Access(role=role), NOW))
+    await office.do(lambda db: managing.invite(db, by(inviter), read_address(email), Access(role=role), NOW))
 
 
 def person(email: str = "ada@example.com") -> NewMember:
-    return NewMember(email=email, name="Ada", password="$argon2id$…")
+    return NewMember(email=read_address(email), name="Ada", password="$argon2id$…")
 
 
 async def test_the_setup_link_makes_the_first_owner_once(office: Office) -> None:
@@ -101,7 +102,9 @@ async def test_a_link_works_until_it_is_too_old(office: Office, kind: LinkKind, 
             link = await office.do(lambda db: actions.create_reset_link(db, owner, NOW))
         else:
             access = Access(role=Role.VIEWER)
-            link = await office.do(lambda db: managing.invite(db, by(owner), "new@example.com", access, NOW))
+            link = await office.do(
+                lambda db: managing.invite(db, by(owner), read_address("new@example.com"), access, NOW)
+            )
     assert link is not None
 
     await office.do(lambda db: actions.find_valid_link(db, kind, link.token, Millis(NOW + lifetime - 1)))
@@ -121,7 +124,7 @@ async def test_an_invitation_is_for_its_address_and_role(office: Office) -> None
     owner = await office.add("owner@example.com", Role.OWNER)
     production = EnvironmentId(new_id(NOW))
     access = Access(role=Role.AUTHOR, environment_roles={production.hex(): None})
-    link = await office.do(lambda db: managing.invite(db, by(owner), "Bob@example.com", access, NOW))
+    link = await office.do(lambda db: managing.invite(db, by(owner), read_address("Bob@example.com"), access, NOW))
 
     async def accept(db: Connection) -> Member:
         found = await actions.find_valid_link(db, LinkKind.INVITATION, link.token, NOW)
@@ -138,7 +141,9 @@ async def test_someone_who_is_a_member_cannot_be_invited(office: Office) -> None
     owner = await office.add("owner@example.com", Role.OWNER)
 
     with pytest.raises(Invalid):
-        await office.do(lambda db: managing.invite(db, by(owner), "OWNER@example.com", Access(role=Role.VIEWER), NOW))
+        await office.do(
+            lambda db: managing.invite(db, by(owner), read_address("OWNER@example.com"), Access(role=Role.VIEWER), NOW)
+        )
 
 
 @pytest.mark.parametrize(
@@ -156,10 +161,14 @@ async def test_members_invite_up_to_their_own_rank(office: Office, actor: Role, 
     inviter = await office.add("actor@example.com", actor)
 
     if is_allowed:
-        await office.do(lambda db: managing.invite(db, by(inviter), "new@example.com", Access(role=given), NOW))
+        await office.do(
+            lambda db: managing.invite(db, by(inviter), read_address("new@example.com"), Access(role=given), NOW)
+        )
     else:
         with pytest.raises(Forbidden):
-            await office.do(lambda db: managing.invite(db, by(inviter), "new@example.com", Access(role=given), NOW))
+            await office.do(
+                lambda db: managing.invite(db, by(inviter), read_address("new@example.com"), Access(role=given), NOW)
+            )
 
 
 async def test_an_admin_cannot_make_an_owner_of_one_environment(office: Office) -> None:
@@ -167,7 +176,7 @@ async def test_an_admin_cannot_make_an_owner_of_one_environment(office: Office) 
     access = Access(role=Role.VIEWER, environment_roles={"aa" * 16: Role.OWNER})
 
     with pytest.raises(Forbidden):
-        await office.do(lambda db: managing.invite(db, by(admin), "new@example.com", access, NOW))
+        await office.do(lambda db: managing.invite(db, by(admin), read_address("new@example.com"), access, NOW))
 
 
 async def test_the_only_owner_can_neither_leave_nor_step_down(office: Office) -> None:
@@ -223,14 +232,16 @@ async def test_an_admin_gives_no_more_than_their_own_role_in_any_environment(off
     with pytest.raises(Forbidden):
         await office.do(lambda db: managing.remove_member(db, by(admin), other.id, NOW))
     as_limited = Access(role=Role.AUTHOR, environment_roles={"aa" * 16: None, "bb" * 16: Role.VIEWER})
-    await office.do(lambda db: managing.invite(db, by(admin), "new@example.com", as_limited, NOW))
+    await office.do(lambda db: managing.invite(db, by(admin), read_address("new@example.com"), as_limited, NOW))
 
 
 async def test_a_role_in_one_environment_manages_no_members(office: Office) -> None:
     viewer = await office.add("v@example.com", Access(role=Role.VIEWER, environment_roles={"aa" * 16: Role.OWNER}))
 
     with pytest.raises(Forbidden):
-        await office.do(lambda db: managing.invite(db, by(viewer), "new@example.com", Access(role=Role.VIEWER), NOW))
+        await office.do(
+            lambda db: managing.invite(db, by(viewer), read_address("new@example.com"), Access(role=Role.VIEWER), NOW)
+        )
 
 
 async def test_invitations_end_with_the_right_to_make_them(office: Office) -> None:
@@ -255,9 +266,13 @@ async def test_invitations_end_with_the_right_to_make_them(office: Office) -> No
 
 async def test_an_invitation_leaves_that_of_another_organization_alone(office: Office) -> None:
     owner = await office.add("owner@example.com", Role.OWNER)
-    first = await office.do(lambda db: managing.invite(db, by(owner), "x@example.com", Access(role=Role.VIEWER), NOW))
+    first = await office.do(
+        lambda db: managing.invite(db, by(owner), read_address("x@example.com"), Access(role=Role.VIEWER), NOW)
+    )
     elsewhere = by(replace_organization(owner))
-    await office.do(lambda db: managing.invite(db, elsewhere, "x@example.com", Access(role=Role.VIEWER), NOW))
+    await office.do(
+        lambda db: managing.invite(db, elsewhere, read_address("x@example.com"), Access(role=Role.VIEWER), NOW)
+    )
 
     await office.do(lambda db: actions.find_valid_link(db, LinkKind.INVITATION, first.token, NOW))
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from clarion.app import Application
+from clarion.members.addresses import read_address
 from clarion.members.mailing import MAX_WAITING, ResetRequest, TeamMail
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vocabulary import Role
@@ -81,6 +82,6 @@ async def test_what_waits_is_sent_before_the_process_ends(
 
 async def test_no_more_wait_than_the_limit(mail: TeamMail, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(MAX_WAITING + 1):
-        mail.post(ResetRequest("nobody@example.com", None))
+        mail.post(ResetRequest(read_address("nobody@example.com"), None))
 
     assert [one.message for one in caplog.records] == ["Mail to a member left out: too many wait"]

@@ -7,11 +7,13 @@ import httpx
 import pytest
 
 from clarion.clock import MINUTE, ManualClock
-from clarion.members.oidc import Finished, Identity, OidcClient, OidcProvider
+from clarion.members.addresses import read_address
+from clarion.members.oidc import Finished, Identity, OidcClient, OidcProvider, ProviderRedirect
 from clarion.members.oidc_problem import OidcProblem
 from clarion.secret import Secret
 from clarion.vault import Vault
 
+ADA = read_address("ada@example.com")
 REDIRECT = "https://clarion.example.com/v1/auth/oidc/callback"
 
 
@@ -40,9 +42,9 @@ async def test_a_person_signs_in(client: OidcClient) -> None:
     attempt = await client.begin("/dashboard/team")
     answer = await sign_in(attempt.url, "ada")
 
-    found = await client.finish(attempt.cookie, state=answer["state"], code=answer["code"])
+    found = await client.finish(attempt.cookie, ProviderRedirect(state=answer["state"], code=answer["code"]))
 
-    assert found == Finished(Identity("ada@example.com", "Ada"), "/dashboard/team")
+    assert found == Finished(Identity(ADA, "Ada"), "/dashboard/team")
 
 
 async def test_the_answer_to_another_attempt_is_refused(client: OidcClient) -> None:
@@ -50,7 +52,7 @@ async def test_the_answer_to_another_attempt_is_refused(client: OidcClient) -> N
     answer = await sign_in(first.url, "ada")
 
     with pytest.raises(OidcProblem, match="another attempt"):
-        await client.finish(second.cookie, state=answer["state"], code=answer["code"])
+        await client.finish(second.cookie, ProviderRedirect(state=answer["state"], code=answer["code"]))
 
 
 async def test_a_code_of_another_attempt_is_refused_by_its_verifier(client: OidcClient) -> None:
@@ -58,16 +60,16 @@ async def test_a_code_of_another_attempt_is_refused_by_its_verifier(client: Oidc
     stolen, own = await sign_in(first.url, "ada"), await sign_in(second.url, "ada")
 
     with pytest.raises(OidcProblem):
-        await client.finish(second.cookie, state=own["state"], code=stolen["code"])
+        await client.finish(second.cookie, ProviderRedirect(state=own["state"], code=stolen["code"]))
 
 
 async def test_a_code_works_once(client: OidcClient) -> None:
     attempt = await client.begin()
     answer = await sign_in(attempt.url, "ada")
-    await client.finish(attempt.cookie, state=answer["state"], code=answer["code"])
+    await client.finish(attempt.cookie, ProviderRedirect(state=answer["state"], code=answer["code"]))
 
     with pytest.raises(OidcProblem):
-        await client.finish(attempt.cookie, state=answer["state"], code=answer["code"])
+        await client.finish(attempt.cookie, ProviderRedirect(state=answer["state"], code=answer["code"]))
 
 
 @pytest.mark.parametrize(
@@ -84,11 +86,11 @@ async def test_someone_without_a_verified_address_is_refused(client: OidcClient,
     answer = await sign_in(attempt.url, sub)
 
     with pytest.raises(OidcProblem, match=words):
-        await client.finish(attempt.cookie, state=answer["state"], code=answer["code"])
+        await client.finish(attempt.cookie, ProviderRedirect(state=answer["state"], code=answer["code"]))
 
 
 async def test_an_address_of_a_verified_domain_is_accepted(client: OidcClient) -> None:
-    assert await finish(client, "max") == Identity("ada@example.com", "Max")
+    assert await finish(client, "max") == Identity(ADA, "Max")
 
 
 async def test_a_provider_whose_addresses_are_trusted_need_not_verify_them_but_may_refuse_to(
@@ -96,7 +98,7 @@ async def test_a_provider_whose_addresses_are_trusted_need_not_verify_them_but_m
 ) -> None:
     client = make_client(issuer, vault, clock, trusts_addresses=True)
 
-    assert await finish(client, "una") == Identity("ada@example.com", "ada@example.com")
+    assert await finish(client, "una") == Identity(ADA, ADA)
     for sub in ("eve", "sam"):
         with pytest.raises(OidcProblem, match="not verified"):
             await finish(client, sub)
@@ -105,7 +107,7 @@ async def test_a_provider_whose_addresses_are_trusted_need_not_verify_them_but_m
 async def finish(client: OidcClient, sub: str) -> Identity:
     attempt = await client.begin()
     answer = await sign_in(attempt.url, sub)
-    return (await client.finish(attempt.cookie, state=answer["state"], code=answer["code"])).identity
+    return (await client.finish(attempt.cookie, ProviderRedirect(state=answer["state"], code=answer["code"]))).identity
 
 
 async def test_an_attempt_ends_after_ten_minutes(client: OidcClient, clock: ManualClock) -> None:
@@ -114,12 +116,12 @@ async def test_an_attempt_ends_after_ten_minutes(client: OidcClient, clock: Manu
     clock.move(10 * MINUTE + 1)
 
     with pytest.raises(OidcProblem, match="took too long"):
-        await client.finish(attempt.cookie, state=answer["state"], code=answer["code"])
+        await client.finish(attempt.cookie, ProviderRedirect(state=answer["state"], code=answer["code"]))
 
 
 async def test_a_forged_cookie_is_refused(client: OidcClient) -> None:
     with pytest.raises(OidcProblem, match="not known"):
-        await client.finish("v1.k1.AAAA", state="x", code="y")
+        await client.finish("v1.k1.AAAA", ProviderRedirect(state="x", code="y"))
 
 
 async def test_a_provider_that_cannot_be_reached_is_named(vault: Vault, clock: ManualClock) -> None:

@@ -9,6 +9,7 @@ from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.members.actions import insert_link
+from clarion.members.addresses import read_address
 from clarion.members.identities import find_member
 from clarion.members.model import Access, LinkKind, Member
 from clarion.members.oidc import Identity
@@ -182,14 +183,19 @@ async def test_identities_become_members_on_both_databases(
     )
 
     async def find(email: str, name: str = "Ada") -> Member:
-        identity = Identity(email, name)
+        identity = Identity(read_address(email), name)
         return await database.transaction(lambda db: find_member(db, identity, allowed, clock.now()))
 
     async def invite(db: Connection) -> None:
         access = Access(role=Role.ADMIN)
         organization_id = site.development.organization_id
         await insert_link(
-            db, LinkKind.INVITATION, organization_id, clock.now(), email="kim@partner.example", access=access
+            db,
+            LinkKind.INVITATION,
+            organization_id,
+            clock.now(),
+            email=read_address("kim@partner.example"),
+            access=access,
         )
 
     await database.transaction(invite)

@@ -10,6 +10,7 @@ from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.members.links import make_setup_url
 from clarion.settings import Settings
+from clarion.vocabulary import Role
 from tests.members.support import PASSWORD, SignIn
 from tests.processes import Process, Start
 from tests.support import Site
@@ -59,3 +60,22 @@ async def test_there_is_a_link_until_there_are_members(
     assert url.startswith("https://clarion.example.com/sub/dashboard/setup#")
     assert made.status_code == 201
     assert other is None
+
+
+async def test_a_colleague_who_signs_in_first_leaves_the_link_to_the_owner(
+    database: Database, clock: ManualClock, settings: Settings, open_browser: SignIn, make_browser: SignIn, site: Site
+) -> None:
+    await database.transaction(lambda db: db.execute(sql("DELETE FROM members")))
+    url = await make_setup_url(database, settings, clock.now())
+    assert url is not None
+    colleague, browser = await make_browser(Role.VIEWER), await open_browser()
+
+    needs_setup = (await colleague.get("/v1/auth/methods")).json()["needsSetup"]
+    body = {"token": url.partition("#")[2], "email": "ada@example.com", "name": "Ada", "password": PASSWORD}
+    made = await browser.post("/v1/auth/setup", json=body)
+    again = await make_setup_url(database, settings, clock.now())
+    await database.transaction(lambda db: db.execute(sql("DELETE FROM members")))
+
+    assert needs_setup is True
+    assert (made.status_code, made.json()["member"]["role"]) == (201, "owner")
+    assert again is None

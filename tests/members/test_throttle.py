@@ -36,7 +36,7 @@ def test_an_address_has_five_attempts_at_an_account_and_then_two_a_minute(
 
 def test_the_same_account_in_another_spelling_is_the_same_account(throttle: SignInThrottle) -> None:
     assert (
-        count_admitted(throttle, ATTACKER, OWNER, 3) + count_admitted(throttle, ATTACKER, " OWNER@Example.com", 9) == 5
+        count_admitted(throttle, ATTACKER, OWNER, 3) + count_admitted(throttle, ATTACKER, "OWNER@Example.com", 9) == 5
     )
 
 

@@ -23,14 +23,14 @@ from clarion.cli.stores import (
 from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.environments.store import list_environments
-from clarion.errors import Invalid, SettingsError
-from clarion.http.wire import EmailText
+from clarion.errors import SettingsError
 from clarion.ids import OrganizationId
 from clarion.members import managing, store
 from clarion.members.actions import NewLink, NewMember, create_setup_link
+from clarion.members.addresses import find_address, read_address
 from clarion.members.links import link_url
 from clarion.members.managing import Manager
-from clarion.members.model import Access, Link, Member, MemberSession, fold_email
+from clarion.members.model import Access, Link, Member, MemberSession
 from clarion.members.passwords import Passwords, find_password_problem
 from clarion.settings import Settings
 from clarion.vocabulary import Role
@@ -79,7 +79,7 @@ def list_all(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None
 def create(  # noqa: PLR0913, PLR0917 - the options of a command
     email: EmailArgument,
     name: Annotated[str | None, typer.Option(help="Name of the member; default: the address.")] = None,
-    role: Annotated[Role | None, typer.Option(help="Default: owner for the first member, else viewer.")] = None,
+    role: Annotated[Role | None, typer.Option(help="Default: owner while there is none, then viewer.")] = None,
     password_stdin: PasswordStdin = False,  # noqa: FBT002
     no_password: NoPassword = False,  # noqa: FBT002
     organization: OrganizationOption = None,
@@ -88,15 +88,15 @@ def create(  # noqa: PLR0913, PLR0917 - the options of a command
 ) -> None:
     """Make a member, who can sign in at once."""
     settings = load_settings(data_dir, database_url)
-    _check_email(email)
+    address = read_address(email)
     password = None if no_password else _read_password(settings, from_stdin=password_stdin)
     password_hash = None if password is None else asyncio.run(Passwords().hash(password))
 
     async def insert(db: Connection) -> Member:
         manager = _manager((await get_organization(db, organization)).id)
-        is_first = not await store.has_members(db, manager.organization_id)
-        access = Access(role=role or (Role.OWNER if is_first else Role.VIEWER))
-        person = NewMember(email=email, name=name or email, password=password_hash)
+        has_owner = await store.has_owner(db, manager.organization_id)
+        access = Access(role=role or (Role.VIEWER if has_owner else Role.OWNER))
+        person = NewMember(email=address, name=name or address, password=password_hash)
         return await managing.add_member(db, manager, person, access, _now())
 
     made = asyncio.run(run_in_store(settings, insert))
@@ -113,11 +113,11 @@ def invite(
 ) -> None:
     """Make a link by which somebody becomes a member; it works once, within seven days."""
     settings = load_settings(data_dir, database_url)
-    _check_email(email)
+    address = read_address(email)
 
     async def insert(db: Connection) -> NewLink:
         manager = _manager((await get_organization(db, organization)).id)
-        return await managing.invite(db, manager, email, Access(role=role), _now())
+        return await managing.invite(db, manager, address, Access(role=role), _now())
 
     _print_link(settings, asyncio.run(run_in_store(settings, insert)), f"Link for {email}")
 
@@ -131,7 +131,7 @@ def link(
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> None:
-    """Make a link by which a member sets a new password; without members, the link for the first owner."""
+    """Make a link by which a member sets a new password; without EMAIL, the link for the first owner."""
     settings = load_settings(data_dir, database_url)
 
     async def insert(db: Connection) -> NewLink:
@@ -140,7 +140,7 @@ def link(
             return await managing.make_reset_link(db, _manager(member.organization_id), member.id, _now())
         made = await create_setup_link(db, (await get_organization(db, organization)).id, _now())
         if made is None:
-            raise SettingsError("There are members already; name one of them, or use `clarion members create`.")
+            raise SettingsError("There is an owner already; name a member, or use `clarion members create`.")
         return made
 
     _print_link(settings, asyncio.run(run_in_store(settings, insert)), "Link" if email is None else f"Link for {email}")
@@ -222,7 +222,8 @@ def _manager(organization_id: OrganizationId) -> Manager:
 
 
 async def _get_member(db: Connection, email: str) -> Member:
-    member = await store.find_member_by_email(db, fold_email(email))
+    address = find_address(email)
+    member = None if address is None else await store.find_member_by_email(db, address)
     if member is None:
         raise SettingsError(f"There is no member '{email}'; `clarion members list` shows them.")
     return member
@@ -245,11 +246,6 @@ def _parse_role(text: str, *others: str) -> Role:
     if text not in list(Role):
         raise SettingsError(f"There is no role '{text}'; there are {', '.join((*Role, *others))}.")
     return Role(text)
-
-
-def _check_email(email: str) -> None:
-    if not EmailText.accepts(email):
-        raise Invalid.field("email", EmailText.RULE, email)
 
 
 def _read_password(settings: Settings, *, from_stdin: bool) -> str:

@@ -10,6 +10,7 @@ from clarion.environments.store import lock_organization
 from clarion.errors import Invalid, NotFound
 from clarion.ids import MemberId, OrganizationId, id_text, new_id
 from clarion.members import store
+from clarion.members.addresses import MemberAddress
 from clarion.members.auditing import author_of_member, record_member
 from clarion.members.model import (
     LIFETIMES,
@@ -19,7 +20,6 @@ from clarion.members.model import (
     Member,
     MemberSession,
     TokenHash,
-    fold_email,
     hash_token,
     make_token,
 )
@@ -52,19 +52,19 @@ class Device(Struct, frozen=True, kw_only=True):
 class NewMember(Struct, frozen=True, kw_only=True):
     """What a person says of themselves when they become a member."""
 
-    email: str
+    email: MemberAddress
     name: str
     password: str | None
     """As the PHC string of its hash."""
 
 
 async def create_setup_link(db: Connection, organization_id: OrganizationId, now: Millis) -> NewLink | None:
-    """Make the link for the first owner, which replaces an earlier one; None if the organization has members."""
+    """Make the link for the first owner, which replaces an earlier one; None if the organization has an owner."""
     # Of several processes that start at the same time, the last one's link is the one that works.
     await lock_organization(db, organization_id)
-    # The deletion waits for a request that uses the earlier link, so the members are looked for after it.
+    # The deletion waits for a request that uses the earlier link, so the owner is looked for after it.
     await store.delete_setup_links(db, organization_id)
-    if await store.has_members(db, organization_id):
+    if await store.has_owner(db, organization_id):
         return None
     return await insert_link(db, LinkKind.SETUP, organization_id, now, access=Access(role=Role.OWNER))
 
@@ -88,10 +88,10 @@ async def accept_link(
 ) -> Member:
     """Make the member that a set-up link or an invitation is for; the link is used up."""
     await store.delete_link(db, link.hash)
-    if link.kind is LinkKind.SETUP and await store.has_members(db, link.organization_id):
+    if link.kind is LinkKind.SETUP and await store.has_owner(db, link.organization_id):
         raise Invalid.field("token", LINK_OVER)
     # An invitation is for its address: the link proves it, whatever the body says.
-    email = link.email or fold_email(person.email)
+    email = link.email or person.email
     member = await create_member(db, link.organization_id, replace(person, email=email), link.access, now)
     await record_member(db, Action.MEMBER_CREATE, author_of_member(member, request_id), now, after=member)
     return member
@@ -104,7 +104,7 @@ async def create_member(
     member = Member(
         id=MemberId(new_id(now)),
         organization_id=organization_id,
-        email=fold_email(person.email),
+        email=person.email,
         name=person.name,
         role=access.role,
         environment_roles=access.environment_roles,
@@ -123,7 +123,7 @@ async def reset_password(
 ) -> Member:
     """Set the password of the member that the link is for, and end all their sessions; the link is used up."""
     await store.delete_link(db, link.hash)
-    found = await store.find_member_by_email(db, link.email or "")
+    found = None if link.email is None else await store.find_member_by_email(db, link.email)
     member = None if found is None else await store.lock_member(db, found.id)
     if member is None or member.organization_id != link.organization_id:
         raise Invalid.field("token", LINK_OVER)
@@ -165,7 +165,7 @@ async def insert_link(  # noqa: PLR0913 - what a link is made of
     organization_id: OrganizationId,
     now: Millis,
     *,
-    email: str | None = None,
+    email: MemberAddress | None = None,
     access: Access | None = None,
     invited_by: MemberId | None = None,
 ) -> NewLink:

@@ -7,8 +7,9 @@ from clarion.environments.store import list_environments
 from clarion.errors import Invalid
 from clarion.members import store
 from clarion.members.actions import NewMember, accept_link, create_member
+from clarion.members.addresses import domain_of
 from clarion.members.auditing import author_of_member, record_member
-from clarion.members.model import Access, Member, fold_email
+from clarion.members.model import Access, Member
 from clarion.members.oidc import Identity
 from clarion.members.oidc_problem import OidcProblem, OidcRefusal
 from clarion.members.session_wire import PersonName
@@ -23,7 +24,7 @@ async def find_member(
 
     A member who is known keeps their role, whatever the domain says. Raises OidcProblem for everybody else.
     """
-    email = fold_email(identity.email)
+    email = identity.email
     member = await store.find_member_by_email(db, email)
     if member is not None:
         return member
@@ -32,7 +33,7 @@ async def find_member(
     invitation = await store.find_invitation(db, email, now)
     if invitation is not None:
         return await accept_link(db, invitation, person, now, request_id=request_id)
-    role = dict(settings.oidc_domains).get(email.rpartition("@")[2])
+    role = dict(settings.oidc_domains).get(domain_of(email))
     if role is None:
         raise OidcProblem(f"Nobody invited {email}, and its domain has no role", OidcRefusal.NOT_ALLOWED)
     return await _create(db, person, role, now, request_id)

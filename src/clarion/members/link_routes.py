@@ -9,6 +9,7 @@ from clarion.errors import Invalid
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.members import store
 from clarion.members.actions import LINK_OVER, NewMember, accept_link, find_valid_link, reset_password
+from clarion.members.addresses import MemberAddress, read_address
 from clarion.members.link_wire import (
     AcceptanceIn,
     InvitationDetailsOut,
@@ -43,7 +44,7 @@ _BY_ADMIN = (
 async def list_sign_in_methods(call: Call) -> SignInMethodsOut:
     """Show how members sign in here."""
     settings = call.services.settings
-    methods = SignInMethodsOut(passwords=settings.passwords, needs_setup=not await store.has_any_members(call.db))
+    methods = SignInMethodsOut(passwords=settings.passwords, needs_setup=not await store.has_any_owner(call.db))
     if settings.oidc_issuer is None:
         return methods
     oidc = OidcMethodOut(issuer=settings.oidc_issuer, url="/v1/auth/oidc/start")
@@ -64,7 +65,7 @@ async def set_up(call: DetachedCall, body: SetUpIn) -> MeOut:
 
     Needs the header `X-Clarion: 1`, and to be sent by a page of this server.
     """
-    return await _accept(call, LinkKind.SETUP, body, email=body.email)
+    return await _accept(call, LinkKind.SETUP, body, read_address(body.email))
 
 
 @operation("POST", "/v1/auth/invitation", body=InvitationTokenIn, transaction=Transaction.NONE, tag=_TAG)
@@ -111,12 +112,13 @@ async def accept_invitation(call: DetachedCall, body: AcceptanceIn) -> MeOut:
 async def request_reset(call: DetachedCall, body: ResetRequestIn) -> ResetRequestOut:
     """Ask for a link to set a new password; the answer is the same whether the address is that of a member or not."""
     require_passwords(call.services.settings)
-    call.services.shared.get(ResetThrottle).admit(call.request.address, body.email)
+    address = read_address(body.email)
+    call.services.shared.get(ResetThrottle).admit(call.request.address, address)
     mail = call.services.shared.get(TeamMail)
     if not await call.database.read(mail.has_any_integration):
         return ResetRequestOut(means=ResetMeans.ADMIN, message=_BY_ADMIN)
     # In the background, so that the time shows no more than the answer.
-    mail.post(ResetRequest(body.email, call.request_id))
+    mail.post(ResetRequest(address, call.request_id))
     return ResetRequestOut(means=ResetMeans.MAIL, message=_BY_MAIL)
 
 
@@ -137,10 +139,14 @@ async def reset_by_link(call: DetachedCall, body: ResetIn) -> None:
     call.services.bus.publish(Signal.MEMBERS_CHANGED)
 
 
-async def _accept(call: DetachedCall, kind: LinkKind, body: SetUpIn | AcceptanceIn, *, email: str = "") -> MeOut:
+async def _accept(
+    call: DetachedCall, kind: LinkKind, body: SetUpIn | AcceptanceIn, email: MemberAddress | None = None
+) -> MeOut:
     require_sign_in_page(call)
-    await _check_link(call, kind, body.token)
-    person = NewMember(email=email, name=str(body.name), password=await _hash_new(call, body.password))
+    address = (await _check_link(call, kind, body.token)).email or email
+    if address is None:
+        raise Invalid.field("token", LINK_OVER)
+    person = NewMember(email=address, name=str(body.name), password=await _hash_new(call, body.password))
 
     async def accept(db: Connection) -> Member:
         link: Link = await find_valid_link(db, kind, body.token, call.now)
@@ -150,9 +156,9 @@ async def _accept(call: DetachedCall, kind: LinkKind, body: SetUpIn | Acceptance
     return await call.database.read(lambda db: describe_member(db, member))
 
 
-async def _check_link(call: DetachedCall, kind: LinkKind, token: str) -> None:
+async def _check_link(call: DetachedCall, kind: LinkKind, token: str) -> Link:
     """Refuse a link that does not work before a password is hashed and the store is written to."""
-    await call.database.read(lambda db: find_valid_link(db, kind, token, call.now, locks=False))
+    return await call.database.read(lambda db: find_valid_link(db, kind, token, call.now, locks=False))
 
 
 async def _hash_new(call: DetachedCall, password: str | UnsetType) -> str | None:

@@ -7,7 +7,8 @@ from msgspec import UNSET, UnsetType
 
 from clarion.clock import iso_text
 from clarion.environments.model import Organization
-from clarion.http.wire import DateTimeText, EmailText, Wire, given
+from clarion.http.wire import DateTimeText, Wire, given
+from clarion.members.addresses import MemberEmailText
 from clarion.members.model import Link, Member
 from clarion.members.session_wire import Password, PersonName
 from clarion.members.team_wire import InviterOut, show_roles
@@ -21,7 +22,7 @@ class SetUpIn(Wire, forbid_unknown_fields=True):
     """The first owner. `password` has 12 characters or more, and is left out where passwords are off."""
 
     token: Token
-    email: EmailText
+    email: MemberEmailText
     name: PersonName
     password: Password | UnsetType = UNSET
 
@@ -61,7 +62,7 @@ class AcceptanceIn(Wire, forbid_unknown_fields=True):
 
 
 class ResetRequestIn(Wire, forbid_unknown_fields=True):
-    email: EmailText
+    email: MemberEmailText
 
 
 class ResetMeans(StrEnum):
@@ -94,7 +95,7 @@ class OidcMethodOut(Wire):
 
 
 class SignInMethodsOut(Wire):
-    """What a sign-in page may show; `needsSetup` while there are no members: the service prints a link at its start."""
+    """What a sign-in page may show; `needsSetup` while there is no owner: the service prints a link at its start."""
 
     passwords: bool
     oidc: OidcMethodOut | UnsetType = UNSET

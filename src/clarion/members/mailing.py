@@ -21,9 +21,10 @@ from clarion.integrations.model import Integration, failover_key
 from clarion.integrations.store import list_integrations, list_providers
 from clarion.members import store
 from clarion.members.actions import NewLink, create_reset_link
+from clarion.members.addresses import MemberAddress
 from clarion.members.auditing import record_member_event
 from clarion.members.links import link_url
-from clarion.members.model import Link, Member, fold_email
+from clarion.members.model import Link, Member
 from clarion.providers.definition.kinds import BuiltinProvider
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import SendFailure
@@ -51,7 +52,7 @@ class Invitation(Struct, frozen=True):
 class ResetRequest(Struct, frozen=True):
     """Somebody asked for a new password of an address, which may be that of no member."""
 
-    email: str
+    email: MemberAddress
     request_id: str | None
 
 
@@ -126,7 +127,7 @@ class TeamMail:
 
     async def _make_reset(self, db: Connection, request: ResetRequest) -> _Mail | None:
         """Make a link for the member of an address; None if there is none, or nothing to send it with."""
-        member, now = await store.find_member_by_email(db, fold_email(request.email)), self._clock.now()
+        member, now = await store.find_member_by_email(db, request.email), self._clock.now()
         if member is None or not await self.has_integration(db, member.organization_id):
             return None
         last = await store.find_last_reset_link(db, member.email)

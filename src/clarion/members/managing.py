@@ -18,8 +18,9 @@ from clarion.errors import Forbidden, Invalid, NotFound
 from clarion.ids import EnvironmentId, MemberId, OrganizationId, id_text
 from clarion.members import store
 from clarion.members.actions import NewLink, NewMember, create_member, create_reset_link, get_member, insert_link
+from clarion.members.addresses import MemberAddress
 from clarion.members.auditing import record_member, record_member_event
-from clarion.members.model import Access, Link, LinkKind, Member, TokenHash, find_excess, fold_email
+from clarion.members.model import Access, Link, LinkKind, Member, TokenHash, find_excess
 from clarion.members.team_auditing import record_invitation
 from clarion.vocabulary import Role
 
@@ -53,16 +54,15 @@ class Manager(Struct, frozen=True, kw_only=True):
             raise Forbidden(f"{who} cannot {verb} {article} {role}; ask an owner")
 
 
-async def invite(db: Connection, manager: Manager, email: str, access: Access, now: Millis) -> NewLink:
+async def invite(db: Connection, manager: Manager, email: MemberAddress, access: Access, now: Millis) -> NewLink:
     """Make a link by which somebody becomes a member, which replaces an earlier invitation."""
     manager.require_rank(access, "invite")
-    folded = fold_email(email)
-    if await store.find_member_by_email(db, folded) is not None:
+    if await store.find_member_by_email(db, email) is not None:
         raise Invalid.field("email", "belongs to a member already", email)
     organization_id = manager.organization_id
-    await store.delete_invitations(db, organization_id, folded)
+    await store.delete_invitations(db, organization_id, email)
     made = await insert_link(
-        db, LinkKind.INVITATION, organization_id, now, email=folded, access=access, invited_by=manager.member_id
+        db, LinkKind.INVITATION, organization_id, now, email=email, access=access, invited_by=manager.member_id
     )
     await record_invitation(db, Action.INVITATION_CREATE, manager.author, now, after=made.record)
     return made

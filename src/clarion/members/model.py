@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from clarion.clock import DAY, HOUR, MINUTE, Millis
 from clarion.ids import EnvironmentId, MemberId, OrganizationId
+from clarion.members.addresses import MemberAddress
 from clarion.vocabulary import Role, Scope
 
 TokenHash = NewType("TokenHash", bytes)
@@ -82,8 +83,7 @@ class Access(Struct, frozen=True, kw_only=True):
 class Member(Struct, frozen=True, kw_only=True):
     id: MemberId
     organization_id: OrganizationId
-    email: str
-    """In lower case."""
+    email: MemberAddress
     name: str
     role: Role
     """In the environments that have no role of their own in `environment_roles`."""
@@ -149,7 +149,7 @@ class Link(Struct, frozen=True, kw_only=True):
     hash: TokenHash
     kind: LinkKind
     organization_id: OrganizationId
-    email: str | None
+    email: MemberAddress | None
     role: Role | None
     environment_roles: dict[str, Role | None]
     invited_by: MemberId | None
@@ -182,10 +182,6 @@ def hash_token(token: str) -> TokenHash:
 
 def _public_id(token_hash: TokenHash) -> str:
     return hashlib.sha256(token_hash).hexdigest()[:32]
-
-
-def fold_email(email: str) -> str:
-    return email.strip().lower()
 
 
 def find_excess(actor: Access, other: Access) -> Role | None:

@@ -8,7 +8,6 @@ import base64
 import hashlib
 import hmac
 import secrets
-from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlencode
 
@@ -16,9 +15,11 @@ import jwt
 import msgspec
 from msgspec import Struct
 
-from clarion.clock import HOUR, MINUTE, Clock, Millis
+from clarion.clock import MINUTE, Clock, Millis
 from clarion.errors import ClarionError
 from clarion.jsontext import json_text
+from clarion.members.addresses import MemberAddress, find_address
+from clarion.members.oidc_discovery import ProviderDiscovery, ProviderMetadata, open_http
 from clarion.members.oidc_problem import OidcProblem, OidcRefusal
 from clarion.secret import Secret
 from clarion.vault import Vault
@@ -26,10 +27,8 @@ from clarion.vault import Vault
 if TYPE_CHECKING:
     from clarion.members.oidc_http import OidcHttp
 
-_DISCOVERY = "/.well-known/openid-configuration"
 _SEAL_CONTEXT = b"oidc attempt"
 _MAX_ATTEMPT = Millis(10 * MINUTE)
-_METADATA_CACHED_FOR = Millis(HOUR)
 _LEEWAY_SECONDS = 60
 # The second one is Microsoft's, which does not send the first: that the owner of the domain is verified.
 _VERIFIED_CLAIMS = ("email_verified", "xms_edov")
@@ -55,10 +54,19 @@ class Attempt(Struct, frozen=True):
     cookie: str
 
 
+class ProviderRedirect(Struct, frozen=True, kw_only=True):
+    """What the provider adds to the address that it sends the browser back to."""
+
+    state: str
+    code: str
+    issuer: str = ""
+    """Empty if the provider does not name itself."""
+
+
 class Identity(Struct, frozen=True):
     """Who the provider says the person is; it has verified the address."""
 
-    email: str
+    email: MemberAddress
     name: str
 
 
@@ -72,15 +80,6 @@ class Finished(Struct, frozen=True):
 class _Tokens(Struct, frozen=True):
     id_token: str
     access_token: str | None = None
-
-
-class _Metadata(Struct, frozen=True):
-    issuer: str
-    authorization_endpoint: str
-    token_endpoint: str
-    jwks_uri: str
-    userinfo_endpoint: str | None = None
-    token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
 
 
 class _StoredAttempt(Struct, frozen=True):
@@ -98,13 +97,10 @@ class OidcClient:
         self._provider = provider
         self._vault = vault
         self._clock = clock
-        self._metadata: _Metadata | None = None
-        self._keys: jwt.PyJWKSet | None = None
-        self._fetched_at = Millis(0)
+        self._discovery = ProviderDiscovery(provider.issuer, clock)
 
     async def begin(self, return_path: str = "/") -> Attempt:
-        async with _open_http() as http:
-            metadata = await self._get_metadata(http)
+        metadata = await self._discovery.get_metadata()
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         stored = _StoredAttempt(state, nonce, verifier, self._clock.now(), return_path)
         query = {
@@ -121,16 +117,17 @@ class OidcClient:
         cookie = self._vault.seal(json_text(stored), context=_SEAL_CONTEXT)
         return Attempt(f"{metadata.authorization_endpoint}{mark}{urlencode(query)}", cookie)
 
-    async def finish(self, cookie: str, *, state: str, code: str) -> Finished:
+    async def finish(self, cookie: str, answer: ProviderRedirect) -> Finished:
         """Return who signed in; raises OidcProblem if the answer does not belong to the attempt, or is not valid."""
         stored = self._open(cookie)
-        if not hmac.compare_digest(stored.state.encode(), state.encode()):
+        if not hmac.compare_digest(stored.state.encode(), answer.state.encode()):
             raise OidcProblem("The answer belongs to another attempt to sign in", OidcRefusal.BEGIN_AGAIN)
-        async with _open_http() as http:
-            metadata = await self._get_metadata(http)
-            tokens = await self._exchange(http, metadata, code, stored.verifier)
-            claims = await self._verify(http, metadata, tokens.id_token)
-            if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), stored.nonce.encode()):
+        metadata = await self._discovery.get_metadata()
+        _require_issuer(metadata, answer.issuer)
+        async with open_http() as http:
+            tokens = await self._exchange(http, metadata, answer.code, stored.verifier)
+            claims = await self._verify(metadata, tokens.id_token)
+            if not hmac.compare_digest(str(claims["nonce"]).encode(), stored.nonce.encode()):
                 raise OidcProblem("The ID token belongs to another attempt to sign in", OidcRefusal.BEGIN_AGAIN)
             if "email" not in claims:
                 claims = await _add_user_info(http, metadata, tokens, claims)
@@ -145,19 +142,7 @@ class OidcClient:
             raise OidcProblem("Signing in took too long", OidcRefusal.BEGIN_AGAIN)
         return stored
 
-    async def _get_metadata(self, http: "OidcHttp") -> _Metadata:
-        if self._metadata is None or self._clock.now() - self._fetched_at > _METADATA_CACHED_FOR:
-            found = await http.fetch(self._provider.issuer.rstrip("/") + _DISCOVERY)
-            try:
-                metadata = msgspec.convert(found, _Metadata)
-            except msgspec.ValidationError as error:
-                raise OidcProblem(f"The provider's description is not complete: {error}") from None
-            if metadata.issuer.rstrip("/") != self._provider.issuer.rstrip("/"):
-                raise OidcProblem(f"The provider calls itself {metadata.issuer}, not {self._provider.issuer}")
-            self._metadata, self._keys, self._fetched_at = metadata, None, self._clock.now()
-        return self._metadata
-
-    async def _exchange(self, http: "OidcHttp", metadata: _Metadata, code: str, verifier: str) -> _Tokens:
+    async def _exchange(self, http: "OidcHttp", metadata: ProviderMetadata, code: str, verifier: str) -> _Tokens:
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -178,10 +163,10 @@ class OidcClient:
         except msgspec.ValidationError:
             raise OidcProblem("The provider sent no ID token") from None
 
-    async def _verify(self, http: "OidcHttp", metadata: _Metadata, token: str) -> dict[str, Any]:
+    async def _verify(self, metadata: ProviderMetadata, token: str) -> dict[str, Any]:
         try:
             header = jwt.get_unverified_header(token)
-            key = await self._find_key(http, metadata, header.get("kid"))
+            key = await self._discovery.find_key(header.get("kid"))
             claims: dict[str, Any] = jwt.decode(
                 token,
                 key,
@@ -189,27 +174,28 @@ class OidcClient:
                 audience=self._provider.client_id,
                 issuer=metadata.issuer,
                 leeway=_LEEWAY_SECONDS,
-                options={"require": ["exp", "iat", "iss", "aud", "sub"]},
+                options={"require": ["exp", "iat", "iss", "aud", "sub", "nonce"]},
             )
         except jwt.PyJWTError as error:
             raise OidcProblem(f"The provider's ID token is not valid: {error}") from None
+        _require_own(claims, self._provider.client_id)
         return claims
 
-    async def _find_key(self, http: "OidcHttp", metadata: _Metadata, key_id: str | None) -> jwt.PyJWK:
-        for is_last in (False, True):
-            if self._keys is None or is_last:  # The provider may have changed its keys since.
-                self._keys = jwt.PyJWKSet.from_dict(await http.fetch(metadata.jwks_uri))
-            for key in self._keys.keys:
-                if key_id is None or key.key_id == key_id:
-                    return key
-        raise OidcProblem("The provider's ID token is signed with a key that it does not publish")
+
+def _require_issuer(metadata: ProviderMetadata, issuer: str) -> None:
+    """Refuse the answer of another provider (RFC 9207), which might want our code or give us its own."""
+    if issuer != metadata.issuer and (issuer or metadata.authorization_response_iss_parameter_supported):
+        message = f"The answer is that of '{issuer}', not of {metadata.issuer}"
+        raise OidcProblem(message, OidcRefusal.BEGIN_AGAIN)
 
 
-def _open_http() -> "AbstractAsyncContextManager[OidcHttp]":
-    # Imported here, because few installations sign in with a provider.
-    from clarion.members.oidc_http import open_oidc_http  # noqa: PLC0415
-
-    return open_oidc_http()
+def _require_own(claims: dict[str, Any], client_id: str) -> None:
+    """Refuse a token that was issued to another client, although it lists this one in its audience."""
+    audience = claims["aud"]
+    is_shared = isinstance(audience, list) and len(audience) > 1
+    authorized = claims.get("azp")
+    if authorized != client_id and (is_shared or authorized is not None):
+        raise OidcProblem(f"The provider's ID token was issued to another client: azp is {authorized!r}")
 
 
 def _challenge(verifier: str) -> str:
@@ -217,7 +203,7 @@ def _challenge(verifier: str) -> str:
 
 
 async def _add_user_info(
-    http: "OidcHttp", metadata: _Metadata, tokens: _Tokens, claims: dict[str, Any]
+    http: "OidcHttp", metadata: ProviderMetadata, tokens: _Tokens, claims: dict[str, Any]
 ) -> dict[str, Any]:
     """Ask for what the provider leaves out of ID tokens; the answer must be about the same person."""
     if metadata.userinfo_endpoint is None or tokens.access_token is None:
@@ -241,8 +227,12 @@ def _identity_of(claims: dict[str, Any], *, trusts_addresses: bool) -> Identity:
             "addresses there, set CLARION_OIDC_TRUST_ADDRESSES to the address of the provider"
         )
         raise OidcProblem(message, OidcRefusal.VERIFICATION_UNKNOWN)
+    address = find_address(email)
+    if address is None:
+        message = f"The provider sent the e-mail address {email!r}, which a member cannot have"
+        raise OidcProblem(message, OidcRefusal.NO_ADDRESS)
     name = claims.get("name")
-    return Identity(email, name if isinstance(name, str) and name else email)
+    return Identity(address, name if isinstance(name, str) and name else address)
 
 
 def _is_verified(claims: dict[str, Any]) -> bool | None:

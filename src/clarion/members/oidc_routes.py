@@ -14,7 +14,7 @@ from clarion.http.wire import CheckedText, Wire
 from clarion.members.cookies import find_cookie, make_other_cookie
 from clarion.members.identities import find_member
 from clarion.members.model import Member
-from clarion.members.oidc import Finished, OidcClient
+from clarion.members.oidc import Finished, OidcClient, ProviderRedirect
 from clarion.members.oidc_problem import OidcProblem, OidcRefusal
 from clarion.members.sessions import begin_session
 
@@ -53,6 +53,7 @@ class OidcCallbackQuery(Wire):
     code: Annotated[str, _LONG] = ""
     state: Annotated[str, _LONG] = ""
     error: Annotated[str, _LONG] = ""
+    iss: Annotated[str, _LONG] = ""
 
 
 @operation(
@@ -111,7 +112,7 @@ async def _finish(client: OidcClient, cookie: str | None, query: OidcCallbackQue
         raise OidcProblem("The browser has no attempt to sign in", OidcRefusal.BEGIN_AGAIN)
     if query.error or not query.code:
         raise OidcProblem(f"The provider refused: {query.error or 'no code'}", OidcRefusal.REFUSED)
-    return await client.finish(cookie, state=query.state, code=query.code)
+    return await client.finish(cookie, ProviderRedirect(state=query.state, code=query.code, issuer=query.iss))
 
 
 def _get_client(call: DetachedCall) -> OidcClient:

@@ -14,9 +14,10 @@ from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.own_pages import require_own_page
 from clarion.members import store
 from clarion.members.actions import get_member
+from clarion.members.addresses import find_address
 from clarion.members.auditing import author_of_member, record_member, record_member_event
 from clarion.members.cookies import clear_cookie, find_token
-from clarion.members.model import Member, MemberSession, TokenHash, fold_email, hash_token
+from clarion.members.model import Member, MemberSession, TokenHash, hash_token
 from clarion.members.passwords import Passwords, find_password_problem, require_passwords
 from clarion.members.session_wire import (
     MemberSessionOut,
@@ -44,7 +45,7 @@ async def sign_in(call: DetachedCall, body: SignInIn) -> MeOut:
     require_passwords(call.services.settings)
     throttle = call.services.shared.get(SignInThrottle)
     throttle.admit(call.request.address, body.email)
-    found = await call.database.read(lambda db: store.find_member_by_email(db, fold_email(body.email)))
+    found = await _find_member(call, body.email)
     # Checked for unknown addresses too, so that neither the answer nor the work shows who is a member.
     is_right = await call.services.shared.get(Passwords).check(body.password, None if found is None else found.password)
     if found is None or not is_right:
@@ -170,6 +171,13 @@ async def revoke_other_sessions(call: Call) -> None:
     await store.delete_other_sessions(call.db, member.id, TokenHash(call.caller.get_member().session))
     await record_member_event(call.db, Action.MEMBER_REVOKE_SESSIONS, member, author_of(call), call.now)
     _announce(call)
+
+
+async def _find_member(call: DetachedCall, email: str) -> Member | None:
+    address = find_address(email)
+    if address is None:
+        return None
+    return await call.database.read(lambda db: store.find_member_by_email(db, address))
 
 
 def _announce(call: Call) -> None:

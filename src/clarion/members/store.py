@@ -9,6 +9,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.ids import MemberId, OrganizationId
 from clarion.jsontext import json_text
+from clarion.members.addresses import MemberAddress
 from clarion.members.model import MAX_AGE, MAX_IDLE, Link, LinkKind, Member, MemberSession, TokenHash
 from clarion.vocabulary import Role
 
@@ -20,8 +21,10 @@ INSERT_MEMBER = sql(f"""
     VALUES (:id, :organization_id, :email, :name, :role, :environment_roles, :password, :created_at, :updated_at)
     ON CONFLICT (email) DO NOTHING
 """)
-HAS_MEMBERS = sql("SELECT 1 AS found FROM members WHERE organization_id = :organization_id LIMIT 1")
-HAS_ANY_MEMBERS = sql("SELECT 1 AS found FROM members LIMIT 1")
+HAS_OWNER = sql("""
+    SELECT 1 AS found FROM members WHERE organization_id = :organization_id AND role = 'owner' LIMIT 1
+""")
+HAS_ANY_OWNER = sql("SELECT 1 AS found FROM members WHERE role = 'owner' LIMIT 1")
 FIND_MEMBER_BY_EMAIL = sql(f"SELECT {_MEMBER} FROM members WHERE email = :email")
 FIND_MEMBER = sql(f"SELECT {_MEMBER} FROM members WHERE id = :id")
 LOCK_MEMBER = sql(f"SELECT {_MEMBER} FROM members WHERE id = :id {{for_update}}")
@@ -101,12 +104,12 @@ DELETE_ALL = (
 )
 
 
-async def has_members(db: Connection, organization_id: OrganizationId) -> bool:
-    return await db.fetch_one(HAS_MEMBERS, organization_id=organization_id) is not None
+async def has_owner(db: Connection, organization_id: OrganizationId) -> bool:
+    return await db.fetch_one(HAS_OWNER, organization_id=organization_id) is not None
 
 
-async def has_any_members(db: Connection) -> bool:
-    return await db.fetch_one(HAS_ANY_MEMBERS) is not None
+async def has_any_owner(db: Connection) -> bool:
+    return await db.fetch_one(HAS_ANY_OWNER) is not None
 
 
 async def insert_member(db: Connection, member: Member) -> bool:
@@ -114,7 +117,7 @@ async def insert_member(db: Connection, member: Member) -> bool:
     return await db.execute(INSERT_MEMBER, **_member_values(member)) > 0
 
 
-async def find_member_by_email(db: Connection, email: str) -> Member | None:
+async def find_member_by_email(db: Connection, email: MemberAddress) -> Member | None:
     return _member_of(await db.fetch_one(FIND_MEMBER_BY_EMAIL, email=email))
 
 
@@ -225,13 +228,13 @@ async def find_link(db: Connection, token_hash: TokenHash, *, locks: bool = True
     return None if row is None else _link_of(row)
 
 
-async def find_invitation(db: Connection, email: str, now: Millis) -> Link | None:
+async def find_invitation(db: Connection, email: MemberAddress, now: Millis) -> Link | None:
     """Find the oldest invitation of an address that still works, and lock it."""
     row = await db.fetch_one(FIND_INVITATION, email=email, now=now)
     return None if row is None else _link_of(row)
 
 
-async def find_last_reset_link(db: Connection, email: str) -> Link | None:
+async def find_last_reset_link(db: Connection, email: MemberAddress) -> Link | None:
     row = await db.fetch_one(FIND_LAST_RESET_LINK, email=email)
     return None if row is None else _link_of(row)
 
@@ -249,11 +252,11 @@ async def delete_setup_links(db: Connection, organization_id: OrganizationId) ->
     await db.execute(DELETE_SETUP_LINKS, organization_id=organization_id)
 
 
-async def delete_reset_links(db: Connection, email: str) -> None:
+async def delete_reset_links(db: Connection, email: MemberAddress) -> None:
     await db.execute(DELETE_RESET_LINKS, email=email)
 
 
-async def delete_invitations(db: Connection, organization_id: OrganizationId, email: str) -> None:
+async def delete_invitations(db: Connection, organization_id: OrganizationId, email: MemberAddress) -> None:
     """Delete the invitation of an address to one organization; others may have invited the same person."""
     await db.execute(DELETE_INVITATIONS, organization_id=organization_id, email=email)
 

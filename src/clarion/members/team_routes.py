@@ -10,6 +10,7 @@ from clarion.http.operation import Call, operation
 from clarion.ids import EnvironmentId, MemberId, id_text
 from clarion.members import managing, store
 from clarion.members.actions import get_member
+from clarion.members.addresses import read_address
 from clarion.members.links import link_url
 from clarion.members.mailing import Invitation, TeamMail
 from clarion.members.managing import UNKNOWN_ENVIRONMENT, Manager, read_access
@@ -58,7 +59,7 @@ async def create_invitation(call: Call, body: InvitationIn) -> NewInvitationOut:
     """
     manager = await _get_manager(call)
     access = await read_access(call.db, call.organization_id, body.role, _read_roles(call, body.environment_roles))
-    made = await managing.invite(call.db, manager, body.email, access, call.now)
+    made = await managing.invite(call.db, manager, read_address(body.email), access, call.now)
     inviter = None if manager.member_id is None else await get_member(call.db, call.organization_id, manager.member_id)
     mail, url = call.services.shared.get(TeamMail), link_url(call.services.settings, made)
     can_mail = await mail.has_integration(call.db, call.organization_id)

@@ -7,8 +7,9 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.errors import Invalid
-from clarion.http.wire import DateTimeText, EmailText, IdText, Wire, given
+from clarion.http.wire import DateTimeText, IdText, Wire, given
 from clarion.ids import EnvironmentId, id_text
+from clarion.members.addresses import MemberEmailText
 from clarion.members.model import Access, Link, Member, MemberSession
 from clarion.vocabulary import Role
 
@@ -104,7 +105,7 @@ class NewInvitationOut(Wire):
 class InvitationIn(Wire, forbid_unknown_fields=True):
     """Who is invited; without `environmentRoles` the role is the same in all environments."""
 
-    email: EmailText
+    email: MemberEmailText
     role: Role
     environment_roles: EnvironmentRoles | UnsetType = UNSET
 

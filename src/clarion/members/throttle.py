@@ -12,7 +12,7 @@ from msgspec import Struct
 from clarion.clock import HOUR, MINUTE, SECOND, Clock, Millis
 from clarion.errors import RateLimited
 from clarion.http.attempts import network_of
-from clarion.members.model import fold_email
+from clarion.members.addresses import find_address
 
 MAX_COUNTED = 10_000
 
@@ -43,7 +43,7 @@ class SignInThrottle:
     def admit(self, address: str, email: str) -> None:
         """Count an attempt, whether the account exists or not; raises RateLimited if there were too many."""
         now = self._clock.now()
-        network, account = network_of(address), fold_email(email)
+        network, account = network_of(address), find_address(email) or email
         is_attacked = self._accounts.wait(account, ATTACKED_ACCOUNT, now) > 0
         of_pair = OF_ATTACKED_ACCOUNT_AND_ADDRESS if is_attacked else OF_ACCOUNT_AND_ADDRESS
         wait = max(
@@ -58,7 +58,7 @@ class SignInThrottle:
 
     def forgive(self, address: str, email: str) -> None:
         """Take back an attempt that succeeded, with the failures of the same person before it."""
-        network, account = network_of(address), fold_email(email)
+        network, account = network_of(address), find_address(email) or email
         self._addresses.remove(network)
         self._accounts.remove(account)
         self._pairs.forget((network, account))
