@@ -35,7 +35,9 @@ class TimeQuery(Wire):
     """A time, in whole hours; by default the last 24."""
 
     after: MomentText | None = None
+    """When the time begins; by default 24 hours before it ends, and 30 days for usage."""
     before: MomentText | None = None
+    """When the time ends; by default now."""
 
     def read(self, now: Millis, *, default: Millis = DAY, longest: Millis = _MAX_RANGE) -> tuple[Millis, Millis]:
         """Return the beginning and the end; raises Invalid if they are reversed or too far apart."""
@@ -62,6 +64,7 @@ class UsageQuery(TimeQuery):
     """A time, by default the last 30 days; by hours, at most 31 days."""
 
     bucket: UsageBucket = UsageBucket.DAY
+    """Whether to count by hours or by days."""
     integration_id: IdText | None = None
     """Counts one integration alone."""
 
@@ -72,9 +75,11 @@ class UsageQuery(TimeQuery):
 
 class CircuitOut(Wire):
     state: CircuitState
+    """Whether messages are sent through the integration now."""
     failures: int
-    """In a row."""
+    """How many sends failed in a row."""
     open_until: DateTimeText | UnsetType = UNSET
+    """Until when nothing is sent through it; absent if the circuit is closed."""
 
     @classmethod
     def of(cls, circuit: Circuit, now: Millis) -> Self:
@@ -106,14 +111,16 @@ class CallErrorOut(Wire):
     """A call of the provider that failed."""
 
     at: DateTimeText
+    """When the call failed."""
     message_id: str = field(name="_messageId")
     job_id: str = field(name="_jobId")
     notification_id: str = field(name="_notificationId")
     kind: FailureKind
+    """Whether a retry may help, and whom the error is about."""
     message: str
-    """The provider's own words, if it gave any."""
+    """The error, in the words of the provider if it gave any."""
     answer: Any = UNSET
-    """Its response, without secrets."""
+    """The response of the provider, without secrets."""
 
     @classmethod
     def of(cls, one: CallError) -> Self:
@@ -132,10 +139,13 @@ class CallCountOut(Wire):
     """Calls of a provider: attempts, of which a message may have several."""
 
     sent: int
+    """How many calls the provider accepted."""
     failed: int
+    """How many calls failed."""
     average_milliseconds: int | UnsetType = UNSET
-    """Absent without calls."""
+    """How long calls took on average; absent without calls."""
     slowest_milliseconds: int | UnsetType = UNSET
+    """How long the slowest call took; absent without calls."""
 
     @classmethod
     def of(cls, count: CallCount) -> Self:
@@ -152,6 +162,7 @@ class IntegrationHealthOut(Wire):
     integration_id: str = field(name="_integrationId")
     circuit: CircuitOut
     rate: RateOut
+    """The rate limit of the integration, and how much of it is used."""
     after: str
     """The beginning of the hour in which the counts begin."""
     before: str
@@ -183,6 +194,7 @@ class UsageOut(Wire):
     after: str
     before: str
     bucket: UsageBucket
+    """Whether it is counted by hours or by days."""
     data: list[UsageItemOut]
 
 

@@ -103,7 +103,7 @@ FIELDS = {
     "readOnly": "Whether people cannot change the preference, which makes the workflow critical.",
     "transactionId": "The id of the trigger.",
     "payload": "The variables of the trigger, which templates see as `payload`.",
-    "overrides": "Changes of the request to the provider, by channel, provider or step.",
+    "overrides": "Changes of what is sent, by channel, provider or step; see the guides of the channels.",
     "context": 'What the messages belong to, such as `{"tenant": "acme"}`: at most five types, each with an id.',
     "actor": "The person who caused it, whom templates see as `actor`.",
     "contextKeys": "The context that notifications belong to, as `type:id` texts such as `tenant:acme`.",
@@ -140,6 +140,12 @@ FIELDS = {
     "after": "When the time begins that was counted.",
     "before": "When the time ends that was counted.",
     "acknowledged": "Always true; refusals are errors.",
+    # Preferences
+    "enabled": "Whether messages of the workflow are sent at all; `channels` says through which.",
+    "channels": "Whether messages are sent, for each channel.",
+    "schedule": "The hours in which the person wants messages; absent: at any time.",
+    "workflow": "The workflow.",
+    "condition": "JSON Logic over the variables of a trigger: the workflow reaches the person if it is true.",
     # Environments, members and promotion
     "role": "What the member may do in environments that `environmentRoles` does not name.",
     "environmentRoles": "Roles in single environments, by the `_id` of the environment; null is no access there.",

@@ -45,20 +45,25 @@ class BulkPreferenceIn(SubscriptionPreferencePatch):
     """For a workflow or, with `subscriptionIdentifier`, for a workflow in a subscription to a topic."""
 
     workflow_id: Annotated[str, Meta(min_length=1, max_length=512)]
+    """The identifier, `_id` or slug of the workflow."""
     subscription_identifier: str | UnsetType = UNSET
+    """The identifier of a subscription to a topic, if the change is for it alone."""
 
 
 class InboxBulkPreferencesPatch(Wire):
     preferences: Annotated[list[BulkPreferenceIn], Meta(min_length=1, max_length=MAX_BULK)]
+    """The changes: all are done, or none."""
 
 
 class InboxPreferenceOut(Wire):
     """The preference for all workflows, with the schedule if there is one, or that for one workflow."""
 
     level: PreferenceLevel
+    """Whether it is about all workflows (`global`) or one (`template`)."""
     enabled: bool
     channels: PreferenceChannels
     overrides: list[OverrideOut] | UnsetType = UNSET
+    """For each channel that someone decided about, who did; absent for all workflows."""
     workflow: WorkflowSummary | UnsetType = UNSET
     schedule: Schedule | UnsetType = UNSET
 
@@ -87,11 +92,14 @@ class BulkPreferenceOut(Wire):
     """What holds for a workflow now or, with `subscriptionId`, for a workflow in a subscription to a topic."""
 
     level: PreferenceLevel | UnsetType = UNSET
+    """`template` if it is about a workflow; absent if it is about a subscription."""
     subscription_id: str | UnsetType = UNSET
+    """The identifier of the subscription; absent if it is about a workflow."""
     enabled: bool
     condition: dict[str, Any] | bool | UnsetType = UNSET
     channels: PreferenceChannels | UnsetType = UNSET
     overrides: list[OverrideOut] | UnsetType = UNSET
+    """For each channel that someone decided about, who did; absent for a subscription."""
     workflow: WorkflowSummary
 
     @classmethod

@@ -38,27 +38,43 @@ class SessionIn(Wire):
     """The person is `subscriber`, or just `subscriberId`."""
 
     application_identifier: Annotated[str, Meta(max_length=255)]
+    """The identifier of the environment, which is no secret."""
     subscriber: SessionSubscriber | UnsetType = UNSET
+    """The person, with fields to store; an unknown person is created."""
     subscriber_id: SubscriberKeyText | UnsetType = UNSET
+    """The `subscriberId`, where there is nothing else to say about the person."""
     subscriber_hash: HashText | UnsetType | None = UNSET
+    """The HMAC that proves who the person is; required if the in-app integration has `hmac`."""
     default_schedule: Schedule | UnsetType | None = UNSET
+    """The schedule of a person who has none yet."""
     context: ContextsIn | UnsetType | None = UNSET
+    """The context whose notifications the inbox shows, such as `{"tenant": "acme"}`."""
     context_hash: HashText | UnsetType | None = UNSET
+    """The HMAC that proves the context; required with one if the in-app integration has `hmac`."""
 
 
 class UnreadCountOut(Wire):
     total: int
+    """How many unread notifications there are, up to 100."""
     severity: dict[Severity, int]
+    """How many of them there are of each severity."""
 
 
 class SessionOut(Wire):
     token: str
+    """The token of the session, for `Authorization: Bearer <token>`."""
     total_unread_count: int
+    """How many unread notifications there are, up to 100."""
     unread_count: UnreadCountOut
+    """The unread notifications by severity."""
     remove_novu_branding: bool
+    """Always true; published components then show no advertisement."""
     is_development_mode: bool
+    """Whether the environment is one for development."""
     max_snooze_duration_hours: int
+    """How far ahead a notification can be snoozed."""
     application_identifier: str
+    """The identifier of the environment."""
     context_keys: list[str]
 
     @classmethod

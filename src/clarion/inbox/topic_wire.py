@@ -24,21 +24,27 @@ class NewTopicIn(Wire):
     """Used if the topic does not exist yet."""
 
     name: TopicName | UnsetType | None = UNSET
+    """What people call the new topic."""
 
 
 class OwnSubscriptionIn(SubscriptionPatch):
     """An empty or absent `identifier` stands for the default one."""
 
     identifier: SubscriptionIdentifier | UnsetType | None = UNSET
+    """Names the subscription; an empty or absent one stands for the default."""
     topic: NewTopicIn | UnsetType = UNSET
+    """What a topic gets that does not exist yet."""
 
 
 class OwnSubscriptionQuery(Wire):
     """The workflows whose preferences are shown; without any, those that the subscription has rules for."""
 
     workflow_ids: References = field(default_factory=list)
+    """The identifiers or `_id`s of workflows whose preferences are shown."""
     tags: References = field(default_factory=list)
+    """Workflows with one of these tags are shown too."""
 
 
 class SuccessOut(Wire):
     success: bool
+    """Always true; refusals are errors."""

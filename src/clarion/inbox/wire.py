@@ -11,3 +11,4 @@ class Reply(Wire, Generic[T]):
     """Clients of the inbox expect an object with `data`."""
 
     data: T
+    """The answer itself."""

@@ -15,11 +15,17 @@ class CredentialFieldOut(Wire):
     """One credential: its name in `credentials`, and how a form asks for it."""
 
     name: str
+    """The name of the credential in `credentials`."""
     label: str
+    """What a form calls it."""
     kind: FieldKind
+    """How it is typed in."""
     required: bool
+    """Whether an active integration needs it."""
     secret: bool
+    """Whether it is masked in responses."""
     help: str | UnsetType = UNSET
+    """What it is, in a sentence."""
 
     @classmethod
     def of(cls, one: CredentialField) -> Self:
@@ -48,11 +54,17 @@ class ProviderOut(Wire):
     """A provider, and what an integration of it needs and can do."""
 
     id: str
+    """The `providerId` of its integrations."""
     name: str
+    """What the provider calls itself."""
     channel: Channel
+    """The channel that it sends through."""
     credentials: list[CredentialFieldOut]
+    """The credentials that an integration needs or may have."""
     overrides: OverridesOut
+    """Which overrides of triggers it honours."""
     attachments: bool
+    """Whether it sends files."""
     check: str | UnsetType = UNSET
     """How `check` tries credentials out; absent if the provider offers nothing for it."""
     receipts: str | UnsetType = UNSET
@@ -60,7 +72,9 @@ class ProviderOut(Wire):
     idempotency: str | UnsetType = UNSET
     """Where the provider finds the id of a message, by which it knows a second try; absent if it does not."""
     documentation: str | UnsetType = UNSET
+    """The URL of the provider's own documentation."""
     note: str | UnsetType = UNSET
+    """What else one has to know."""
 
     @classmethod
     def of(cls, provider: Provider, provider_id: str) -> Self:

@@ -17,9 +17,11 @@ class SendAttemptOut(Wire):
     """An attempt to send; a job with several messages has the attempts of all of them."""
 
     at: DateTimeText
+    """When it was tried."""
     integration: str | UnsetType = UNSET
     """The identifier of the integration."""
     success: bool
+    """Whether the provider accepted the message."""
     detail: str
     error: str | UnsetType = UNSET
     """The provider's own words, if it gave any."""
@@ -45,9 +47,12 @@ class ReceiptOut(Wire):
     """What the provider reported afterwards."""
 
     at: DateTimeText
+    """When the report arrived."""
     detail: str
     status: DetailStatus
+    """Whether the report is good news."""
     report: Any = UNSET
+    """The report as the provider sent it, without secrets."""
 
     @classmethod
     def of(cls, one: ExecutionDetail) -> Self:
@@ -58,15 +63,23 @@ class MailOut(Wire):
     """An e-mail as its provider was given it; without `from`, the sender is the one of the integration."""
 
     sender: str | UnsetType = field(name="from", default=UNSET)
+    """The address that the mail comes from; absent if it is the one of the integration."""
     sender_name: str | UnsetType = UNSET
+    """The name beside the address; absent if it is the one of the integration."""
     subject: str
+    """The subject line."""
     reply_to: list[str]
+    """Where replies go."""
     cc: list[str]
+    """Who gets a copy."""
     bcc: list[str]
+    """Who gets a copy that the others do not see."""
     headers: dict[str, str]
+    """Additional headers."""
     attachments: list[str]
     """The names of the files."""
     html: str | UnsetType = UNSET
+    """The HTML; absent if the mail is plain text."""
     text: str
     """The text alternative, or the whole message if there is no HTML."""
 
@@ -93,11 +106,17 @@ class MessageDetailOut(MessageOut):
     integration: str | UnsetType = UNSET
     """The identifier of the integration that sent it, or was tried last."""
     provider_message_id: str | UnsetType = UNSET
+    """The id that the provider gave the message."""
     retry_at: DateTimeText | UnsetType = UNSET
+    """When the next attempt is due; absent if none is."""
     given_up_at: DateTimeText | UnsetType = UNSET
+    """When the last attempt failed for good."""
     attempts: list[SendAttemptOut]
+    """The attempts to send it, the oldest first."""
     receipts: list[ReceiptOut]
+    """What the provider reported afterwards, the oldest first."""
     mail: MailOut | UnsetType = UNSET
+    """The e-mail as its provider was given it; absent for other channels."""
 
     @classmethod
     def of_sending(cls, message: MessageOut, sending: Sending, mail: Mail | None) -> Self:

@@ -31,6 +31,7 @@ _NO_ACTION: dict[str, Any] = {"action": {"buttons": []}}
 
 class MessageQuery(Wire):
     channel: Channel | None = None
+    """Only messages of this channel."""
     subscriber_id: str | None = None
     transaction_id: tuple[str, ...] = ()
     page: PageNumber = 0
@@ -39,6 +40,7 @@ class MessageQuery(Wire):
 
 class OutboxQuery(Wire):
     channel: OutboxChannel | None = None
+    """Only e-mails, or only SMS."""
     recipient: Annotated[str, Meta(max_length=320)] | None = None
     """A part of the address or number that it went to, in any case, or a whole subscriberId."""
     page: PageNumber = 0
@@ -47,6 +49,7 @@ class OutboxQuery(Wire):
 
 class DeleteMessagesQuery(Wire):
     channel: Channel | None = None
+    """Only the message of this channel; without it, those of all channels."""
 
 
 class FeedQuery(Wire):
@@ -55,21 +58,28 @@ class FeedQuery(Wire):
     read: bool | None = None
     seen: bool | None = None
     payload: Base64JsonText | None = None
+    """Only messages of triggers whose payload has these members."""
 
 
 class UnseenQuery(Wire):
     seen: bool = False
+    """Count the messages that are seen in the place of those that are not."""
     limit: Annotated[int, Meta(ge=1, le=100)] = 100
+    """The count stops here."""
 
 
 class MarkIn(Wire):
     message_id: str | Annotated[list[str], Meta(min_length=1, max_length=MAX_MARKED)]
+    """The `_id` of the message, or of several."""
     mark_as: MarkAs
+    """What the messages become; `read` implies `seen`."""
 
 
 class MarkAllIn(Wire):
     mark_as: MarkAs
+    """What the messages become; `read` implies `seen`."""
     feed_identifier: str | list[str] | None = None
+    """A named feed. No message belongs to one, so that nothing changes if it is given."""
 
 
 class CountOut(Wire):
@@ -78,7 +88,9 @@ class CountOut(Wire):
 
 class FeedActorOut(Wire):
     type: Literal["none", "user", "system_icon", "system_custom"]
+    """What stands for who caused the message."""
     data: str | None
+    """The picture or the name of the icon; null if there is none."""
 
 
 class FeedSubscriberOut(Wire):
@@ -115,30 +127,41 @@ class _MessageBase(Wire):
     template_id: str = field(name="_templateId")
     environment_id: str = field(name="_environmentId")
     message_template_id: str = field(name="_messageTemplateId")
+    """The `_id` of the step."""
     organization_id: str = field(name="_organizationId")
     notification_id: str = field(name="_notificationId")
     subscriber_id: str = field(name="_subscriberId")
     job_id: str = field(name="_jobId")
     feed_id: str | None = field(name="_feedId")
+    """Always null; there are no named feeds."""
     template_identifier: str
+    """The identifier of the workflow."""
     transaction_id: str
     channel: Channel
     provider_id: str | UnsetType = UNSET
     subject: str | UnsetType = UNSET
+    """The subject of an e-mail or in-app message."""
     content: str
+    """What the person reads; of an e-mail its HTML."""
     cta: dict[str, Any]
+    """The buttons of an in-app message, and where a click leads."""
     device_tokens: list[str] | UnsetType = UNSET
+    """The tokens of the devices that a push message went to."""
     payload: dict[str, Any]
     overrides: dict[str, Any] | UnsetType = UNSET
     data: dict[str, Any] | UnsetType = UNSET
+    """The values that the step added to an in-app message."""
     tags: list[str]
     severity: Severity
     status: MessageStatus
+    """Whether it was sent; `warning` if it was not tried, for want of an integration or an address."""
     seen: bool
     read: bool
     archived: bool
     last_seen_date: DateTimeText | UnsetType = UNSET
+    """When the person first saw the message."""
     last_read_date: DateTimeText | UnsetType = UNSET
+    """When the person read the message."""
     archived_at: DateTimeText | UnsetType = UNSET
     snoozed_until: DateTimeText | UnsetType = UNSET
     delivered_at: list[DateTimeText] | UnsetType = UNSET
@@ -148,10 +171,15 @@ class _MessageBase(Wire):
 
 class MessageOut(_MessageBase):
     title: str | UnsetType = UNSET
+    """The title of a push message."""
     email: str | UnsetType = UNSET
+    """The address that an e-mail went to."""
     phone: str | UnsetType = UNSET
+    """The number that an SMS went to."""
     direct_webhook_url: str | UnsetType = UNSET
+    """The webhook that a chat message went to."""
     delivery: dict[ReceiptKind, DateTimeText] | UnsetType = UNSET
+    """When the provider reported what, by the kind of the report."""
     error_id: str | UnsetType = UNSET
     error_text: str | UnsetType = UNSET
     subscriber: SubscriberV1Out | UnsetType = UNSET
@@ -174,6 +202,7 @@ class MessageOut(_MessageBase):
 
 class FeedItemOut(_MessageBase):
     actor: FeedActorOut | UnsetType = UNSET
+    """Who caused the message; absent if nobody is stored."""
     subscriber: FeedSubscriberOut
 
     @classmethod

@@ -22,14 +22,18 @@ class RuleFilterIn(Wire):
     """The workflows that are named, and those with one of the tags."""
 
     workflow_ids: References = field(default_factory=list)
+    """The identifiers or `_id`s of the workflows."""
     tags: References = field(default_factory=list)
+    """Workflows with one of these tags."""
 
 
 class RuleIn(Wire):
     """A rule for the workflow of `workflowId`, or for those of `filter`."""
 
     workflow_id: Reference | UnsetType = UNSET
+    """The identifier or `_id` of the workflow; without it, `filter` says which."""
     filter: RuleFilterIn | UnsetType = UNSET
+    """The workflows that the rule is for, if it is not one alone."""
     enabled: bool = True
     condition: dict[str, Any] | bool | None = None
 
@@ -41,7 +45,9 @@ class SubscriptionPatch(Wire):
     """Omitted stays as it is, null clears; `preferences` replaces all rules."""
 
     name: SubscriptionName | UnsetType | None = UNSET
+    """What people call the subscription; null clears it."""
     preferences: RulesIn | UnsetType | None = UNSET
+    """The rules, of which the first that names a workflow decides; they replace all rules. Null clears them."""
 
 
 class SubscriptionPreferencePatch(PreferenceChannels):
@@ -71,9 +77,13 @@ class SubscriptionPreferenceOut(Wire):
 
 class TopicSubscriptionOut(Wire):
     id: str
+    """The `_id` of the subscription."""
     identifier: str
+    """Names the subscription, of which a person may have several for one topic."""
     name: str | UnsetType = UNSET
+    """What people call the subscription."""
     preferences: list[SubscriptionPreferenceOut]
+    """What holds for each workflow that was asked for, or that a rule names."""
 
     @classmethod
     def of(cls, subscription: Subscription, workflows: list[Workflow]) -> Self:

@@ -17,10 +17,15 @@ from clarion.workflows.summary import WorkflowSummary
 
 class PreferenceChannels(Wire):
     email: bool | UnsetType = UNSET
+    """Whether e-mails are wanted."""
     sms: bool | UnsetType = UNSET
+    """Whether SMS are wanted."""
     in_app: bool | UnsetType = field(name="in_app", default=UNSET)
+    """Whether messages in the inbox are wanted."""
     chat: bool | UnsetType = UNSET
+    """Whether chat messages are wanted."""
     push: bool | UnsetType = UNSET
+    """Whether push messages are wanted."""
 
     def given(self) -> dict[Channel, bool]:
         values = {channel: getattr(self, channel.value) for channel in Channel}
@@ -40,29 +45,42 @@ class TimeText(CheckedText):
 
 class TimeRange(Wire):
     start: TimeText
+    """When messages may begin to arrive."""
     end: TimeText
+    """When messages stop; a time before `start` is on the next day, and 11:59 PM is midnight."""
 
 
 class DaySchedule(Wire):
     is_enabled: bool
+    """Whether messages are wanted on this day."""
     hours: Annotated[list[TimeRange], Meta(max_length=24)] | UnsetType = UNSET
+    """The hours in which they are wanted; without any, the whole day."""
 
 
 class WeeklySchedule(Wire):
     monday: DaySchedule | UnsetType = UNSET
+    """The hours of Mondays; absent: no messages on that day."""
     tuesday: DaySchedule | UnsetType = UNSET
+    """The hours of Tuesdays; absent: no messages on that day."""
     wednesday: DaySchedule | UnsetType = UNSET
+    """The hours of Wednesdays; absent: no messages on that day."""
     thursday: DaySchedule | UnsetType = UNSET
+    """The hours of Thursdays; absent: no messages on that day."""
     friday: DaySchedule | UnsetType = UNSET
+    """The hours of Fridays; absent: no messages on that day."""
     saturday: DaySchedule | UnsetType = UNSET
+    """The hours of Saturdays; absent: no messages on that day."""
     sunday: DaySchedule | UnsetType = UNSET
+    """The hours of Sundays; absent: no messages on that day."""
 
 
 class Schedule(Wire):
     """The hours in which a subscriber wants to receive messages, in their time zone."""
 
     is_enabled: bool
+    """Whether the schedule applies; if not, messages arrive at any time."""
     weekly_schedule: WeeklySchedule | UnsetType = UNSET
+    """The hours of each day, in the time zone of the person; without any day, messages arrive at any time."""
 
 
 class PreferencesQuery(Wire):
@@ -73,22 +91,28 @@ class PreferencesPatch(Wire):
     """Preferences for the workflow of `workflowId`, or for all workflows without it."""
 
     channels: PreferenceChannels | UnsetType = UNSET
+    """The channels to switch; those that are left out stay as they are."""
     workflow_id: Annotated[str, Meta(min_length=1, max_length=512)] | UnsetType = UNSET
+    """The identifier, `_id` or slug of the workflow; without it, the change is for all workflows."""
     schedule: Schedule | UnsetType = UNSET
 
 
 class WorkflowPreferencePatch(Wire):
     workflow_id: Annotated[str, Meta(min_length=1, max_length=512)]
+    """The identifier, `_id` or slug of the workflow."""
     channels: PreferenceChannels
+    """The channels to switch; those that are left out stay as they are."""
 
 
 class BulkPreferencesPatch(Wire):
     preferences: Annotated[list[WorkflowPreferencePatch], Meta(min_length=1, max_length=100)]
+    """The changes, one for each workflow: all are done, or none."""
 
 
 class OverrideOut(Wire):
     channel: Channel
     source: Source
+    """Whose decision it is: that of the person, of the workflow or of the team."""
     layer: DecidingLayer
     """Which of the layers decided."""
 
@@ -96,7 +120,9 @@ class OverrideOut(Wire):
 class WorkflowInfo(Wire):
     slug: str
     identifier: str
+    """The identifier of the workflow."""
     name: str
+    """What people call the workflow."""
     updated_at: DateTimeText
 
 
@@ -114,6 +140,7 @@ class WorkflowPreferenceOut(Wire):
     enabled: bool
     channels: PreferenceChannels
     overrides: list[OverrideOut]
+    """For each channel that someone decided about, who did."""
     workflow: WorkflowInfo
 
     @classmethod
@@ -133,16 +160,20 @@ class WorkflowPreferenceOut(Wire):
 
 class PreferencesOut(Wire):
     global_preference: GlobalPreferenceOut = field(name="global")
+    """What the person wants of all workflows."""
     workflows: list[WorkflowPreferenceOut]
+    """What holds for each active workflow."""
 
 
 class ChangedPreferenceOut(Wire):
     """A workflow's preference after a bulk change."""
 
     level: Literal["template"]
+    """Always `template`: it is about one workflow."""
     enabled: bool
     channels: PreferenceChannels
     overrides: list[OverrideOut]
+    """For each channel that someone decided about, who did."""
     workflow: WorkflowSummary
 
     @classmethod

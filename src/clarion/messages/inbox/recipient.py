@@ -14,6 +14,7 @@ _TEXTS = ("first_name", "last_name", "avatar", "locale", "timezone", "email", "p
 
 class RecipientOut(Wire):
     id: str
+    """The `_id` of the subscriber."""
     subscriber_id: str
     first_name: str | UnsetType = UNSET
     last_name: str | UnsetType = UNSET
@@ -23,6 +24,7 @@ class RecipientOut(Wire):
     email: str | UnsetType = UNSET
     phone: str | UnsetType = UNSET
     data: dict[str, Any] | UnsetType = UNSET
+    """Your own values of the person."""
 
     @classmethod
     def of(cls, subscriber: Subscriber) -> Self:

@@ -4,21 +4,21 @@ import functools
 from typing import Annotated, Any, Literal, Self, cast
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import Millis, iso_text
 from clarion.errors import Invalid, Malformed
 from clarion.http.limits import check_nesting
 from clarion.http.pages import MAX_OFFSET
 from clarion.http.validation import find_problems
-from clarion.http.wire import DateTimeText, IdText, JsonText, MomentText, Wire, given, one_of, parse_checked
+from clarion.http.wire import DateTimeText, IdText, JsonText, MomentText, Wire, given, parse_checked
 from clarion.ids import MessageId, find_id, id_text
+from clarion.messages.inbox.buttons import NO_ACTIONS, ButtonOut, RedirectOut, read_actions
 from clarion.messages.inbox.filters import InboxFilter, check_tags, read_data
 from clarion.messages.inbox.recipient import RecipientOut
 from clarion.messages.model import InboxMessage
 from clarion.messages.wire import MAX_MARKED
 from clarion.vocabulary import Channel, Severity
-from clarion.workflows.controls import Target
 from clarion.workflows.summary import WorkflowSummary
 
 MAX_COUNT_FILTERS = 30
@@ -35,13 +35,16 @@ class TagChoice(Wire, forbid_unknown_fields=True):
     """Any of these tags."""
 
     any_of: list[str] = field(name="or")
+    """Tags, of which the workflow has to have one."""
 
 
 class TagChoices(Wire, forbid_unknown_fields=True):
     """Any of the tags in `or`, and any of the tags of each member of `and`."""
 
     any_of: list[str] | UnsetType = field(name="or", default=UNSET)
+    """Tags, of which the workflow has to have one."""
     all_of: list[TagChoice] | UnsetType = field(name="and", default=UNSET)
+    """Further choices, which all have to be met."""
 
     @property
     def groups(self) -> list[list[str]]:
@@ -58,17 +61,21 @@ class InboxQuery(Wire):
 
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
     after: IdText | None = None
+    """The `id` of the last notification of the page before."""
     offset: Annotated[int, Meta(ge=0, le=MAX_OFFSET)] = 0
     read: bool | None = None
     archived: bool | None = None
     snoozed: bool | None = None
     seen: bool | None = None
     tags: tuple[tuple[str, ...], ...] = ()
+    """Only notifications of workflows with one of these tags; of numbered groups, with one tag of each."""
     data: JsonText | None = None
     severity: tuple[Severity, ...] = ()
+    """Only notifications of this severity, or of any of several."""
     created_gte: Moment | None = None
     created_lte: Moment | None = None
     context_keys: tuple[str, ...] = ()
+    """Only notifications of exactly this context, as `type:id` texts such as `tenant:acme`."""
 
     def read_filter(self) -> InboxFilter:
         return InboxFilter(
@@ -109,6 +116,7 @@ class CountQuery(Wire):
     """`filters` is a JSON array of up to 30 filters."""
 
     filters: JsonText
+    """A JSON array of up to 30 filters, such as `[{"read": false}]`; each is counted."""
 
     def read_filters(self) -> SentFilters:
         """Return each filter with what was sent for it; raises Invalid with the path of what is not valid."""
@@ -146,8 +154,11 @@ class ManyIn(Wire):
     """Which notifications are meant; without filters, all. `data` is a JSON object or its text."""
 
     tags: Tags = None
+    """Only notifications of workflows with one of these tags."""
     data: DataFilter = None
+    """Only notifications whose `data` has these members."""
     context_keys: list[str] | None = None
+    """Only notifications of exactly this context, as `type:id` texts such as `tenant:acme`."""
 
     def read_filter(self) -> InboxFilter:
         return InboxFilter(
@@ -161,6 +172,7 @@ class SeenIn(ManyIn):
     """As above, or the given notifications alone."""
 
     notification_ids: Annotated[list[IdText], Meta(max_length=MAX_MARKED)] | None = None
+    """Only these notifications, by their `id`s."""
 
     @property
     def ids(self) -> list[MessageId] | None:
@@ -169,92 +181,63 @@ class SeenIn(ManyIn):
 
 class SnoozeIn(Wire):
     snooze_until: MomentText
+    """When the notification appears again: in the future, at most 90 days ahead."""
 
 
 class ActionIn(Wire):
     action_type: Literal["primary", "secondary"]
-
-
-class _StoredButton(Struct, frozen=True):
-    type: Literal["primary", "secondary"]
-    content: str
-    url: str | None = None
-    target: str | None = None
-
-
-class _StoredResult(Struct, frozen=True):
-    type: str | None = None
-
-
-class _StoredAction(Struct, frozen=True):
-    buttons: list[_StoredButton] = []
-    status: str | None = None
-    result: _StoredResult | None = None
-
-
-class _StoredLink(Struct, frozen=True):
-    url: str | None = None
-    target: str | None = None
-
-
-class _StoredCta(Struct, frozen=True):
-    """The buttons and the link of a message, as they are stored."""
-
-    action: _StoredAction = _StoredAction()
-    data: _StoredLink = _StoredLink()
-
-
-_decode_cta = msgspec.json.Decoder(_StoredCta).decode
-
-
-class RedirectOut(Wire):
-    url: str
-    target: Annotated[str, one_of(Target)] | UnsetType = UNSET
-
-
-class ButtonOut(Wire):
-    label: str
-    is_completed: bool
-    redirect: RedirectOut | UnsetType = UNSET
-
-
-_Actions = tuple[ButtonOut | UnsetType, ButtonOut | UnsetType, RedirectOut | UnsetType]
-"""The primary button, the secondary button, and where a click on the message leads."""
-_NO_ACTIONS: _Actions = (UNSET, UNSET, UNSET)
+    """Which button of the notification."""
 
 
 class InboxNotificationOut(Wire, kw_only=False):
     """A message as the inbox shows it."""
 
     id: str
+    """The `_id` of the message."""
     transaction_id: str
     body: str
+    """What the person reads."""
     to: RecipientOut
+    """The person whose inbox it is."""
     is_read: bool
+    """Whether the person has read it."""
     is_seen: bool
+    """Whether the person has seen it."""
     is_archived: bool
+    """Whether the person has archived it."""
     is_snoozed: bool
+    """Whether it is hidden until `snoozedUntil`."""
     snoozed_until: DateTimeText | None
     delivered_at: list[DateTimeText]
     created_at: DateTimeText
     read_at: DateTimeText | None
+    """When the person read it."""
     first_seen_at: DateTimeText | None
+    """When the person first saw it."""
     archived_at: DateTimeText | None
     channel_type: Channel
+    """Always `in_app`."""
     tags: list[str]
     workflow: WorkflowSummary
+    """The workflow that it comes from."""
     severity: Severity
     subject: str | UnsetType = UNSET
+    """The title, if it has one."""
     avatar: str | UnsetType = UNSET
+    """The URL of a picture that is shown beside it."""
     primary_action: ButtonOut | UnsetType = UNSET
+    """The first button."""
     secondary_action: ButtonOut | UnsetType = UNSET
+    """The second button."""
     data: dict[str, Any] | UnsetType = UNSET
+    """The values that the step added."""
     redirect: RedirectOut | UnsetType = UNSET
+    """Where a click on the notification leads."""
 
     @classmethod
     def of(cls, message: InboxMessage, workflow: WorkflowSummary, to: RecipientOut) -> Self:
         created_at, read_at = iso_text(message.created_at), _time(message.read_at)
-        primary, secondary, redirect = _NO_ACTIONS if message.cta is None else _read_actions(message.cta)
+        primary, secondary, redirect = NO_ACTIONS if message.cta is None else read_actions(message.cta)
         # By position, because Python makes a dictionary of more than 15 keywords, and a page has many notifications.
         return cls(
             id_text(message.id),
@@ -290,13 +273,16 @@ class InboxPageOut(Wire):
     data: list[InboxNotificationOut]
     has_more: bool
     filter: dict[str, Any]
+    """The filters that were sent."""
 
 
 class FilterCountOut(Wire):
     """How many notifications fit a filter, up to 100; `filter` is as it was sent."""
 
     count: int
+    """How many notifications fit the filter, up to 100."""
     filter: dict[str, Any]
+    """The filter as it was sent."""
 
 
 def _read_filters(text: str) -> SentFilters:
@@ -333,30 +319,6 @@ def _read_tags(tags: Tags, path: str) -> tuple[tuple[str, ...], ...]:
     if tags is None:
         return ()
     return check_tags(tags.groups if isinstance(tags, TagChoices) else [tags], path)
-
-
-def _read_actions(text: str) -> _Actions:
-    return _make_actions_cached(text) if len(text) <= _MAX_CACHED_TEXT else _make_actions(text)
-
-
-def _make_actions(text: str) -> _Actions:
-    cta = _decode_cta(text)
-    action = cta.action
-    done = action.result.type if action.status == "done" and action.result is not None else None
-    buttons = {
-        one.type: ButtonOut(label=one.content, is_completed=one.type == done, redirect=_redirect(one.url, one.target))
-        for one in action.buttons
-    }
-    redirect = _redirect(cta.data.url, cta.data.target)
-    return buttons.get("primary", UNSET), buttons.get("secondary", UNSET), redirect
-
-
-# The same messages are shown whenever an inbox is opened.
-_make_actions_cached = functools.lru_cache(maxsize=2048)(_make_actions)
-
-
-def _redirect(url: str | None, target: str | None) -> RedirectOut | UnsetType:
-    return RedirectOut(url=url, target=given(target)) if url else UNSET
 
 
 def _time(moment: Millis | None) -> str | None:
