@@ -5,10 +5,15 @@ from typing import Any
 import msgspec
 
 from clarion.db.port import Connection, Database
-from clarion.ids import SubscriberKey, TopicKey
+from clarion.ids import IntegrationId, SubscriberKey, TopicKey, find_id
+from clarion.providers.definition.receipts import Receipt, ReceiptKind
+from clarion.receipts.actions import record_reports
+from clarion.receipts.model import read_report
+from clarion.receipts.store import find_integration
 from clarion.topics.rules import Rule
 from clarion.topics.store import upsert_topic
 from clarion.topics.subscriptions import insert_own_subscription, lock_subscribers
+from clarion.vault import Vault
 from tests.engine.support import World
 
 
@@ -23,6 +28,22 @@ async def subscribe(world: World, database: Database, person: str, topic: str, *
         await insert_own_subscription(db, found, people[SubscriberKey(person)], fields, now)
 
     await database.transaction(insert)
+
+
+async def report(
+    database: Database, vault: Vault, world: World, integration: dict[str, Any], kind: ReceiptKind, **fields: Any
+) -> None:
+    """Let the provider of an integration report what became of the newest message."""
+    message, own_id = (await world.messages())[-1], find_id(integration["_id"])
+    assert own_id is not None
+    found = await database.read(
+        lambda db: find_integration(db, world.api.environment.id, IntegrationId(own_id), vault=vault)
+    )
+    assert found is not None
+    receipt = Receipt(kind=kind, message_id=message["_id"], **fields)
+    await record_reports(
+        database, found, [read_report(receipt, found, lambda value: value, world.clock.now())], world.clock.now()
+    )
 
 
 async def explain_newest(world: World, **query: Any) -> dict[str, Any]:

@@ -6,14 +6,21 @@ from pathlib import Path
 
 import clarion
 from clarion.explain.model import DecisionKind
-from clarion.explain.rules.registry import RULES
+from clarion.explain.rules.registry import CODES, RULES
+from clarion.jobs.details import DetailCode
 
 SOURCE = Path(clarion.__file__).parent
 DOCS = Path(__file__).parents[2] / "docs"
 # Which argument is the text: of `context.note(status, text)`, of `job.note(now, status, text)`.
 _STATUS = "DetailStatus"
+_PLACES = {"_close": 3, "_warning": 1}
 # Passes on what its callers give it.
-_FORWARDING = {("engine/steps/context.py", "text"), ("jobs/model.py", "text"), ("engine/advance.py", "reason")}
+_FORWARDING = {
+    ("engine/steps/context.py", "text"),
+    ("jobs/model.py", "text"),
+    ("engine/advance.py", "reason"),
+    ("receipts/actions.py", "text"),
+}
 
 
 class _Module:
@@ -84,8 +91,8 @@ def _text_argument(call: ast.Call) -> ast.expr | None:
     function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if function == "ExecutionDetail":
         return next(one.value for one in call.keywords if one.arg == "detail")
-    if function == "_close":
-        return call.args[3]
+    if function in _PLACES:
+        return call.args[_PLACES[function]]
     if function != "note":
         return None
     for place, argument in enumerate(call.args):
@@ -110,6 +117,10 @@ def test_each_recorded_text_has_a_rule_and_each_rule_a_text() -> None:
     }
     assert RULES.keys() - texts <= unused
     assert len(texts) > 50
+
+
+def test_each_code_has_a_rule() -> None:
+    assert CODES.keys() == set(DetailCode)
 
 
 def test_each_kind_of_decision_has_a_section_in_the_documentation() -> None:

@@ -54,7 +54,7 @@ async def test_a_report_that_comes_before_its_send_is_recorded_counts_when_it_is
     (suppression,) = (await world.api.get("/v1/suppressions")).json()["data"]
     assert taken.status_code == 200
     assert (message["status"], message["errorId"]) == ("error", "bounced")
-    assert details(event["jobs"][0])[-1] == "Message bounced"
+    assert details(event["jobs"][0])[-2:] == ["Message bounced", "Address was suppressed"]
     assert suppression["address"] == "442079460000"
     assert await count_kept(database, world.api.environment) == 0
 

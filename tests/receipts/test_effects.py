@@ -59,12 +59,14 @@ async def test_a_mail_goes_out_bounces_and_its_address_is_suppressed(world: Worl
 
     (message,), (event,) = await world.messages(), await world.events()
     (suppression,) = (await world.api.get("/v1/suppressions")).json()["data"]
-    detail = event["jobs"][0]["executionDetails"][-1]
+    detail, suppressing = event["jobs"][0]["executionDetails"][-2:]
     assert response.status_code == 200
     assert (message["status"], message["errorId"], message["errorText"]) == ("error", "bounced", "550 No such user")
     assert (detail["detail"], detail["status"], detail["source"]) == ("Message bounced", "Failed", "Webhook")
     assert (detail["providerId"], json.loads(detail["raw"])["sg_event_id"]) == ("sendgrid", "event-1")
     assert (suppression["address"], suppression["reason"]) == ("ada@example.org", "bounced")
+    assert suppressing["detail"] == "Address was suppressed"
+    assert json.loads(suppressing["raw"]) == {"channel": "email", "address": "ada@example.org", "reason": "bounced"}
     assert (suppression["_messageId"], suppression["providerId"]) == (message["_id"], "sendgrid")
 
 
@@ -233,7 +235,7 @@ async def test_a_copy_that_bounces_does_not_make_the_mail_an_error(api: Api, dat
     suppressed = (await api.get("/v1/suppressions")).json()["data"]
     assert message["status"] == "sent"
     assert sorted(one["address"] for one in suppressed) == ["bob@example.org", "grace@example.org"]
-    assert details(await job_of(api)) == ["Message bounced"] * 2
+    assert sorted(details(await job_of(api))) == [*["Address was suppressed"] * 2, *["Message bounced"] * 2]
 
 
 async def test_details_that_a_sender_writes_at_the_same_time_are_not_lost(api: Api, database: Database) -> None:

@@ -21,20 +21,20 @@ from clarion.environments.configuration import Versioned, get_configuration_vers
 from clarion.ids import EnvironmentId
 from clarion.jobs.lanes import LaneSet
 from clarion.jobs.model import JobQueue
-from clarion.vocabulary import JobStatus, StepType
+from clarion.vocabulary import Channel, JobStatus, StepType
 
 WAITING_STEPS = frozenset({StepType.DELAY, StepType.DIGEST})
 MAX_RUNS = 128
 """A larger unit shares its cost over more runs; beyond this there is little to gain."""
 
-# The default time zone, and the providers that reach people without an entry for them: everyone, those with a phone,
-# or, of push, those whom a trigger addresses itself.
 LIST_DEFAULTS = sql("""
-    SELECT e.timezone, i.provider_id FROM environments AS e
-    LEFT JOIN integrations AS i ON i.environment_id = e.id AND i.active AND i.deleted_at IS NULL
-        AND (i.provider_id IN ('svc', 'chat-webhook', 'whatsapp-business') OR i.channel = 'push')
+    SELECT e.timezone, i.provider_id, i.channel, i.identifier, i.active FROM environments AS e
+    LEFT JOIN integrations AS i ON i.environment_id = e.id AND i.deleted_at IS NULL
     WHERE e.id = :environment_id
 """)
+# Providers that reach people without an entry for them: everyone, or those with a phone. Of push, it is those whom a
+# trigger addresses itself.
+_OPEN_PROVIDERS = frozenset({"svc", "chat-webhook", "whatsapp-business"})
 DEFAULTS: CacheSlot[EnvironmentId, Versioned[Defaults]] = CacheSlot(limit=10_000)
 
 
@@ -122,7 +122,18 @@ async def get_defaults(db: Connection, environment_id: EnvironmentId, version: i
 
 async def _load_defaults(db: Connection, environment_id: EnvironmentId) -> Defaults:
     rows = await db.fetch(LIST_DEFAULTS, environment_id=environment_id)
+    active = [row for row in rows if row["active"]]
+    inactive: dict[Channel, list[str]] = {}
+    for row in rows:
+        if row["provider_id"] is not None and not row["active"]:
+            inactive.setdefault(Channel(row["channel"]), []).append(row["identifier"])
     return Defaults(
-        open_providers=frozenset(row["provider_id"] for row in rows if row["provider_id"] is not None),
+        open_providers=frozenset(
+            row["provider_id"]
+            for row in active
+            if row["provider_id"] in _OPEN_PROVIDERS or row["channel"] == Channel.PUSH
+        ),
+        channels=frozenset(Channel(row["channel"]) for row in active),
+        inactive=inactive,
         timezone=next((row["timezone"] for row in rows), None),
     )

@@ -10,7 +10,7 @@ from clarion.errors import NotFound
 from clarion.explain.gaps import list_gaps
 from clarion.explain.model import Decision, DecisionKind, DecisionSource, Explanation, Outcome, Verdict
 from clarion.explain.results import list_results
-from clarion.explain.rules.registry import RULES, decide_unknown
+from clarion.explain.rules.registry import decide
 from clarion.explain.rules.seen import Seen
 from clarion.explain.store import StoredJob, StoredMessage, StoredRun, get_run
 from clarion.explain.words import CHANNEL_WORDS, day_text, moment_text, name_of
@@ -57,7 +57,7 @@ def _explain(run: StoredRun, leader: Explanation | None, now: Millis) -> Explana
     decisions: list[Decision] = [*_list_beginnings(run, now)]
     by_job: dict[int, list[Decision]] = {}
     for job in run.jobs:
-        found = [decision for one in job.details for decision in _decide(Seen(run=run, job=job, detail=one, now=now))]
+        found = [decision for one in job.details for decision in decide(Seen(run=run, job=job, detail=one, now=now))]
         found += _list_marks(run, job, now)
         found += list_gaps(run, job, found, now)
         by_job[job.step] = found
@@ -73,10 +73,6 @@ def _explain(run: StoredRun, leader: Explanation | None, now: Millis) -> Explana
         # What has no moment is about now, and stands at the end; those of one moment are in the order of the steps.
         decisions=sorted(decisions, key=lambda one: (one.at is None, one.at or 0)),
     )
-
-
-def _decide(seen: Seen) -> list[Decision]:
-    return RULES.get(seen.detail.detail, decide_unknown)(seen)
 
 
 def _list_beginnings(run: StoredRun, now: Millis) -> Iterator[Decision]:

@@ -28,7 +28,7 @@ from clarion.workflows.model import Step, Workflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 
 LIST_JOBS = sql("""
-    SELECT id, step, type, status, provider_id, details, due_at, queue, attempt, updated_at FROM jobs
+    SELECT id, step, type, status, provider_id, details, due_at, queue, attempt, dead_at, updated_at FROM jobs
     WHERE environment_id = :environment_id AND notification_id = :notification_id AND type <> 'trigger' ORDER BY step
 """)
 _MESSAGE = """
@@ -70,6 +70,8 @@ class StoredJob(Struct, frozen=True, kw_only=True):
     due_at: Millis | None
     queue: JobQueue | None
     attempt: int
+    dead_at: Millis | None
+    """When its last attempt failed; None where there is nothing to redrive."""
     updated_at: Millis
 
 
@@ -192,6 +194,7 @@ async def _list_jobs(db: Connection, environment_id: EnvironmentId, notification
             due_at=row["due_at"],
             queue=None if row["queue"] is None else JobQueue(row["queue"]),
             attempt=row["attempt"],
+            dead_at=row["dead_at"],
             updated_at=row["updated_at"],
         )
         for row in rows

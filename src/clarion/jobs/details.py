@@ -27,6 +27,15 @@ class DetailSource(StrEnum):
     WEBHOOK = "Webhook"
 
 
+class DetailCode(StrEnum):
+    """What a detail is about, where its text does not tell all."""
+
+    BOUNCED_HARD = "bounced_hard"
+    """The address does not work: it is suppressed."""
+    BOUNCED_SOFT = "bounced_soft"
+    """It may work another time."""
+
+
 class ExecutionDetail(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """One decision or outcome of a job; `raw` is any JSON value that explains it."""
 
@@ -35,6 +44,8 @@ class ExecutionDetail(Struct, frozen=True, kw_only=True, rename="camel", omit_de
     at: Millis
     status: DetailStatus
     detail: str
+    code: str | None = None
+    """A DetailCode, or one of a later version."""
     source: DetailSource = DetailSource.INTERNAL
     is_retry: bool = False
     is_test: bool = False

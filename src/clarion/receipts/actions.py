@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -161,7 +161,8 @@ def _add_effects(
     token = find_dead_token(message, report)
     if token is not None:
         effects.dead_tokens.setdefault(message.subscriber_id, set()).add(token)
-        effects.details[message.job_id].append(_removal_detail(integration, now))
+        removal = _warning(integration, "Invalid push device token was removed from subscriber", now)
+        effects.details[message.job_id].append(removal)
     suppressed = find_suppressed_address(message, report)
     if suppressed is not None:
         address, reason = suppressed
@@ -177,16 +178,20 @@ def _add_effects(
                 created_at=now,
             )
         )
+        raw = {"channel": message.channel, "address": address, "reason": reason}
+        effects.details[message.job_id].append(_warning(integration, "Address was suppressed", now, raw=raw))
 
 
-def _removal_detail(integration: Integration, now: Millis) -> str:
+def _warning(integration: Integration, text: str, now: Millis, *, raw: dict[str, Any] | None = None) -> str:
+    """JSON of an execution detail about what a report led to."""
     return json_text(
         ExecutionDetail(
             at=now,
             status=DetailStatus.WARNING,
-            detail="Invalid push device token was removed from subscriber",
+            detail=text,
             source=DetailSource.WEBHOOK,
             provider_id=integration.provider_id,
+            raw=raw,
         )
     )
 

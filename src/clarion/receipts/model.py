@@ -9,7 +9,7 @@ from msgspec import Struct
 from clarion.clock import DAY, Millis
 from clarion.ids import IntegrationId, JobId, MessageId, SubscriberId, find_id
 from clarion.integrations.model import Integration
-from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
+from clarion.jobs.details import DetailCode, DetailSource, DetailStatus, ExecutionDetail
 from clarion.jsontext import json_text
 from clarion.providers.definition.receipts import Receipt, ReceiptKind
 from clarion.suppressions.model import SuppressionReason, fold_address, is_address
@@ -88,6 +88,7 @@ def read_report(receipt: Receipt, integration: Integration, redact: Callable[[An
         at=at,
         status=status,
         detail=text,
+        code=_find_code(receipt),
         source=DetailSource.WEBHOOK,
         provider_id=integration.provider_id,
         raw=_redacted_raw(receipt.raw, redact),
@@ -195,6 +196,12 @@ def _failure_text(state: MessageState, report: Report, before: tuple[Millis, str
     if before is None or this > before:
         return reason
     return max(reason, state.error_text or "") if this == before else state.error_text
+
+
+def _find_code(receipt: Receipt) -> DetailCode | None:
+    if receipt.kind is not ReceiptKind.BOUNCED:
+        return None
+    return DetailCode.BOUNCED_HARD if receipt.is_hard else DetailCode.BOUNCED_SOFT
 
 
 def _digest(receipt: Receipt, integration: Integration) -> bytes:

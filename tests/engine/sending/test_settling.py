@@ -10,7 +10,7 @@ from clarion.deadletters.model import POSSIBLY_DELIVERED
 from clarion.engine.sending.circuit import Circuit
 from clarion.engine.sending.deliver import _passes_on, _report_health
 from clarion.engine.sending.health import Health
-from clarion.engine.sending.model import ClaimedSend, NotSent, OutgoingMessage, Route, SendOutcome
+from clarion.engine.sending.model import ClaimedSend, NotSent, OutgoingMessage, PassedOver, Route, SendOutcome
 from clarion.engine.sending.planning import MAX_WAIT, HealthSnapshot, plan_send
 from clarion.engine.sending.quota import Bucket
 from clarion.engine.sending.settling import settle
@@ -222,7 +222,7 @@ def test_a_message_waits_ten_seconds_for_the_first_in_order_and_no_longer(
     route, wait = plan(paused(pause))
 
     assert (names(route), wait) == (order, waited)
-    assert route.passed_over == ({} if order[0] == "a" else {"a": "has no room for now"})
+    assert route.passed_over == ({} if order[0] == "a" else {"a": PassedOver.PAUSED})
     assert MAX_WAIT == 10 * SECOND
 
 

@@ -26,8 +26,8 @@ def choose_integrations(send: ClaimedSend, message: OutgoingMessage) -> list[Int
         return _choose_by_entry(send, message, fitting)
     variables = None if send.run is None else variables_of(send.run)
     fitting = [one for one in fitting if not one.conditions or _find_refusal(one, variables) is None]
-    wanted = channel_overrides(send.overrides, message.channel).get("integrationIdentifier")
-    if wanted:
+    wanted = _find_wanted(send, message)
+    if wanted is not None:
         return [one for one in fitting if one.identifier == wanted]
     return order_integrations(fitting, message.id)
 
@@ -36,19 +36,30 @@ def find_reason(send: ClaimedSend, message: OutgoingMessage, integration: Integr
     """Which rule puts an integration in its place."""
     if message.channel in BY_ENTRY:
         return "entry"
-    if send.overrides and channel_overrides(send.overrides, message.channel).get("integrationIdentifier"):
+    if _find_wanted(send, message) is not None:
         return "trigger"
     if any(one.weight != DEFAULT_WEIGHT for one in send.integrations if one.channel == message.channel):
         return "weight"
     return "primary" if integration.is_primary else "priority"
 
 
-def explain_choice(send: ClaimedSend, message: OutgoingMessage) -> dict[str, dict[str, str]]:
-    """Why integrations of the channel may not send a message, by identifier."""
+def explain_choice(send: ClaimedSend, message: OutgoingMessage) -> dict[str, Any]:
+    """Why integrations of the channel may not send a message, by identifier, and which one the trigger names."""
     chosen = {one.id for one in choose_integrations(send, message)}
     variables = None if send.run is None else variables_of(send.run)
     others = [one for one in send.integrations if one.channel == message.channel and one.id not in chosen]
-    return {"notEligible": {one.identifier: _find_obstacle(one, message, variables) for one in others}}
+    explained: dict[str, Any] = {
+        "notEligible": {one.identifier: _find_obstacle(one, message, variables) for one in others}
+    }
+    wanted = None if message.channel in BY_ENTRY else _find_wanted(send, message)
+    return explained | ({} if wanted is None else {"wanted": wanted})
+
+
+def _find_wanted(send: ClaimedSend, message: OutgoingMessage) -> object | None:
+    """The integration that the trigger names, if it names one."""
+    if not send.overrides:
+        return None
+    return channel_overrides(send.overrides, message.channel).get("integrationIdentifier") or None
 
 
 def _find_obstacle(integration: Integration, message: OutgoingMessage, variables: dict[str, Any] | None) -> str:

@@ -284,11 +284,12 @@ def _find_entry(channels: dict[SubscriberId, list[ChannelEntry]], message: Outgo
 
 
 def _wait(send: ClaimedSend, wait: int, now: Millis) -> tuple[JobId, Millis, ExecutionDetail]:
-    names = sorted({route.integrations[0].identifier for route in send.planned.values()})
+    routes = {route.integrations[0].identifier: route for route in send.planned.values()}
+    paused = {name: route.paused_until for name, route in routes.items() if route.paused_until is not None}
     detail = ExecutionDetail(
         at=now,
         status=DetailStatus.PENDING,
         detail="Waits for its turn at the integration",
-        raw={"integrations": names, "milliseconds": wait},
+        raw={"integrations": sorted(routes), "milliseconds": wait, "pausedUntil": paused},
     )
     return send.job.id, Millis(now + wait), detail

@@ -1,6 +1,7 @@
 """A claimed send: the job with its messages, the integrations they may go through, and the results."""
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
@@ -74,14 +75,24 @@ class NotSent(Struct, frozen=True):
     """Whether the next integration is to be tried; its rate limit is counted when the job is claimed again."""
 
 
+class PassedOver(StrEnum):
+    """Why an integration that comes first in order is not tried first."""
+
+    CIRCUIT_OPEN = "failed too often, and rests"
+    PAUSED = "is paused, because its provider asked for it"
+    RATE_LIMIT = "has used up its rate limit"
+
+
 class Route(Struct, frozen=True, kw_only=True):
     """The integrations that a message is tried with, in turn."""
 
     integrations: Sequence[Integration] = ()
-    passed_over: Mapping[str, str] = {}
+    passed_over: Mapping[str, PassedOver] = {}
     """By identifier, why another that comes first in order is not the first here."""
     rests_until: Mapping[str, Millis] = {}
-    """By identifier, until when the circuits of those are open."""
+    """By identifier, until when those are left alone: their circuits are open, or their providers asked for it."""
+    paused_until: Millis | None = None
+    """Until when the provider of the first asked to be left alone, if it did."""
     is_trial: bool = False
     """Whether this message finds out if the first works again."""
     unwell: frozenset[IntegrationId] = frozenset()

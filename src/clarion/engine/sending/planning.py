@@ -14,8 +14,8 @@ from clarion.deadletters.model import POSSIBLY_DELIVERED
 from clarion.engine.sending.choosing import choose_integrations
 from clarion.engine.sending.circuit import begin_trial
 from clarion.engine.sending.health import WELL, Health, list_health, lock_health, update_health
-from clarion.engine.sending.model import ClaimedSend, OutgoingMessage, Route
-from clarion.engine.sending.quota import take, wait_of
+from clarion.engine.sending.model import ClaimedSend, OutgoingMessage, PassedOver, Route
+from clarion.engine.sending.quota import paused_until, take, wait_of
 from clarion.engine.sending.retry import place_of
 from clarion.ids import EnvironmentId, IntegrationId
 from clarion.integrations.model import Integration
@@ -48,8 +48,12 @@ class HealthSnapshot:
         return self._of(integration).circuit.is_open(self._now)
 
     def rests_until(self, integration: Integration) -> Millis | None:
-        """Until when its circuit is open, if it is."""
-        return self._of(integration).circuit.open_until if self.is_open(integration) else None
+        """Until when its circuit is open or its provider wants to be left alone, if one of both is so."""
+        return self._of(integration).circuit.open_until if self.is_open(integration) else self.paused_until(integration)
+
+    def paused_until(self, integration: Integration) -> Millis | None:
+        """Until when its provider asked to be left alone, if it did."""
+        return paused_until(self._of(integration).bucket, self._now)
 
     def wait_of(self, integration: Integration, *, has_turn: bool) -> int:
         """Milliseconds until it takes one more; a send whose turn has come waits only for a pause."""
@@ -129,6 +133,7 @@ def _plan_message(
         passed_over=_explain(before, snapshot),
         rests_until={one.identifier: until for one in before if (until := snapshot.rests_until(one)) is not None},
         is_trial=is_trial,
+        paused_until=snapshot.paused_until(first),
         unwell=snapshot.unwell,
     )
     return route, wait
@@ -147,8 +152,11 @@ def recognises_repeats(integration: Integration) -> bool:
     return isinstance(provider, HttpProvider) and bool(provider.idempotency)
 
 
-def _explain(passed_over: Sequence[Integration], snapshot: HealthSnapshot) -> dict[str, str]:
-    return {
-        one.identifier: "failed too often, and rests" if snapshot.is_open(one) else "has no room for now"
-        for one in passed_over
-    }
+def _explain(passed_over: Sequence[Integration], snapshot: HealthSnapshot) -> dict[str, PassedOver]:
+    return {one.identifier: _find_reason(one, snapshot) for one in passed_over}
+
+
+def _find_reason(integration: Integration, snapshot: HealthSnapshot) -> PassedOver:
+    if snapshot.is_open(integration):
+        return PassedOver.CIRCUIT_OPEN
+    return PassedOver.RATE_LIMIT if snapshot.paused_until(integration) is None else PassedOver.PAUSED

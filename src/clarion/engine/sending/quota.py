@@ -28,6 +28,11 @@ def wait_of(bucket: Bucket, rate: float | None, now: Millis) -> int:
     return 0 if missing <= 0 else pause + int(missing / rate * SECOND) + 1
 
 
+def paused_until(bucket: Bucket, now: Millis) -> Millis | None:
+    """The end of the pause that a provider asked for, if it is not over."""
+    return bucket.refilled_at if bucket.refilled_at > now else None
+
+
 def allowance_at(bucket: Bucket, rate: float, now: Millis) -> float:
     """Messages that may go now; below zero, how many have been given a later moment."""
     return _refilled(bucket, rate, now).allowance

@@ -194,6 +194,9 @@ def _send(context: StepContext, channel: Channel, message: NewMessage, *, is_add
 
 
 def _send_all(context: StepContext, channel: Channel, messages: list[NewMessage]) -> StepOutcome:
+    if not messages and channel not in context.defaults.channels:
+        context.note_no_integration(channel)
+        return Failed()
     if not messages:
         raw = {"subscriberId": context.run.subscriber.key, "missing": _MISSING[channel]}
         context.note(DetailStatus.FAILED, "Subscriber does not have a configured channel", raw=raw)

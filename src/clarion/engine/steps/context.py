@@ -1,6 +1,6 @@
 """What a step is decided with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from clarion.engine.records import Run
 from clarion.engine.throttles import ThrottlePasses
 from clarion.jobs.details import DetailSource, DetailStatus
 from clarion.jobs.model import Job
+from clarion.vocabulary import Channel
 from clarion.workflows.controls import ControlsT, read_as
 from clarion.workflows.model import Step, WithControls
 
@@ -21,6 +22,10 @@ class Defaults(Struct, frozen=True, kw_only=True):
 
     open_providers: frozenset[str]
     """Active ones that can reach people without an entry for them."""
+    channels: frozenset[Channel]
+    """Those with an active integration."""
+    inactive: Mapping[Channel, Sequence[str]]
+    """The identifiers of integrations that are switched off."""
     timezone: str | None
     """Of people who have none."""
 
@@ -64,6 +69,15 @@ class StepContext(Struct, frozen=True, kw_only=True):
         self, status: DetailStatus, text: str, *, source: DetailSource = DetailSource.INTERNAL, raw: Any = None
     ) -> None:
         self.job.note(self.now, status, text, source=source, raw=raw)
+
+    def note_no_integration(self, channel: Channel) -> None:
+        """Note that the environment has no active integration for the channel."""
+        raw = {
+            "channel": channel,
+            "notEligible": dict.fromkeys(self.defaults.inactive.get(channel, ()), "is not active"),
+            "wayOut": "activate an integration of the channel",
+        }
+        self.note(DetailStatus.FAILED, "Subscriber does not have an active integration", raw=raw)
 
     def add_to_last(self, name: str, value: Any) -> None:
         """Add what a rule that let the step pass has seen to the last detail of the job."""

@@ -17,11 +17,7 @@ PROVIDER = "svc"
 
 async def decide(context: StepContext) -> StepOutcome:
     if PROVIDER not in context.open_providers:
-        context.note(
-            DetailStatus.FAILED,
-            "Subscriber does not have an active integration",
-            raw={"channel": "in_app", "way out": "activate the in-app integration of this environment"},
-        )
+        context.note_no_integration(Channel.IN_APP)
         return Failed()
     context.job.provider_id = PROVIDER
     content, refused_links = render_in_app(context.read_controls(InAppControls), context.variables)

@@ -4,14 +4,13 @@ from clarion.explain.model import Decision, DecisionKind, Verdict
 from clarion.explain.rules import conditions, preferences, receipts, sending, waiting
 from clarion.explain.rules.receipts import reported
 from clarion.explain.rules.seen import Rule, Seen
-from clarion.explain.rules.sending import attempt_noted, left_out
-from clarion.jobs.details import DetailStatus
+from clarion.explain.rules.sending import attempt_noted, left_out, not_sent
+from clarion.jobs.details import DetailCode, DetailStatus
 from clarion.vocabulary import StepType
 
 REACHED = "Step queued"
 """The step was reached: its conditions, the person's preferences and their schedule were asked."""
 
-_SUPPRESSING = "Nothing more is sent to the address until DELETE /v1/suppressions/{channel}/{address}."
 _VERDICTS = {
     DetailStatus.SUCCESS: Verdict.PASSED,
     DetailStatus.WARNING: Verdict.PASSED,
@@ -50,6 +49,12 @@ def _find_refusal(seen: Seen) -> DecisionKind | None:
             if later.detail in texts:
                 return kind
     return None
+
+
+def decide(seen: Seen) -> list[Decision]:
+    """The decisions that a detail tells of."""
+    rule = CODES.get(seen.detail.code) or RULES.get(seen.detail.detail, decide_unknown)
+    return rule(seen)
 
 
 def _complete(seen: Seen) -> list[Decision]:
@@ -118,13 +123,12 @@ RULES: dict[str, Rule] = {
     "Unexpected error": sending.attempt_failed,
     "Unconfirmed by the provider, which knows a second try": sending.unconfirmed,
     "Possibly delivered": sending.unconfirmed,
-    "Put off by the provider for too long": attempt_noted(
-        Verdict.FAILED,
+    "Put off by the provider for too long": not_sent(
         "The provider asked to come back later for too long.",
-        "A second integration of the channel, or a higher limit at the provider; then redrive the dead letter.",
+        "Add a second integration of the channel, or raise the limit at the provider",
     ),
-    "Some messages of the step were not sent": attempt_noted(
-        Verdict.FAILED, "Some messages of the step were given up, while others were sent.", "Redrive the dead letter."
+    "Some messages of the step were not sent": not_sent(
+        "Some messages of the step were given up, while others were sent.", "Correct what their providers said"
     ),
     "The provider refused some of the recipients": attempt_noted(
         Verdict.FAILED, "The provider refused some of the recipients.", "Correct the addresses of the copies."
@@ -142,15 +146,30 @@ RULES: dict[str, Rule] = {
     "Message sent by the provider": reported(Verdict.PASSED, "it sent the message on"),
     "Message delivered": reported(Verdict.PASSED, "the message arrived"),
     "Message deferred": reported(Verdict.WAITING, "the receiving server wants the message later"),
-    "Message bounced": reported(Verdict.FAILED, "the message bounced", f"A correct address. {_SUPPRESSING}"),
+    "Message bounced": reported(
+        Verdict.FAILED,
+        "the message bounced; whether for good was not recorded",
+        "A correct address. GET /v1/suppressions tells whether it is suppressed.",
+    ),
     "Message failed": reported(Verdict.FAILED, "the message was not delivered", "What the report says is wrong."),
-    "Message complaint": reported(Verdict.STOPPED, "its receiver complained about the message", _SUPPRESSING),
-    "Message unsubscribed": reported(Verdict.STOPPED, "its receiver unsubscribed", _SUPPRESSING),
+    "Message complaint": reported(Verdict.STOPPED, "its receiver complained about the message"),
+    "Message unsubscribed": reported(Verdict.STOPPED, "its receiver unsubscribed"),
+    "Address was suppressed": sending.address_suppressed,
     "Message opened": reported(Verdict.PASSED, "the message was opened"),
     "Message clicked": reported(Verdict.PASSED, "a link of the message was clicked"),
     "Step canceled": receipts.canceled,
     "Step was canceled because a previous step failed": receipts.stopped_by_failure,
 }
+
+CODES: dict[str | None, Rule] = {
+    DetailCode.BOUNCED_HARD: reported(Verdict.FAILED, "the message bounced for good", "A correct address."),
+    DetailCode.BOUNCED_SOFT: reported(
+        Verdict.FAILED,
+        "the message bounced, but may arrive another time",
+        "What the report says is wrong, such as a full mailbox. The address is not suppressed.",
+    ),
+}
+"""Rules of details that have a code, which goes before their text."""
 
 _REFUSALS = {
     DecisionKind.CONDITION: {text for text, rule in RULES.items() if rule is conditions.refused},

@@ -10,7 +10,8 @@ from clarion.explain.model import Decision, DecisionKind, DecisionSource, Verdic
 from clarion.explain.store import StoredJob, StoredRun
 from clarion.explain.words import STEP_WORDS, day_text, find_channel, moment_text, name_of
 from clarion.jobs.details import ExecutionDetail
-from clarion.vocabulary import Channel
+from clarion.jobs.model import JobQueue
+from clarion.vocabulary import Channel, JobStatus
 from clarion.workflows.model import Step
 
 
@@ -52,6 +53,20 @@ class Seen(Struct, frozen=True, kw_only=True):
     @property
     def workflow_name(self) -> str:
         return "the workflow" if self.run.workflow is None else f"the workflow '{self.run.workflow.name}'"
+
+    @property
+    def has_more_attempts(self) -> bool:
+        return self.job.queue is JobQueue.SEND
+
+    def find_way_out(self, correction: str) -> str | None:
+        """What to do about an attempt that failed; nothing where another attempt follows or has sent the message."""
+        if self.job.dead_at is not None:
+            return f"{correction}, then redrive the dead letter (POST /v1/dead-letters/redrive)."
+        if self.has_more_attempts:
+            return "Nothing has to be done yet: it is tried again."
+        if self.job.status is JobStatus.COMPLETED:
+            return None
+        return f"{correction}, then trigger the workflow again: there is no dead letter to redrive."
 
     def day(self, moment: Millis) -> str:
         return day_text(moment, self.now)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from clarion.clock import Millis, iso_text
+from clarion.engine.sending.model import PassedOver
 from clarion.explain.model import Decision, DecisionKind, Verdict
 from clarion.explain.rules.seen import Rule, Seen
 from clarion.explain.words import CHANNEL_WORDS, list_text, sentence
@@ -17,6 +18,11 @@ _REASONS = {
     "complained": "its owner reported an earlier message as spam",
     "unsubscribed": "its owner unsubscribed",
     "manual": "it was suppressed by hand",
+}
+_REPORTED = {
+    "bounced": "the message bounced for good",
+    "complained": "its receiver reported it as spam",
+    "unsubscribed": "its receiver unsubscribed",
 }
 _BY = {
     "primary": "it is the primary integration of the channel",
@@ -122,6 +128,14 @@ def copies_suppressed(seen: Seen) -> list[Decision]:
     return [seen.decision(DecisionKind.SUPPRESSION, Verdict.PASSED, summary, values=seen.raw, remedy=remedy)]
 
 
+def address_suppressed(seen: Seen) -> list[Decision]:
+    """What a report of the provider means for later messages."""
+    reason = str(seen.raw.get("reason", ""))
+    summary = f"Because {_REPORTED.get(reason, reason)}, nothing more is sent to {seen.raw.get('address')}."
+    remedy = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again."
+    return [seen.decision(DecisionKind.SUPPRESSION, Verdict.PASSED, summary, values=seen.raw, remedy=remedy)]
+
+
 def unsubscribed_but_critical(seen: Seen) -> list[Decision]:
     summary = f"The owner of the address unsubscribed, but {seen.workflow_name} is critical."
     return [seen.decision(DecisionKind.SUPPRESSION, Verdict.PASSED, summary, values=seen.raw)]
@@ -137,8 +151,7 @@ def integration_selected(seen: Seen) -> list[Decision]:
         summary += " Passed over: " + "; ".join(_passed_over(seen, *one, rests) for one in passed_over.items()) + "."
     ineligible = seen.raw.get("notEligible")
     if isinstance(ineligible, dict) and ineligible:
-        listed = "; ".join(f"'{name}' {why}" for name, why in ineligible.items())
-        summary += f" Not eligible: {listed}."
+        summary += f" Not eligible: {_list_ineligible(ineligible)}."
     values = dict(seen.raw)
     if "restsUntil" in values:
         values["restsUntil"] = {name: iso_text(Millis(until)) for name, until in values["restsUntil"].items()}
@@ -146,32 +159,81 @@ def integration_selected(seen: Seen) -> list[Decision]:
 
 
 def _passed_over(seen: Seen, identifier: str, why: str, rests: dict[str, Any]) -> str:
-    if not why.startswith("failed"):
-        return f"'{identifier}' had no room within its rate limit"
     end = f" until {seen.moment(Millis(rests[identifier]))}" if identifier in rests else ""
-    return f"'{identifier}' failed too often, so that its circuit was open{end}"
+    match why:
+        case PassedOver.CIRCUIT_OPEN:
+            return f"'{identifier}' failed too often, so that its circuit was open{end}"
+        case PassedOver.PAUSED:
+            return f"'{identifier}' was paused, because its provider asked for it{end}"
+        case PassedOver.RATE_LIMIT:
+            return f"'{identifier}' had used up its rate limit"
+        case _:
+            return f"'{identifier}' had no room; whether by its rate limit or for its provider was not recorded"
 
 
 def integration_missing(seen: Seen) -> list[Decision]:
     word = CHANNEL_WORDS[seen.channel] if seen.channel else "the channel"
-    ineligible = seen.raw.get("notEligible")
-    if isinstance(ineligible, dict) and ineligible:
-        found = "; ".join(f"'{name}' {why}" for name, why in ineligible.items())
-        summary = f"No integration for {word} could send it: {found}."
-    elif isinstance(ineligible, dict):
-        summary = f"The environment has no integration for {word}."
-    else:
-        summary = f"No active integration for {word} could send it."
-    remedy = f"Create or activate an integration for {word}, or change the conditions of the one that there is."
+    summary = _find_wanted_problem(seen, word) or _find_channel_problem(seen, word)
+    correction = f"Create or activate an integration for {word}, or change the conditions of the one that there is"
+    if "wanted" in seen.raw:
+        correction = "Name an integration that there is in `integrationIdentifier` of the trigger, or leave it out"
+    remedy = seen.find_way_out(correction)
     return [seen.decision(DecisionKind.INTEGRATION, Verdict.FAILED, summary, values=seen.raw, remedy=remedy)]
 
 
+def _find_wanted_problem(seen: Seen, word: str) -> str | None:
+    """What is the matter with the one integration, or the one provider, that the message can go through."""
+    ineligible, provider_id = seen.raw.get("notEligible") or {}, seen.raw.get("providerId")
+    if "wanted" in seen.raw:
+        wanted = seen.raw["wanted"]
+        others = list_text(f"'{one}'" for one in ineligible)
+        missing = f"which is no integration for {word}" + (f"; there are {others}" if others else "")
+        return (
+            f"The trigger names the integration '{wanted}', {missing}."
+            if wanted not in ineligible
+            else (f"The trigger names the integration '{wanted}', which {ineligible[wanted]}.")
+        )
+    if provider_id and seen.channel in (Channel.CHAT, Channel.PUSH):
+        listed = _list_ineligible(ineligible)
+        has_none = f"The message is for the provider '{provider_id}', of which there is no active integration"
+        return f"{has_none}: {listed}." if listed else f"{has_none}."
+    return None
+
+
+def _find_channel_problem(seen: Seen, word: str) -> str:
+    ineligible = seen.raw.get("notEligible")
+    if not isinstance(ineligible, dict):
+        return f"No active integration for {word} could send it."
+    listed = _list_ineligible(ineligible)
+    return (
+        f"No integration for {word} could send it: {listed}."
+        if listed
+        else (f"The environment has no integration for {word}.")
+    )
+
+
+def _list_ineligible(ineligible: dict[str, str]) -> str:
+    return "; ".join(f"'{name}' {why}" for name, why in ineligible.items())
+
+
 def waits_for_turn(seen: Seen) -> list[Decision]:
-    names = list_text(f"'{one}'" for one in seen.raw.get("integrations", ()))
+    names = list_text(f"'{one}'" for one in seen.raw.get("integrations", ())) or "the integration"
     time = count_text(seen.raw.get("milliseconds", 0) / 1000, "second", "seconds")
-    summary = f"The rate limit of {names or 'the integration'} was used up: it waits for {time}."
-    remedy = "A higher rate limit of the integration, or a second integration of the channel."
-    return [seen.decision(DecisionKind.INTEGRATION, Verdict.WAITING, summary, values=seen.raw, remedy=remedy)]
+    paused = seen.raw.get("pausedUntil")
+    values, remedy = dict(seen.raw), "A second integration of the channel, or a higher limit at the provider."
+    if paused:
+        until = seen.moment(Millis(max(paused.values())))
+        summary = f"The provider of {list_text(map(repr, paused))} asked to be left alone until {until}: it waits."
+        values["pausedUntil"] = {name: iso_text(Millis(moment)) for name, moment in paused.items()}
+    elif paused is None:
+        summary = (
+            f"{sentence(names)} had no room for {time}; whether by its rate limit or because its provider asked for a "
+            "pause was not recorded."
+        )
+    else:
+        summary = f"The rate limit of {names} was used up: it waits for {time}."
+        remedy = "A higher rate limit of the integration, or a second integration of the channel."
+    return [seen.decision(DecisionKind.INTEGRATION, Verdict.WAITING, summary, values=values, remedy=remedy)]
 
 
 def waits_for_connection(seen: Seen) -> list[Decision]:
@@ -192,7 +254,7 @@ def attempt_failed(seen: Seen) -> list[Decision]:
     number = seen.raw.get("attempt")
     which = f"Attempt {number}" if number else "The attempt"
     summary = f"{which} through '{seen.detail.provider_id}' failed: {said}."
-    remedy = "What the provider says is wrong; then redrive the dead letter (POST /v1/dead-letters/redrive)."
+    remedy = seen.find_way_out("Correct what the provider says is wrong")
     return [seen.decision(DecisionKind.ATTEMPT, Verdict.FAILED, summary, values=_attempt_values(seen), remedy=remedy)]
 
 
@@ -201,6 +263,16 @@ def unconfirmed(seen: Seen) -> list[Decision]:
     summary = f"The provider '{seen.detail.provider_id}' may have taken the message, but did not confirm it: {said}."
     remedy = "The provider's own log shows whether the message arrived."
     return [seen.decision(DecisionKind.ATTEMPT, Verdict.FAILED, summary, values=_attempt_values(seen), remedy=remedy)]
+
+
+def not_sent(summary: str, correction: str) -> Rule:
+    """Something was given up, which can be redriven unless that has been done or is of no use."""
+
+    def rule(seen: Seen) -> list[Decision]:
+        values, remedy = _attempt_values(seen), seen.find_way_out(correction)
+        return [seen.decision(DecisionKind.ATTEMPT, Verdict.FAILED, summary, values=values, remedy=remedy)]
+
+    return rule
 
 
 def attempt_noted(verdict: Verdict, summary: str, remedy: str | None = None) -> Rule:
