@@ -126,3 +126,6 @@ def test_generated_documents_are_current() -> None:
     assert reference.README.read_text() == reference.with_settings_table(reference.README.read_text()), (
         "run `make docs`"
     )
+    assert reference.SECURITY.read_text() == reference.with_access_tables(reference.SECURITY.read_text()), (
+        "run `make docs`"
+    )

@@ -26,7 +26,7 @@ ClarionError
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -87,8 +87,12 @@ class Forbidden(RequestError):
 class NotFound(RequestError):
     """The id is unknown, malformed or of another environment; the message does not reveal which."""
 
+    _ELSEWHERE: ClassVar = {
+        "Environment": "within your reach; API keys name environments besides their own with 'organization:reach'"
+    }
+
     def __init__(self, thing: str, name: str) -> None:
-        super().__init__(f"{thing} '{name}' does not exist in this environment")
+        super().__init__(f"{thing} '{name}' does not exist {self._ELSEWHERE.get(thing, 'in this environment')}")
 
 
 class Gone(RequestError):

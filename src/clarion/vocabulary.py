@@ -114,13 +114,16 @@ class Scope(StrEnum):
     """Finds things of all kinds, each kind with its own scope."""
     MEMBERS_READ = "members:read"
     MEMBERS_WRITE = "members:write"
+    ORGANIZATION_REACH = "organization:reach"
+    """Lets an API key use its other scopes in all environments of the organization."""
 
 
-GIVEN_BY_NAME = frozenset({Scope.MEMBERS_WRITE})
-"""Scopes that are no part of ALL, because they reach beyond the environment of a key."""
+GIVEN_BY_NAME = frozenset({Scope.MEMBERS_READ, Scope.MEMBERS_WRITE, Scope.ORGANIZATION_REACH})
+"""Scopes that reach beyond the environment of a key: no part of ALL, and given only by owners and the operator."""
 
 SCOPE_DESCRIPTIONS = {
-    Scope.ALL: "Everything but members:write, including what later versions add.",
+    Scope.ALL: "Everything in the environment of the key, including what later versions add; "
+    "not the scopes of the organization (members:read, members:write, organization:reach).",
     Scope.SUBSCRIBERS_READ: "List subscribers, with their addresses and channel credentials, and export their data.",
     Scope.SUBSCRIBERS_WRITE: "Create and change subscribers and their channel credentials, and erase them.",
     Scope.TOPICS_READ: "List topics and who is subscribed to them.",
@@ -138,12 +141,14 @@ SCOPE_DESCRIPTIONS = {
     Scope.EVENTS_WRITE: "Trigger workflows, cancel triggers, and redrive dead letters.",
     Scope.WEBHOOKS_READ: "List webhook endpoints, without their secrets, and deliveries to them.",
     Scope.WEBHOOKS_WRITE: "Create, change, test and delete webhook endpoints, rotate their secrets, replay deliveries.",
-    Scope.ENVIRONMENTS_READ: "List environments, API keys without their secrets, and scopes.",
-    Scope.ENVIRONMENTS_WRITE: "Change environments, end sessions, and create, change and revoke API keys.",
+    Scope.ENVIRONMENTS_READ: "Read the environment and its API keys without their secrets, and list scopes.",
+    Scope.ENVIRONMENTS_WRITE: "Change the environment, end sessions, and create, change and revoke API keys.",
     Scope.AUDIT_READ: "Read the audit log: who changed which part of the configuration.",
     Scope.SEARCH_READ: "Search everything that the other scopes of the key may read.",
     Scope.MEMBERS_READ: "List the members of the organization, with their roles.",
     Scope.MEMBERS_WRITE: "Invite members, change their roles and remove them.",
+    Scope.ORGANIZATION_REACH: "Use the other scopes of the key in all environments of the organization; "
+    "create, compare, promote and delete them.",
 }
 """What each scope allows, in a sentence."""
 

@@ -74,7 +74,7 @@ async def test_a_change_of_one_environment_is_not_in_the_log_of_another(
         ({"development": Role.VIEWER, "production": Role.ADMIN}, 200),
         ({"development": Role.ADMIN, "production": Role.AUTHOR}, 403),
         ({"development": Role.ADMIN, "production": None}, 404),
-        ({"development": None, "production": Role.ADMIN}, 404),
+        ({"development": None, "production": Role.ADMIN}, 422),
     ],
     ids=str,
 )

@@ -66,7 +66,7 @@ async def test_an_export_needs_the_scopes_of_all_that_it_has(api: Api, make_api:
     response = await reader.get("/v2/subscribers/ada/export")
 
     assert response.status_code == 403
-    assert response.json()["ctx"]["missingScopes"] == ["events:read", "preferences:read", "topics:read"]
+    assert response.json()["ctx"]["missingScopes"] == ["topics:read", "preferences:read", "events:read"]
 
 
 @pytest.mark.parametrize("after", ["nonsense", "kgGRAQ", "k", "8J", "kmRhYmM"])

@@ -296,7 +296,7 @@ async def test_unknown_resources_are_refused_before_anything_is_written(api: Api
 async def test_promotion_needs_the_scopes_of_what_it_reads_and_writes(
     make_api: MakeApi, path: str, scopes: set[Scope], diff_status: int, publish_status: int
 ) -> None:
-    api = await make_api(scopes=frozenset(scopes))
+    api = await make_api(scopes=frozenset({Scope.ORGANIZATION_REACH, *scopes}))
 
     statuses = [(await api.post(f"{path}/{what}", json={})).status_code for what in ("diff", "publish")]
 

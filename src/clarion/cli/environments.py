@@ -156,23 +156,22 @@ def delete(
     found = asyncio.run(run_in_store(settings, lambda db: get_environment(db, environment)))
     confirm(f"Delete the environment '{found.name}' and all of its data?", is_confirmed=yes)
 
-    async def mark(db: Connection) -> Environment:
+    async def mark(db: Connection) -> None:
         siblings = await list_environments_to_change(db, found.organization_id)
         if len(siblings) == 1:
             raise SettingsError(
                 f"'{found.name}' is the only environment of its organization; use `clarion organizations delete`."
             )
         now = SystemClock().now()
-        deleted = await actions.delete_environment(db, siblings, found.id, now)
+        await actions.delete_environment(db, found, now)
         # Its own log is deleted with it.
-        change = Change(action=Action.ENVIRONMENT_DELETE, target=target_of(deleted))
-        for one in siblings:
-            if one.id != deleted.id:
-                await record_change(db, one.id, change, command_line_author(), now)
-        return deleted
+        change = Change(action=Action.ENVIRONMENT_DELETE, target=target_of(found))
+        for sibling in siblings:
+            if sibling.id != found.id:
+                await record_change(db, sibling.id, change, command_line_author(), now)
 
-    deleted = asyncio.run(run_in_store(settings, mark))
-    Console().print(f"Deleted '{deleted.name}'. {_BACKGROUND}", markup=False, highlight=False, soft_wrap=True)
+    asyncio.run(run_in_store(settings, mark))
+    Console().print(f"Deleted '{found.name}'. {_BACKGROUND}", markup=False, highlight=False, soft_wrap=True)
 
 
 async def record_new(db: Connection, made: NewEnvironment, now: Millis) -> None:
@@ -200,7 +199,7 @@ def _change(settings: Settings, name: str, changes: dict[str, Any]) -> tuple[Env
         siblings = await list_environments_to_change(db, found.organization_id)
         current = next((one for one in siblings if one.id == found.id), found)
         now = SystemClock().now()
-        before, after = await change_environment(db, siblings, found.id, patch.fields(current), now)
+        before, after = await change_environment(db, siblings, current, patch.fields(current), now)
         author = command_line_author()
         await record_environment(db, Action.ENVIRONMENT_UPDATE, author, now, before=before, after=after)
         return before, after

@@ -1,8 +1,9 @@
-"""Generates the API description, the table of settings in the README and the script of a new store (`make docs`)."""
+"""Generates the API description, the tables of README and docs/security.md, and the script of a new store."""
 
 from pathlib import Path
 
 from clarion.app import OPERATIONS
+from clarion.cli.access_table import render_access_tables
 from clarion.cli.configuration import settings_rows
 from clarion.db.migrate import SQLITE_SCRIPT
 from clarion.db.schema.script import render_sqlite_script
@@ -11,7 +12,7 @@ from clarion.http.openapi import describe_api
 _ROOT = Path(__file__).parents[3]
 OPENAPI = _ROOT / "docs" / "reference" / "openapi.json"
 README = _ROOT / "README.md"
-START, END = "<!-- settings: made by `make docs` -->", "<!-- end of settings -->"
+SECURITY = _ROOT / "docs" / "security.md"
 
 
 def settings_table() -> str:
@@ -21,9 +22,20 @@ def settings_table() -> str:
 
 def with_settings_table(readme: str) -> str:
     """The README with an updated table of settings."""
-    before, _, rest = readme.partition(START)
-    _, _, after = rest.partition(END)
-    return f"{before}{START}\n{settings_table()}\n{END}{after}"
+    return _with_part(readme, "settings", settings_table())
+
+
+def with_access_tables(page: str) -> str:
+    """The page on security with updated tables of who may do what."""
+    return _with_part(page, "access", render_access_tables(OPERATIONS))
+
+
+def _with_part(document: str, name: str, part: str) -> str:
+    """The document with another generated part between its two marks."""
+    start, end = f"<!-- {name}: made by `make docs` -->", f"<!-- end of {name} -->"
+    before, _, rest = document.partition(start)
+    _, _, after = rest.partition(end)
+    return f"{before}{start}\n{part}\n{end}{after}"
 
 
 def write_documents() -> None:
@@ -31,6 +43,7 @@ def write_documents() -> None:
     OPENAPI.parent.mkdir(parents=True, exist_ok=True)
     OPENAPI.write_bytes(describe_api(OPERATIONS))
     README.write_text(with_settings_table(README.read_text()))
+    SECURITY.write_text(with_access_tables(SECURITY.read_text()))
 
 
 if __name__ == "__main__":

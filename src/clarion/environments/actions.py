@@ -11,9 +11,8 @@ from clarion.db.port import Connection, Database
 from clarion.environments import store
 from clarion.environments.model import ApiKey, Environment, hash_key, make_identifier, make_key_text
 from clarion.environments.options import EnvironmentOptions
-from clarion.errors import Forbidden, Invalid, NotFound, Problem
-from clarion.http.caller import Caller
-from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, id_text, new_id
+from clarion.errors import Invalid, Problem
+from clarion.ids import ApiKeyId, EnvironmentId, MemberId, OrganizationId, id_text, new_id
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 
@@ -22,6 +21,7 @@ _RESEAL_BATCH = 100
 
 MAX_ENVIRONMENTS = 50
 """Of one organization."""
+UNKNOWN_PARENT = "must be the id of another environment of the organization"
 
 
 class EnvironmentDraft(Struct, frozen=True, kw_only=True):
@@ -40,6 +40,7 @@ class KeyRequest(Struct, frozen=True, kw_only=True):
     scopes: frozenset[Scope] = frozenset({Scope.ALL})
     expires_at: Millis | None = None
     text: str | None = None
+    created_by: MemberId | None = None
 
 
 class NewKey(Struct, frozen=True, kw_only=True):
@@ -89,7 +90,7 @@ async def create_environment(
 async def change_environment(
     db: Connection,
     siblings: Collection[Environment],
-    environment_id: EnvironmentId,
+    before: Environment,
     fields: Mapping[str, Any],
     now: Millis,
 ) -> tuple[Environment, Environment]:
@@ -97,34 +98,14 @@ async def change_environment(
 
     If nothing differs, nothing is written.
     """
-    before = get_environment(siblings, environment_id)
     after = replace(before, **fields)
     if after == before:
         return before, before
-    if problems := _find_problems(after, [one for one in siblings if one.id != environment_id]):
+    if problems := _find_problems(after, [one for one in siblings if one.id != before.id]):
         raise Invalid(problems)
     after = replace(after, updated_at=now)
     await store.update_environment(db, after)
     return before, after
-
-
-def get_environment(environments: Collection[Environment], environment_id: EnvironmentId) -> Environment:
-    """Return one of the environments; raises NotFound."""
-    for one in environments:
-        if one.id == environment_id:
-            return one
-    raise NotFound("Environment", id_text(environment_id))
-
-
-def require_scope(caller: Caller, environment: Environment, scope: Scope) -> None:
-    """Refuse a caller who lacks the scope in another environment of the organization than that of the request.
-
-    Raises NotFound if they cannot enter it, and Forbidden if they can.
-    """
-    if not caller.can_enter(environment.id):
-        raise NotFound("Environment", id_text(environment.id))
-    if not caller.has_scope_in(environment.id, scope):
-        raise Forbidden(f"{caller.title} lacks the scope '{scope}' in the environment {environment.name}")
 
 
 async def create_api_key(
@@ -143,6 +124,7 @@ async def create_api_key(
         expires_at=request.expires_at,
         last_used_at=None,
         revoked_at=None,
+        created_by=request.created_by,
     )
     await store.insert_api_key(db, key, secret, vault)
     return NewKey(record=key, text=secret)
@@ -175,6 +157,5 @@ def _find_problems(environment: Environment, others: Collection[Environment]) ->
     if any(one.name == environment.name for one in others):
         problems["name"] = [Problem("is the name of another environment of the organization", environment.name)]
     if environment.parent_id is not None and all(one.id != environment.parent_id for one in others):
-        message = "must be the id of another environment of the organization"
-        problems["parentId"] = [Problem(message, id_text(environment.parent_id))]
+        problems["parentId"] = [Problem(UNKNOWN_PARENT, id_text(environment.parent_id))]
     return problems

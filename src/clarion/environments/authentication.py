@@ -52,6 +52,8 @@ class Authenticator:
         self._unknown: BoundedCache[KeyHash, Millis] = BoundedCache(limit=_MAX_CACHED)
         """Keys that are not in the store, until when this is assumed."""
         bus.listen(Signal.API_KEY_CHANGED, self._forget)
+        # Keys that reach beyond their environment end with the rights of the owner who made them.
+        bus.listen(Signal.MEMBERS_CHANGED, self._forget)
 
     async def __call__(self, header: str | None, *, is_suspect: bool = False) -> Caller:
         """Who sent the header; `is_suspect` if the address has failed too often."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.environments.options import EnvironmentOptions
-from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
+from clarion.ids import ApiKeyId, EnvironmentId, MemberId, OrganizationId
 from clarion.vocabulary import GIVEN_BY_NAME, Scope
 
 KeyHash = NewType("KeyHash", bytes)
@@ -61,6 +61,13 @@ class ApiKey(Struct, frozen=True, kw_only=True):
     expires_at: Millis | None
     last_used_at: Millis | None
     revoked_at: Millis | None
+    created_by: MemberId | None = None
+    """The member who made it; None: the operator, or another key."""
+
+    @property
+    def ends_with_maker(self) -> bool:
+        """Whether it is valid only as long as its maker is an owner: it reaches beyond its environment."""
+        return self.created_by is not None and not GIVEN_BY_NAME.isdisjoint(self.scopes)
 
     def is_valid(self, now: Millis) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)

@@ -9,8 +9,9 @@ from clarion.bus import Signal
 from clarion.clock import Millis, iso_text
 from clarion.db.query import sql
 from clarion.environments import actions, store
+from clarion.environments.access import Reach, access_environment
 from clarion.environments.auditing import record_api_key, record_request, target_of
-from clarion.environments.model import ApiKey, Environment, list_missing_scopes, outlives
+from clarion.environments.model import ApiKey, list_missing_scopes, outlives
 from clarion.environments.wire import (
     ApiKeyIn,
     ApiKeyOut,
@@ -24,12 +25,12 @@ from clarion.environments.wire import (
 )
 from clarion.errors import Forbidden, Invalid, NotFound
 from clarion.http.operation import Call, operation
-from clarion.http.wire import MomentText
+from clarion.http.wire import IdText, MomentText
 from clarion.ids import ApiKeyId, EnvironmentId, id_text
-from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope
+from clarion.vocabulary import GIVEN_BY_NAME, SCOPE_DESCRIPTIONS, Scope
 
 
-@operation("GET", "/v1/health-check", scope=None)
+@operation("GET", "/v1/health-check", public=True)
 async def get_health(call: Call) -> HealthOut:
     """Check whether the service and its database respond."""
     await call.db.fetch_one(sql("SELECT 1 AS alive"))
@@ -39,20 +40,26 @@ async def get_health(call: Call) -> HealthOut:
 
 @operation("GET", "/v1/environments", scope=Scope.ENVIRONMENTS_READ)
 async def list_environments(call: Call) -> list[EnvironmentOut]:
-    """List the environments of the organization; a member sees those that they can enter."""
-    found = await store.list_environments(call.db, call.organization_id)
-    return [EnvironmentOut.of(one) for one in found if call.caller.can_enter(one.id)]
+    """List the environments that the caller can name: an API key its own, a member those that they can enter.
+
+    A key with the scope `organization:reach` sees all environments of the organization.
+    """
+    reach = await Reach.read(call.db, call.caller)
+    return [EnvironmentOut.of(environment) for environment in reach.list()]
 
 
 @operation("GET", "/v1/environments/me", scope=Scope.ENVIRONMENTS_READ)
 async def get_environment(call: Call) -> EnvironmentOut:
     """Retrieve the environment of the request."""
-    return EnvironmentOut.of(await _get_own(call))
+    return EnvironmentOut.of(await access_environment(call, call.environment_id))
 
 
 @operation("PATCH", "/v1/environments/{environmentId}", scope=Scope.ENVIRONMENTS_WRITE, body=EnvironmentPatch)
 async def update_environment(call: Call, environment_id: EnvironmentId, body: EnvironmentPatch) -> EnvironmentOut:
-    """Change the name, the time zone, the rate limits or the retention of an environment of the organization."""
+    """Change the name, the time zone, the rate limits or the retention of an environment.
+
+    An API key changes its own, and others of the organization with the scope `organization:reach`.
+    """
     return await _update_environment(call, environment_id, body)
 
 
@@ -66,7 +73,9 @@ async def put_environment(call: Call, environment_id: EnvironmentId, body: Envir
 async def revoke_sessions(call: Call) -> None:
     """End all sessions of subscribers of the API key's environment; a page begins a new one when it is loaded."""
     await store.raise_session_epoch(call.db, call.environment_id)
-    await record(call, Action.ENVIRONMENT_REVOKE_SESSIONS, target_of(await _get_own(call)))
+    await record(
+        call, Action.ENVIRONMENT_REVOKE_SESSIONS, target_of(await access_environment(call, call.environment_id))
+    )
 
 
 @operation("GET", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_READ)
@@ -85,10 +94,13 @@ async def list_scopes(_: Call) -> list[ScopeInfoOut]:
 async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
     """Create an API key; the answer is the only place that shows its secret."""
     scopes = frozenset(body.scopes)
-    _require_scopes(call, scopes, "grant")
+    _require_grantable(call, scopes, "grant")
     own = call.caller.expires_at
     expires_at = own if isinstance(body.expires_at, UnsetType) else _granted_expiry(call, body.expires_at)
-    request = actions.KeyRequest(name=body.name, scopes=scopes, expires_at=expires_at)
+    member = call.caller.member
+    request = actions.KeyRequest(
+        name=body.name, scopes=scopes, expires_at=expires_at, created_by=None if member is None else member.id
+    )
     made = await actions.create_api_key(call.db, call.environment_id, request, vault=call.services.vault, now=call.now)
     await record_api_key(call.db, Action.API_KEY_CREATE, author_of(call), call.now, after=made.record)
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
@@ -99,7 +111,7 @@ async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
 async def update_api_key(call: Call, key_id: ApiKeyId, body: ApiKeyPatch) -> ApiKeyOut:
     """Rename an API key, or set when it expires: a new key and an old one overlap until then."""
     key = await _get_api_key(call, key_id)
-    _require_scopes(call, key.scopes, "change")
+    _require_grantable(call, key.scopes, "change")
     expires_at = key.expires_at
     if not isinstance(body.expires_at, UnsetType):
         expires_at = _granted_expiry(call, body.expires_at)
@@ -115,25 +127,21 @@ async def update_api_key(call: Call, key_id: ApiKeyId, body: ApiKeyPatch) -> Api
 async def revoke_api_key(call: Call, key_id: ApiKeyId) -> None:
     """Revoke an API key at once."""
     key = await _get_api_key(call, key_id)
-    _require_scopes(call, key.scopes, "revoke")
+    _require_scopes(call, key.scopes, "revoke", call.caller.scopes | call.caller.grantable_scopes)
     if await store.revoke_api_key(call.db, call.environment_id, key_id, call.now):
         await record_api_key(call.db, Action.API_KEY_REVOKE, author_of(call), call.now, before=key)
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
 
 
-async def _get_own(call: Call) -> Environment:
-    environments = await store.list_environments(call.db, call.organization_id)
-    return actions.get_environment(environments, call.environment_id)
-
-
 async def _update_environment(call: Call, environment_id: EnvironmentId, body: EnvironmentPatch) -> EnvironmentOut:
-    environments = await actions.list_environments_to_change(call.db, call.organization_id)
-    current = actions.get_environment(environments, environment_id)
-    actions.require_scope(call.caller, current, Scope.ENVIRONMENTS_WRITE)
+    reach = await Reach.lock(call.db, call.caller)
+    current = reach.get(environment_id, Scope.ENVIRONMENTS_WRITE)
     if not isinstance(body.identifier, UnsetType) and body.identifier != current.identifier:
         raise Invalid.field("identifier", "cannot be changed: pages with an inbox have it", body.identifier)
+    if isinstance(body.parent_id, IdText) and not call.caller.can_enter(EnvironmentId(body.parent_id.id)):
+        raise Invalid.field("parentId", actions.UNKNOWN_PARENT, body.parent_id)
     fields = body.fields(current)
-    before, after = await actions.change_environment(call.db, environments, environment_id, fields, call.now)
+    before, after = await actions.change_environment(call.db, reach.all, current, fields, call.now)
     await record_request(call, Action.ENVIRONMENT_UPDATE, before=before, after=after)
     if after.options.limits != before.options.limits:
         call.after_commit.append(lambda: call.services.bus.publish(Signal.LIMITS_CHANGED))
@@ -147,9 +155,20 @@ async def _get_api_key(call: Call, key_id: ApiKeyId) -> ApiKey:
     return key
 
 
-def _require_scopes(call: Call, scopes: frozenset[Scope], verb: str) -> None:
-    """Refuse what would let a caller act beyond its own scopes through another key."""
-    missing = list_missing_scopes(call.caller.scopes | call.caller.grantable_scopes, scopes)
+def _require_grantable(call: Call, scopes: frozenset[Scope], verb: str) -> None:
+    """Refuse what would let a caller act beyond its own rights through another key."""
+    beyond = sorted(scopes & GIVEN_BY_NAME - call.caller.grantable_scopes)
+    if beyond:
+        raise Forbidden(
+            f"{call.caller.title} cannot {verb} a key with {', '.join(beyond)}: only owners of the organization give "
+            "scopes that reach beyond the environment; ask one of them, or use 'clarion keys'",
+            ctx={"missingScopes": beyond},
+        )
+    _require_scopes(call, scopes, verb, call.caller.grantable_scopes)
+
+
+def _require_scopes(call: Call, scopes: frozenset[Scope], verb: str, own: frozenset[Scope]) -> None:
+    missing = list_missing_scopes(own, scopes)
     if missing:
         way_out = "use a key that has them" if call.caller.member is None else "ask an owner"
         raise Forbidden(

@@ -13,7 +13,7 @@ from clarion.environments.model import ApiKey, Environment, EnvironmentState, Ke
 from clarion.environments.options import EnvironmentOptions, decode_options, encode_options
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.vault import Envelope, Vault, oldest_by_key
-from clarion.vocabulary import Scope
+from clarion.vocabulary import Role, Scope
 
 _SCOPES = msgspec.json.Decoder(frozenset[Scope])
 
@@ -55,12 +55,12 @@ UPDATE_ENVIRONMENT = sql("""
 GET_OPTIONS = sql("SELECT options FROM environments WHERE id = :environment_id")
 
 INSERT_API_KEY = sql("""
-    INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, sealed, created_at, expires_at)
-    VALUES (:environment_id, :id, :hash, :name, :hint, :scopes, :sealed, :created_at, :expires_at)
+    INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, sealed, created_at, expires_at, created_by)
+    VALUES (:environment_id, :id, :hash, :name, :hint, :scopes, :sealed, :created_at, :expires_at, :created_by)
 """)
 LIST_API_KEYS_BY_HASH = sql("""
-    SELECT k.*, e.organization_id, e.deleted_at AS environment_deleted_at
-    FROM api_keys AS k JOIN environments AS e ON e.id = k.environment_id
+    SELECT k.*, e.organization_id, e.deleted_at AS environment_deleted_at, m.role AS maker_role
+    FROM api_keys AS k JOIN environments AS e ON e.id = k.environment_id LEFT JOIN members AS m ON m.id = k.created_by
     WHERE k.hash {any:hashes}
 """)
 FIND_API_KEY = sql("""
@@ -202,18 +202,24 @@ async def insert_api_key(db: Connection, key: ApiKey, secret: str, vault: Vault)
         sealed=vault.seal(secret, context=key.environment_id + key.id),
         created_at=key.created_at,
         expires_at=key.expires_at,
+        created_by=key.created_by,
     )
 
 
 async def list_api_keys_by_hash(
     db: Connection, hashes: Sequence[KeyHash]
 ) -> dict[KeyHash, tuple[ApiKey, OrganizationId]]:
-    """Find keys, revoked ones included; a key of a deleted environment is revoked, whenever it was made."""
+    """Find keys, revoked ones included; a key of a deleted environment is revoked, whenever it was made.
+
+    So is one that reaches beyond its environment, if the member who made it is no owner any more.
+    """
     found: dict[KeyHash, tuple[ApiKey, OrganizationId]] = {}
     for row in await db.fetch(LIST_API_KEYS_BY_HASH, hashes=hashes):
         key = _api_key(row)
         if key.revoked_at is None:
             key = replace(key, revoked_at=row["environment_deleted_at"])
+        if key.revoked_at is None and key.ends_with_maker and row["maker_role"] != Role.OWNER:
+            key = replace(key, revoked_at=key.created_at)
         found[key.hash] = key, OrganizationId(row["organization_id"])
     return found
 
@@ -284,6 +290,7 @@ def _api_key(row: Row) -> ApiKey:
         expires_at=row["expires_at"],
         last_used_at=row["last_used_at"],
         revoked_at=row["revoked_at"],
+        created_by=row["created_by"],
     )
 
 

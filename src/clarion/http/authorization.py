@@ -11,6 +11,7 @@ from clarion.http.attempts import FailedAttempts
 from clarion.http.caller import ANONYMOUS, Caller
 from clarion.http.operation import Operation
 from clarion.http.static import Headers
+from clarion.vocabulary import Scope
 
 AuthenticateSession = Callable[[str | None], Caller]
 
@@ -72,8 +73,7 @@ class Authorizer:
             if header is None:
                 raise
             raise self._attempts.answer(request.address, error) from None
-        if not caller.has_scope(operation.scope):
-            raise Forbidden(f"This API key lacks the scope '{operation.scope}'")
+        _check_scopes(caller, operation)
         return caller
 
     async def _authorize_member(self, operation: Operation, request: IncomingRequest) -> Caller:
@@ -93,6 +93,18 @@ class Authorizer:
         return caller
 
 
+def _check_scopes(caller: Caller, operation: Operation) -> None:
+    """Raise Forbidden if the scopes of an API key do not suffice."""
+    if operation.scope is not None and not caller.has_scope(operation.scope):
+        raise Forbidden(f"This API key lacks the scope '{operation.scope}'")
+    if operation.also:
+        _check_also(caller, operation)
+    if operation.is_for_owners and not caller.has_scope(Scope.ORGANIZATION_REACH):
+        raise Forbidden(
+            f"This API key reaches only its own environment; an owner can create one with '{Scope.ORGANIZATION_REACH}'"
+        )
+
+
 def _check_role(caller: Caller, operation: Operation) -> None:
     """Raise Forbidden if the role of a member does not suffice."""
     member = caller.get_member()
@@ -101,5 +113,16 @@ def _check_role(caller: Caller, operation: Operation) -> None:
             f"Your role in this environment is {member.role}, which lacks the scope '{operation.scope}'; "
             "ask an owner for another role"
         )
+    if operation.also:
+        _check_also(caller, operation)
     if operation.is_for_owners and not member.is_owner:
         raise Forbidden("Only owners of the organization can do this; ask one of them")
+
+
+def _check_also(caller: Caller, operation: Operation) -> None:
+    missing = [scope for scope in operation.also if not caller.has_scope(scope)]
+    if missing:
+        raise Forbidden(
+            f"{caller.title} lacks {', '.join(missing)}, which this operation needs too, for what it shows",
+            ctx={"missingScopes": missing},
+        )

@@ -74,15 +74,17 @@ class Caller:
         return scope in self.scopes or (Scope.ALL in self.scopes and scope not in GIVEN_BY_NAME)
 
     def has_scope_in(self, environment_id: EnvironmentId, scope: Scope) -> bool:
-        """Whether the caller has the scope in an environment of the organization; an API key has its own in all."""
+        """Whether the caller has the scope in an environment of the organization."""
         if self.member is None:
-            return self.has_scope(scope)
+            return self.can_enter(environment_id) and self.has_scope(scope)
         return scope in self.member.access.get(environment_id, ())
 
     @property
     def grantable_scopes(self) -> frozenset[Scope]:
-        """What the caller may let an API key do: a key what it may itself, and an owner everything."""
-        return frozenset({Scope.ALL}) if self.member is not None and self.member.is_owner else self.scopes
+        """What the caller may let an API key do: an owner everything, others what they may themselves here."""
+        if self.member is not None and self.member.is_owner:
+            return frozenset({Scope.ALL, *GIVEN_BY_NAME})
+        return self.scopes - GIVEN_BY_NAME
 
     @property
     def title(self) -> str:
@@ -91,7 +93,9 @@ class Caller:
 
     def can_enter(self, environment_id: EnvironmentId) -> bool:
         """Whether the caller may know of an environment of the organization."""
-        return self.member is None or environment_id in self.member.access
+        if self.member is None:
+            return environment_id == self.environment_id or self.has_scope(Scope.ORGANIZATION_REACH)
+        return environment_id in self.member.access
 
     def get_member(self) -> CallingMember:
         """The member of the team who makes the request; raises Forbidden if it is an API key."""

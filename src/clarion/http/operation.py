@@ -160,11 +160,13 @@ class Operation(Struct, frozen=True, kw_only=True):
     path: str
     handler: Handler
     scope: Scope | None
+    also: tuple[Scope, ...]
+    """Scopes that the caller needs besides, for what the result shows."""
     is_for_subscribers: bool
     is_for_members: bool
     """For a member who is signed in, in no environment."""
     is_for_owners: bool
-    """If members call it, they must be owners of the organization; API keys need the scope alone."""
+    """Whether members must be owners of the organization, and API keys need the reach of the organization."""
     statuses: tuple[int, ...]
     transaction: Transaction
     is_batched: bool
@@ -210,8 +212,10 @@ def operation(  # noqa: PLR0913 - the options of a route
     path: str,
     *,
     scope: Scope | None = None,
+    also: tuple[Scope, ...] = (),
     session: bool = False,
     member: bool = False,
+    public: bool = False,
     owner: bool = False,
     status: int | tuple[int, ...] = 200,
     query: type[Wire] | None = None,
@@ -230,9 +234,10 @@ def operation(  # noqa: PLR0913 - the options of a route
 ) -> Callable[[Handler], Handler]:
     """Publish a function as an operation; raises TypeError if its parameters do not fit the options.
 
-    The caller needs `scope`, which an API key has, or the role of a member in the environment that they name; or, if
-    `session`, the token of a subscriber's session; or, if `member`, to be signed in as a member, in no environment: its
-    limits and idempotency keys do not apply then. Else it needs nothing. With `owner`, members must be owners.
+    The caller needs `scope` and those of `also`, which an API key has, or the role of a member in the environment that
+    they name; or, if `session`, the token of a subscriber's session; or, if `member`, to be signed in as a member, in
+    no environment: its limits and idempotency keys do not apply then; or, if `public`, nothing. Exactly one of these
+    is declared. With `owner`, members must be owners, and API keys need `organization:reach` besides the scope.
 
     The function takes a Call, the parameters of the path in their order, then `query` and `body` if they are declared.
     With `body_optional` an absent body is taken as `{}`.
@@ -261,6 +266,8 @@ def operation(  # noqa: PLR0913 - the options of a route
     """
 
     def publish(handler: Handler) -> Handler:
+        if [scope is not None, session, member, public].count(True) != 1:
+            raise TypeError(f"{handler.__qualname__}: declare exactly one of scope, session, member and public")
         declared = transaction or (Transaction.READ if method in _SAFE_METHODS else Transaction.WRITE)
         _check_transaction(handler, method, declared)
         if batched:
@@ -280,6 +287,7 @@ def operation(  # noqa: PLR0913 - the options of a route
             path=path,
             handler=handler,
             scope=scope,
+            also=also,
             is_for_subscribers=session,
             is_for_members=member,
             is_for_owners=owner,

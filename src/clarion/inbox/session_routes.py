@@ -22,6 +22,7 @@ from clarion.subscribers.model import CONTACT_FIELDS
 @operation(
     "POST",
     "/v1/inbox/session",
+    public=True,
     status=201,
     body=SessionIn,
     transaction=Transaction.NONE,

@@ -40,7 +40,7 @@ _BY_ADMIN = (
 )
 
 
-@operation("GET", "/v1/auth/methods", tag=_TAG)
+@operation("GET", "/v1/auth/methods", public=True, tag=_TAG)
 async def list_sign_in_methods(call: Call) -> SignInMethodsOut:
     """Show how members sign in here."""
     settings = call.services.settings
@@ -54,6 +54,7 @@ async def list_sign_in_methods(call: Call) -> SignInMethodsOut:
 @operation(
     "POST",
     "/v1/auth/setup",
+    public=True,
     status=201,
     body=SetUpIn,
     transaction=Transaction.NONE,
@@ -68,7 +69,7 @@ async def set_up(call: DetachedCall, body: SetUpIn) -> MeOut:
     return await _accept(call, LinkKind.SETUP, body, read_address(body.email))
 
 
-@operation("POST", "/v1/auth/invitation", body=InvitationTokenIn, transaction=Transaction.NONE, tag=_TAG)
+@operation("POST", "/v1/auth/invitation", public=True, body=InvitationTokenIn, transaction=Transaction.NONE, tag=_TAG)
 async def show_invitation(call: DetachedCall, body: InvitationTokenIn) -> InvitationDetailsOut:
     """Show what an invitation is for: who invites, to which organization, with which role."""
 
@@ -86,6 +87,7 @@ async def show_invitation(call: DetachedCall, body: InvitationTokenIn) -> Invita
 @operation(
     "POST",
     "/v1/auth/invitation/accept",
+    public=True,
     status=201,
     body=AcceptanceIn,
     transaction=Transaction.NONE,
@@ -103,6 +105,7 @@ async def accept_invitation(call: DetachedCall, body: AcceptanceIn) -> MeOut:
 @operation(
     "POST",
     "/v1/auth/reset-request",
+    public=True,
     status=202,
     body=ResetRequestIn,
     transaction=Transaction.NONE,
@@ -123,7 +126,14 @@ async def request_reset(call: DetachedCall, body: ResetRequestIn) -> ResetReques
 
 
 @operation(
-    "POST", "/v1/auth/reset", status=204, body=ResetIn, transaction=Transaction.NONE, tag=_TAG, refusals=(403, 503)
+    "POST",
+    "/v1/auth/reset",
+    public=True,
+    status=204,
+    body=ResetIn,
+    transaction=Transaction.NONE,
+    tag=_TAG,
+    refusals=(403, 503),
 )
 async def reset_by_link(call: DetachedCall, body: ResetIn) -> None:
     """Set a new password with the token of a link, which ends all sessions of the member."""

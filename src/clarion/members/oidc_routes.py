@@ -59,6 +59,7 @@ class OidcCallbackQuery(Wire):
 @operation(
     "GET",
     "/v1/auth/oidc/start",
+    public=True,
     status=302,
     query=OidcStartQuery,
     transaction=Transaction.NONE,
@@ -79,6 +80,7 @@ async def start_oidc(call: DetachedCall, query: OidcStartQuery) -> RawResponse:
 @operation(
     "GET",
     "/v1/auth/oidc/callback",
+    public=True,
     status=302,
     query=OidcCallbackQuery,
     transaction=Transaction.NONE,

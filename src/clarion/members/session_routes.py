@@ -35,7 +35,9 @@ _TAG = "Signing in"
 _WRONG = "The e-mail address or the password is not right"
 
 
-@operation("POST", "/v1/auth/sign-in", body=SignInIn, transaction=Transaction.NONE, tag=_TAG, refusals=(403, 429))
+@operation(
+    "POST", "/v1/auth/sign-in", public=True, body=SignInIn, transaction=Transaction.NONE, tag=_TAG, refusals=(403, 429)
+)
 async def sign_in(call: DetachedCall, body: SignInIn) -> MeOut:
     """Sign in with an e-mail address and a password; the answer sets the cookie of a new session.
 
@@ -64,7 +66,9 @@ async def sign_in(call: DetachedCall, body: SignInIn) -> MeOut:
     return await call.database.read(lambda db: describe_member(db, member))
 
 
-@operation("POST", "/v1/auth/sign-out", status=204, transaction=Transaction.NONE, tag=_TAG, refusals=(403,))
+@operation(
+    "POST", "/v1/auth/sign-out", public=True, status=204, transaction=Transaction.NONE, tag=_TAG, refusals=(403,)
+)
 async def sign_out(call: DetachedCall) -> None:
     """End the session of the cookie, if there is one, and delete the cookie."""
     headers = call.request.headers

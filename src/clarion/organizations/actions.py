@@ -8,7 +8,7 @@ from clarion.environments import actions as environments
 from clarion.environments.actions import EnvironmentDraft, KeyRequest
 from clarion.environments.model import Environment
 from clarion.environments.store import list_environments
-from clarion.ids import EnvironmentId, OrganizationId
+from clarion.ids import OrganizationId
 from clarion.integrations.actions import create_in_app_integration
 from clarion.organizations import store
 from clarion.organizations.model import NewEnvironment
@@ -43,13 +43,9 @@ async def create_environment(
     return NewEnvironment(environment=made, key=first_key)
 
 
-async def delete_environment(
-    db: Connection, siblings: Collection[Environment], environment_id: EnvironmentId, now: Millis
-) -> Environment:
-    """Delete one of the locked environments: it ends now, and its rows are deleted in the background."""
-    deleted = environments.get_environment(siblings, environment_id)
-    await store.mark_environment_deleted(db, deleted, now)
-    return deleted
+async def delete_environment(db: Connection, environment: Environment, now: Millis) -> None:
+    """Delete a locked environment: it ends now, and its rows are deleted in the background."""
+    await store.mark_environment_deleted(db, environment, now)
 
 
 async def delete_organization(db: Connection, organization_id: OrganizationId, now: Millis) -> list[Environment]:

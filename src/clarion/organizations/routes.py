@@ -3,7 +3,8 @@
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of, record
 from clarion.bus import Signal
-from clarion.environments.actions import KeyRequest, get_environment, list_environments_to_change, require_scope
+from clarion.environments.access import Reach
+from clarion.environments.actions import KeyRequest
 from clarion.environments.auditing import record_api_key, record_request, target_of
 from clarion.environments.model import Environment
 from clarion.errors import Invalid
@@ -11,7 +12,7 @@ from clarion.http.operation import Call, operation
 from clarion.ids import EnvironmentId
 from clarion.organizations import actions
 from clarion.organizations.wire import DeletionQuery, EnvironmentDeletedOut, EnvironmentIn, NewEnvironmentOut
-from clarion.vocabulary import Scope
+from clarion.vocabulary import GIVEN_BY_NAME, Scope
 
 _TAG = "Environments"
 
@@ -22,14 +23,15 @@ _TAG = "Environments"
 async def create_environment(call: Call, body: EnvironmentIn) -> NewEnvironmentOut:
     """Create an environment of the organization, with an inbox and an API key, whose secret is shown only here.
 
-    The new key has the scopes of the key that makes the request, and expires with it. Of members, only owners can do
-    this; the key then has all scopes.
+    The new key reaches the new environment alone. It has the scopes of the key that makes the request, and expires with
+    it. Of members, only owners can do this, and the key has all scopes; an API key needs `organization:reach`.
     """
-    environments = await _list_environments(call)
+    reach = await _lock_reach(call)
     caller = call.caller
-    key = KeyRequest(name=actions.FIRST_KEY, scopes=caller.grantable_scopes, expires_at=caller.expires_at)
+    scopes = caller.grantable_scopes - GIVEN_BY_NAME
+    key = KeyRequest(name=actions.FIRST_KEY, scopes=scopes, expires_at=caller.expires_at)
     made = await actions.create_environment(
-        call.db, environments, body.draft(), key=key, vault=call.services.vault, now=call.now
+        call.db, reach.all, body.draft(), key=key, vault=call.services.vault, now=call.now
     )
     await record_request(call, Action.ENVIRONMENT_CREATE, after=made.environment)
     await record_api_key(call.db, Action.API_KEY_CREATE, author_of(call), call.now, after=made.key.record)
@@ -49,26 +51,26 @@ async def delete_environment(call: Call, environment_id: EnvironmentId, query: D
     """Delete another environment of the organization; its keys and sessions end at once.
 
     Its data is deleted in the background. One of type `prod` needs its name in `confirm`. Of members, only owners can
-    do this.
+    do this; an API key needs `organization:reach`.
     """
-    environments = await _list_environments(call)
-    _check_deletion(call, get_environment(environments, environment_id), query)
-    deleted = await actions.delete_environment(call.db, environments, environment_id, call.now)
+    reach = await _lock_reach(call)
+    deleted = reach.get(environment_id, Scope.ENVIRONMENTS_WRITE)
+    _check_deletion(call, deleted, query)
+    await actions.delete_environment(call.db, deleted, call.now)
     # In the log of the API key's own environment: that of the deleted one is deleted with it.
     await record(call, Action.ENVIRONMENT_DELETE, target_of(deleted))
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
     return EnvironmentDeletedOut()
 
 
-async def _list_environments(call: Call) -> list[Environment]:
-    """List and lock the environments of the organization, which must include that of the API key."""
-    environments = await list_environments_to_change(call.db, call.organization_id)
-    get_environment(environments, call.environment_id)
-    return environments
+async def _lock_reach(call: Call) -> Reach:
+    """Lock the environments of the organization, which must still include that of the request."""
+    reach = await Reach.lock(call.db, call.caller)
+    reach.get(call.environment_id)
+    return reach
 
 
 def _check_deletion(call: Call, environment: Environment, query: DeletionQuery) -> None:
-    require_scope(call.caller, environment, Scope.ENVIRONMENTS_WRITE)
     if environment.id == call.environment_id:
         raise Invalid.field(
             "environmentId",

@@ -1,8 +1,6 @@
 """A person's data: export and erase."""
 
 from clarion.audit.recording import author_of
-from clarion.environments.model import list_missing_scopes
-from clarion.errors import Forbidden
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import SubscriberKey
 from clarion.integrations.verification import has_stored_response
@@ -13,28 +11,18 @@ from clarion.subscribers import store as subscribers
 from clarion.subscribers.wire import DeletedOut
 from clarion.vocabulary import Scope
 
-EXPORT_SCOPES = frozenset(
-    {Scope.SUBSCRIBERS_READ, Scope.TOPICS_READ, Scope.PREFERENCES_READ, Scope.EVENTS_READ, Scope.MESSAGES_READ}
-)
-"""An export has what these scopes show."""
-
 
 @operation(
     "GET",
     "/v2/subscribers/{subscriberId}/export",
     scope=Scope.SUBSCRIBERS_READ,
+    also=(Scope.TOPICS_READ, Scope.PREFERENCES_READ, Scope.EVENTS_READ, Scope.MESSAGES_READ),
     query=ExportQuery,
     transaction=Transaction.SCAN,
     tag="Subscribers",
 )
 async def export_subscriber(call: Call, subscriber_key: SubscriberKey, query: ExportQuery) -> ExportOut:
     """Export everything that is stored of a subscriber, a page at a time."""
-    missing = list_missing_scopes(call.caller.scopes, EXPORT_SCOPES)
-    if missing:
-        raise Forbidden(
-            f"An export has messages, events and preferences too; this API key lacks {', '.join(missing)}",
-            ctx={"missingScopes": missing},
-        )
     person = await subscribers.get_subscriber(call.db, call.environment_id, subscriber_key)
     position = Position() if query.after is None else parse_position(query.after)
     return ExportOut.of(await read_page(call.db, person, position, limit=query.limit))

@@ -13,7 +13,7 @@ from clarion.web.wire import DemoState, DemoTriggered
 _FORWARDING = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip", b"via")
 
 
-@operation("GET", "/demo/state", transaction=Transaction.NONE)
+@operation("GET", "/demo/state", public=True, transaction=Transaction.NONE)
 async def get_demo_state(call: DetachedCall) -> DemoState:
     """Show whose inbox the demo page shows."""
     check_local(call.request.headers)
@@ -30,7 +30,7 @@ async def get_demo_state(call: DetachedCall) -> DemoState:
     return await call.database.read(read)
 
 
-@operation("POST", "/demo/trigger", status=201, transaction=Transaction.NONE)
+@operation("POST", "/demo/trigger", public=True, status=201, transaction=Transaction.NONE)
 async def trigger_demo(call: DetachedCall) -> DemoTriggered:
     """Trigger the demo workflow for the person of the demo page."""
     check_local(call.request.headers)

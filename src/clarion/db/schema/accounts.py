@@ -46,6 +46,7 @@ api_keys = Table(
     moment("expires_at", optional=True),
     moment("last_used_at", optional=True),
     moment("revoked_at", optional=True),
+    id_("created_by", optional=True),  # the member who made it, with whose rights its reach beyond the environment ends
 )
 
 idempotency_keys = Table(

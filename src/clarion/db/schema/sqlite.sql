@@ -13,7 +13,7 @@ CREATE TABLE api_keys (
 	created_at BIGINT NOT NULL,
 	expires_at BIGINT,
 	last_used_at BIGINT,
-	revoked_at BIGINT, sealed TEXT,
+	revoked_at BIGINT, sealed TEXT, created_by BLOB,
 	PRIMARY KEY (environment_id, id),
 	UNIQUE (hash)
 );
@@ -588,4 +588,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0013', '0009..0013');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0014', '0013..0014');

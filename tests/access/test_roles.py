@@ -125,4 +125,4 @@ def test_the_roles_build_on_each_other_and_none_sees_secrets() -> None:
     assert viewer < author < admin <= owner
     assert all(one.endswith(":read") for one in viewer)
     assert not author & {Scope.INTEGRATIONS_WRITE, Scope.ENVIRONMENTS_WRITE, Scope.WEBHOOKS_WRITE, Scope.MEMBERS_WRITE}
-    assert set(Scope) - owner == {Scope.ALL, Scope.INTEGRATIONS_SECRETS}
+    assert set(Scope) - owner == {Scope.ALL, Scope.INTEGRATIONS_SECRETS, Scope.ORGANIZATION_REACH}
