@@ -20,9 +20,13 @@ _MAX_LIMIT = 10_000
 
 class DeadLetterFilters(Wire):
     channel: Channel | None = None
+    """Only dead letters of this channel."""
     provider_id: str | None = None
+    """Only dead letters of this provider."""
     subscriber_id: str | None = None
+    """Only dead letters of the subscriber with this `subscriberId`."""
     workflow_id: str | None = None
+    """Only dead letters of the workflow with this identifier."""
     reason: Annotated[str, Meta(min_length=1, max_length=1_000)] | None = None
     """How the error of one of its messages begins, such as a group of the counts by reason."""
 
@@ -34,19 +38,23 @@ class DeadLetterQuery(DeadLetterFilters):
 
 class DeadLetterCountQuery(DeadLetterFilters):
     group_by: DeadLetterGrouping
+    """What is counted: dead letters by reason, provider, workflow or channel."""
 
 
 class DeadLetterSelection(DeadLetterFilters):
     """The dead letters to redrive or discard: those that match every given field, or all of them."""
 
     ids: Annotated[list[IdText], Meta(min_length=1, max_length=MAX_NAMED)] | None = None
+    """Only these, by their `_id`s."""
     all: bool = False
+    """Whether all dead letters are meant, if nothing else is given."""
     limit: Annotated[int, Meta(ge=1, le=_MAX_LIMIT)] = MAX_REDRIVEN
     """How many in this call, the oldest first. One call does at most 1000, and says whether there are more."""
 
 
 class RedriveResultOut(Wire):
     redriven: int
+    """How many are sent again now."""
     has_more: bool
     """Whether another call may redrive more of them."""
     remaining: int
@@ -55,6 +63,7 @@ class RedriveResultOut(Wire):
 
 class DiscardOut(Wire):
     discarded: int
+    """How many were taken off the list."""
     has_more: bool
     """Whether another call may discard more of them."""
     remaining: int
@@ -65,34 +74,42 @@ class DeadLetterGroupOut(Wire):
     value: str
     """What to filter by: the reason, providerId, workflowId or channel."""
     count: int
+    """How many dead letters the group has."""
 
 
 class DeadLetterCountsOut(Wire):
     """The largest groups first. A dead letter whose messages have different errors counts for each reason."""
 
     group_by: DeadLetterGrouping
+    """What the groups are."""
     groups: list[DeadLetterGroupOut]
+    """The groups, the largest first."""
     has_more_groups: bool
     """Whether smaller groups are left out."""
     total: int
+    """How many dead letters there are, up to 10000."""
     total_capped: bool
     """Whether there are more dead letters than were counted, the newest 10000."""
 
 
 class DeadLetterOut(Wire):
     id: str = field(name="_id")
-    """Of the job."""
+    """The `_id` of the job whose message could not be sent."""
     notification_id: str = field(name="_notificationId")
     transaction_id: str
     workflow_id: str
     subscriber_id: str
     channel: Channel
     provider_id: str | None
+    """The provider that was tried last; null if none was."""
     attempts: int
+    """How often it was tried."""
     errors: list[str]
+    """The errors of its messages, in the words of the providers."""
     possibly_delivered: bool
     """Whether a provider may have accepted a message, which would then arrive twice."""
     died_at: DateTimeText
+    """When the last attempt was given up."""
     created_at: DateTimeText
 
     @classmethod
@@ -122,6 +139,7 @@ class UnsentMessageOut(Wire):
     error_id: str | UnsetType = UNSET
     error_text: str | UnsetType = UNSET
     given_up_at: DateTimeText | UnsetType = UNSET
+    """When the last attempt to send it failed for good."""
 
     @classmethod
     def of(cls, row: Row, names: BuiltinNames) -> Self:
@@ -140,6 +158,7 @@ class DeadLetterDetailOut(DeadLetterOut):
     """A dead letter with everything that is known about its attempts."""
 
     messages: list[UnsentMessageOut]
+    """The messages that were not sent."""
     execution_details: list[ExecutionDetailOut]
 
     @classmethod

@@ -50,7 +50,9 @@ class RateLimitShape(Wire):
     """On average `perSecond`, and up to `burst` at once; without `burst`, those of one second."""
 
     per_second: Annotated[float, Meta(gt=0, le=MAX_PER_SECOND)]
+    """How many requests per second are allowed on average."""
     burst: Annotated[int, Meta(ge=1, le=MAX_BURST)] | UnsetType = UNSET
+    """How many requests are allowed at once; by default those of one second."""
 
     @classmethod
     def of(cls, limit: RateLimit) -> Self:
@@ -63,15 +65,23 @@ class RateLimitShape(Wire):
 class EnvironmentOut(Wire):
     id: str = field(name="_id")
     name: str
+    """What people call the environment."""
     organization_id: str = field(name="_organizationId")
     parent_id: str | UnsetType = field(name="_parentId", default=UNSET)
+    """The `_id` of the environment that it was made from."""
     identifier: str
+    """The public identifier, by which inboxes name the environment."""
     type: Annotated[str, one_of(EnvironmentType)]
+    """Whether it is for development or production."""
     slug: str
+    """A readable name that ends with the id."""
     color: str | UnsetType = UNSET
     timezone: str | UnsetType = UNSET
+    """The time zone of subscribers who have none; absent is UTC."""
     limits: dict[LimitCategory, RateLimitShape]
+    """The rate limits that the environment set itself, by what they count."""
     retention_days: dict[DataKind, int]
+    """For how many days the environment keeps data, by its kind, where it set that itself."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -104,12 +114,19 @@ class EnvironmentPatch(Wire):
     """
 
     name: EnvironmentName | UnsetType = UNSET
+    """What people call the environment."""
     color: Color | UnsetType | None = UNSET
+    """The color that people see the environment in; null clears it."""
     parent_id: IdText | UnsetType | None = UNSET
+    """The `_id` of the environment that it comes from; null clears it."""
     identifier: str | UnsetType = UNSET
+    """The public identifier; it cannot change, and may only be sent as it is."""
     timezone: Timezone | UnsetType | None = UNSET
+    """The time zone of subscribers who have none; null is UTC."""
     limits: dict[LimitCategory, RateLimitShape | None] | UnsetType = UNSET
+    """The rate limits to change, by what they count; null takes one back."""
     retention_days: dict[DataKind, Annotated[int, Meta(ge=1, le=36_500)] | None] | UnsetType = UNSET
+    """For how many days data is kept, by its kind; null takes one back."""
 
     def fields(self, before: Environment) -> dict[str, Any]:
         """The fields of the environment with what the caller sent."""
@@ -152,13 +169,18 @@ class ApiKeyIn(Wire):
     """Without `expiresAt` the key expires with the one that makes it, or never."""
 
     name: KeyName
+    """What people call the key."""
     scopes: Annotated[list[Scope], Meta(min_length=1)] = field(default_factory=lambda: [Scope.ALL])
+    """What the key allows; at most what the caller may do."""
     expires_at: MomentText | UnsetType | None = UNSET
+    """When the key stops working; null is never. By default with the key that makes it."""
 
 
 class ApiKeyPatch(Wire):
     name: KeyName | UnsetType = UNSET
+    """What people call the key."""
     expires_at: MomentText | UnsetType | None = UNSET
+    """When the key stops working; null is never."""
 
 
 class ApiKeyOut(Wire):
@@ -166,11 +188,15 @@ class ApiKeyOut(Wire):
 
     id: str = field(name="_id")
     name: str
+    """What people call the key."""
     hint: str
+    """The end of the secret, to recognise it by."""
     scopes: list[Scope]
     created_at: DateTimeText
     expires_at: DateTimeText | UnsetType = UNSET
+    """When the key stops working; absent is never."""
     last_used_at: DateTimeText | UnsetType = UNSET
+    """When the key was last used; absent if never."""
 
     @classmethod
     def of(cls, key: ApiKey) -> Self:
@@ -189,23 +215,33 @@ class NewApiKeyOut(Wire):
     """A new key; its secret is shown here and never again."""
 
     key: str
+    """The secret, for `Authorization: ApiKey <key>`; shown here and never again."""
     api_key: ApiKeyOut
+    """What is stored of the key."""
 
 
 class ScopeInfoOut(Wire):
     """A scope of API keys, and what it allows."""
 
     scope: Scope
+    """The name of the scope."""
     description: str
+    """What it allows, in a sentence."""
 
 
 class HealthPart(Wire):
     status: Literal["up"]
+    """Always `up`; a part that is down makes the response an error."""
     version: str | UnsetType = UNSET
+    """The version of Clarion, where the part is Clarion itself."""
 
 
 class HealthOut(Wire):
     status: Literal["ok"]
+    """Always `ok`; otherwise the response is an error."""
     info: dict[str, HealthPart]
+    """The parts that work."""
     error: dict[str, HealthPart]
+    """Always empty; a part that does not work makes the response an error."""
     details: dict[str, HealthPart]
+    """All parts."""

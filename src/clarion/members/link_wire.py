@@ -23,8 +23,11 @@ class SetUpIn(Wire, forbid_unknown_fields=True):
 
     token: Token
     email: MemberEmailText
+    """The e-mail address of the first owner."""
     name: PersonName
+    """The name that other members see."""
     password: Password | UnsetType = UNSET
+    """The password, of 12 characters or more; left out where passwords are off."""
 
 
 class InvitationTokenIn(Wire, forbid_unknown_fields=True):
@@ -35,7 +38,9 @@ class InvitationDetailsOut(Wire):
     """What an invitation is for; `invitedBy` is absent if an API key or the command line made it."""
 
     organization: str
+    """The name of the organization."""
     email: str
+    """The e-mail address that was invited."""
     role: Role
     environment_roles: dict[str, Role | None]
     invited_by: InviterOut | UnsetType = UNSET
@@ -58,11 +63,14 @@ class AcceptanceIn(Wire, forbid_unknown_fields=True):
 
     token: Token
     name: PersonName
+    """The name that other members see."""
     password: Password | UnsetType = UNSET
+    """The password, of 12 characters or more; left out where passwords are off."""
 
 
 class ResetRequestIn(Wire, forbid_unknown_fields=True):
     email: MemberEmailText
+    """The e-mail address of the member."""
 
 
 class ResetMeans(StrEnum):
@@ -77,7 +85,9 @@ class ResetRequestOut(Wire):
     """The same for every address: it does not show who is a member."""
 
     means: ResetMeans
+    """How the member gets the link."""
     message: str
+    """What happens now, in words."""
 
 
 class ResetIn(Wire, forbid_unknown_fields=True):
@@ -85,18 +95,24 @@ class ResetIn(Wire, forbid_unknown_fields=True):
 
     token: Token
     password: Password
+    """The new password, of 12 characters or more."""
 
 
 class OidcMethodOut(Wire):
     """Open `url` in the browser to sign in with the provider; add `?returnTo=/path` to come back to a page."""
 
     issuer: str
+    """The provider, by the URL of its issuer."""
     url: str
+    """The path that a browser opens to sign in."""
 
 
 class SignInMethodsOut(Wire):
     """What a sign-in page may show; `needsSetup` while there is no owner: the service prints a link at its start."""
 
     passwords: bool
+    """Whether members can sign in with a password."""
     oidc: OidcMethodOut | UnsetType = UNSET
+    """Signing in with another provider; absent if none is set up."""
     needs_setup: bool
+    """Whether there are no members yet."""

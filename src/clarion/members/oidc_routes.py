@@ -45,14 +45,18 @@ class OidcStartQuery(Wire):
     """Where the browser goes afterwards; default: the dashboard."""
 
     return_to: ReturnPath | None = None
+    """Where the browser goes after signing in; by default the dashboard."""
 
 
 class OidcCallbackQuery(Wire):
     """What the provider adds to the address."""
 
     code: Annotated[str, _LONG] = ""
+    """What the provider gives to be exchanged for the identity."""
     state: Annotated[str, _LONG] = ""
+    """What tells that the answer belongs to this attempt to sign in."""
     error: Annotated[str, _LONG] = ""
+    """Why the provider refused."""
     iss: Annotated[str, _LONG] = ""
 
 

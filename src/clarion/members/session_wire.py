@@ -30,18 +30,23 @@ class PersonName(CheckedText):
 
 class SignInIn(Wire):
     email: Annotated[str, Meta(min_length=1, max_length=320)]
+    """The e-mail address of the member."""
     password: Password
+    """The password of the member."""
 
 
 class OwnMemberPatch(Wire):
     name: PersonName | UnsetType = UNSET
+    """The name that other members see."""
 
 
 class PasswordChangeIn(Wire):
     """The new password has 12 characters or more."""
 
     current_password: Password
+    """The password that is valid now."""
     new_password: Password
+    """The new one, of 12 characters or more; other sessions of the member end."""
 
 
 class OwnMemberOut(Wire):
@@ -50,6 +55,7 @@ class OwnMemberOut(Wire):
     id: str = field(name="_id")
     email: str
     name: str
+    """The name that other members see."""
     role: Role
     has_password: bool
     created_at: DateTimeText
@@ -69,6 +75,7 @@ class OwnMemberOut(Wire):
 class OwnOrganizationOut(Wire):
     id: str = field(name="_id")
     name: str
+    """The name of the organization."""
 
 
 class OpenEnvironmentOut(Wire):
@@ -76,11 +83,16 @@ class OpenEnvironmentOut(Wire):
 
     id: str = field(name="_id")
     name: str
+    """What people call the environment."""
     type: Annotated[str, one_of(EnvironmentType)]
+    """Whether it is for development or production."""
     identifier: str
+    """The public identifier, by which inboxes name the environment."""
     color: str | UnsetType = UNSET
     role: Role
+    """The role of the member in this environment."""
     scopes: list[Scope]
+    """What the member may do in this environment."""
 
     @classmethod
     def of(cls, environment: Environment, role: Role, scopes: frozenset[Scope]) -> Self:
@@ -99,8 +111,11 @@ class MeOut(Wire):
     """Who is signed in, and where they may do what."""
 
     member: OwnMemberOut
+    """The member who is signed in."""
     organization: OwnOrganizationOut
+    """The organization of the member."""
     environments: list[OpenEnvironmentOut]
+    """The environments that the member can enter."""
 
     @classmethod
     def of(cls, member: Member, organization: Organization, environments: Sequence[Environment]) -> Self:
@@ -120,13 +135,21 @@ class MemberSessionOut(Wire):
     """A session. `device` is a guess from `userAgent`; `current` marks the session of the request."""
 
     id: str
+    """The id of the session, not its token."""
     device: str
+    """A guess of the browser and the system, from `userAgent`."""
     user_agent: str | UnsetType = UNSET
+    """What the browser said it was."""
     address: str | UnsetType = UNSET
+    """The IP address that the member signed in from."""
     created_at: DateTimeText
+    """When the member signed in."""
     seen_at: DateTimeText
+    """When the session was last used."""
     expires_at: DateTimeText
+    """When the session ends, if it is not used before."""
     current: bool
+    """Whether it is the session of this request."""
 
     @classmethod
     def of(cls, session: MemberSession, own: bytes) -> Self:

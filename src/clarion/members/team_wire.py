@@ -27,11 +27,14 @@ class TeamMemberOut(Wire):
     id: str = field(name="_id")
     email: str
     name: str
+    """The name that other members see."""
     role: Role
     environment_roles: dict[str, Role | None]
     has_password: bool
     sessions: int
+    """The number of browsers that the member is signed in with."""
     last_seen_at: DateTimeText | UnsetType = UNSET
+    """When one of them was last used; absent if there is none."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -56,7 +59,9 @@ class InviterOut(Wire):
     """The member who invites."""
 
     name: str
+    """The name of the member who invited."""
     email: str
+    """The e-mail address of the member who invited."""
 
     @classmethod
     def of(cls, member: Member | None) -> Self | None:
@@ -68,6 +73,7 @@ class InvitationOut(Wire):
 
     id: str = field(name="_id")
     email: str
+    """The e-mail address that was invited."""
     role: Role
     environment_roles: dict[str, Role | None]
     invited_by: InviterOut | UnsetType = UNSET
@@ -91,6 +97,7 @@ class LinkOut(Wire):
     """A link, which is shown only here; it works once, until `expiresAt`."""
 
     link: str
+    """The link, which works once; shown here and never again."""
     expires_at: DateTimeText
 
 
@@ -98,14 +105,18 @@ class NewInvitationOut(Wire):
     """An invitation and its link, which is shown only here; `mailed` if the link is mailed to the person too."""
 
     invitation: InvitationOut
+    """What is stored of the invitation."""
     link: str
+    """The link to accept it with, which works once; shown here and never again."""
     mailed: bool
+    """Whether the link is mailed to the person too."""
 
 
 class InvitationIn(Wire, forbid_unknown_fields=True):
     """Who is invited; without `environmentRoles` the role is the same in all environments."""
 
     email: MemberEmailText
+    """Who is invited."""
     role: Role
     environment_roles: EnvironmentRoles | UnsetType = UNSET
 

@@ -18,9 +18,12 @@ class EnvironmentIn(Wire):
     """`parentId` is another environment of the organization; `color` is shown to people."""
 
     name: EnvironmentName
+    """What people call the environment."""
     type: EnvironmentType = EnvironmentType.DEV
+    """Whether it is for development or production."""
     color: Color | None = None
     parent_id: IdText | None = None
+    """The `_id` of the environment of the organization that it comes from."""
 
     def draft(self) -> EnvironmentDraft:
         return EnvironmentDraft(
@@ -35,11 +38,13 @@ class DeletionQuery(Wire):
     """`confirm` is the name of the environment, and needed for one of type `prod`."""
 
     confirm: Annotated[str, Meta(max_length=255)] | None = None
+    """The name of the environment; needed for one of type `prod`."""
 
 
 class EnvironmentDeletedOut(Wire):
     acknowledged: bool = True
     status: Literal["deleted"] = "deleted"
+    """Always `deleted`."""
 
 
 class FirstKeyOut(Wire):
@@ -47,8 +52,11 @@ class FirstKeyOut(Wire):
 
     id: str = field(name="_id")
     key: str
+    """The secret, for `Authorization: ApiKey <key>`; shown here and never again."""
     user_id: str = field(name="_userId")
+    """The `_id` of the API key that created the environment."""
     name: str
+    """What people call the key."""
     scopes: list[Scope]
 
 
@@ -56,6 +64,7 @@ class NewEnvironmentOut(EnvironmentOut):
     """A new environment; the secrets in `apiKeys` are shown here and never again."""
 
     api_keys: list[FirstKeyOut] | UnsetType = UNSET
+    """The first API key of the environment."""
 
     @classmethod
     def of_new(cls, made: NewEnvironment, maker: ApiKeyId) -> Self:

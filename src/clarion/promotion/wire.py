@@ -28,13 +28,16 @@ class SelectedIn(Wire):
 
     resource_type: ResourceType
     resource_id: Annotated[str, Meta(min_length=1, max_length=255)]
+    """The identifier or `_id` of the workflow or integration."""
 
 
 class DiffIn(Wire):
     """Without `sourceEnvironmentId` the source is the development environment."""
 
     source_environment_id: IdText | None = None
+    """The `_id` of the environment to take from; by default the development environment."""
     resources: Annotated[list[SelectedIn], Meta(min_length=1, max_length=1_000)] | None = None
+    """Only these workflows and integrations; by default all."""
 
     def selected(self) -> list[Selected] | None:
         if self.resources is None:
@@ -46,13 +49,18 @@ class PublishIn(DiffIn):
     """Without `resources` everything is promoted; `prune` deletes workflows that the source does not have."""
 
     dry_run: bool = False
+    """Whether only to answer what would be done."""
     prune: bool = False
+    """Whether to delete workflows that the source does not have."""
 
 
 class ResourceOut(Wire):
     id: str
+    """The identifier of the workflow, integration or step."""
     name: str
+    """What people call it."""
     updated_at: DateTimeText | UnsetType = UNSET
+    """When it was last changed; absent for steps."""
 
     @classmethod
     def of(cls, resource: Comparable) -> Self:
@@ -64,7 +72,9 @@ class ChangedFieldsOut(Wire):
     """The fields that differ: `previous` as they are in the target, `new` as they are in the source."""
 
     previous: dict[str, Any] | None
+    """The fields as they are in the target; null if it is not there."""
     new: dict[str, Any] | None
+    """The fields as they are in the source; null if it is not there."""
 
 
 class ChangeOut(Wire):
@@ -72,9 +82,13 @@ class ChangeOut(Wire):
 
     resource_type: Annotated[str, one_of(ChangeType)]
     action: DiffAction
+    """What the promotion does to it."""
     source_resource: ResourceOut | None
+    """It in the source; null if it is not there."""
     target_resource: ResourceOut | None
+    """It in the target; null if it is not there."""
     diffs: ChangedFieldsOut
+    """The fields that differ."""
     step_type: Annotated[str, one_of(StepType)] | UnsetType = UNSET
     previous_index: int | UnsetType = UNSET
     new_index: int | UnsetType = UNSET
@@ -96,9 +110,13 @@ class ChangeOut(Wire):
 
 class DiffSummaryOut(Wire):
     added: int
+    """How many parts are new in the target."""
     modified: int
+    """How many parts change or move."""
     deleted: int
+    """How many parts are deleted in the target."""
     unchanged: int
+    """How many parts stay as they are."""
 
     @classmethod
     def of(cls, diff: ResourceDiff) -> Self:
@@ -116,11 +134,17 @@ class ResourceDiffOut(Wire):
 
     resource_type: ResourceType
     action: DiffAction
+    """What the promotion does to it."""
     source_resource: ResourceOut | None
+    """It in the source; null if it is not there."""
     target_resource: ResourceOut | None
+    """It in the target; null if it is not there."""
     changes: list[ChangeOut]
+    """The differences of the resource itself and of its steps."""
     summary: DiffSummaryOut
+    """How many parts differ."""
     problem: str | UnsetType = UNSET
+    """Why it cannot be promoted."""
 
     @classmethod
     def of(cls, diff: ResourceDiff) -> Self:
@@ -137,15 +161,22 @@ class ResourceDiffOut(Wire):
 
 class EnvironmentSummaryOut(Wire):
     total_entities: int
+    """How many workflows and integrations were compared."""
     total_changes: int
+    """How many of them differ."""
     has_changes: bool
+    """Whether any of them differs."""
 
 
 class EnvironmentDiffOut(Wire):
     source_environment_id: str
+    """The `_id` of the environment that is taken from."""
     target_environment_id: str
+    """The `_id` of the environment that would change."""
     resources: list[ResourceDiffOut]
+    """The workflows and integrations, each with its differences."""
     summary: EnvironmentSummaryOut
+    """How many of them differ."""
 
     @classmethod
     def of(cls, promotion: Promotion, diffs: Sequence[ResourceDiff]) -> Self:
@@ -163,6 +194,7 @@ class SyncedOut(Wire):
     resource_id: str
     resource_name: str
     action: SyncAction
+    """What was done to it in the target."""
 
 
 class SkippedOut(Wire):
@@ -170,6 +202,7 @@ class SkippedOut(Wire):
     resource_id: str
     resource_name: str
     reason: str
+    """Why it was left as it is."""
 
 
 class SyncResultOut(Wire):
@@ -177,9 +210,13 @@ class SyncResultOut(Wire):
 
     resource_type: ResourceType
     successful: list[SyncedOut]
+    """Those that were promoted."""
     failed: list[SkippedOut]
+    """Always empty: a promotion is done whole or not at all."""
     skipped: list[SkippedOut]
+    """Those that were left as they are."""
     total_processed: int
+    """How many there were."""
 
     @classmethod
     def of(cls, kind: ResourceType, promoted: Sequence[Promoted]) -> Self:
@@ -198,14 +235,20 @@ class SyncResultOut(Wire):
 
 class PublishSummaryOut(Wire):
     resources: int
+    """How many workflows and integrations there were."""
     successful: int
+    """How many were promoted."""
     failed: int
+    """Always 0: a promotion is done whole or not at all."""
     skipped: int
+    """How many were left as they are."""
 
 
 class PublishResultOut(Wire):
     results: list[SyncResultOut]
+    """What was done, by the kind of resource."""
     summary: PublishSummaryOut
+    """How many there were."""
 
     @classmethod
     def of(cls, promoted: Sequence[Promoted]) -> Self:
@@ -219,6 +262,7 @@ class PublishResultOut(Wire):
 
 class TagOut(Wire):
     name: str
+    """A tag that workflows of the environment have."""
 
     @classmethod
     def list_of(cls, names: Iterable[str]) -> list[Self]:

@@ -19,40 +19,51 @@ MAX_BULK = 1_000
 class SuppressionQuery(Wire):
     channel: Channel | None = None
     address: str | None = None
+    """Only this address, whole."""
     reason: SuppressionReason | None = None
+    """Only addresses that were suppressed for this reason."""
     page: PageNumber = 0
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
 
 
 class SuppressionIn(Wire):
     channel: Channel
+    """Whether it is an e-mail address or a phone number."""
     address: Annotated[str, Meta(min_length=1, max_length=1000)]
+    """The address that gets nothing more: an e-mail address, or a phone number with its country code."""
     detail: Annotated[str, Meta(max_length=1000)] | None = None
+    """Your own note about why."""
 
 
 class AddressIn(Wire):
     channel: Channel
+    """Whether it is an e-mail address or a phone number."""
     address: Annotated[str, Meta(min_length=1, max_length=1000)]
+    """The address that may get messages again."""
 
 
 class SuppressionsIn(Wire):
     suppressions: Annotated[list[SuppressionIn], Meta(min_length=1, max_length=MAX_BULK)]
+    """The addresses to suppress."""
 
 
 class AddressesIn(Wire):
     suppressions: Annotated[list[AddressIn], Meta(min_length=1, max_length=MAX_BULK)]
+    """The addresses to clear."""
 
 
 class SuppressionsAddedOut(Wire):
     added: int
+    """How many addresses are suppressed now that were not before."""
     existing: int
-    """Those that were suppressed already, and addresses that are named again."""
+    """How many were suppressed already, or were named again."""
 
 
 class SuppressionsRemovedOut(Wire):
     removed: int
+    """How many addresses are not suppressed any more."""
     missing: int
-    """Those that were not suppressed, and addresses that are named again."""
+    """How many were not suppressed, or were named again."""
 
 
 class SuppressionExportQuery(Wire):
@@ -60,18 +71,26 @@ class SuppressionExportQuery(Wire):
 
     channel: Channel | None = None
     reason: SuppressionReason | None = None
+    """Only addresses that were suppressed for this reason."""
     after: str | None = None
+    """The `next` of the page before."""
     limit: Annotated[int, Meta(ge=1, le=10_000)] = 1_000
 
 
 class SuppressionOut(Wire):
     environment_id: str = field(name="_environmentId")
     channel: Channel
+    """Whether it is an e-mail address or a phone number."""
     address: str
+    """The address that gets nothing more."""
     reason: SuppressionReason
+    """Why it is suppressed."""
     provider_id: str | UnsetType = UNSET
+    """The provider that reported it; absent if a caller suppressed it."""
     message_id: str | UnsetType = field(name="_messageId", default=UNSET)
+    """The `_id` of the message that was reported about."""
     detail: str | UnsetType = UNSET
+    """The words of the provider, or the note of the caller."""
     created_at: DateTimeText
 
     @classmethod

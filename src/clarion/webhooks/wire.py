@@ -41,29 +41,43 @@ EventTypes = Annotated[list[EventType], Meta(max_length=100)]
 
 class EndpointIn(Wire):
     url: EndpointUrl
+    """Where events are posted to."""
     description: Description | None = None
+    """What the endpoint is for."""
     event_types: EventTypes = field(default_factory=list)
+    """The events that it gets; an empty list is all."""
     active: bool = True
+    """Whether events are sent to it."""
 
 
 class EndpointPatch(Wire):
     """Omitted fields stay as they are; an empty list of event types means all events."""
 
     url: EndpointUrl | UnsetType = UNSET
+    """Where events are posted to."""
     description: Description | UnsetType | None = UNSET
+    """What the endpoint is for; null clears it."""
     event_types: EventTypes | UnsetType = UNSET
+    """The events that it gets; an empty list is all."""
     active: bool | UnsetType = UNSET
+    """Whether events are sent to it; true also switches on one that was disabled for failing."""
 
 
 class EndpointOut(Wire):
     id: str = field(name="_id")
     environment_id: str = field(name="_environmentId")
     url: str
+    """Where events are posted to."""
     description: str | UnsetType = UNSET
+    """What the endpoint is for."""
     event_types: list[EventType]
+    """The events that it gets; an empty list is all."""
     active: bool
+    """Whether events are sent to it."""
     disabled_reason: str | UnsetType = UNSET
+    """Why it was switched off by itself."""
     failing_since: DateTimeText | UnsetType = UNSET
+    """Since when no delivery to it succeeded; absent while they do."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -74,6 +88,7 @@ class EndpointOut(Wire):
 
 class NewEndpointOut(EndpointOut):
     secret: str
+    """The secret that events are signed with; shown here and never again."""
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> Self:
@@ -82,13 +97,16 @@ class NewEndpointOut(EndpointOut):
 
 class EndpointSecretOut(Wire):
     secret: str
+    """The new secret that events are signed with; shown here and never again."""
     previous_until: DateTimeText
     """When the previous secret stops signing."""
 
 
 class EventTypeInfoOut(Wire):
     type: EventType
+    """The name of the event."""
     description: str
+    """When it happens, and what its payload has."""
 
 
 class DeliveriesQuery(CursorQuery):
@@ -99,6 +117,7 @@ class AttemptOut(Wire):
     """One attempt to deliver an event."""
 
     at: DateTimeText
+    """When it was tried."""
     milliseconds: int
     response_status: int | UnsetType = UNSET
     """Absent if the receiver did not answer."""
@@ -118,15 +137,23 @@ class AttemptOut(Wire):
 class DeliveryOut(Wire):
     id: str = field(name="_id")
     endpoint_id: str = field(name="_endpointId")
+    """The `_id` of the endpoint."""
     event_id: str
     """The `webhook-id` that the receiver gets."""
     type: EventType
+    """The name of the event."""
     payload: dict[str, Any]
+    """The event as it is posted."""
     status: DeliveryStatus
+    """What has become of the delivery."""
     attempts: int
+    """How often it was tried, since the last replay."""
     next_attempt_at: DateTimeText | UnsetType = UNSET
+    """When the next attempt is due; absent if none is."""
     response_status: int | UnsetType = UNSET
+    """The HTTP status of the last response; absent if the receiver did not answer."""
     error_text: str | UnsetType = UNSET
+    """Why the last attempt failed."""
     attempt_log: list[AttemptOut]
     """The newest 30 attempts, the oldest first, with those before a replay."""
     created_at: DateTimeText
@@ -153,6 +180,7 @@ class DeliveryOut(Wire):
 
 class ReplayIn(Wire):
     since: MomentText
+    """Replay the deliveries of events from this moment on."""
     after: IdText | None = None
     """Continue after this delivery: the `last` of the previous response."""
     status: DeliveryStatus | None = None
@@ -161,8 +189,11 @@ class ReplayIn(Wire):
 
 class ReplayResultOut(Wire):
     replayed: int
+    """How many deliveries are sent again now."""
     has_more: bool
+    """Whether there are more; call again with `after`."""
     last: str | UnsetType = UNSET
+    """The `_id` of the last delivery, for `after` of the next call."""
 
 
 class MessageEvent(Wire):
