@@ -19,6 +19,7 @@ class LimitCategory(StrEnum):
     CONFIGURATION = "configuration"
     """Changes of workflows, integrations, webhooks, environments and keys."""
     ALL = "global"
+    """All requests."""
 
     # That of enums is written in Python, and each request looks its category up.
     __hash__ = str.__hash__

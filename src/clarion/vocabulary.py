@@ -5,10 +5,15 @@ from enum import StrEnum
 
 class Channel(StrEnum):
     IN_APP = "in_app"
+    """Messages in the inbox."""
     EMAIL = "email"
+    """E-mails."""
     SMS = "sms"
+    """Text messages to phones."""
     CHAT = "chat"
+    """Messages of chat providers."""
     PUSH = "push"
+    """Push messages to devices."""
 
 
 class StepType(StrEnum):
@@ -40,13 +45,21 @@ class RunStatus(StrEnum):
     """What has become of a run; jobs.run_status has the rule. Stored as numbers in this order: add at the end."""
 
     RUNNING = "running"
+    """Being worked on."""
     WAITING = "waiting"
+    """Waits for a delay, a digest, a schedule or a retry."""
     COMPLETED = "completed"
+    """Everything was done."""
     PARTLY_FAILED = "partly_failed"
+    """Some messages were sent, others failed."""
     FAILED = "failed"
+    """Nothing was sent, because of errors."""
     SKIPPED = "skipped"
+    """Nothing was sent, by conditions or preferences."""
     CANCELED = "canceled"
+    """Canceled by a caller."""
     MERGED = "merged"
+    """Taken in by the digest of another run."""
 
 
 class MessageStatus(StrEnum):
@@ -80,9 +93,13 @@ class Criticality(StrEnum):
 
 class Severity(StrEnum):
     HIGH = "high"
+    """Of high severity."""
     MEDIUM = "medium"
+    """Of medium severity."""
     LOW = "low"
+    """Of low severity."""
     NONE = "none"
+    """Of no particular severity."""
 
 
 class Scope(StrEnum):

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from clarion.http import known_fields
 from tests.contract.description import DESCRIPTION
 
 SCHEMAS: dict[str, dict[str, Any]] = DESCRIPTION["components"]["schemas"]
@@ -86,6 +87,31 @@ def kinds_of(schema: dict[str, Any]) -> list[dict[str, Any]]:
         return kinds_of(SCHEMAS[schema["$ref"].rpartition("/")[2]])
     inner = [*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ())]
     return [kind for one in inner for kind in kinds_of(one)] if inner else [schema]
+
+
+def test_every_property_and_parameter_has_a_description() -> None:
+    described = [
+        *((f"{place}.{name}", one) for place, s in ALL for name, one in s.get("properties", {}).items()),
+        *parameters(),
+    ]
+    # What types add is no meaning: "Must be …", "Default: …".
+    missing = [
+        place for place, one in described if not re.match(r"(?!Must |Default: )\S.*\.$", one.get("description", ""))
+    ]
+
+    assert missing == [], (
+        'write a string literal under the field in its Wire class, such as """The key of the topic.""" (CONTRIBUTING, '
+        '"Describe a shape"); names of paths and names that mean the same everywhere are in http/known_fields.py'
+    )
+
+
+def test_every_known_name_is_used() -> None:
+    fields = {name for _, s in ALL for name in s.get("properties", {})}
+    names = {where: {one["name"] for _, one in parameters() if one["in"] == where} for where in ("path", "query")}
+
+    assert known_fields.FIELDS.keys() - fields == set()
+    assert known_fields.PATH_PARAMETERS.keys() - names["path"] == set()
+    assert known_fields.QUERY_PARAMETERS.keys() - names["query"] == set()
 
 
 def test_every_object_says_which_members_it_may_have() -> None:

@@ -15,21 +15,31 @@ class AuditQuery(CursorQuery):
     """All given filters must match; of several actions, one suffices. `from` and `to` are inclusive."""
 
     action: tuple[Action, ...] = ()
+    """Only changes of this kind, or of any of several."""
     target_type: TargetType | None = None
+    """Only changes of things of this kind."""
     target_id: str | None = None
+    """Only changes of the thing with this id."""
     actor_type: ActorType | None = None
+    """Only changes by callers of this kind."""
     actor_id: str | None = None
+    """Only changes by the API key or member with this id."""
     request_id: str | None = None
     since: MomentText | None = field(name="from", default=None)
+    """Only changes at this moment or later."""
     until: MomentText | None = field(name="to", default=None)
+    """Only changes at this moment or earlier."""
 
 
 class AuditActorOut(Wire):
     """Who made the change: `id` is that of an API key or a member, `name` the name at that time."""
 
     type: ActorType
+    """What kind of caller it was."""
     id: str | UnsetType = UNSET
+    """The id of the API key or member; absent for others."""
     name: str | UnsetType = UNSET
+    """The name of the caller at that time."""
 
     @classmethod
     def of(cls, actor: Actor) -> Self:
@@ -40,8 +50,11 @@ class AuditTargetOut(Wire):
     """What was changed, by the id that the API uses."""
 
     type: TargetType
+    """What kind of thing it is."""
     id: str
+    """The id by which the API names it."""
     name: str | UnsetType = UNSET
+    """The name of the thing at that time."""
 
     @classmethod
     def of(cls, target: Target) -> Self:
@@ -53,10 +66,15 @@ class AuditEntryOut(Wire):
 
     id: str = field(name="_id")
     action: Action
+    """What was done."""
     actor: AuditActorOut
+    """Who did it."""
     target: AuditTargetOut
+    """What it was done to."""
     before: dict[str, Any] | UnsetType = UNSET
+    """The members that differ, as they were; `********` stands for a secret. Absent for new things."""
     after: dict[str, Any] | UnsetType = UNSET
+    """The members that differ, as they are now; `********` stands for a secret. Absent for deleted things."""
     request_id: str | UnsetType = UNSET
     created_at: DateTimeText
 

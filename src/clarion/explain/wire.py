@@ -23,13 +23,18 @@ class ExplainQuery(Wire):
     """Whom and what: a transaction, or the newest triggers of a workflow."""
 
     subscriber_id: Annotated[str, Meta(min_length=1)]
+    """The `subscriberId` of the person."""
     transaction_id: str | None = None
+    """The trigger to explain; without it, the newest of `workflowId`."""
     workflow_id: str | None = None
+    """The workflow to explain: its identifier, `_id` or slug."""
     channel: Channel | None = None
+    """Only decisions about this channel."""
 
 
 class ExplainRunQuery(Wire):
     channel: Channel | None = None
+    """Only decisions about this channel."""
 
 
 class DecisionOut(Wire):
@@ -38,9 +43,13 @@ class DecisionOut(Wire):
     at: DateTimeText | None
     """Null if it was not recorded when it was made."""
     step_id: str | UnsetType = UNSET
+    """The step that the decision is about; absent if it is about the whole run."""
     channel: Channel | UnsetType = UNSET
+    """The channel that the decision is about; absent if it is about none."""
     kind: DecisionKind
+    """Which rule decided."""
     verdict: Verdict
+    """What the rule decided."""
     summary: str
     """One sentence for a person."""
     values: dict[str, Any]
@@ -48,6 +57,7 @@ class DecisionOut(Wire):
     remedy: str | UnsetType = UNSET
     """What would change the verdict."""
     source: DecisionSource
+    """Where the decision is known from."""
 
     @classmethod
     def of(cls, one: Decision) -> Self:
@@ -66,7 +76,9 @@ class DecisionOut(Wire):
 
 class ChannelResultOut(Wire):
     outcome: Outcome
+    """What came of the channel."""
     summary: str
+    """Why, in one sentence."""
 
 
 class OtherTriggerOut(Wire):
@@ -74,7 +86,9 @@ class OtherTriggerOut(Wire):
 
     transaction_id: str
     notification_id: str | UnsetType = UNSET
+    """The `_id` of the run; absent if there is none for the person."""
     triggered_at: DateTimeText
+    """When it was triggered."""
 
     @classmethod
     def of(cls, one: OtherTrigger) -> Self:
@@ -93,6 +107,7 @@ class ExplanationOut(Wire):
     """Absent if there is no run for the person."""
     transaction_id: str | UnsetType = UNSET
     channels: dict[Channel, ChannelResultOut]
+    """What came of each channel of the workflow."""
     decisions: list[DecisionOut]
     """In the order in which they were made."""
     others: list[OtherTriggerOut] | UnsetType = UNSET

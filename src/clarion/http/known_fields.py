@@ -96,6 +96,7 @@ FIELDS = {
     "tags": "The tags of the workflow.",
     "severity": "How important messages of the workflow are.",
     "critical": "Whether people cannot switch the workflow off.",
+    "origin": "Where workflows are edited: the setting CLARION_BUILTIN_NAME, and `-cloud`.",
     "payloadSchema": "The JSON Schema that payloads of the workflow are described by.",
     "validatePayload": "Whether triggers whose payload violates `payloadSchema` are refused.",
     "controlValues": "The content and the settings of the step; `GET /v1/workflows/steps/schemas` has their names.",
@@ -125,6 +126,15 @@ FIELDS = {
     "milliseconds": "How long it took.",
     "success": "Whether it worked.",
     "executionDetails": "What happened to the job, the oldest first.",
+    "weight": (
+        "Share of the messages of its channel. While every active integration of the channel has the weight 100, the "
+        "primary sends all messages and the others are its failover. As soon as one has another weight, each message "
+        "goes to one of them in proportion to their weights; give two of them 50 each to share by halves."
+    ),
+    "rateLimit": (
+        "The most messages per second that all workers together send to the provider. Messages beyond it wait, or go "
+        "to another integration of the channel if the wait would be longer than ten seconds. Null is no limit."
+    ),
     "failures": "How many sends failed in a row.",
     "circuit": "The circuit breaker of the integration.",
     "counts": "Calls of the provider in the time that was asked for.",

@@ -149,13 +149,7 @@ DateTimeText = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 JsonText = Annotated[str, Meta(extra_json_schema={"contentMediaType": "application/json"})]
 """JSON in a string."""
 
-OriginText = Annotated[
-    str,
-    Meta(
-        description="Where workflows are edited: the setting CLARION_BUILTIN_NAME, and `-cloud`",
-        pattern="^[a-z][a-z0-9]{0,31}-cloud$",
-    ),
-]
+OriginText = Annotated[str, Meta(pattern="^[a-z][a-z0-9]{0,31}-cloud$")]
 
 ALTERNATIVES = "x-alternatives"
 

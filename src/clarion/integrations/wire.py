@@ -21,17 +21,8 @@ IntegrationText = Annotated[str, Meta(min_length=1, max_length=100)]
 CredentialText = Annotated[str, Meta(max_length=32_768)]
 MaybeText = CredentialText | UnsetType
 MaybeFlag = bool | UnsetType
-_WEIGHT = (
-    "Share of the messages of its channel. While every active integration of the channel has the weight 100, the "
-    "primary sends all messages and the others are its failover. As soon as one has another weight, each message goes "
-    "to one of them in proportion to their weights; give two of them 50 each to share by halves."
-)
-_RATE_LIMIT = (
-    "The most messages per second that all workers together send to the provider. Messages beyond it wait, or go to "
-    "another integration of the channel if the wait would be longer than ten seconds. Null is no limit."
-)
-Weight = Annotated[int, Meta(ge=1, le=1_000, description=_WEIGHT)]
-RateLimit = Annotated[float, Meta(ge=0.001, le=1_000_000, description=_RATE_LIMIT)]
+Weight = Annotated[int, Meta(ge=1, le=1_000)]
+RateLimit = Annotated[float, Meta(ge=0.001, le=1_000_000)]
 
 
 class IntegrationCredentials(Wire, forbid_unknown_fields=True):
@@ -240,9 +231,7 @@ class IntegrationOut(Wire):
     priority: int
     """Its place among those of the channel; a greater number is tried earlier, and 0 is inactive."""
     weight: int
-    """Its share of the messages of the channel; 100 for all is none, so that the primary sends everything."""
     rate_limit: float | UnsetType = UNSET
-    """The most messages per second; absent if there is no limit."""
     conditions: list[StepFilter]
     """For which people or payloads it is used; empty is for all."""
     unused_credentials: list[str] | UnsetType = UNSET

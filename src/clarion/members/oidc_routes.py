@@ -58,6 +58,7 @@ class OidcCallbackQuery(Wire):
     error: Annotated[str, _LONG] = ""
     """Why the provider refused."""
     iss: Annotated[str, _LONG] = ""
+    """The issuer, if the provider names itself; another than the one that was asked is refused."""
 
 
 @operation(

@@ -18,9 +18,13 @@ class QueueBacklogOut(Wire):
     """What could be worked on now: `count` is counted up to 1000, `since` is when the oldest of it was due."""
 
     count: int
+    """How many could be worked on now, up to 1000."""
     is_capped: bool
+    """Whether there are more than were counted."""
     since: DateTimeText | UnsetType = UNSET
+    """When the oldest of it was due; absent if nothing waits."""
     oldest_seconds: float
+    """For how many seconds the oldest of it has waited."""
 
     @classmethod
     def of(cls, waiting: Waiting, now: Millis) -> Self:
@@ -37,11 +41,15 @@ class FailingIntegrationOut(Wire):
 
     id: str = field(name="_id")
     name: str
+    """What people call the integration."""
     identifier: str
+    """Your own name of the integration."""
     provider_id: str
     channel: Annotated[str, one_of(Channel)]
+    """The channel of the provider."""
     failures: int
     is_open: bool
+    """Whether nothing is sent through it now, and others are used."""
 
     @classmethod
     def of(cls, one: FailingIntegration, names: BuiltinNames) -> Self:
@@ -64,11 +72,17 @@ class EnvironmentStatusOut(Wire):
     """
 
     version: str
+    """The version of Clarion that answered."""
     workers: int
+    """How many processes run workflows, for all environments."""
     backlog: dict[Queue, QueueBacklogOut]
+    """What could be worked on now, by who takes it."""
     dead_letters: int
+    """How many dead letters there are, up to 1000."""
     dead_letters_capped: bool
+    """Whether there are more than were counted."""
     failing_integrations: list[FailingIntegrationOut] | UnsetType = UNSET
+    """Up to 20 integrations whose last sends failed; absent if the caller may not read integrations."""
 
     @classmethod
     def of(cls, state: EnvironmentState, names: BuiltinNames, *, shows_integrations: bool) -> Self:

@@ -21,7 +21,9 @@ class ActivityQuery(Wire):
     """The time that is counted: from `after`, by default a week ago, until `before`, by default now."""
 
     after: MomentText | None = None
+    """When the time begins that is counted; by default a week before it ends."""
     before: MomentText | None = None
+    """When the time ends that is counted; by default now."""
 
     def time(self, now: Millis) -> tuple[Millis, Millis]:
         """Return the first and the last moment; raises Invalid if they are in the wrong order."""
@@ -36,11 +38,13 @@ class ActivitiesQuery(ActivityQuery):
     """`workflowIds` are identifiers, `_id`s or slugs; without them, the newest workflows."""
 
     workflow_ids: Annotated[list[str], Meta(max_length=MAX_WORKFLOWS)] | None = None
+    """The identifiers, `_id`s or slugs of the workflows; by default the newest ones."""
 
 
 class LastRunOut(Wire):
     id: str = field(name="_id")
     status: RunStatus
+    """What has become of the run."""
     created_at: DateTimeText
 
     @classmethod
@@ -52,13 +56,21 @@ class ChannelActivityOut(Wire):
     """What came of the steps of a channel. `seen` and `read` are among `sent`; of e-mails, receipts report them."""
 
     sent: int
+    """How many messages were sent."""
     failed: int
+    """How many steps failed."""
     skipped: int
+    """How many steps were skipped, by a condition or a preference."""
     canceled: int
+    """How many steps were canceled."""
     merged: int
+    """How many steps were taken in by the digest of another run."""
     waiting: int
+    """How many steps are not done yet."""
     seen: int
+    """How many of the sent messages were seen."""
     read: int
+    """How many of the sent messages were read."""
 
     @classmethod
     def of(cls, counts: ChannelCounts) -> Self:
@@ -76,9 +88,13 @@ class WorkflowActivityOut(Wire):
     after: str
     before: str
     runs: int
+    """How many runs began in the time."""
     estimated: bool
+    """Whether the numbers come from samples, because there were too many runs to count."""
     last_run: LastRunOut | UnsetType = UNSET
+    """The newest run at any time; absent if there is none."""
     channels: dict[Channel, ChannelActivityOut]
+    """What came of the steps, by channel."""
 
     @classmethod
     def of(cls, workflow: Workflow, time: tuple[Millis, Millis], activity: Activity) -> Self:

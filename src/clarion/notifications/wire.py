@@ -21,28 +21,42 @@ _NO_PROVIDER = "svc"
 
 class EventQuery(Wire):
     channels: tuple[EventChannel, ...] = ()
+    """Only runs of workflows with a step of one of these channels or types."""
     templates: tuple[str, ...] = ()
+    """Only runs of these workflows, by their `_id`s."""
     emails: tuple[str, ...] = ()
+    """Only runs for people with one of these e-mail addresses."""
     search: str | None = None
+    """Only runs for people with this `subscriberId`, or whose e-mail address contains this text."""
     subscriber_ids: tuple[str, ...] = ()
+    """Only runs for the people with one of these `subscriberId`s."""
     page: PageNumber = 0
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
     transaction_id: tuple[str, ...] = ()
     topic_key: str | None = None
     after: MomentText | None = None
+    """Only runs created at this moment or later; by default since the retention horizon."""
     before: MomentText | None = None
+    """Only runs created at this moment or earlier."""
 
 
 class ExecutionDetailOut(Wire):
     id: str = field(name="_id")
     created_at: DateTimeText
+    """When it happened."""
     status: DetailStatus
+    """Whether it went well."""
     detail: str
     is_retry: bool
+    """Whether it belongs to a second or later attempt."""
     is_test: bool
+    """Whether it belongs to a test message."""
     provider_id: str
+    """The provider that it is about; without one, that of the in-app channel."""
     raw: JsonText | UnsetType = UNSET
+    """Details of what happened."""
     source: DetailSource
+    """Which part of the run it comes from."""
 
     @classmethod
     def of(cls, detail: ExecutionDetail, names: BuiltinNames) -> Self:
@@ -61,8 +75,11 @@ class ExecutionDetailOut(Wire):
 
 class EventStepTemplateOut(Wire):
     type: StepType
+    """What the step does."""
     name: str
+    """What people call the step."""
     content: str
+    """The body of the step as it is written, with its variables."""
 
 
 class EventStepOut(Wire):
@@ -70,13 +87,20 @@ class EventStepOut(Wire):
 
     id: str = field(name="_id")
     template_id: str = field(name="_templateId")
+    """The `_id` of the step."""
     parent_id: str | None = field(name="_parentId")
+    """The `_id` of the step before; null for the first one."""
     step_id: str
     name: str
+    """What people call the step."""
     active: bool
+    """Whether runs do the step."""
     filters: list[dict[str, Any]]
+    """Always empty; `GET /v2/workflows/{workflowId}` has the conditions."""
     template: EventStepTemplateOut
+    """The step as older clients expect it."""
     control_variables: dict[str, Any]
+    """The content and the settings of the step."""
 
     @classmethod
     def of(cls, step: Step, previous: Step | None) -> Self:
@@ -99,13 +123,18 @@ class EventStepOut(Wire):
 class JobOut(Wire):
     id: str = field(name="_id")
     type: EventChannel
+    """What the step does."""
     digest: dict[str, Any] | UnsetType = UNSET
+    """What a digest or delay waits for, and its events."""
     execution_details: list[ExecutionDetailOut]
     step: EventStepOut
+    """The step of the workflow that the job does."""
     overrides: dict[str, Any] | UnsetType = UNSET
     payload: dict[str, Any]
     provider_id: str
+    """The provider that sends it; without one, that of the in-app channel."""
     status: JobStatus
+    """What has become of the job."""
     updated_at: DateTimeText
 
     @classmethod
@@ -146,15 +175,20 @@ class EventSubscriberOut(Wire):
 
 class EventTriggerOut(Wire):
     type: Literal["event"]
+    """Always `event`."""
     identifier: str
+    """The identifier of the workflow."""
     variables: list[dict[str, Any]]
+    """Always empty; the payload schema of the workflow has the variables."""
 
 
 class EventTemplateOut(Wire):
     id: str = field(name="_id")
     name: str
+    """What people call the workflow."""
     origin: OriginText
     triggers: list[EventTriggerOut]
+    """How the workflow is triggered."""
 
     @classmethod
     def of(cls, workflow: Workflow, names: BuiltinNames) -> Self:
@@ -178,15 +212,21 @@ class EventOut(Wire):
     subscriber_id: str = field(name="_subscriberId")
     template_id: str = field(name="_templateId")
     digested_notification_id: str | UnsetType = field(name="_digestedNotificationId", default=UNSET)
+    """The `_id` of the run whose digest took the event in; absent if none did."""
     transaction_id: str
     channels: list[EventChannel]
+    """The channels and types of the steps."""
     subscriber: EventSubscriberOut
     template: EventTemplateOut
+    """The workflow."""
     jobs: list[JobOut]
+    """The steps of the run that were reached or planned, in their order."""
     payload: dict[str, Any]
     to: dict[str, Any]
+    """The recipient as the trigger named them."""
     tags: list[str]
     topics: list[EventTopicOut]
+    """The topics through which the person was reached; empty if they were named themselves."""
     severity: Severity
     critical: bool
     created_at: DateTimeText
@@ -222,6 +262,7 @@ class EventPage(Wire):
     """A page of events: nothing is counted, and `pageSize` is the number returned."""
 
     has_more: bool
+    """Whether there is another page."""
     data: list[EventOut]
     page_size: int
     page: int

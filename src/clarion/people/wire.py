@@ -13,6 +13,7 @@ class ExportQuery(Wire):
     """`after` is the `next` of the page before."""
 
     after: str | None = None
+    """The `next` of the page before."""
     limit: Annotated[int, Meta(ge=1, le=MAX_ITEMS)] = 500
 
 
@@ -20,7 +21,9 @@ class ExportItemOut(Wire):
     """What is stored: `kind` says what it is, and `data` has it, without members that have no value."""
 
     kind: ItemKind
+    """What kind of thing it is."""
     data: dict[str, Any]
+    """What is stored, without members that have no value."""
 
     @classmethod
     def of(cls, item: Item) -> Self:

@@ -5,4 +5,6 @@ from clarion.http.wire import Wire
 
 class ReceiptsAddressOut(Wire):
     url: str
+    """The address to give to the provider for its reports of deliveries."""
     signed_with: str
+    """How reports are known to be the provider's."""

@@ -31,36 +31,49 @@ class RunFilterQuery(Wire):
 
 class RunQuery(RunFilterQuery):
     after: MomentText | None = None
+    """Only runs that began at this moment or later."""
     before: MomentText | None = None
+    """Only runs that began at this moment or earlier."""
     cursor: IdText | None = None
+    """The `next` of the page before."""
     limit: Annotated[int, Meta(ge=1, le=100)] = 100
 
 
 class RunCountsQuery(RunFilterQuery):
     after: MomentText | None = None
+    """When the time begins that is counted; by default a day before it ends."""
     before: MomentText | None = None
+    """When the time ends that is counted; by default now."""
     interval: Interval | None = None
+    """How long a bucket is; by default one that suits the time."""
 
 
 class RunStreamQuery(RunFilterQuery):
     after: MomentText | None = None
+    """Send what happened since this moment first, such as the `id` of the last event; by default only what happens from
+    now on."""
 
 
 class RunSubscriberOut(Wire):
     subscriber_id: str
     name: str | UnsetType = UNSET
+    """The first and last name of the person."""
 
 
 class RunWorkflowOut(Wire):
     id: str = field(name="_id")
     workflow_id: str
     name: str
+    """What people call the workflow."""
 
 
 class StepOutcomeOut(Wire):
     type: StepType
+    """What the step does."""
     status: JobStatus
+    """What has become of the step."""
     provider_id: str | UnsetType = UNSET
+    """The provider that sent it; absent if none did."""
 
 
 class RunOut(Wire):
@@ -68,13 +81,19 @@ class RunOut(Wire):
 
     id: str = field(name="_id")
     status: RunStatus
+    """What has become of the run."""
     waiting_until: DateTimeText | UnsetType = UNSET
+    """When a waiting run goes on."""
     waiting_for: WaitReason | UnsetType = UNSET
+    """Why a run waits."""
     merged_into: str | UnsetType = UNSET
+    """The `_id` of the run whose digest took it in."""
     transaction_id: str
     subscriber: RunSubscriberOut
     workflow: RunWorkflowOut
+    """The workflow that it is a run of."""
     steps: list[StepOutcomeOut]
+    """What has become of each step, in their order."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -111,23 +130,31 @@ class RunPage(Wire):
 
     data: list[RunOut]
     next: str | None
+    """The cursor of the next page, for `cursor`; null if there is nothing older."""
     searched_until: DateTimeText | None
+    """How far back this page looked; null if there was nothing to look at."""
 
 
 class RunBucketOut(Wire):
     at: DateTimeText
+    """When the bucket begins."""
     total: int
+    """How many runs began in it."""
     statuses: dict[RunStatus, int]
+    """How many of them have which status now."""
 
 
 class RunCountsOut(Wire):
     """How many runs began in each bucket of time, by their status now."""
 
     interval: Interval
+    """How long each bucket is."""
     estimated: bool
     """Whether the counts come from samples, because there are too many runs to count in time."""
     total: int
+    """How many runs there are in all buckets."""
     buckets: list[RunBucketOut]
+    """The buckets, the oldest first, with empty ones."""
 
     @classmethod
     def of(cls, found: Counts) -> Self:
@@ -148,28 +175,37 @@ class RunsSampledOut(Wire):
     """More runs appeared than a listener is sent: these were left out."""
 
     left_out: int
+    """How many runs were left out."""
 
 
 class RunsMissedOut(Wire):
     """The listener fell behind, or came back too late: these runs were not sent. List them with `/v1/runs`."""
 
     count: int
+    """How many runs were not sent."""
     at_least: bool
     """Whether there may be more than that."""
     after: DateTimeText
+    """When the time begins in which runs were missed."""
     before: DateTimeText
+    """When the time ends in which runs were missed."""
 
 
 class RunsEndOut(Wire):
     """The last event: why the service ends the stream."""
 
     reason: str
+    """Why the stream ends, in words."""
 
 
 class RunEventsOut(Wire):
     """The data of the events of the stream, by the name of the event."""
 
     run: RunOut | UnsetType = UNSET
+    """A run that is new or has changed."""
     sampled: RunsSampledOut | UnsetType = UNSET
+    """Runs were left out, because there are too many."""
     missed: RunsMissedOut | UnsetType = UNSET
+    """Runs were not sent, because the listener was too slow or away."""
     end: RunsEndOut | UnsetType = UNSET
+    """The stream ends."""

@@ -21,6 +21,7 @@ class SearchedText(CheckedText):
 
 class SearchQuery(Wire):
     q: SearchedText
+    """What to look for: a name, an address, an id, or the beginning of one."""
     types: tuple[SearchType, ...] = ()
     """What to search; by default everything that the caller may read."""
     limit: Annotated[int, Meta(ge=1, le=50)] = 20
@@ -30,25 +31,34 @@ class MatchOut(Wire):
     """Why something was found."""
 
     field: str
+    """The field that matched, such as `email`."""
     kind: MatchKind
+    """How it matched."""
 
 
 class SearchParentOut(Wire):
     """The run of a job or message, the workflow of a version, the topic of a subscription, and so on."""
 
     type: SearchType
+    """What kind of thing it is."""
     id: str
+    """How paths of the API name it."""
 
 
 class SearchResultOut(Wire):
     type: SearchType
+    """What kind of thing was found."""
     own_id: str = field(name="_id")
     id: str
     """How paths of the API name it: a subscriberId, a topic's key, a transactionId, else the same as `_id`."""
     title: str
+    """What people call it."""
     subtitle: str | UnsetType = UNSET
+    """What tells it from others of the same name."""
     matched: MatchOut
+    """Why it was found."""
     parent: SearchParentOut | UnsetType = UNSET
+    """What it belongs to; absent if it stands alone."""
 
     @classmethod
     def of(cls, hit: Hit) -> Self:

@@ -30,10 +30,11 @@ class PretendedIn(Wire, forbid_unknown_fields=True):
     """Preferences that the recipients are taken to have; what is left out is as they have it."""
 
     channels: PreferenceChannels | UnsetType = UNSET
-    """For all workflows."""
+    """What the recipients want of all workflows."""
     workflow: PreferenceChannels | UnsetType = UNSET
-    """For this workflow."""
+    """What the recipients want of this workflow."""
     schedule: Schedule | UnsetType = UNSET
+    """The hours in which the recipients want messages."""
 
     def read(self) -> Pretended:
         return Pretended(
@@ -52,15 +53,22 @@ class SimulationIn(TriggerIn):
     """
 
     at: MomentText | None = None
+    """The moment of the trigger; by default now."""
     until: MomentText | None = None
+    """When the simulation ends; by default 31 days after `at`."""
     preferences: PretendedIn | None = None
+    """What the recipients are taken to want."""
     steps: Annotated[list[StepIn], Meta(max_length=MAX_STEPS)] | None = None
+    """Steps to try in the place of those of the workflow."""
     version: Annotated[int, Meta(ge=1)] | None = None
+    """The number of a saved version of the workflow to try; by default the current one."""
     limit: Annotated[int, Meta(ge=1, le=MAX_PEOPLE)] = DEFAULT_PEOPLE
+    """How many recipients are simulated and shown."""
 
 
 class SimulatedMessageOut(Wire):
     at: DateTimeText
+    """When the message would be sent."""
     channel: Channel
     step_id: str
     to: str
@@ -71,6 +79,7 @@ class SimulatedMessageOut(Wire):
     subject: str | UnsetType = UNSET
     """Of e-mails and in-app messages the subject, of push messages the title."""
     content: str
+    """What the person would read."""
 
     @classmethod
     def of(cls, one: SimulatedMessage) -> Self:
@@ -91,6 +100,7 @@ class SimulatedRecipientOut(Wire):
     decisions: list[DecisionOut]
     """As explain shows them, in their order."""
     messages: list[SimulatedMessageOut]
+    """The messages that the person would get, in their order."""
 
     @classmethod
     def of(cls, one: SimulatedRecipient) -> Self:
@@ -105,9 +115,13 @@ class SimulationOut(Wire):
     status: TriggerOutcome
     """What the trigger would answer."""
     error: list[str] | UnsetType = UNSET
+    """Why the trigger would not run, in sentences."""
     at: DateTimeText
+    """The moment of the trigger."""
     until: DateTimeText
+    """When the simulation ended."""
     recipients: list[SimulatedRecipientOut]
+    """What would happen to each recipient."""
     total: int
     """How many people the trigger is for, counted up to 50 000."""
     total_capped: bool

@@ -30,14 +30,23 @@ _MIN_MILLIS = 100_000_000_000
 
 class ReceiptKind(StrEnum):
     SENT = "sent"
+    """The provider sent it on."""
     DELIVERED = "delivered"
+    """It arrived at the recipient's server or device."""
     DEFERRED = "deferred"
+    """The recipient's server asked to try later."""
     BOUNCED = "bounced"
+    """The recipient's server refused it."""
     FAILED = "failed"
+    """The provider gave up."""
     COMPLAINED = "complained"
+    """The recipient reported it as spam."""
     UNSUBSCRIBED = "unsubscribed"
+    """The recipient wants no more of them."""
     OPENED = "opened"
+    """The recipient opened it."""
     CLICKED = "clicked"
+    """The recipient followed a link."""
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
