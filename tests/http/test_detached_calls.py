@@ -24,7 +24,7 @@ class NameOut(Wire):
     name: str
 
 
-@operation("POST", "/echo", scope=None, transaction=Transaction.NONE)
+@operation("POST", "/echo", public=True, transaction=Transaction.NONE, foreign=True)
 async def echo(call: DetachedCall) -> RawResponse:
     """Repeat the request."""
 
@@ -42,7 +42,7 @@ async def refuse_nobody(call: DetachedCall, body: NameIn) -> None:
         raise Invalid.field("name", "is not known elsewhere", body.name)
 
 
-@operation("POST", "/names", scope=None, status=201, body=NameIn, precheck=refuse_nobody)
+@operation("POST", "/names", public=True, status=201, body=NameIn, precheck=refuse_nobody)
 async def name(call: Call, body: NameIn) -> NameOut:
     """Name somebody."""
     await call.db.fetch_one(ONE)

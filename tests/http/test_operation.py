@@ -53,7 +53,7 @@ async def create(call: Call, body: NameIn) -> NameOut:
 
 
 def declare(method: str, path: str, handler: Any, **options: Any) -> Operation:
-    declared: Operation = operation(method, path, scope=None, **options)(handler).__dict__["operation"]
+    declared: Operation = operation(method, path, public=True, **options)(handler).__dict__["operation"]
     return declared
 
 

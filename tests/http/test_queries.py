@@ -6,6 +6,7 @@ import pytest
 from msgspec import Meta, field
 
 from clarion.errors import Invalid, Malformed
+from clarion.http.contract import Contract
 from clarion.http.queries import make_query_reader
 from clarion.http.wire import Wire
 from clarion.vocabulary import Channel
@@ -20,7 +21,11 @@ class Filter(Wire):
     transaction_id: list[str] = field(default_factory=list)
 
 
-read = make_query_reader(Filter)
+_read = make_query_reader(Filter, Contract.PUBLISHED)
+
+
+def read(query: bytes) -> Filter:
+    return _read(query, [])
 
 
 def test_an_empty_query_gives_the_defaults() -> None:
@@ -96,4 +101,4 @@ class Grouped(Wire):
 def test_arrays_of_arrays_are_read_by_the_number_of_their_group(
     query: bytes, tags: tuple[tuple[str, ...], ...]
 ) -> None:
-    assert make_query_reader(Grouped)(query).tags == tags
+    assert make_query_reader(Grouped, Contract.PUBLISHED)(query, []).tags == tags

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET, Meta, UnsetType
 
 from clarion.errors import Invalid, Malformed
+from clarion.http.contract import Contract
 from clarion.http.validation import make_body_reader
 from clarion.http.wire import EmailText, Locale, SubscriberKeyText, Timezone, Wire
 from clarion.vocabulary import Channel
@@ -22,7 +23,11 @@ class Person(Wire):
     data: dict[str, Any] | UnsetType | None = UNSET
 
 
-read = make_body_reader(Person)
+_read = make_body_reader(Person, Contract.PUBLISHED)
+
+
+def read(content: bytes) -> Person:
+    return _read(content, [])
 
 
 def problems(content: bytes) -> dict[str, str]:

@@ -25,7 +25,7 @@ class GreetingOut(Wire):
     greeting: str
 
 
-@operation("POST", "/greetings", scope=None, status=201, body=GreetingIn, batched=True)
+@operation("POST", "/greetings", public=True, status=201, body=GreetingIn, batched=True)
 async def greet(calls: Sequence[Call], bodies: Sequence[GreetingIn]) -> list[GreetingOut | RequestError]:
     """Greet people."""
     if any(body.name == "breaks" for body in bodies):

@@ -90,6 +90,7 @@ async def test_errors_can_be_read_by_the_page(page: httpx.AsyncClient, ada: Pers
         assert words(response, "access-control-expose-headers") == {
             "x-request-id",
             "retry-after",
+            "clarion-warnings",
             *map(str.lower, HEADER_NAMES),
         }
         assert response.headers["cache-control"] == "no-store"

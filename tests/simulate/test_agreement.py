@@ -102,7 +102,7 @@ class Stage:
             path = f"/v1/subscribers/{key}/credentials"
             assert (await self.api.patch(path, json=body)).status_code == 200
         if given_.suppressed and "email" in person:
-            body = {"channel": "email", "address": person["email"], "reason": "manual"}
+            body = {"channel": "email", "address": person["email"]}
             assert (await self.api.post("/v1/suppressions", json=body)).status_code in (200, 201)
 
     async def _set_mail(self, state: str) -> None:

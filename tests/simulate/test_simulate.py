@@ -74,7 +74,7 @@ class TestOnItsOwnStore:
     ) -> None:
         body = {"providerId": "svc-email", "channel": "email", "active": True, "rateLimit": 5}
         assert (await world.api.post("/v1/integrations", json=body)).status_code == 201
-        endpoint = {"url": "https://example.com/hook", "events": []}
+        endpoint = {"url": "https://example.com/hook", "eventTypes": []}
         assert (await world.api.post("/v1/webhooks/endpoints", json=endpoint)).status_code == 201
         await world.make_workflow(
             HOURLY,
@@ -209,7 +209,7 @@ async def test_unsaved_steps_that_keep_their_id_meet_the_digest_under_way(world:
     made = await world.make_workflow(HOURLY, COUNTED)
     await world.trigger(payload={"n": 1})
     await world.work()
-    digest = made["steps"][0]
+    digest = HOURLY | {"_id": made["steps"][0]["_id"]}
 
     assert await contents(world, payload={"n": 2}, steps=[digest, COUNTED]) == ["2: 1 2 "]
 

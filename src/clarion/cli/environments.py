@@ -80,7 +80,7 @@ def create(
     """Create an environment with an inbox and an API key, which is printed once."""
     settings = load_settings(data_dir, database_url)
     body = {"name": name, "type": kind} | ({} if color is None else {"color": color})
-    draft = make_body_reader(EnvironmentIn)(encode_json(body)).draft()
+    draft = make_body_reader(EnvironmentIn)(encode_json(body), []).draft()
     vault, now = open_configured_vault(settings), SystemClock().now()
 
     async def insert(db: Connection) -> NewEnvironment:
@@ -192,7 +192,7 @@ def print_new(made: list[NewEnvironment]) -> None:
 
 
 def _change(settings: Settings, name: str, changes: dict[str, Any]) -> tuple[Environment, Environment]:
-    patch = make_body_reader(EnvironmentPatch)(encode_json(changes))
+    patch = make_body_reader(EnvironmentPatch)(encode_json(changes), [])
 
     async def change(db: Connection) -> tuple[Environment, Environment]:
         found = await get_environment(db, name)

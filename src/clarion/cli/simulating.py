@@ -62,7 +62,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of a command
         **{name: value for name, value in (("at", at), ("until", until), ("version", version)) if value is not None},
     }
     settings = load_settings(data_dir, database_url)
-    scenario, found = asyncio.run(_simulate(settings, environment, make_body_reader(SimulationIn)(encode_json(body))))
+    simulation = make_body_reader(SimulationIn)(encode_json(body), [])
+    scenario, found = asyncio.run(_simulate(settings, environment, simulation))
     if as_json:
         typer.echo(json_text(SimulationOut.of(scenario, found)))
     else:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from clarion.hosts import ANY_ORIGIN
+from clarion.http.input_warnings import HEADER_NAME as WARNINGS
 from clarion.http.rate_limits import HEADER_NAMES
 
 INBOX_PATHS = (b"/v1/inbox/", b"/socket.io/", b"/ws")
@@ -20,7 +21,10 @@ _HEADER_NAME = re.compile(rb"[a-z0-9-]{1,64}")
 _MAX_ASKED_HEADERS = 20
 # A day, although browsers use less: nearly every path of the inbox is different, and each has its own preflight.
 _MAX_AGE = b"86400"
-_EXPOSED = (b"access-control-expose-headers", f"X-Request-Id, Retry-After, {', '.join(HEADER_NAMES)}".encode())
+_EXPOSED = (
+    b"access-control-expose-headers",
+    ", ".join(("X-Request-Id", "Retry-After", WARNINGS, *HEADER_NAMES)).encode(),
+)
 _NOT_STORED = (b"cache-control", b"no-store")
 _VARY = (b"vary", b"Origin")
 _EVERYONE = (b"access-control-allow-origin", b"*")

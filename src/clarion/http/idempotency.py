@@ -15,6 +15,7 @@ from clarion.clock import DAY, Millis
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import Insert, sql
 from clarion.errors import InProgress, Invalid, RequestError
+from clarion.http.input_warnings import InputWarning
 from clarion.ids import EnvironmentId, id_millis, new_id
 from clarion.settings import Settings
 from clarion.vault import Vault
@@ -40,6 +41,8 @@ class Response(Struct, frozen=True):
     status: int
     body: bytes
     is_replayed: bool = False
+    warnings: Sequence[InputWarning] = ()
+    """Not stored with the response: those about members of the body come again when it is read."""
     content_type: bytes = b"application/json"
 
 

@@ -11,8 +11,10 @@ from msgspec import Struct
 
 from clarion import __version__
 from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
+from clarion.http.contract import Contract
 from clarion.http.examples import example_of
 from clarion.http.idempotency import MAX_KEY_LENGTH
+from clarion.http.input_warnings import HEADER_NAME as _WARNINGS
 from clarion.http.known_fields import PATH_PARAMETERS
 from clarion.http.operation import Operation, RawResponse, Transaction
 from clarion.http.own_pages import SESSION_COOKIE
@@ -123,11 +125,13 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
 
 def _make_schemas(operations: Sequence[Operation]) -> Schemas:
     results = [one.result for one in operations if one.result not in (None, type(None), RawResponse)]
+    bodies = [(one.contract, one.body_shape) for one in operations if one.body_shape is not None]
     return Schemas(
         bodies=[
-            *(one.body_shape for one in operations if one.body_shape is not None),
+            *(shape for contract, shape in bodies if contract is not Contract.OWN),
             *(kind for one in operations for _, kind in one.path_kinds if _is_annotated(kind)),
         ],
+        own_bodies=[shape for contract, shape in bodies if contract is Contract.OWN],
         queries=[one.query_shape for one in operations if one.query_shape is not None],
         results=[ErrorBody, ValidationErrorBody, UnexpectedErrorBody, *results],
     )
@@ -194,7 +198,8 @@ def _is_annotated(kind: Any) -> bool:
 
 def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     responses: dict[str, Any] = {}
-    headers = _refer_to_headers(_REQUEST_ID, *(() if operation.limit is None else _LIMITS))
+    warnings = (_WARNINGS,) if operation.contract is Contract.PUBLISHED else ()
+    headers = _refer_to_headers(_REQUEST_ID, *warnings, *(() if operation.limit is None else _LIMITS))
     for status in operation.statuses:
         tags = _refer_to_headers(_ETAG) if operation.has_etag else {}
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "headers": headers | tags}
@@ -223,6 +228,7 @@ _HEADERS: dict[str, Any] = {
     for name, kind, about in (
         (_REQUEST_ID, "string", "The request's name in the logs"),
         (_RETRY_AFTER, "integer", "Seconds to wait"),
+        (_WARNINGS, "string", "Sentences about what was not done as it may be meant, as a JSON array; absent if none"),
         (_ETAG, "string", "Of this state, for `If-Match`"),
         (_LIMITS[0], "integer", "How many requests the tightest limit allows in its time; absent if no limit applies"),
         (_LIMITS[1], "integer", "How many requests are possible now; absent if no limit applies"),
@@ -273,7 +279,7 @@ def _refusals(operation: Operation) -> list[int]:
 
 
 def _refusals_of_input(operation: Operation) -> set[int]:
-    found = set()
+    found = {422} if operation.contract is Contract.OWN else set()
     if not operation.is_safe and (operation.scope is not None or operation.is_for_subscribers):
         found |= {409, 422}
     if operation.query_shape is not None:

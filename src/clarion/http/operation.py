@@ -15,6 +15,8 @@ from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.errors import NotFound, RequestError
 from clarion.http.caller import Caller, SubscriberSession
+from clarion.http.contract import Contract, contract_of
+from clarion.http.input_warnings import InputWarning
 from clarion.http.limits import SMALL_BODY
 from clarion.http.preconditions import IfMatch
 from clarion.http.queries import make_query_reader
@@ -110,6 +112,8 @@ class Call(Struct):
     """None in reads and in batched operations, which leave no entries in the audit log."""
     trace: TraceContext | None = None
     """Of the request's span; None unless it is traced."""
+    warnings: list[InputWarning] = []
+    """What the response warns of; the operation may append more."""
 
     @property
     def environment_id(self) -> EnvironmentId:
@@ -158,6 +162,8 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     method: str
     path: str
+    contract: Contract
+    """Says what becomes of unknown members of requests."""
     handler: Handler
     scope: Scope | None
     also: tuple[Scope, ...]
@@ -174,10 +180,10 @@ class Operation(Struct, frozen=True, kw_only=True):
     body_limit: int
     path_kinds: tuple[tuple[str, Any], ...]
     query_shape: type[Wire] | None
-    read_query: Callable[[bytes], Wire] | None
+    read_query: Callable[[bytes, list[InputWarning]], Wire] | None
     body_shape: type[Wire] | None
     is_body_optional: bool
-    read_body: Callable[[bytes], Wire] | None
+    read_body: Callable[[bytes, list[InputWarning]], Wire] | None
     result: Any
     is_stream: bool
     """Whether it answers with server-sent events, whose data `result` describes."""
@@ -230,6 +236,7 @@ def operation(  # noqa: PLR0913 - the options of a route
     items: Callable[[Any], int] | None = None,
     etag: bool = False,
     conditional: bool = False,
+    foreign: bool = False,
     refusals: tuple[int, ...] = (),
 ) -> Callable[[Handler], Handler]:
     """Publish a function as an operation; raises TypeError if its parameters do not fit the options.
@@ -262,12 +269,16 @@ def operation(  # noqa: PLR0913 - the options of a route
     With `etag` the result has a member of that name, which is also sent as a header. A `conditional` operation takes
     `if_match`, last: the states of the resource that the caller is willing to change.
 
+    A `foreign` operation is called by servers of others, by rules of theirs, and reads the request itself. All others
+    refuse unknown members of requests, or warn of them if they belong to the published contract (`http/contract.py`).
+
     `refusals` are statuses that the description cannot know from the other options.
     """
 
     def publish(handler: Handler) -> Handler:
         if [scope is not None, session, member, public].count(True) != 1:
             raise TypeError(f"{handler.__qualname__}: declare exactly one of scope, session, member and public")
+        contract = Contract.FOREIGN if foreign else contract_of(method, path)
         declared = transaction or (Transaction.READ if method in _SAFE_METHODS else Transaction.WRITE)
         _check_transaction(handler, method, declared)
         if batched:
@@ -285,6 +296,7 @@ def operation(  # noqa: PLR0913 - the options of a route
         handler.__dict__["operation"] = Operation(
             method=method,
             path=path,
+            contract=contract,
             handler=handler,
             scope=scope,
             also=also,
@@ -298,10 +310,10 @@ def operation(  # noqa: PLR0913 - the options of a route
             body_limit=body_limit,
             path_kinds=path_kinds,
             query_shape=query,
-            read_query=make_query_reader(query) if query else None,
+            read_query=make_query_reader(query, contract) if query else None,
             body_shape=body,
             is_body_optional=body_optional,
-            read_body=make_body_reader(body) if body else None,
+            read_body=make_body_reader(body, contract) if body else None,
             result=_result_of_batch(handler) if batched else _result_of(handler),
             is_stream=typing.get_origin(typing.get_type_hints(handler)["return"]) is StreamResponse,
             limit=limit or _default_limit(scope, is_for_subscribers=session),

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
@@ -10,7 +10,9 @@ import msgspec
 from msgspec import inspect
 
 from clarion.errors import Invalid, Malformed, Problem
-from clarion.http.validation import find_problems
+from clarion.http.contract import Contract
+from clarion.http.input_warnings import InputWarning
+from clarion.http.validation import MAX_PROBLEMS, find_problems, unknown_member
 from clarion.http.wire import Wire, parse_checked
 
 T = TypeVar("T", bound=Wire)
@@ -28,16 +30,21 @@ class _Groups:
     """Marks a parameter that is an array of arrays."""
 
 
-def make_query_reader(shape: type[T]) -> Callable[[bytes], T]:
-    """Returns a function that parses a raw query string into `shape`; unknown parameters are ignored."""
+def make_query_reader(shape: type[T], contract: Contract = Contract.OWN) -> Callable[[bytes, list[InputWarning]], T]:
+    """Returns a function that parses a raw query string into `shape`; it raises Invalid with all problems.
+
+    Unknown parameters are a problem in our own operations. In those of the published contract, warnings are appended.
+    """
     kinds = {field.encode_name: _kind(field.type) for field in _fields(shape)}
     groups = {name for name, kind in kinds.items() if kind is _Groups}
     defaults = msgspec.convert({}, shape, dec_hook=parse_checked) if not _required(shape) else None
 
-    def read(raw: bytes) -> T:
+    def read(raw: bytes) -> tuple[T, dict[str, list[Problem]]]:
+        """Returns the query, and the problems that only warnings are given of."""
         if not raw and defaults is not None:
-            return defaults
+            return defaults, {}
         found = parse_query(raw)
+        unknown = find_unknown(found, kinds, groups) if contract is not Contract.FOREIGN else {}
         values = {
             name: _value(kinds[name], texts)
             for name, texts in found.items()
@@ -45,17 +52,38 @@ def make_query_reader(shape: type[T]) -> Callable[[bytes], T]:
         }
         if groups:
             _add_groups(values, found, groups)
+        problems: dict[str, list[Problem]] = {} if contract is Contract.PUBLISHED else dict(unknown)
         try:
-            return msgspec.convert(values, shape, dec_hook=parse_checked)
+            query = msgspec.convert(values, shape, dec_hook=parse_checked)
         except msgspec.ValidationError:
-            problems: dict[str, list[Problem]] = {}
             for path, problem in find_problems(values, shape, ""):
                 problems.setdefault(path.partition(".")[0], []).append(problem)
-            raise Invalid(problems) from None
+        if problems:
+            raise Invalid(problems)
+        return query, unknown
 
     # Every inbox and every page of the dashboard sends the same few.
     read_cached = functools.lru_cache(maxsize=32)(read)
-    return lambda raw: (read_cached if len(raw) <= _MAX_CACHED_BYTES else read)(raw)
+
+    def read_and_warn(raw: bytes, warnings: list[InputWarning]) -> T:
+        query, unknown = (read_cached if len(raw) <= _MAX_CACHED_BYTES else read)(raw)
+        warnings.extend(InputWarning(name, problem.message) for name, (problem,) in unknown.items())
+        return query
+
+    return read_and_warn
+
+
+def find_unknown(
+    found: Iterable[str], known: Collection[str], groups: Collection[str] = ()
+) -> dict[str, list[Problem]]:
+    """The parameters that are not known, each with what is said of it."""
+    names = [name for name in found if name not in known and _group_of(name) not in groups]
+    return {name: [unknown_member(name, known)] for name in names[:MAX_PROBLEMS]}
+
+
+def _group_of(name: str) -> str | None:
+    match = _IN_GROUP.fullmatch(name)
+    return None if match is None else match[1]
 
 
 def list_optional_values(shape: type[Wire]) -> frozenset[str]:

@@ -8,15 +8,20 @@ from starlette.types import Receive, Scope
 
 from clarion import errors
 from clarion.http.caller import Caller
+from clarion.http.contract import Contract
+from clarion.http.input_warnings import InputWarning
 from clarion.http.limits import HeldBytes, check_nesting, check_size
 from clarion.http.operation import Operation
 from clarion.http.preconditions import read_if_match
+from clarion.http.queries import find_unknown, parse_query
 from clarion.http.static import HeaderList, Headers
 from clarion.randomness import random_bytes
 from clarion.tracing.tracer import RequestTrace
 
 JSON = b"application/json"
 _JSON_TYPES = re.compile(rb"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
+_EMPTY_BODIES = (b"", b"{}", b"null")
+"""What clients send with operations that take no body."""
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
 
 
@@ -39,6 +44,8 @@ class Request(Struct, kw_only=True):
     """The path of the operation, for traces."""
     response_headers: HeaderList = []
     """More headers for the response, whether it is a result or an error."""
+    warnings: list[InputWarning] = []
+    """What the response warns of."""
 
     @property
     def display_path(self) -> str:
@@ -69,19 +76,33 @@ def read_arguments(operation: Operation, request: Request, path_texts: list[str]
     problems: dict[str, list[errors.Problem]] = {}
     try:
         if operation.read_query:
-            named["query"] = operation.read_query(request.query)
+            named["query"] = operation.read_query(request.query, request.warnings)
         if operation.is_conditional:
             named["if_match"] = read_if_match(request.headers)
     except errors.Invalid as error:
         problems |= error.problems
     try:
         if operation.read_body:
-            named["body"] = operation.read_body(_check_body(operation, request.headers, body))
+            content = _check_body(operation, request.headers, body)
+            named["body"] = operation.read_body(content, request.warnings)
     except errors.Invalid as error:
         problems |= error.problems
+    problems |= _check_unread(operation, request, body)
     if problems:
         raise errors.Invalid(problems)
     return Arguments(operation.path_values(path_texts), named)
+
+
+def _check_unread(operation: Operation, request: Request, body: bytes) -> dict[str, list[errors.Problem]]:
+    """The problems of a query or a body that the operation does not take; in the published contract, warnings."""
+    unread: dict[str, list[errors.Problem]] = {}
+    if request.query and operation.read_query is None:
+        unread |= find_unknown(parse_query(request.query), ())
+    if body and operation.read_body is None and body.strip() not in _EMPTY_BODIES:
+        unread["body"] = [errors.Problem("is not read by this operation; leave it out")]
+    if operation.contract is Contract.PUBLISHED:
+        request.warnings.extend(InputWarning(name, problem.message) for name, (problem,) in unread.items())
+    return unread if operation.contract is Contract.OWN else {}
 
 
 def _check_body(operation: Operation, headers: Headers, body: bytes) -> bytes:

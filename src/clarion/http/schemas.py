@@ -2,7 +2,7 @@
 
 import re
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from inspect import cleandoc
 from typing import Any
@@ -19,11 +19,21 @@ _JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
 
 
 class Schemas:
-    """The schemas of all types. Those of classes become components, those of queries parameters."""
+    """The schemas of all types. Those of classes become components, those of queries parameters.
 
-    def __init__(self, *, bodies: Iterable[Any], queries: Iterable[type[Wire]], results: Iterable[Any]) -> None:
-        queries = list(queries)
-        inputs, outputs = _Types([*bodies, *queries]), _Types(results)
+    What only `own_bodies` contain has no other members than it says; other bodies may have more.
+    """
+
+    def __init__(
+        self,
+        *,
+        bodies: Sequence[Any],
+        queries: Sequence[type[Wire]],
+        results: Iterable[Any],
+        own_bodies: Sequence[Any] = (),
+    ) -> None:
+        inputs, outputs = _Types([*own_bodies, *bodies, *queries]), _Types(results)
+        self._closed = _Types(own_bodies).classes.keys() - _Types(bodies).classes.keys() - outputs.classes.keys()
         self._classes = {**inputs.classes, **outputs.classes}
         self._only_results = outputs.classes.keys() - inputs.classes.keys()
         kinds = {**inputs.kinds, **outputs.kinds} | {repr(cls): cls for cls in self._classes}
@@ -73,6 +83,8 @@ class Schemas:
         if fields and cls in self._only_results:
             # A field with a default is always sent.
             described["required"] = [one.encode_name for one in fields if _is_always_sent(one)]
+        if fields and cls in self._closed:
+            described["additionalProperties"] = False
         if described.get("required") == []:
             del described["required"]
         return described

@@ -20,6 +20,7 @@ from clarion.http.caller import ANONYMOUS, Caller
 from clarion.http.cors import INBOX_PATHS, InboxCors
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
 from clarion.http.idempotency import Response
+from clarion.http.input_warnings import warning_headers
 from clarion.http.limits import HeldBytes
 from clarion.http.masking import hides_channel_credentials, mask_channel_credentials
 from clarion.http.operation import Call, DetachedCall, Operation, RawRequest, Services, Transaction
@@ -128,6 +129,7 @@ class Service:
             body = error_body(error, path=request.display_path, now=self._services.clock.now())
             # Headers of a refusal are about its own limit.
             others = [] if isinstance(error, errors.RateLimited) else request.response_headers
+            others = others + warning_headers(request.warnings)
             return status_of(error), [*headers, *error_headers(error), *others], body
         except Exception:
             error_id = str(uuid.uuid4())
@@ -136,12 +138,12 @@ class Service:
         finally:
             self._held.release(request.held_bytes)
         if isinstance(response, StreamResponse):
-            return 200, list(request.response_headers), response
+            return 200, request.response_headers + warning_headers(request.warnings), response
         if response.is_replayed:
             self._measures.duplicates[Duplicate.IDEMPOTENCY_KEY] += 1
             headers.append((b"idempotency-replay", b"true"))
         headers[0] = (b"content-type", response.content_type)
-        more = request.response_headers
+        more = request.response_headers + warning_headers(response.warnings or request.warnings)
         return response.status, (headers[1:] if response.status == 204 else headers) + more, response.body
 
     def _look_up_page(self, raw_path: bytes) -> StaticPage | Awaitable[StaticPage] | None:
@@ -202,6 +204,7 @@ class Service:
                 key=None if operation.is_for_members else _make_idempotency_key(request, caller, body),
                 display_path=request.display_path,
                 request_id=request.request_id,
+                warnings=request.warnings,
                 trace=None if request.trace is None else request.trace.context,
             )
         )

@@ -4,7 +4,7 @@ import functools
 import re
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from itertools import islice
 from typing import Any, TypeVar
@@ -13,7 +13,11 @@ import msgspec
 from msgspec import UnsetType
 
 from clarion.errors import Invalid, Malformed, Problem
+from clarion.http.contract import Contract
+from clarion.http.input_warnings import MAX_WARNINGS, InputWarning
+from clarion.http.strict import strict
 from clarion.http.wire import CheckedText, Wire, parse_checked
+from clarion.nearest import suggestion
 
 T = TypeVar("T", bound=Wire)
 
@@ -35,15 +39,18 @@ _WORDS = {
 _EXPECTED = re.compile(r"Expected `([^`]+)`(?: (?!- at)(.+?))?(?:, got `([^`]+)`)?(?: - at .*)?$")
 
 
-def make_body_reader(shape: type[T]) -> Callable[[bytes], T]:
-    """Returns a function that decodes JSON into `shape`; it raises Malformed, or Invalid with all problems."""
-    decoder = msgspec.json.Decoder(shape, dec_hook=parse_checked)
+def make_body_reader(shape: type[T], contract: Contract = Contract.OWN) -> Callable[[bytes, list[InputWarning]], T]:
+    """Returns a function that decodes JSON into `shape`; it raises Malformed, or Invalid with all problems.
 
-    def read(content: bytes) -> T:
+    Unknown members are a problem in our own operations. In those of the published contract, warnings are appended.
+    """
+    decoder = msgspec.json.Decoder(strict(shape), dec_hook=parse_checked)
+
+    def read(content: bytes, warnings: list[InputWarning]) -> T:
         try:
             body = decoder.decode(content)
         except msgspec.ValidationError as error:
-            raise Invalid(_collect(find_problems(_decode_any(content), shape, ""), str(error))) from None
+            body = _read_again(_decode_any(content), shape, contract, warnings, str(error))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Malformed(f"The body is not valid JSON: {error}") from None
         if b"\\u0000" in content:
@@ -51,6 +58,24 @@ def make_body_reader(shape: type[T]) -> Callable[[bytes], T]:
         return body
 
     return read
+
+
+def _read_again(value: Any, shape: type[T], contract: Contract, warnings: list[InputWarning], first_problem: str) -> T:
+    """Read what is no strict `shape`: perhaps it only has members that are unknown."""
+    if contract is Contract.OWN:
+        raise Invalid(_collect(find_problems(value, strict(shape), ""), first_problem))
+    try:
+        return convert_leniently(value, shape, "", warnings)
+    except msgspec.ValidationError as error:
+        raise Invalid(_collect(find_problems(value, shape, ""), str(error))) from None
+
+
+def convert_leniently(value: Any, shape: type[T], path: str, warnings: list[InputWarning]) -> T:
+    """Convert a value and append a warning for each unknown member; raises msgspec.ValidationError."""
+    converted = msgspec.convert(value, shape, dec_hook=parse_checked)
+    unknown = islice(list_unknown(value, shape, path), MAX_WARNINGS)
+    warnings.extend(InputWarning(where, problem.message) for where, problem in unknown)
+    return converted
 
 
 def find_problems(value: Any, shape: Any, path: str) -> Iterator[Found]:
@@ -91,23 +116,32 @@ def _inside_object(value: dict[str, Any], shape: type[Wire], path: str) -> Itera
         elif field.required:
             yield where, Problem("is required")
     if shape.__struct_config__.forbid_unknown_fields:
-        for where in list_unknown(value, shape, path):
-            yield where, Problem("is not known here: nothing reads it")
+        for name in value.keys() - types_of.keys():
+            yield _join(path, name), unknown_member(name, types_of)
 
 
-def list_unknown(value: Any, shape: Any, path: str = "") -> Iterator[str]:
-    """The paths of members of objects that the shape does not have."""
+def unknown_member(name: str, known: Iterable[str]) -> Problem:
+    """What is said of a member that nothing reads."""
+    return Problem(f"is not known here: nothing reads it{suggestion(name, known)}")
+
+
+def list_unknown(value: Any, shape: Any, path: str = "") -> Iterator[Found]:
+    """The members of objects that the shape does not have, at any depth."""
     shape = _unwrap(shape)
+    origin, arguments = typing.get_origin(shape), typing.get_args(shape)
     if isinstance(shape, type) and issubclass(shape, Wire) and isinstance(value, dict):
         types_of = _types_of_members(shape)
         for name, inner in value.items():
             if name in types_of:
                 yield from list_unknown(inner, types_of[name], _join(path, name))
             else:
-                yield _join(path, name)
-    elif typing.get_origin(shape) in (list, tuple) and isinstance(value, list):
+                yield _join(path, name), unknown_member(name, types_of)
+    elif origin in (list, tuple) and isinstance(value, list):
         for number, inner in enumerate(value):
-            yield from list_unknown(inner, typing.get_args(shape)[0], _join(path, str(number)))
+            yield from list_unknown(inner, arguments[0], _join(path, str(number)))
+    elif origin is dict and isinstance(value, dict):
+        for name, inner in value.items():
+            yield from list_unknown(inner, arguments[1], _join(path, name))
 
 
 @functools.cache

@@ -32,7 +32,8 @@ class _WireMeta(StructMeta):
 class Wire(Struct, metaclass=_WireMeta, frozen=True):
     """One JSON object. Fields with the value UNSET are absent.
 
-    Unknown members of input are ignored, or refused by shapes with `forbid_unknown_fields`.
+    What becomes of unknown members of input follows from the operation (`http/contract.py`); a shape with
+    `forbid_unknown_fields` refuses them in any case.
     """
 
 

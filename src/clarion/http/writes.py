@@ -13,6 +13,7 @@ from clarion.http.batching import Batcher
 from clarion.http.caller import Caller
 from clarion.http.errors import error_body, status_of
 from clarion.http.idempotency import IdempotencyKey, Response
+from clarion.http.input_warnings import InputWarning
 from clarion.http.operation import Call, JsonResponse, Operation, RawResponse, Services
 from clarion.jsontext import encode_json
 from clarion.metrics.measures import Batch, Gauge
@@ -32,6 +33,7 @@ class WriteRequest(Struct, frozen=True, kw_only=True):
     key: IdempotencyKey | None
     display_path: str
     request_id: bytes
+    warnings: Sequence[InputWarning] = ()
     trace: TraceContext | None = None
     """Of the request's span; None unless it is traced."""
 
@@ -78,8 +80,9 @@ class WriteRunner:
     async def _execute(self, request: WriteRequest, db: Connection) -> tuple[Response, Call]:
         call = Call(request.caller, db, self._services.clock.now(), self._services, trace=request.trace)
         call.request_id = request.request_id.decode()
+        call.warnings = list(request.warnings)
         result = await request.operation.handler(call, *request.path_values, **request.named)
-        return make_response(request.operation, result), call
+        return make_response(request.operation, result, call.warnings), call
 
     async def _execute_once(
         self, request: WriteRequest, key: IdempotencyKey, db: Connection
@@ -144,9 +147,11 @@ class WriteRunner:
         keys = [one.key for one in requests if one.key is not None]
         stored = await idempotency.find_responses(db, keys, vault, now, self._services.settings)
         fresh = [one for one in requests if one.key is None or one.key.digest not in stored]
-        calls = [Call(one.caller, db, now, self._services, trace=one.trace) for one in fresh]
+        calls = [
+            Call(one.caller, db, now, self._services, trace=one.trace, warnings=list(one.warnings)) for one in fresh
+        ]
         results = await fresh[0].operation.handler(calls, [one.named["body"] for one in fresh]) if fresh else []
-        outcomes = [_make_outcome(one, result) for one, result in zip(fresh, results, strict=True)]
+        outcomes = [_make_outcome(call, one, result) for call, one, result in zip(calls, fresh, results, strict=True)]
         responses = [
             (one.key, self._make_refusal(one, outcome) if isinstance(outcome, RequestError) else outcome)
             for one, outcome in zip(fresh, outcomes, strict=True)
@@ -159,16 +164,16 @@ class WriteRunner:
         ], calls
 
 
-def make_response(operation: Operation, result: Any) -> Response:
+def make_response(operation: Operation, result: Any, warnings: Sequence[InputWarning] = ()) -> Response:
     """Encode the result of a handler."""
     if isinstance(result, RawResponse):
-        return Response(result.status, result.body, content_type=result.content_type)
+        return Response(result.status, result.body, content_type=result.content_type, warnings=warnings)
     status, body = (result.status, result.body) if isinstance(result, JsonResponse) else (operation.statuses[0], result)
-    return Response(status, b"" if status == 204 else encode_json(body))
+    return Response(status, b"" if status == 204 else encode_json(body), warnings=warnings)
 
 
-def _make_outcome(request: WriteRequest, result: Any) -> Response | RequestError:
-    return result if isinstance(result, RequestError) else make_response(request.operation, result)
+def _make_outcome(call: Call, request: WriteRequest, result: Any) -> Response | RequestError:
+    return result if isinstance(result, RequestError) else make_response(request.operation, result, call.warnings)
 
 
 def _return_or_raise(stored: Response | RequestError) -> Response:

@@ -89,6 +89,7 @@ async def start_oidc(call: DetachedCall, query: OidcStartQuery) -> RawResponse:
     status=302,
     query=OidcCallbackQuery,
     transaction=Transaction.NONE,
+    foreign=True,
     tag=_TAG,
     refusals=(404,),
 )

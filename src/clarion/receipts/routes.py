@@ -52,19 +52,19 @@ async def get_receipts_address(call: DetachedCall, integration_id: IntegrationId
     return ReceiptsAddressOut(url=url, signed_with=_signed_with(integration) or "")
 
 
-@operation("POST", _PATH, public=True, transaction=Transaction.NONE)
+@operation("POST", _PATH, public=True, transaction=Transaction.NONE, foreign=True)
 async def receive_receipts(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     """Receive a provider's reports about messages; their signature is verified."""
     return await _receive(call, environment_id, integration_id)
 
 
-@operation("GET", _PATH, public=True, transaction=Transaction.NONE)
+@operation("GET", _PATH, public=True, transaction=Transaction.NONE, foreign=True)
 async def receive_receipt(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     """Receive a report in the query string, or answer a provider's challenge."""
     return await _receive(call, environment_id, integration_id)
 
 
-@operation("HEAD", _PATH, public=True, transaction=Transaction.NONE)
+@operation("HEAD", _PATH, public=True, transaction=Transaction.NONE, foreign=True)
 async def answer_receipts_probe(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     """Answer a provider's check that the URL exists."""
     return await _receive(call, environment_id, integration_id)

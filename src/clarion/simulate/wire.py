@@ -26,7 +26,7 @@ from clarion.workflows.model import MAX_STEPS
 from clarion.workflows.step_wire import StepIn
 
 
-class PretendedIn(Wire, forbid_unknown_fields=True):
+class PretendedIn(Wire):
     """Preferences that the recipients are taken to have; what is left out is as they have it."""
 
     channels: PreferenceChannels | UnsetType = UNSET

@@ -101,8 +101,8 @@ def _issues_of(step_type: StepType, values: dict[str, object], prefix: str) -> I
 def _unknown_controls(step_type: StepType, values: dict[str, object], prefix: str) -> Iterator[Issue]:
     if step_type is StepType.CUSTOM:
         return
-    for path in list_unknown(values, SHAPES[step_type]):
-        yield Issue(prefix + path, IssueType.UNKNOWN_PROPERTY, f"nothing in a step of the type {step_type} reads it")
+    for path, problem in list_unknown(values, SHAPES[step_type]):
+        yield Issue(prefix + path, IssueType.UNKNOWN_PROPERTY, problem.message)
 
 
 def _email_problems(controls: EmailControls) -> Iterator[tuple[str, str]]:
