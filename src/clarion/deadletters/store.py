@@ -88,7 +88,7 @@ LIST_UNSENT = sql("""
 FIND_DETAILS = sql("SELECT details FROM jobs WHERE environment_id = :environment_id AND id = :id")
 # Receipts of earlier attempts say nothing about the next one. Messages of the job that were sent stay as they are.
 REOPEN_MESSAGES = sql("""
-    UPDATE messages SET delivery = NULL, retry_at = NULL, given_up_at = NULL
+    UPDATE messages SET delivery = NULL, retry_at = NULL, given_up_at = NULL, refused_by = NULL
     WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
     AND provider_message_id IS NULL AND (delivery IS NOT NULL OR retry_at IS NOT NULL OR given_up_at IS NOT NULL)
 """)

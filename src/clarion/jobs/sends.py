@@ -38,8 +38,10 @@ CLAIM = sql("""
 """)
 DEFER = sql("UPDATE jobs SET due_at = :due_at WHERE environment_id = :environment_id AND id {any:ids}")
 WAIT = sql(f"""
-    UPDATE jobs SET status = 'delayed', due_at = :due_at, updated_at = :now, details = {APPENDED_DETAIL}
-    {{each: environment_id uuid, id uuid, due_at bigint, detail text}}
+    UPDATE jobs
+    SET status = 'delayed', due_at = :due_at, put_off_since = :put_off_since, updated_at = :now,
+        details = {APPENDED_DETAIL}
+    {{each: environment_id uuid, id uuid, due_at bigint, put_off_since bigint, detail text}}
     WHERE environment_id = :environment_id AND id = :id
 """)
 # Jobs that are locked are being recorded and need their lease no longer.
@@ -96,6 +98,16 @@ class Attempt(Struct, frozen=True):
     """Of the environment, at this moment."""
 
 
+class Wait(Struct, frozen=True, kw_only=True):
+    """A job that cannot be sent yet."""
+
+    job_id: JobId
+    until: Millis
+    put_off_since: Millis | None
+    """When it first had to wait for its provider; None if it waits for a rate limit alone."""
+    reason: ExecutionDetail
+
+
 async def list_due_sends(
     db: Connection,
     environment_id: EnvironmentId,
@@ -137,13 +149,20 @@ async def defer(db: Connection, environment_id: EnvironmentId, ids: Sequence[Job
 async def wait(
     db: Connection,
     environment_id: EnvironmentId,
-    waits: Sequence[tuple[JobId, Millis, ExecutionDetail]],
+    waits: Sequence[Wait],
     now: Millis,
 ) -> None:
     """Put jobs back until the given moments, with the reason."""
     rows = [
-        {"environment_id": environment_id, "id": job_id, "due_at": until, "detail": json_text(detail), "now": now}
-        for job_id, until, detail in waits
+        {
+            "environment_id": environment_id,
+            "id": one.job_id,
+            "due_at": one.until,
+            "put_off_since": one.put_off_since,
+            "detail": json_text(one.reason),
+            "now": now,
+        }
+        for one in waits
     ]
     if rows:
         await db.execute_many(WAIT, rows)

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from functools import partial
+from typing import Any
 
 import msgspec
 import pytest
@@ -47,6 +48,29 @@ def make_send(channel: Channel = Channel.EMAIL, environment_id: EnvironmentId = 
 
 def waiting(channel: Channel, *priorities: Priority) -> WaitingSends:
     return WaitingSends(SendQueue(ENVIRONMENT, channel), list(priorities))
+
+
+class Meddling(dict[MessageId, Route]):
+    """The routes of a send during whose counting the event loop takes and releases places."""
+
+    def __init__(self, flight: Places, routes: dict[MessageId, Route]) -> None:
+        super().__init__(routes)
+        self._flight = flight
+
+    def values(self) -> Any:
+        self._flight.take([make_send()])
+        self._flight.release(list(self._flight)[:1])
+        return super().values()
+
+
+def test_places_are_taken_and_released_while_another_thread_counts_them() -> None:
+    flight, integration = Places(), make_integration("a")
+    sends = [make_send() for _ in range(9)]
+    for one in sends:
+        one.planned = Meddling(flight, {MessageId(b"1" * 16): Route(integrations=[integration])})
+    flight.take(sends)
+
+    assert flight.count_by_integration(ENVIRONMENT) == {integration.id: 9}
 
 
 def test_a_channel_that_is_alone_has_all_places() -> None:

@@ -33,7 +33,7 @@ def later(seconds: int) -> SendFailure:
 
 
 def make_message(message_id: MessageId = FIRST, **fields: Any) -> OutgoingMessage:
-    usual: dict[str, Any] = dict.fromkeys(OutgoingMessage.__struct_fields__)
+    usual: dict[str, Any] = dict.fromkeys(OutgoingMessage.__struct_fields__) | {"refused_by": ()}
     usual |= {"id": message_id, "trigger_id": TriggerId(bytes(16)), "subscriber_id": SubscriberId(bytes(16))}
     return OutgoingMessage(**usual | {"channel": Channel.EMAIL, "content": "", "is_sent": False} | fields)
 
@@ -45,6 +45,7 @@ def attempt(
     send = make_send()
     send.job.attempt, send.choices = number, choices
     send.messages = [make_message(one) for one in results]
+    send.planned = {one: Route(integrations=[A, B][:choices]) for one in results}
     for message_id, failure in results.items():
         status = MessageStatus.SENT if failure is None else MessageStatus.ERROR
         send.outcomes[message_id] = SendOutcome(status=status, provider_id="p")
@@ -151,10 +152,24 @@ def test_a_long_wait_lets_another_integration_take_over_at_once(seconds: int, wa
     assert send.retry_at == {FIRST: NOW + seconds * SECOND if waits else NOW}
 
 
-def test_a_message_that_goes_elsewhere_begins_with_the_next_integration_at_once() -> None:
-    send = attempt({FIRST: BUSY}, number=2, choices=2, not_sent={FIRST: NotSent(BUSY, goes_elsewhere=True)})
+def test_a_message_that_goes_elsewhere_is_claimed_again_at_once_and_a_refusal_uses_no_attempt_of_the_others() -> None:
+    busy = attempt({FIRST: BUSY}, number=2, choices=2, not_sent={FIRST: NotSent(BUSY, goes_elsewhere=True)})
+    refused = attempt(
+        {FIRST: REFUSED},
+        number=2,
+        choices=2,
+        not_sent={FIRST: NotSent(REFUSED, goes_elsewhere=True)},
+        refusals={FIRST: [A.id]},
+    )
 
-    assert (send.job.status, send.job.attempt, send.job.due_at) == (JobStatus.QUEUED, 8, NOW)
+    assert (busy.job.status, busy.job.attempt, busy.job.due_at) == (JobStatus.QUEUED, 2, NOW)
+    assert (refused.job.status, refused.job.attempt, refused.job.due_at) == (JobStatus.QUEUED, 1, NOW)
+
+
+def test_a_message_waits_for_the_one_that_paused_if_the_others_refused_it() -> None:
+    send = attempt({FIRST: later(120)}, choices=2, refusals={FIRST: [A.id]})
+
+    assert (send.retry_at, send.job.attempt) == ({FIRST: NOW + 120 * SECOND}, 0)
 
 
 def test_what_an_attempt_did_not_come_to_is_due_at_once_and_what_waits_at_its_own_moment() -> None:
@@ -230,6 +245,28 @@ def test_where_all_have_to_wait_for_long_the_shortest_wait_counts() -> None:
     route, wait = plan(paused(3 * MAX_WAIT), paused(2 * MAX_WAIT))
 
     assert (names(route), wait) == (["b", "a"], 2 * MAX_WAIT)
+
+
+def test_one_that_refused_the_message_is_not_asked_again() -> None:
+    assert names(plan(refused_by=(A.id,))[0]) == ["b"]
+    assert names(plan(OPEN, OPEN, refused_by=(B.id,))[0]) == ["a"]
+    assert plan(None, paused(2 * MAX_WAIT), refused_by=(A.id,))[1] == 2 * MAX_WAIT
+
+
+def test_the_route_names_those_that_pause() -> None:
+    assert plan(None, paused(1))[0].paused == {B.id}
+    assert plan(OPEN, DUE)[0].paused == frozenset()
+
+
+def test_a_message_waits_longer_each_time_for_a_pause_that_others_make_last() -> None:
+    send = make_send()
+    send.integrations, send.messages = (A,), [make_message()]
+    first = plan_send(send, HealthSnapshot({A.id: paused(1_000)}, NOW))
+    since = send.put_off_since
+    send.put_off_since = Millis(NOW - HOUR)
+
+    assert (first, since) == (1_000, NOW)
+    assert plan_send(send, HealthSnapshot({A.id: paused(1_000)}, NOW)) == HOUR // 10
 
 
 def test_a_message_that_may_have_arrived_goes_to_the_same_integration_if_that_recognises_it() -> None:

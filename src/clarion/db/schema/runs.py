@@ -149,7 +149,7 @@ jobs = Table(
     Column("lane", SmallInteger, nullable=False, server_default="0"),  # of its person
     Column("priority", SmallInteger, nullable=False, server_default="2"),  # jobs.model.Priority
     text_("outputs", optional=True),  # JSON: what later steps see of this one
-    moment("put_off_since", optional=True),  # when its provider first asked to come back later
+    moment("put_off_since", optional=True),  # when it first had to wait for its provider
     moment("dead_at", optional=True),  # when the last attempt to send one of its messages failed, until redriven
     moment("created_at"),
     moment("updated_at"),
@@ -271,6 +271,8 @@ messages = Table(
     text_("error_text", optional=True),
     moment("retry_at", optional=True),  # not sent before this moment, after an attempt that failed
     moment("given_up_at", optional=True),  # when the last attempt to send it failed; NULL again when it is redriven
+    # JSON array of the ids of integrations that refused it for good and are not asked again; NULL when it is redriven.
+    text_("refused_by", optional=True),
     text_("context_keys", optional=True),  # JSON array, sorted: the contexts of its trigger
     # Its place in the inbox: its id, or since it came back from a snooze a newer one. Never NULL, but SQLite cannot
     # add such a column to an existing table.

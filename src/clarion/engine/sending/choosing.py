@@ -45,7 +45,7 @@ def find_reason(send: ClaimedSend, message: OutgoingMessage, integration: Integr
 
 def explain_choice(send: ClaimedSend, message: OutgoingMessage) -> dict[str, Any]:
     """Why integrations of the channel may not send a message, by identifier, and which one the trigger names."""
-    chosen = {one.id for one in choose_integrations(send, message)}
+    chosen = {one.id for one in choose_integrations(send, message)} - set(message.refused_by)
     variables = None if send.run is None else variables_of(send.run)
     others = [one for one in send.integrations if one.channel == message.channel and one.id not in chosen]
     explained: dict[str, Any] = {
@@ -65,6 +65,8 @@ def _find_wanted(send: ClaimedSend, message: OutgoingMessage) -> object | None:
 def _find_obstacle(integration: Integration, message: OutgoingMessage, variables: dict[str, Any] | None) -> str:
     if not integration.active:
         return "is not active"
+    if integration.id in message.refused_by:
+        return "refused this message before"
     if message.channel in BY_ENTRY:
         return "is not the one of the person's credentials"
     refusal = _find_refusal(integration, variables) if integration.conditions else None

@@ -22,7 +22,7 @@ from clarion.engine.sending.planning import plan_sends
 from clarion.engine.sending.regions import add_regions
 from clarion.engine.sending.suppressed import add_suppressed
 from clarion.engine.sending.webhook_context import add_contexts
-from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId, TriggerId
+from clarion.ids import EnvironmentId, IntegrationId, JobId, NotificationId, SubscriberId, TriggerId, find_id
 from clarion.integrations.cache import IntegrationCache
 from clarion.integrations.model import Integration
 from clarion.jobs import sends as sends_store
@@ -30,6 +30,7 @@ from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailStatus, ExecutionDetail, canceled_detail
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue, Priority
 from clarion.jobs.run_status import settle_run_statuses
+from clarion.jobs.sends import Wait
 from clarion.jsontext import json_value
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
@@ -44,7 +45,8 @@ DEFERRED_FOR = Millis(SECOND)
 # Neither ordered nor joined: either way PostgreSQL would rather walk all messages than look up and sort these few.
 LIST_MESSAGES = sql("""
     SELECT job_id, trigger_id, subscriber_id, id, channel, provider_id, integration_id, error_id, content, subject,
-        title, email, email_options, phone, webhook_url, device_tokens, data, provider_message_id, retry_at, given_up_at
+        title, email, email_options, phone, webhook_url, device_tokens, data, provider_message_id, retry_at,
+        given_up_at, refused_by
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
 # Apps get the payload with a push message.
@@ -219,7 +221,12 @@ def _message(row: Row) -> OutgoingMessage:
         is_sent=row["provider_message_id"] is not None,
         retry_at=row["retry_at"],
         given_up_at=row["given_up_at"],
+        refused_by=_read_ids(row["refused_by"]),
     )
+
+
+def _read_ids(text: str | None) -> tuple[IntegrationId, ...]:
+    return tuple(IntegrationId(one) for one in map(find_id, json_value(text) or ()) if one is not None)
 
 
 async def _list_triggers(
@@ -283,7 +290,7 @@ def _find_entry(channels: dict[SubscriberId, list[ChannelEntry]], message: Outgo
     return next(iter(its_own or found), None)
 
 
-def _wait(send: ClaimedSend, wait: int, now: Millis) -> tuple[JobId, Millis, ExecutionDetail]:
+def _wait(send: ClaimedSend, wait: int, now: Millis) -> Wait:
     routes = {route.integrations[0].identifier: route for route in send.planned.values()}
     paused = {name: route.paused_until for name, route in routes.items() if route.paused_until is not None}
     detail = ExecutionDetail(
@@ -292,4 +299,4 @@ def _wait(send: ClaimedSend, wait: int, now: Millis) -> tuple[JobId, Millis, Exe
         detail="Waits for its turn at the integration",
         raw={"integrations": sorted(routes), "milliseconds": wait, "pausedUntil": paused},
     )
-    return send.job.id, Millis(now + wait), detail
+    return Wait(job_id=send.job.id, until=Millis(now + wait), put_off_since=send.put_off_since, reason=detail)

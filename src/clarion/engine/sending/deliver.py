@@ -177,6 +177,7 @@ def set_aside(send: ClaimedSend, now: Millis) -> None:
     send.health_reports.clear()
     send.calls.clear()
     send.dead_tokens.clear()
+    send.refusals.clear()
     send.job.details.clear()
     send.job.note(now, DetailStatus.FAILED, "The outcome could not be recorded")
     send.job.finish(JobStatus.FAILED)
@@ -199,8 +200,8 @@ class _Attempt:
         """Try the integrations in turn; returns what counts of the failures, or None when it went out."""
         result = NotSent()
         for place, integration in enumerate(route.integrations):
-            if place and integration.rate_limit is not None:
-                # Its limit is counted where jobs are claimed.
+            if place and (integration.rate_limit is not None or integration.id in route.paused):
+                # Its limit is counted, and its pause is waited for, where jobs are claimed.
                 return NotSent(result.failure, goes_elsewhere=True)
             if place:
                 await self._deliverer.check_current(self._send)
@@ -235,8 +236,8 @@ class _Attempt:
             raw["passedOver"] = route.passed_over
             if route.rests_until:
                 raw["restsUntil"] = route.rests_until
-        if is_first and self._send.run is not None:
-            # Loaded only where an integration has conditions.
+        if is_first and (self._send.run is not None or self._message.refused_by):
+            # The run is loaded only where an integration has conditions.
             raw |= explain_choice(self._send, self._message)
         self._send.job.note(self._now, DetailStatus.PENDING, "Integration instance selected", raw=raw)
 
@@ -288,6 +289,8 @@ class _Attempt:
             text = "Unconfirmed by the provider, which knows a second try" if is_safe else "Possibly delivered"
         self._send.job.note(self._now, DetailStatus.FAILED, text, raw=raw)
         self._forget_tokens(integration, failure.dead_tokens)
+        if failure.kind is FailureKind.PERMANENT:
+            self._send.refusals.setdefault(self._message.id, []).append(integration.id)
         # A call that our own end cut short says nothing about the provider.
         if not self._has_own_address and not self._deliverer.is_ending:
             self._send.health_reports.append(_report_health(integration, failure, self._now, is_trial=is_trial))

@@ -46,6 +46,8 @@ class OutgoingMessage(Struct, frozen=True, kw_only=True):
     """Not tried before this moment, although the job may be due earlier for another message."""
     given_up_at: Millis | None
     """When its last attempt failed; it is not tried again unless the job is redriven."""
+    refused_by: tuple[IntegrationId, ...] = ()
+    """Integrations whose provider refused it for good in an earlier attempt; they are not asked again."""
 
     @property
     def address(self) -> str | None:
@@ -72,7 +74,7 @@ class NotSent(Struct, frozen=True):
     failure: SendFailure | None = None
     """None if no provider was called because the address is suppressed."""
     goes_elsewhere: bool = False
-    """Whether the next integration is to be tried; its rate limit is counted when the job is claimed again."""
+    """Whether the next integration is to be tried; its rate limit and pause count when the job is claimed again."""
 
 
 class PassedOver(StrEnum):
@@ -97,6 +99,8 @@ class Route(Struct, frozen=True, kw_only=True):
     """Whether this message finds out if the first works again."""
     unwell: frozenset[IntegrationId] = frozenset()
     """Those whose success is news."""
+    paused: frozenset[IntegrationId] = frozenset()
+    """Those whose provider wants to be left alone: no message is passed on to them."""
 
 
 class HealthReport(Struct, frozen=True, kw_only=True):
@@ -137,7 +141,7 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     waited_until: Millis | None = None
     """When the last delay or digest of its run ended; None if it had none."""
     put_off_since: Millis | None = None
-    """When its provider first asked to come back later; None where it did not, and when all is over."""
+    """When it first had to wait because its provider asked for it; None where it did not, and when all is over."""
     messages: list[OutgoingMessage] = []
     """Those that this attempt sends."""
     waiting: tuple[OutgoingMessage, ...] = ()
@@ -166,7 +170,9 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     """Addresses that unsubscribed and are written to all the same, because the workflow is critical."""
     planned: dict[MessageId, Route] = {}
     choices: int = 1
-    """How many integrations may be tried, one after the other."""
+    """How many integrations may be tried, one after the other; those that refused a message count."""
+    refusals: dict[MessageId, list[IntegrationId]] = {}
+    """The integrations whose provider refused a message for good in this attempt."""
     outcomes: dict[MessageId, SendOutcome] = {}
     not_sent: dict[MessageId, NotSent] = {}
     """The messages that this attempt tried and did not send."""
@@ -196,6 +202,11 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
         """It was canceled while its attempt was under way: whatever the attempt came to, there is no other."""
         self.job.finish(JobStatus.CANCELED)
         self.put_off_since = self.dead_at = None
+
+    def has_others(self, message_id: MessageId) -> bool:
+        """Whether a message has another integration left besides the one that is tried next."""
+        refused = self.refusals.get(message_id, ())
+        return sum(one.id not in refused for one in self.planned[message_id].integrations) > 1
 
     def is_given_up(self, message_id: MessageId) -> bool:
         """Whether this attempt was the last one of a message that was not sent."""

@@ -85,22 +85,26 @@ class Room(Struct, frozen=True):
 
 
 class Places:
-    """The sends of one process that are in flight."""
+    """The sends of one process that are in flight.
+
+    The event loop alone takes and releases places. The threads of the store and of the leases read them at the same
+    time, so that each change makes a new set.
+    """
 
     def __init__(self) -> None:
-        self._in_flight: set[ClaimedSend] = set()
+        self._in_flight: frozenset[ClaimedSend] = frozenset()
 
     def __iter__(self) -> Iterator[ClaimedSend]:
-        return iter(tuple(self._in_flight))
+        return iter(self._in_flight)
 
     def __len__(self) -> int:
         return len(self._in_flight)
 
     def take(self, sends: Iterable[ClaimedSend]) -> None:
-        self._in_flight.update(sends)
+        self._in_flight = self._in_flight.union(sends)
 
     def release(self, sends: Iterable[ClaimedSend]) -> None:
-        self._in_flight.difference_update(sends)
+        self._in_flight = self._in_flight.difference(sends)
 
     def has(self, job_id: JobId) -> bool:
         return any(one.job.id == job_id for one in self._in_flight)

@@ -1,7 +1,8 @@
 """Planning the sends of a claim: each message's first integration is one that works and has room, or it waits.
 
 An integration whose circuit is open, or that has no room for more than ten seconds, is passed over for another of its
-channel. A message that has nowhere else to go is tried with what there is, however the circuit stands.
+channel. A message that has nowhere else to go is tried with what there is, however the circuit stands; it waits for a
+pause that the provider asked for. An integration that refused a message is not asked for it again.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from clarion.engine.sending.circuit import begin_trial
 from clarion.engine.sending.health import WELL, Health, list_health, lock_health, update_health
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage, PassedOver, Route
 from clarion.engine.sending.quota import paused_until, take, wait_of
-from clarion.engine.sending.retry import place_of
+from clarion.engine.sending.retry import place_of, shortest_wait
 from clarion.ids import EnvironmentId, IntegrationId
 from clarion.integrations.model import Integration
 from clarion.providers.definition.kinds import HttpProvider
@@ -32,7 +33,7 @@ class HealthSnapshot:
     def __init__(self, health: dict[IntegrationId, Health], now: Millis) -> None:
         self._found = dict(health)
         self._health = health
-        self._now = now
+        self.now = now
         self.unwell = frozenset(one for one, its in health.items() if not its.circuit.is_well)
 
     @property
@@ -45,7 +46,7 @@ class HealthSnapshot:
         return [(one, health) for one, health in self._health.items() if health != self._found.get(one, WELL)]
 
     def is_open(self, integration: Integration) -> bool:
-        return self._of(integration).circuit.is_open(self._now)
+        return self._of(integration).circuit.is_open(self.now)
 
     def rests_until(self, integration: Integration) -> Millis | None:
         """Until when its circuit is open or its provider wants to be left alone, if one of both is so."""
@@ -53,25 +54,25 @@ class HealthSnapshot:
 
     def paused_until(self, integration: Integration) -> Millis | None:
         """Until when its provider asked to be left alone, if it did."""
-        return paused_until(self._of(integration).bucket, self._now)
+        return paused_until(self._of(integration).bucket, self.now)
 
     def wait_of(self, integration: Integration, *, has_turn: bool) -> int:
         """Milliseconds until it takes one more; a send whose turn has come waits only for a pause."""
         rate = None if has_turn else integration.rate_limit
-        return wait_of(self._of(integration).bucket, rate, self._now)
+        return wait_of(self._of(integration).bucket, rate, self.now)
 
     def try_out(self, integration: Integration) -> bool:
         """Begin a trial if the integration is due for one; returns whether it is."""
         health = self._of(integration)
-        if not health.circuit.may_try(self._now):
+        if not health.circuit.may_try(self.now):
             return False
-        self._health[integration.id] = replace(health, circuit=begin_trial(health.circuit, self._now))
+        self._health[integration.id] = replace(health, circuit=begin_trial(health.circuit, self.now))
         return True
 
     def take(self, integration: Integration) -> None:
         if integration.rate_limit is not None:
             health = self._of(integration)
-            taken = take(health.bucket, integration.rate_limit, self._now)
+            taken = take(health.bucket, integration.rate_limit, self.now)
             self._health[integration.id] = replace(health, bucket=taken)
 
     def _of(self, integration: Integration) -> Health:
@@ -103,8 +104,9 @@ def plan_send(send: ClaimedSend, snapshot: HealthSnapshot) -> int:
             continue
         candidates = choose_integrations(send, message)
         send.choices = max(send.choices, len(candidates))
-        if candidates:
-            left = candidates[min(place_of(send.job.attempt), len(candidates) - 1) :]
+        willing = [one for one in candidates if one.id not in message.refused_by]
+        if willing:
+            left = willing[min(place_of(send.job.attempt), len(willing) - 1) :]
             send.planned[message.id], wait = _plan_message(send, message, left, snapshot)
             waits.append(wait)
     return max(waits)
@@ -125,7 +127,8 @@ def _plan_message(
     before = candidates[: candidates.index(first)]
     if not send.has_turn:
         snapshot.take(first)
-    wait = waits[first.id]
+    paused_until = snapshot.paused_until(first)
+    wait = waits[first.id] if paused_until is None else _lengthen(send, waits[first.id], snapshot.now)
     is_trial = wait == 0 and len(candidates) > 1 and snapshot.try_out(first)
     rest = sorted((one for one in candidates if one is not first), key=lambda one: one not in usable)
     route = Route(
@@ -133,10 +136,17 @@ def _plan_message(
         passed_over=_explain(before, snapshot),
         rests_until={one.identifier: until for one in before if (until := snapshot.rests_until(one)) is not None},
         is_trial=is_trial,
-        paused_until=snapshot.paused_until(first),
+        paused_until=paused_until,
         unwell=snapshot.unwell,
+        paused=frozenset(one.id for one in candidates if snapshot.paused_until(one) is not None),
     )
     return route, wait
+
+
+def _lengthen(send: ClaimedSend, wait: int, now: Millis) -> int:
+    """Wait for a pause, and longer each time: others may make it last."""
+    send.put_off_since = send.put_off_since or now
+    return max(wait, shortest_wait(send.put_off_since, now))
 
 
 def _find_unconfirmed(message: OutgoingMessage, candidates: Sequence[Integration]) -> Integration | None:

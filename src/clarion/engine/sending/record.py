@@ -11,7 +11,7 @@ from clarion.engine.sending.calls import record_calls
 from clarion.engine.sending.health import record_health_reports
 from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.webhook_events import emit_send_events
-from clarion.ids import EnvironmentId, NotificationId
+from clarion.ids import EnvironmentId, MessageId, NotificationId, id_text
 from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailStatus, ExecutionDetail
@@ -31,9 +31,10 @@ RECORD_MESSAGE = sql("""
         error_id = CASE WHEN delivery IS NULL THEN :error_id ELSE error_id END,
         error_text = CASE WHEN delivery IS NULL THEN :error_text ELSE error_text END,
         delivered_at = CASE WHEN delivery IS NULL THEN :delivered_at ELSE delivered_at END,
-        retry_at = :retry_at, given_up_at = :given_up_at, updated_at = :now
+        retry_at = :retry_at, given_up_at = :given_up_at, refused_by = :refused_by, updated_at = :now
     {each: environment_id uuid, id uuid, provider_id text, integration_id uuid, provider_message_id text,
-        status text, error_id text, error_text text, delivered_at text, retry_at bigint, given_up_at bigint}
+        status text, error_id text, error_text text, delivered_at text, retry_at bigint, given_up_at bigint,
+        refused_by text}
     WHERE environment_id = :environment_id AND id = :id
 """)
 LIST_VERSIONS = sql("""
@@ -100,6 +101,7 @@ async def _record_messages(
             "delivered_at": None if outcome.error_text else delivered_at,
             "retry_at": send.retry_at.get(message_id),
             "given_up_at": now if send.is_given_up(message_id) else None,
+            "refused_by": _refused_by(send, message_id),
             "now": now,
         }
         for send in sends
@@ -107,6 +109,12 @@ async def _record_messages(
     ]
     if rows:
         await db.execute_many(RECORD_MESSAGE, rows)
+
+
+def _refused_by(send: ClaimedSend, message_id: MessageId) -> str | None:
+    earlier = next((one.refused_by for one in send.messages if one.id == message_id), ())
+    refused = (*earlier, *send.refusals.get(message_id, ()))
+    return json_text([id_text(one) for one in refused]) if refused else None
 
 
 async def _await_receipts(

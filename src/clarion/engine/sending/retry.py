@@ -58,7 +58,12 @@ def put_off_until(since: Millis, shown: Millis, now: Millis, *, has_others: bool
     all day is asked a hundred times, and not every second.
     """
     is_over = now >= since + MAX_PUT_OFF_BEFORE_NEXT if has_others else shown > since + MAX_PUT_OFF
-    return None if is_over else Millis(max(shown, now + (now - since) // 10))
+    return None if is_over else Millis(max(shown, now + shortest_wait(since, now)))
+
+
+def shortest_wait(since: Millis, now: Millis) -> Millis:
+    """How long a message that was first put off at `since` waits at least."""
+    return Millis((now - since) // 10)
 
 
 def next_attempt_at(attempt: int, failure: SendFailure, now: Millis, *, choices: int = 1) -> Millis | None:

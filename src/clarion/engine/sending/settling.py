@@ -11,7 +11,6 @@ from clarion.engine.sending.retry import (
     is_retryable,
     last_attempt_at,
     next_attempt_at,
-    place_of,
     put_off_until,
     uses_attempt,
 )
@@ -38,7 +37,9 @@ def settle(send: ClaimedSend, now: Millis) -> None:
 def _decide_retries(send: ClaimedSend, now: Millis) -> bool:
     """Decide when messages that were not sent are tried again; returns whether that uses up the attempt."""
     if any(one.goes_elsewhere for one in send.not_sent.values()):
-        return _go_to_next(send, now)
+        send.retry_at = dict.fromkeys(send.not_sent, now)
+        # Refusals are as many as integrations, and no attempt of the others.
+        return not send.refusals
     failures = {
         message_id: one.failure
         for message_id, one in send.not_sent.items()
@@ -65,12 +66,12 @@ def _put_off(send: ClaimedSend, failures: dict[MessageId, SendFailure], now: Mil
     Returns False if the next integration is to be tried instead.
     """
     job = send.job
-    has_others = place_of(job.attempt) + 1 < send.choices
     for message_id, failure in failures.items():
         shown = next_attempt_at(job.attempt, failure, now, choices=send.choices) or now
         if failure.kind is FailureKind.NO_CONNECTION:
             send.retry_at[message_id] = shown
             continue
+        has_others = send.has_others(message_id)
         since = send.put_off_since = send.put_off_since or now
         until = put_off_until(since, shown, now, has_others=has_others)
         if until is None:
