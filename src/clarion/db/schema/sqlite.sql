@@ -243,7 +243,7 @@ CREATE TABLE messages (
 	error_id TEXT,
 	error_text TEXT,
 	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL, integration_id BLOB, provider_message_id TEXT, delivery TEXT, retry_at BIGINT, given_up_at BIGINT, email_options TEXT, context_keys TEXT, position BLOB,
+	updated_at BIGINT NOT NULL, integration_id BLOB, provider_message_id TEXT, delivery TEXT, retry_at BIGINT, given_up_at BIGINT, email_options TEXT, context_keys TEXT, position BLOB, refused_by TEXT,
 	PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE notifications (
@@ -588,4 +588,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0014', '0013..0014');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0018', '0014..0018');

@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0018"
-down_revision = "0013"
-works_with = "0013"
+down_revision = "0014"
+works_with = "0014"
 
 
 def upgrade() -> None:
