@@ -86,7 +86,7 @@ from clarion.receipts.polling import poll_receipts
 from clarion.retention.worker import Retention
 from clarion.settings import Settings
 from clarion.tracing.tracer import Tracer, open_tracer
-from clarion.vault import Vault, open_configured_vault
+from clarion.vault import Vault, has_keys, open_configured_vault
 from clarion.watchdog import LoopWatchdog
 from clarion.web.dashboard import make_dashboard
 from clarion.web.files import demo_pages, inbox_pages
@@ -232,7 +232,8 @@ async def open_application(
     The first process that `makes_keys`, because it shows them, generates the first API keys.
     """
     tracer = open_tracer(settings)
-    vault = open_configured_vault(settings)
+    if has_keys(settings):
+        open_configured_vault(settings)  # keys that are not valid are refused before a store is made
     if migrate:
         await migrate_store(settings)
     else:
@@ -240,10 +241,16 @@ async def open_application(
     database = await open_store(settings)
     try:
         clock = clock or SystemClock()
-        first_keys = await prepare_store(database, settings, vault, clock, makes_keys=makes_keys)
+        prepared = await prepare_store(database, settings, clock, makes_keys=makes_keys)
         async with ProviderGateway(EgressGuard(settings.egress_allow)) as gateway:
             application = build_application(
-                settings, database, vault, gateway, clock=clock, first_keys=first_keys, tracer=tracer
+                settings,
+                database,
+                prepared.vault,
+                gateway,
+                clock=clock,
+                first_keys=prepared.first_keys,
+                tracer=tracer,
             )
             yield application
         await application.realtime.close()

@@ -12,7 +12,7 @@ from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
 from clarion.organizations.actions import FIRST_KEY, create_organization
 from clarion.settings import Settings
-from clarion.vault import KEY_FILE, Vault, sealing_key_id
+from clarion.vault import KEY_FILE, Envelope, Vault, configured_keys, has_keys, open_vault, sealing_key_id
 from clarion.webhooks import store as webhooks
 
 _BY_SERVICE = Author(actor=SERVICE)
@@ -24,26 +24,42 @@ class FirstKeys(Struct, frozen=True):
     keys: dict[str, str]
 
 
+class PreparedStore(Struct, frozen=True):
+    """What a process has after its start on a store."""
+
+    vault: Vault
+    first_keys: FirstKeys | None
+
+
 async def prepare_store(
-    database: Database, settings: Settings, vault: Vault, clock: Clock, *, makes_keys: bool = False
-) -> FirstKeys | None:
-    """Set up an empty store; check that the vault can open the secrets of one in use.
+    database: Database, settings: Settings, clock: Clock, *, makes_keys: bool = False
+) -> PreparedStore:
+    """Set up an empty store; open the vault of one in use, and check that it opens the secrets.
 
     API keys are generated only by a process that shows them: `makes_keys`.
     """
     now = clock.now()
 
-    async def prepare(db: Connection) -> FirstKeys | None:
+    async def prepare(db: Connection) -> PreparedStore:
         # The lock comes first: of two processes with different encryption keys, one sets up the store, and the
         # other must see its secrets.
         await store.lock_first_start(db)
-        await check_vault(db, settings, vault)
+        vault = await _open_vault_of(db, settings)
         if not await store.has_organizations(db):
             await _set_up(db, settings, vault, now)
         await _add_configured_keys(db, settings, vault, now)
-        return await _create_first_keys(db, vault, now) if makes_keys else None
+        return PreparedStore(vault, await _create_first_keys(db, vault, now) if makes_keys else None)
 
     return await database.transaction(prepare)
+
+
+async def _open_vault_of(db: Connection, settings: Settings) -> Vault:
+    """Open the vault of a store; only for one without secrets a file of keys is made, so that a refusal leaves none."""
+    if not has_keys(settings):
+        _refuse_closed(await _list_secrets(db), settings)
+    vault = open_vault(configured_keys(settings), settings.data_dir)
+    await check_vault(db, settings, vault)
+    return vault
 
 
 async def check_vault(db: Connection, settings: Settings, vault: Vault, *, is_old: bool = False) -> None:
@@ -51,21 +67,26 @@ async def check_vault(db: Connection, settings: Settings, vault: Vault, *, is_ol
 
     A store that `is_old`, of an earlier schema, has its secrets in integrations at least.
     """
-    samples = [
-        *await integrations.list_samples(db),
-        *([] if is_old else await webhooks.list_samples(db)),
-        *([] if is_old else await store.list_samples(db)),
-    ]
-    missing = [sealing_key_id(one.text) for one in samples if not vault.can_open(one)]
-    if not missing:
+    _refuse_closed([one for one in await _list_secrets(db, is_old=is_old) if not vault.can_open(one)], settings)
+
+
+async def _list_secrets(db: Connection, *, is_old: bool = False) -> list[Envelope]:
+    """A secret of the store for each encryption key."""
+    found = await integrations.list_samples(db)
+    return found if is_old else [*found, *await webhooks.list_samples(db), *await store.list_samples(db)]
+
+
+def _refuse_closed(closed: list[Envelope], settings: Settings) -> None:
+    """Refuse a start if there are secrets that this process cannot open."""
+    if not closed:
         return
     if settings.encryption_keys is None:
         remedy = f"copy the file {KEY_FILE} of the process that set up the store to {settings.data_dir}"
     else:
         remedy = "add it"
     raise SettingsError(
-        f"The store holds secrets sealed with encryption key '{missing[0]}', which this process does not have; "
-        f"{remedy}, or give all processes the same CLARION_ENCRYPTION_KEYS."
+        f"The store holds secrets sealed with encryption key '{sealing_key_id(closed[0].text)}', which this process "
+        f"does not have; {remedy}, or give all processes the same CLARION_ENCRYPTION_KEYS."
     )
 
 

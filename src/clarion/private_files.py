@@ -3,6 +3,9 @@
 import logging
 import os
 import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _OTHERS = 0o077
@@ -21,30 +24,64 @@ def make_private_file(path: Path, content: bytes = b"") -> None:
     """Make a file with this content unless there is one; a process that finds it finds all of it."""
     if path.exists():
         return
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    draft = _make_draft(path)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+        _write(draft, content)
         # A link, unlike a rename, leaves the file of a process that was faster.
         os.link(draft, path)
+        _sync(path.parent)
     except FileExistsError:
         pass
     finally:
         draft.unlink()
 
 
-def replace_private_file(path: Path, content: bytes) -> None:
-    """Write a file in the place of one that may be there; a process that finds it finds all of the old or the new."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+def replace_private_file(path: Path, content: bytes, *, like: Path | None = None) -> Path | None:
+    """Write a file; one with other content that is there is kept, and returned, under another name."""
+    if path.exists():
+        if path.read_bytes() == content:
+            return None
+        kept: Path | None = keep_aside(path)
+    else:
+        kept = None
+    with private_draft(path, like=like) as draft:
+        _write(draft, content)
+    return kept
+
+
+@contextmanager
+def private_draft(target: Path, *, like: Path | None = None) -> Iterator[Path]:
+    """A private file beside the target, which takes its name when the body is done, and is removed after an error.
+
+    It gets the owner and the mode of a file that it replaces, else the owner of `like`; only root can give files away.
+    """
+    draft = _make_draft(target)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            os.fsync(file.fileno())
-        draft.replace(path)
+        yield draft
+        _sync(draft)
+        if target.exists():
+            found = target.stat()
+            _give_to_owner_of(found, draft)
+            draft.chmod(stat.S_IMODE(found.st_mode))
+        elif like is not None:
+            _give_to_owner_of(like.stat(), draft)
+        draft.replace(target)
+        _sync(target.parent)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def keep_aside(path: Path) -> Path:
+    """Give a file a second name, which is free: `NAME.replaced`, `NAME.replaced-2` and so on; returns that."""
+    number = 1
+    while True:
+        kept = path.with_name(f"{path.name}.replaced{'' if number == 1 else f'-{number}'}")
+        try:
+            os.link(path, kept)
+        except FileExistsError:
+            number += 1
+        else:
+            return kept
 
 
 def tighten_file(path: Path) -> None:
@@ -57,3 +94,27 @@ def tighten_file(path: Path) -> None:
         return
     except OSError as error:
         log.warning("File is open to other users", extra={"file": str(path), "error": str(error)})
+
+
+def _make_draft(target: Path) -> Path:
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    return draft
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    _sync(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _give_to_owner_of(found: os.stat_result, path: Path) -> None:
+    if os.geteuid() == 0:
+        os.chown(path, found.st_uid, found.st_gid)

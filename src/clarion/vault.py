@@ -17,12 +17,14 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec import Struct
 
-from clarion.errors import SettingsError
+from clarion.errors import SettingsError, StoreUnavailable
 from clarion.private_files import make_private_file, make_private_folder, tighten_file
 from clarion.randomness import random_bytes
 from clarion.settings import Settings
 
 _KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
+_KEYS_START = re.compile(r"\s*[A-Za-z0-9_-]{1,32}:[A-Za-z0-9+/]{43}=")
+_SETTING = "CLARION_ENCRYPTION_KEYS"
 KEY_FILE = "encryption.keys"
 
 
@@ -43,11 +45,23 @@ class Vault:
         self.writing_key_id = next(iter(keys))
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Parse `id:base64key[,id:base64key…]`; each key has 32 bytes."""
-        keys = dict(_parse_key(entry.strip()) for entry in text.split(",") if entry.strip())
-        if not keys:
-            raise SettingsError("CLARION_ENCRYPTION_KEYS is empty; give at least one 'id:base64 of 32 bytes'.")
+    def parse(cls, text: str, *, source: str = _SETTING) -> Self:
+        """Parse `id:base64key[,id:base64key…]`; each key has 32 bytes. Errors name the `source` of the text."""
+        entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+        if not entries:
+            raise SettingsError(f"{source} is empty; give at least one 'id:base64 of 32 bytes'.")
+        keys: dict[str, bytes] = {}
+        for number, entry in enumerate(entries, 1):
+            key_id, key = _parse_key(entry)
+            # An error names the place of the entry alone, because any part of what is no key may be one.
+            if key is None:
+                raise SettingsError(
+                    f"{source} must be 'id:base64 of 32 bytes', several separated by commas, with an id of your choice "
+                    f"such as '2026-01'; entry {number} of {len(entries)} is not."
+                )
+            if key_id in keys:
+                raise SettingsError(f"{source} has the id of entry {number} twice; give each key an id of its own.")
+            keys[key_id] = key
         return cls(keys)
 
     @property
@@ -116,19 +130,75 @@ def oldest_by_key(envelopes: Iterable[Envelope]) -> list[Envelope]:
 
 
 def open_vault(encryption_keys: str | None, data_dir: Path) -> Vault:
-    """A vault with the configured keys, or with those of a key file that is generated at first use."""
-    if encryption_keys is not None:
-        return Vault.parse(encryption_keys)
-    path = data_dir / KEY_FILE
-    if not path.exists():
-        make_private_folder(data_dir)
-        make_private_file(path, _generate_key())
-    tighten_file(path)
-    return Vault.parse(path.read_text())
+    """A vault with the configured keys, or with those of a key file that is generated if there is none.
+
+    That is for a store without secrets: another key than the one that sealed them is of no use.
+    """
+    if encryption_keys is None:
+        path = data_dir / KEY_FILE
+        try:
+            make_private_folder(data_dir)
+            make_private_file(path, _generate_key())
+            tighten_file(path)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"The file of encryption keys {path} cannot be made: {error.strerror}. Give the folder to the user "
+                "that runs this, choose another with CLARION_DATA_DIR, or set CLARION_ENCRYPTION_KEYS."
+            ) from error
+    return _open(encryption_keys, data_dir)
 
 
 def open_configured_vault(settings: Settings) -> Vault:
-    return open_vault(settings.encryption_keys.reveal() if settings.encryption_keys else None, settings.data_dir)
+    """A vault with the keys that there are; raises if there are none."""
+    return _open(configured_keys(settings), settings.data_dir)
+
+
+def has_keys(settings: Settings) -> bool:
+    """Whether keys are configured, or in a file."""
+    return settings.encryption_keys is not None or (settings.data_dir / KEY_FILE).exists()
+
+
+def read_keys(settings: Settings) -> str:
+    """The text of the keys that there are; raises if there are none."""
+    return _read(configured_keys(settings), settings.data_dir)
+
+
+def describe_keys(settings: Settings) -> str:
+    """Where the keys are."""
+    return _SETTING if settings.encryption_keys is not None else f"the file {settings.data_dir / KEY_FILE}"
+
+
+def configured_keys(settings: Settings) -> str | None:
+    return settings.encryption_keys.reveal() if settings.encryption_keys else None
+
+
+def looks_like_keys(text: str) -> bool:
+    """Whether a text begins as a file of keys does."""
+    return _KEYS_START.match(text) is not None
+
+
+def _open(encryption_keys: str | None, data_dir: Path) -> Vault:
+    source = _SETTING if encryption_keys is not None else f"The file {data_dir / KEY_FILE}"
+    return Vault.parse(_read(encryption_keys, data_dir), source=source)
+
+
+def _read(encryption_keys: str | None, data_dir: Path) -> str:
+    if encryption_keys is not None:
+        return encryption_keys
+    path = data_dir / KEY_FILE
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        raise SettingsError(
+            f"There are no encryption keys: neither CLARION_ENCRYPTION_KEYS nor the file {path}. The first "
+            "`clarion serve` makes them; those of a store that is in use come from its backup."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise StoreUnavailable(
+            f"The file of encryption keys {path} cannot be read: {reason}. "
+            "Give it to the user that runs this, or restore it from a copy."
+        ) from error
 
 
 def _generate_key() -> bytes:
@@ -138,15 +208,11 @@ def _generate_key() -> bytes:
     return f"k-{key_id}:{base64.b64encode(key).decode()}\n".encode()
 
 
-def _parse_key(entry: str) -> tuple[str, bytes]:
+def _parse_key(entry: str) -> tuple[str, bytes | None]:
+    """The id and the key of an entry; None if it has none."""
     key_id, _, encoded = entry.partition(":")
     try:
         key = base64.b64decode(encoded, validate=True)
     except binascii.Error:
         key = b""
-    if not _KEY_ID.fullmatch(key_id) or len(key) != 32:
-        raise SettingsError(
-            "CLARION_ENCRYPTION_KEYS must be 'id:base64 of 32 bytes', several separated by commas; "
-            f"the entry '{key_id[:32]}' is not."
-        )
-    return key_id, key
+    return key_id, key if _KEY_ID.fullmatch(key_id) and len(key) == 32 else None

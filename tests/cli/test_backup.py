@@ -21,7 +21,6 @@ from clarion.db.sqlite import SqliteDatabase, connect
 from clarion.db.upgrade import upgrade_sqlite
 from clarion.errors import ClarionError, SettingsError, StoreError, StoreInUse
 from clarion.settings import Settings
-from clarion.vault import open_vault
 from tests.chaos.test_kills import KEY, SETTINGS, find_lost, prepare, under_load, wait_for_invariants
 from tests.processes import Start
 
@@ -65,7 +64,7 @@ async def set_up_store(folder: Path) -> None:
     migrate_sqlite(folder / "clarion.db")
     settings = Settings(data_dir=folder)
     database = SqliteDatabase(folder / "clarion.db")
-    await prepare_store(database, settings, open_vault(None, folder), SystemClock())
+    await prepare_store(database, settings, SystemClock())
     await database.close()
 
 

@@ -181,7 +181,7 @@ async def test_stuck_work_orphans_and_wrong_clocks_are_found(fresh_postgres_url:
     await migrate_postgres(fresh_postgres_url)
     database = await PostgresDatabase.connect(fresh_postgres_url, pool_size=1)
     settings = on_postgres(fresh_postgres_url, tmp_path)
-    await prepare_store(database, settings, open_vault(None, tmp_path), SystemClock())
+    await prepare_store(database, settings, SystemClock())
     await database.close()
     connection = await asyncpg.connect(fresh_postgres_url)
     environment = await connection.fetchval("SELECT id FROM environments WHERE name = 'Development'")

@@ -20,7 +20,6 @@ from clarion.environments.model import Environment, hash_key
 from clarion.environments.store import list_api_keys_by_hash, list_environments
 from clarion.ids import WorkflowKey
 from clarion.settings import Settings
-from clarion.vault import open_configured_vault
 from clarion.workflows.actions import create_workflow
 from clarion.workflows.step_wire import StepIn, StepKind
 from clarion.workflows.steps import build_steps
@@ -39,7 +38,7 @@ def settings(tmp_path: Path) -> Settings:
 
     async def prepare() -> None:
         database = await open_store(made)
-        await prepare_store(database, made, open_configured_vault(made), SystemClock(), makes_keys=True)
+        await prepare_store(database, made, SystemClock(), makes_keys=True)
         await database.close()
 
     asyncio.run(prepare())

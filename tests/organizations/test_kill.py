@@ -15,7 +15,6 @@ from clarion.ids import SubscriberKey
 from clarion.organizations.store import mark_environment_deleted
 from clarion.settings import Settings
 from clarion.subscribers.store import upsert_subscriber
-from clarion.vault import open_vault
 from tests.processes import Start
 
 PEOPLE = 2_000
@@ -30,10 +29,10 @@ async def database(store: list[str]) -> AsyncIterator[Database]:
     """A store with an environment that has many people and is deleted."""
     names = [one.removeprefix("--").replace("-", "_") for one in store[::2]]
     settings = Settings.load({}, **dict(zip(names, store[1::2], strict=True)))
-    vault, clock = open_vault(None, settings.data_dir), SystemClock()
+    clock = SystemClock()
     await migrate_store(settings)
     database = await open_store(settings)
-    await prepare_store(database, settings, vault, clock)
+    await prepare_store(database, settings, clock)
 
     async def fill_and_delete(db: Connection) -> None:
         development, _ = await list_environments(db)

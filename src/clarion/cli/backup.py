@@ -14,9 +14,9 @@ from clarion.db.open import store_path
 from clarion.db.revisions import list_known_revisions
 from clarion.db.sqlite import read_copy
 from clarion.errors import SettingsError, StoreError
-from clarion.private_files import make_private_folder, replace_private_file
+from clarion.private_files import replace_private_file
 from clarion.settings import Settings
-from clarion.vault import KEY_FILE, Vault
+from clarion.vault import KEY_FILE, Vault, describe_keys, read_keys
 
 _KEYS_SUFFIX = ".keys"
 
@@ -34,17 +34,19 @@ def backup(
 ) -> None:
     """Copy the SQLite store to a file, while it is served; the copy is of one moment, and checked."""
     settings = _load_settings(data_dir)
+    key_text = _read_keys_for(_keys_beside(file), settings, force=force) if with_keys else None
     report = back_up(store_path(settings), file, force=force)
     _print(f"Wrote {file}: {report.size / 1e6:.1f} MB, schema {report.schema.revision}, intact.")
-    if with_keys:
-        keys_file = _keys_beside(file)
-        replace_private_file(keys_file, _read_keys(settings).encode())
-        _print(f"Wrote {keys_file}. Whoever has both files can read all credentials: keep them apart.")
+    kept = [report.kept]
+    if key_text is not None:
+        kept.append(replace_private_file(_keys_beside(file), key_text.encode()))
+        _print(f"Wrote {_keys_beside(file)}. Whoever has both files can read all credentials: keep them apart.")
     else:
         _print(
             "Without the encryption keys it is useless: the service does not start on it. "
-            f"Keep a copy of {_describe_keys(settings)} elsewhere, or let `--with-keys` write one."
+            f"Keep a copy of {describe_keys(settings)} elsewhere, or let `--with-keys` write one."
         )
+    _print_kept(kept)
 
 
 def restore(
@@ -65,13 +67,11 @@ def restore(
     is_old = report.schema.revision != list_known_revisions()[-1]
     _check_keys(file, settings, Vault.parse(key_text), is_old=is_old)
     _require_same_keys(settings, key_text, force=force)
-    replaced = put_in_place(file, store_path(settings), force=force)
+    kept: list[Path | None] = [*put_in_place(file, store_path(settings), force=force)]
     if settings.encryption_keys is None:
-        make_private_folder(settings.data_dir)
-        replace_private_file(settings.data_dir / KEY_FILE, key_text.encode())
+        kept.append(replace_private_file(settings.data_dir / KEY_FILE, key_text.encode(), like=settings.data_dir))
     _print(f"Restored {store_path(settings)} from {file}.")
-    if replaced is not None:
-        _print(f"The store that was there is now {replaced}; delete it when you need it no more.")
+    _print_kept(kept)
     if is_old:
         _print(f"Its schema is {report.schema.revision}; the next `clarion serve` migrates it.")
 
@@ -91,24 +91,20 @@ def _choose_keys(settings: Settings, file: Path, keys: Path | None) -> str:
     if settings.encryption_keys is not None:
         if keys is not None:
             raise SettingsError("CLARION_ENCRYPTION_KEYS is set, and the service would use those: leave out --keys.")
-        return _read_keys(settings)
+        return read_keys(settings)
     if keys is not None and not keys.exists():
         raise SettingsError(f"There is no file {keys}.")
     chosen = keys or _keys_beside(file)
-    return chosen.read_text() if chosen.exists() else _read_keys(settings)
+    return chosen.read_text() if chosen.exists() else read_keys(settings)
 
 
-def _read_keys(settings: Settings) -> str:
-    if settings.encryption_keys is not None:
-        return settings.encryption_keys.reveal()
-    path = settings.data_dir / KEY_FILE
-    try:
-        return path.read_text()
-    except FileNotFoundError:
-        raise SettingsError(
-            f"There are no encryption keys: neither CLARION_ENCRYPTION_KEYS nor the file {path}. "
-            "Name the file of the keys that belong to the backup with --keys."
-        ) from None
+def _read_keys_for(target: Path, settings: Settings, *, force: bool) -> str:
+    """The keys that a backup writes to a file; refuses a file that has others, before anything is written."""
+    text = read_keys(settings)
+    has_others = target.exists() and target.read_bytes() != text.encode()
+    if target.name == KEY_FILE or (has_others and not force):
+        raise StoreError(f"The keys would be written to {target}, and other keys may be there; choose another name.")
+    return text
 
 
 def _check_keys(file: Path, settings: Settings, vault: Vault, *, is_old: bool) -> None:
@@ -127,14 +123,13 @@ def _require_same_keys(settings: Settings, key_text: str, *, force: bool) -> Non
         raise StoreError(f"The file {path} has other keys than the backup; replace it with --force.")
 
 
-def _describe_keys(settings: Settings) -> str:
-    if settings.encryption_keys is not None:
-        return "CLARION_ENCRYPTION_KEYS"
-    return f"the file {settings.data_dir / KEY_FILE}"
-
-
 def _keys_beside(file: Path) -> Path:
     return file.with_name(file.name + _KEYS_SUFFIX)
+
+
+def _print_kept(files: list[Path | None]) -> None:
+    for one in filter(None, files):
+        _print(f"What was there is now {one}; delete it when you need it no more.")
 
 
 def _print(line: str) -> None:

@@ -1,10 +1,8 @@
 """Copies of a SQLite store: taken while it is served, checked, and put in the place of a store."""
 
-import os
-import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 import apsw
@@ -13,13 +11,14 @@ from msgspec import Struct
 from clarion.db import sqlite
 from clarion.db.exclusive import exclusively
 from clarion.db.revisions import Schema, list_known_revisions, read_sqlite_schema
+from clarion.db.store_files import BACKUP_MARK, LOG_SUFFIXES, beside, describe_ours, is_backup
 from clarion.errors import StoreError, StoreNewer, StoreUnavailable
-from clarion.private_files import make_private_folder
+from clarion.private_files import keep_aside, make_private_folder, private_draft
 
 _PAGES_PER_STEP = 512
 """2 MB: the disk is left to the service after each."""
 _PAUSE_SECONDS = 0.002
-_LOG_SUFFIXES = ("-wal", "-shm", "-journal")
+_STORE_MARK = 0
 
 
 def _pause() -> None:
@@ -32,6 +31,8 @@ class CopyReport(Struct, frozen=True):
     path: Path
     size: int
     schema: Schema
+    kept: Path | None = None
+    """Where the file is that was in the place of the copy; None if there was none, or a backup."""
 
 
 def back_up(
@@ -44,14 +45,15 @@ def back_up(
     """
     if not source.exists():
         raise StoreUnavailable(f"There is no store {source}; is the data folder right?")
-    if target.exists() and not force:
-        raise StoreError(f"The file {target} exists; choose another name, or overwrite it with --force.")
+    target = target.resolve()
+    _require_replaceable(target, source, force=force)
     with _draft_of(target) as draft, _reported(source), closing(sqlite.connect(source, read_only=True)) as connection:
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
-        _copy(connection, draft, between_steps)
+        _copy(connection, draft, between_steps, mark=BACKUP_MARK)
         report = check_copy(draft)
-    return CopyReport(target, report.size, report.schema)
+        kept = keep_aside(target) if target.exists() and not is_backup(target) else None
+    return CopyReport(target, report.size, report.schema, kept)
 
 
 def check_copy(path: Path) -> CopyReport:
@@ -71,63 +73,74 @@ def check_copy(path: Path) -> CopyReport:
     return CopyReport(path, path.stat().st_size, schema)
 
 
-def put_in_place(source: Path, target: Path, *, force: bool = False) -> Path | None:
-    """Make a store of a copy; returns where the store that was there is now.
+def put_in_place(source: Path, target: Path, *, force: bool = False) -> list[Path]:
+    """Make a store of a copy; returns where the files are that were in its place.
 
-    A store that is there is replaced with `force` only, and never one that a process has open.
+    A store that is there is replaced with `force` only, and never one that a process has open. A log without its store
+    is moved away: SQLite would write what it holds into the restored store.
     """
-    replaced: Path | None = None
     make_private_folder(target.parent)
+    target = target.resolve()
     if target.exists():
+        if source.samefile(target):
+            raise StoreError(f"The file {source} is the store itself; name a backup.")
         if not force:
             raise StoreError(f"There is a store {target} already; replace it with --force.")
-        with exclusively(target):
-            replaced = target.with_name(f"{target.name}.replaced")
-    with _draft_of(target) as draft, _reported(source):
-        with closing(apsw.Connection(str(source), apsw.SQLITE_OPEN_READONLY)) as connection:
-            _copy(connection, draft, lambda: None)
-        check_copy(draft)
-        if replaced is not None:
-            with exclusively(target):
-                target.rename(replaced)
-        for suffix in _LOG_SUFFIXES:
-            target.with_name(target.name + suffix).unlink(missing_ok=True)
-    return replaced
+    # Closing a file of a process ends its locks of that file: until the end, nothing else here opens the target.
+    with exclusively(target) if target.exists() else nullcontext():
+        kept: list[Path] = []
+        with _draft_of(target, like=target.parent) as draft, _reported(source):
+            with closing(apsw.Connection(str(source), apsw.SQLITE_OPEN_READONLY)) as connection:
+                _copy(connection, draft, lambda: None, mark=_STORE_MARK)
+            check_copy(draft)
+            if target.exists():
+                kept.append(keep_aside(target))
+            else:
+                kept += _move_logs_away(target)
+    return kept
 
 
-def _copy(source: apsw.Connection, target: Path, between_steps: Callable[[], None]) -> None:
-    with closing(apsw.Connection(str(target), apsw.SQLITE_OPEN_READWRITE)) as copy:
+def _move_logs_away(target: Path) -> list[Path]:
+    kept = []
+    for log in filter(Path.exists, beside(target, LOG_SUFFIXES)):
+        kept.append(keep_aside(log))
+        log.unlink()
+    return kept
+
+
+def _require_replaceable(target: Path, source: Path, *, force: bool) -> None:
+    ours = describe_ours(target, of_store=source)
+    if ours is not None:
+        raise StoreError(f"The file {target} is {ours}, which a backup never replaces; choose another name.")
+    if target.is_dir():
+        raise StoreError(f"{target} is a folder; name a file in it.")
+    if target.exists() and not force:
+        raise StoreError(f"The file {target} exists; choose another name, or overwrite it with --force.")
+
+
+def _copy(source: apsw.Connection, target: Path, between_steps: Callable[[], None], *, mark: int) -> None:
+    connecting = closing(apsw.Connection(str(target), apsw.SQLITE_OPEN_READWRITE))
+    with _writing_reported(target.parent), connecting as copy:
         with copy.backup("main", source, "main") as backup:
             while not backup.done:
                 backup.step(_PAGES_PER_STEP)
                 between_steps()
         # One file, which can be read from a folder that is not writable.
         copy.execute("PRAGMA journal_mode = DELETE")
+        copy.execute(f"PRAGMA application_id = {mark}")
 
 
 @contextmanager
-def _draft_of(target: Path) -> Iterator[Path]:
-    """A private file beside the target, which takes its name at the end and is removed after an error."""
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+def _draft_of(target: Path, *, like: Path | None = None) -> Iterator[Path]:
     try:
-        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        yield draft
-        _sync(draft)
-        draft.replace(target)
-        _sync(target.parent)
+        with private_draft(target, like=like) as draft:
+            try:
+                yield draft
+            finally:
+                for one in beside(draft, LOG_SUFFIXES):
+                    one.unlink(missing_ok=True)
     except OSError as error:
-        raise StoreUnavailable(f"The file {target} cannot be written: {error}") from error
-    finally:
-        for suffix in ("", *_LOG_SUFFIXES):
-            draft.with_name(draft.name + suffix).unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        raise StoreUnavailable(f"The file {target} cannot be written: {error.strerror or error}.") from error
 
 
 @contextmanager
@@ -138,3 +151,17 @@ def _reported(path: Path) -> Iterator[None]:
         raise StoreError(f"The file {path} is damaged: {error}") from error
     except apsw.Error as error:
         raise StoreUnavailable(f"The file {path} cannot be read or copied: {error}") from error
+
+
+@contextmanager
+def _writing_reported(folder: Path) -> Iterator[None]:
+    """Say that a copy could not be written: SQLite's text of such an error is that of the file that is read."""
+    try:
+        yield
+    except apsw.FullError as error:
+        raise StoreUnavailable(f"The disk of {folder} is full: free space, or write the copy elsewhere.") from error
+    except apsw.IOError as error:
+        code = apsw.mapping_extended_result_codes[error.extendedresult]
+        raise StoreUnavailable(
+            f"The copy in {folder} could not be written ({code}): is there a limit of sizes, or a fault of the disk?"
+        ) from error

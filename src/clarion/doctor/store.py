@@ -10,7 +10,7 @@ from clarion.db.query import sql
 from clarion.doctor.model import Finding, fine, problem, warning
 from clarion.errors import SettingsError, StoreUnavailable
 from clarion.settings import Settings
-from clarion.vault import KEY_FILE, Vault
+from clarion.vault import KEY_FILE, open_configured_vault
 
 MAX_CHECKED_BYTES = 1_000_000_000
 """Larger files are read whole only if that is asked for."""
@@ -56,9 +56,9 @@ async def _check_keys(database: Database, settings: Settings) -> Finding:
             "Copy the file from where the service ran before, or from a backup: nothing else opens the stored secrets.",
         )
     try:
-        vault = Vault.parse(settings.encryption_keys.reveal() if settings.encryption_keys else path.read_text())
+        vault = open_configured_vault(settings)
         await database.read(lambda db: check_vault(db, settings, vault))
-    except SettingsError as error:
+    except (SettingsError, StoreUnavailable) as error:
         return problem("keys", str(error), "Use the keys that the secrets of this store were sealed with.")
     return fine("keys", "The encryption keys open the secrets of the store. Is a copy of them elsewhere?")
 
