@@ -74,11 +74,11 @@ async def test_an_installation_goes_on_where_it_was_moved_to(
         first_answer = await fill(client)
         for number in (1, 2, 3):
             await wait_for_feed(client, number, [f"now {number}"])
-    in_use = run_command("move", "--to", fresh_postgres_url, *data)
+    in_use = run_command("move", *data, CLARION_DATABASE_URL=fresh_postgres_url)
     process.stop()
 
-    moved = run_command("move", "--to", fresh_postgres_url, *data)
-    twice = run_command("move", "--to", fresh_postgres_url, *data)
+    moved = run_command("move", *data, CLARION_DATABASE_URL=fresh_postgres_url)
+    twice = run_command("move", *data, CLARION_DATABASE_URL=fresh_postgres_url)
     again = start("serve", *data, "--database-url", fresh_postgres_url, **SETTINGS)
     async with again.client(KEY) as client:
         body = {"name": "reminder", "to": "person-1", "payload": {"n": 1}}

@@ -1,6 +1,7 @@
 """The `clarion` command: its subcommands, and how errors are printed."""
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -55,13 +56,22 @@ app = typer.Typer(
 )
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; errors are printed to standard error as one line."""
     try:
-        app(config_first(sys.argv[1:]))
+        app(config_first(sys.argv[1:] if arguments is None else arguments))
     except ClarionError as error:
-        Console(stderr=True).print(f"clarion: {error}", markup=False, highlight=False, soft_wrap=True)
+        _print_error(str(error))
         sys.exit(2 if isinstance(error, SettingsError) else 1)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _print_error(f"{error.filename} cannot be used: {error.strerror}. Is the path right, and may this user use it?")
+        sys.exit(1)
+
+
+def _print_error(text: str) -> None:
+    Console(stderr=True).print(f"clarion: {text}", markup=False, highlight=False, soft_wrap=True)
 
 
 @app.callback(invoke_without_command=True)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TypeVar
 
 import typer
@@ -13,9 +14,10 @@ from clarion.db.open import open_store, require_current_store
 from clarion.db.port import Connection, Database, Work
 from clarion.environments import store
 from clarion.environments.model import Environment, Organization
-from clarion.errors import SettingsError
+from clarion.errors import SettingsError, StoreUnavailable
 from clarion.ids import id_text
 from clarion.settings import Settings
+from clarion.vault import KEY_FILE
 
 T = TypeVar("T")
 
@@ -23,7 +25,23 @@ _MIN_WIDTH = 160
 
 
 def load_settings(data_dir: str | None, database_url: str | None, **options: str | None) -> Settings:
-    return Settings.load(os.environ, data_dir=data_dir, database_url=database_url, **options)
+    settings = Settings.load(os.environ, data_dir=data_dir, database_url=database_url, **options)
+    if settings.database_url is None or settings.encryption_keys is None:
+        _check_folder(settings.data_dir)
+    return settings
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a data folder that is none, or whose files this user cannot see."""
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise SettingsError(f"The data folder {folder} is a file; name a folder with CLARION_DATA_DIR.")
+        (folder / KEY_FILE).exists()
+    except OSError as error:
+        raise StoreUnavailable(
+            f"The data folder {folder} cannot be read: {error.strerror}. Run this as the user of the service, or name "
+            "another folder with CLARION_DATA_DIR."
+        ) from error
 
 
 @asynccontextmanager

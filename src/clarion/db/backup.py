@@ -161,7 +161,6 @@ def _writing_reported(folder: Path) -> Iterator[None]:
     except apsw.FullError as error:
         raise StoreUnavailable(f"The disk of {folder} is full: free space, or write the copy elsewhere.") from error
     except apsw.IOError as error:
-        code = apsw.mapping_extended_result_codes[error.extendedresult]
         raise StoreUnavailable(
-            f"The copy in {folder} could not be written ({code}): is there a limit of sizes, or a fault of the disk?"
+            f"The copy in {folder} could not be written: the disk has a fault, or a limit of file sizes was reached."
         ) from error

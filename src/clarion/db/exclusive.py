@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from clarion.errors import StoreInUse, StoreUnavailable
+from clarion.db.opening import opening
 
 _PATIENCE_MILLISECONDS = 2_000
 """Commands that only look at the store are done by then."""
@@ -24,19 +24,12 @@ def exclusively(path: Path) -> Iterator[apsw.Connection]:
 
     Leaving the write-ahead log needs the file for this connection alone, also where the others are idle.
     """
-    try:
-        with closing(apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE)) as connection:
-            connection.set_busy_timeout(_PATIENCE_MILLISECONDS)
-            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            connection.execute("PRAGMA journal_mode = DELETE")
-            connection.execute("BEGIN EXCLUSIVE")
-            try:
-                yield connection
-            finally:
-                connection.execute("ROLLBACK")
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise StoreInUse(
-            f"The store {path} is in use: stop `clarion serve`, and other commands that work on it, first."
-        ) from error
-    except apsw.Error as error:
-        raise StoreUnavailable(f"The SQLite store {path} cannot be opened: {error}") from error
+    with opening(path), closing(apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE)) as connection:
+        connection.set_busy_timeout(_PATIENCE_MILLISECONDS)
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("BEGIN EXCLUSIVE")
+        try:
+            yield connection
+        finally:
+            connection.execute("ROLLBACK")

@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
-import apsw
 import asyncpg
 
 from clarion.db import sqlite
 from clarion.db.exclusive import require_unused
 from clarion.db.moments import POSTGRES_NOW
+from clarion.db.opening import opening
 from clarion.db.revisions import (
     list_known_revisions,
     list_missing,
@@ -37,24 +37,20 @@ _COUNT_ALIVE = f"SELECT count(*) FROM {{table}} WHERE seen_at > {POSTGRES_NOW} -
 
 def list_missing_in_sqlite(path: Path) -> list[str]:
     """The migrations that the store lacks; all of them if it does not exist."""
-    if not path.exists():
-        return list_known_revisions()
-    try:
+    with opening(path):
+        if not path.exists():
+            return list_known_revisions()
         with closing(sqlite.connect(path)) as connection:
             return list_missing(read_sqlite_schema(connection), f"The store {path}")
-    except apsw.Error as error:
-        raise StoreUnavailable(f"The SQLite store {path} cannot be opened: {error}") from error
 
 
 def find_sqlite_revision(path: Path) -> str | None:
     """The schema of a store; None if it has none. Raises StoreUnavailable if there is no store."""
-    if not path.exists():
-        raise StoreUnavailable(f"There is no store {path}; `clarion serve` makes it.")
-    try:
+    with opening(path):
+        if not path.exists():
+            raise StoreUnavailable(f"There is no store {path}; `clarion serve` makes it.")
         with closing(sqlite.connect(path, read_only=True)) as connection:
             schema = read_sqlite_schema(connection)
-    except apsw.Error as error:
-        raise StoreUnavailable(f"The SQLite store {path} cannot be opened: {error}") from error
     return None if schema is None else schema.revision
 
 
@@ -63,7 +59,7 @@ def create_sqlite(path: Path) -> bool:
 
     The tables come from a script that is generated from the migrations, which takes a tenth of their time.
     """
-    try:
+    with opening(path):
         make_private_folder(path.parent)
         # SQLite gives the files of its log the mode of the database.
         make_private_file(path)
@@ -75,8 +71,6 @@ def create_sqlite(path: Path) -> bool:
             connection.execute(SQLITE_SCRIPT.read_text())
             connection.execute("COMMIT")
             return True
-    except (apsw.Error, OSError) as error:
-        raise StoreUnavailable(f"The SQLite store {path} cannot be made: {error}") from error
 
 
 def migrate_sqlite(path: Path) -> list[str]:

@@ -11,8 +11,10 @@ from clarion.db.migrate import (
     list_missing_in_sqlite,
 )
 from clarion.db.migration_process import Order, run_migration
+from clarion.db.opening import opening
 from clarion.db.port import Database
 from clarion.db.postgres import PostgresDatabase
+from clarion.db.revisions import list_known_revisions
 from clarion.db.sqlite import SqliteDatabase
 from clarion.errors import StoreOutdated
 from clarion.settings import Settings
@@ -50,7 +52,11 @@ async def list_missing_migrations(settings: Settings) -> list[str]:
 
 async def require_current_store(settings: Settings) -> None:
     """Raise unless this version can work with the schema of the store."""
-    if await list_missing_migrations(settings):
+    missing = await list_missing_migrations(settings)
+    if missing == list_known_revisions():
+        where = "the database" if settings.database_url is not None else settings.data_dir
+        raise StoreOutdated(f"There is no store in {where} yet; run `clarion serve` or `clarion migrate` first.")
+    if missing:
         raise StoreOutdated("The store is not at the schema of this version; run `clarion migrate` first.")
 
 
@@ -67,4 +73,5 @@ async def find_revision(settings: Settings) -> str | None:
 async def open_store(settings: Settings) -> Database:
     if settings.database_url is not None:
         return await PostgresDatabase.connect(settings.database_url.reveal(), pool_size=settings.database_pool_size)
-    return SqliteDatabase(store_path(settings))
+    with opening(store_path(settings)):
+        return SqliteDatabase(store_path(settings))
