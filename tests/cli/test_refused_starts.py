@@ -17,7 +17,7 @@ async def start(settings: Settings, *, migrate: bool = True) -> None:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-async def url(request: pytest.FixtureRequest) -> str | None:
+def url(request: pytest.FixtureRequest) -> str | None:
     """An empty database, or none for SQLite."""
     return None if request.param == "sqlite" else str(request.getfixturevalue("fresh_postgres_url"))
 

@@ -93,7 +93,7 @@ async def test_a_migration_in_its_own_process_reports_what_it_applied_and_why_it
     assert await run_migration(Order(path=str(path))) == list_missing(Schema("0009"), "The store")
 
     (tmp_path / "text.db").write_text("not a database, just a text that is long enough to be looked at")
-    with pytest.raises(StoreUnavailable, match="cannot be opened"):
+    with pytest.raises(StoreUnavailable, match="is damaged"):
         await run_migration(Order(path=str(tmp_path / "text.db")))
 
 
@@ -149,7 +149,7 @@ def test_a_file_that_is_not_a_store_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "clarion.db"
     path.write_text("not a database, just a text that is long enough to be looked at")
 
-    with pytest.raises(StoreUnavailable, match="cannot be opened"):
+    with pytest.raises(StoreUnavailable, match="is damaged"):
         migrate_sqlite(path)
 
 
