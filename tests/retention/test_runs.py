@@ -7,10 +7,22 @@ import pytest
 from clarion.clock import DAY, HOUR, MINUTE
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.ids import find_id
+from clarion.environments.retention import days_of
+from clarion.ids import find_id, id_text
+from clarion.retention import runs
+from clarion.retention.scope import FIRST, Scope
+from clarion.settings import Settings
 from tests.engine.support import World, in_app, step
-from tests.records import make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
-from tests.retention.support import count_rows, delete_old
+from tests.records import (
+    MadeJob,
+    make_job,
+    make_message,
+    make_notification,
+    make_subscriber,
+    make_trigger,
+    make_workflow,
+)
+from tests.retention.support import count_rows, delete_old, fetch
 
 TABLES = ("triggers", "notifications", "jobs", "messages")
 NOTHING = dict.fromkeys(TABLES, 0)
@@ -217,15 +229,42 @@ async def test_a_chain_of_digests_stays_while_the_last_one_is_under_way(world: W
     assert (await count(world, database))["notifications"] == 0
 
 
-async def test_a_dead_letter_stays_for_the_days_of_runs_after_it_died(world: World, database: Database) -> None:
-    now = world.clock.now()
-    dead = await make_job(database, world.api.environment, now=now)
+async def make_dead_letter(world: World, database: Database, *, after: int) -> MadeJob:
+    """A send that was given up so many milliseconds from now."""
+    dead = await make_job(database, world.api.environment, now=world.clock.now())
     dying = sql("""
         UPDATE jobs SET status = 'failed', type = 'email', dead_at = :at, updated_at = :at
         WHERE environment_id = :environment_id AND id = :id
     """)
-    scope = {"environment_id": world.api.environment.id, "id": dead.id}
-    await database.transaction(lambda db: db.execute(dying, **scope, at=now + 20 * DAY))
+    values = {"environment_id": world.api.environment.id, "id": dead.id, "at": world.clock.now() + after}
+    await database.transaction(lambda db: db.execute(dying, **values))
+    return dead
+
+
+async def test_a_dead_letter_that_is_redriven_after_it_was_chosen_for_deletion_stays(
+    world: World, database: Database
+) -> None:
+    """Of two old dead letters that retention has chosen, one is redriven before they are deleted."""
+    redriven, other = [await make_dead_letter(world, database, after=HOUR) for _ in range(2)]
+    world.clock.move(45 * DAY)
+    environment = world.api.environment
+    days = days_of(environment.options, Settings())
+    scope = Scope(environment_id=environment.id, now=world.clock.now(), days=days, by_environment={})
+
+    page = await database.read(lambda db: runs.choose(db, scope, FIRST, 100))
+    answer = await world.api.post("/v1/dead-letters/redrive", json={"ids": [id_text(redriven.id)]})
+    deleted = await database.transaction(lambda db: runs.delete(db, scope, page.rows))
+
+    assert answer.status_code in (200, 201), answer.text
+    assert {row["id"] for row in page.rows} == {redriven.notification.id, other.notification.id}
+    assert deleted.count == 1
+    rows = await fetch(database, sql("SELECT id, status FROM jobs WHERE environment_id = :e"), e=environment.id)
+    assert [(row["id"], row["status"]) for row in rows] == [(redriven.id, "queued")]
+    assert await count(world, database, "triggers", "notifications") == {"triggers": 1, "notifications": 1}
+
+
+async def test_a_dead_letter_stays_for_the_days_of_runs_after_it_died(world: World, database: Database) -> None:
+    dead = await make_dead_letter(world, database, after=20 * DAY)
     world.clock.move(45 * DAY)
     await delete_old(database, world.clock)
     listed = (await world.api.get("/v1/dead-letters")).json()["data"]
