@@ -312,14 +312,19 @@ async def test_preferences_of_a_critical_workflow_cannot_be_pretended(world: Wor
     assert await contents(world, preferences={"channels": {"in_app": False}}) == ["Hello"]
 
 
-async def test_a_simulation_needs_the_right_to_read_events(make_api: MakeApi, world: World) -> None:
+async def test_a_simulation_needs_the_scopes_of_what_it_shows(make_api: MakeApi, world: World) -> None:
     await world.make_workflow(in_app("Hello"))
-    reader = await make_api(scopes=frozenset({Scope.EVENTS_READ}))
-    writer = await make_api(scopes=frozenset({Scope.EVENTS_WRITE}))
+    shown = frozenset({Scope.SUBSCRIBERS_READ, Scope.TOPICS_READ, Scope.PREFERENCES_READ, Scope.WORKFLOWS_READ})
     body = {"name": "welcome", "to": "ada"}
 
+    reader = await make_api(scopes=shown | {Scope.EVENTS_READ})
     assert (await reader.post("/v1/simulate", json=body)).status_code == 200
+    writer = await make_api(scopes=shown | {Scope.EVENTS_WRITE})
     assert (await writer.post("/v1/simulate", json=body)).status_code == 403
+    for scope in shown:
+        blind = await make_api(scopes=shown - {scope} | {Scope.EVENTS_READ})
+        refused = await blind.post("/v1/simulate", json=body)
+        assert (refused.status_code, scope in refused.json()["message"]) == (403, True)
 
 
 async def test_a_simulation_counts_as_a_trigger_for_each_person_it_shows(world: World) -> None:

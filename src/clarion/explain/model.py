@@ -7,7 +7,10 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import NotificationId, SubscriberKey, TransactionKey, WorkflowKey
-from clarion.vocabulary import Channel
+from clarion.vocabulary import Channel, Scope
+
+SHOWN_SCOPES = (Scope.SUBSCRIBERS_READ, Scope.TOPICS_READ, Scope.PREFERENCES_READ, Scope.WORKFLOWS_READ)
+"""What decisions show besides events: addresses and values of people, members of topics, preferences, workflows."""
 
 
 class DecisionKind(StrEnum):

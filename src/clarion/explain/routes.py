@@ -4,6 +4,7 @@ from clarion.environments.options import DataKind
 from clarion.environments.retention import find_horizon
 from clarion.errors import Invalid
 from clarion.explain.asking import ask, explain_transaction, explain_workflow
+from clarion.explain.model import SHOWN_SCOPES
 from clarion.explain.run import explain_run
 from clarion.explain.wire import ExplainQuery, ExplainRunQuery, ExplanationOut
 from clarion.http.operation import Call, Transaction, operation
@@ -16,6 +17,7 @@ from clarion.vocabulary import Scope
     "GET",
     "/v1/notifications/{notificationId}/explain",
     scope=Scope.EVENTS_READ,
+    also=SHOWN_SCOPES,
     query=ExplainRunQuery,
     transaction=Transaction.SCAN,
 )
@@ -25,7 +27,14 @@ async def explain_notification(call: Call, notification_id: NotificationId, quer
     return ExplanationOut.of(found)
 
 
-@operation("GET", "/v1/explain", scope=Scope.EVENTS_READ, query=ExplainQuery, transaction=Transaction.SCAN)
+@operation(
+    "GET",
+    "/v1/explain",
+    scope=Scope.EVENTS_READ,
+    also=SHOWN_SCOPES,
+    query=ExplainQuery,
+    transaction=Transaction.SCAN,
+)
 async def explain(call: Call, query: ExplainQuery) -> ExplanationOut:
     """Explain why a person got a message or not, also if there is no run for them.
 

@@ -29,6 +29,7 @@ from clarion.messages.wire import (
     UnseenQuery,
 )
 from clarion.subscribers.model import Subscriber
+from clarion.subscribers.showing import shown_to
 from clarion.subscribers.store import get_subscriber, list_subscribers_by_id
 from clarion.subscribers.wire import DeletedOut
 from clarion.vocabulary import MarkAs, Scope
@@ -57,7 +58,8 @@ async def get_message(call: Call, message_id: MessageId) -> MessageDetailOut:
     recipients = await list_subscribers_by_id(call.db, call.environment_id, [found.subscriber_id])
     (view,) = await _list_views(call, [found])
     mail = await find_mail(call.db, found, view.origin)
-    return MessageDetailOut.of_sending(MessageOut.of(view, recipients[found.subscriber_id]), sending, mail)
+    recipient = shown_to(call.caller, recipients[found.subscriber_id])
+    return MessageDetailOut.of_sending(MessageOut.of(view, recipient), sending, mail)
 
 
 @operation("DELETE", "/v1/messages/{messageId}", scope=Scope.MESSAGES_WRITE)
@@ -127,7 +129,8 @@ async def list_feed_items(call: Call, subscriber_key: SubscriberKey, query: Feed
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     listing = filter_feed(subscriber, call.now, read=query.read, seen=query.seen, pattern=pattern)
     page = await list_offset_page(call.db, listing, page=query.page, limit=query.limit, render=store.message_of)
-    data = [FeedItemOut.of(view, subscriber) for view in await _list_views(call, page.data)]
+    shown = shown_to(call.caller, subscriber)
+    data = [FeedItemOut.of(view, shown) for view in await _list_views(call, page.data)]
     return page.with_data(data)
 
 
@@ -148,8 +151,9 @@ async def count_unseen_messages(call: Call, subscriber_key: SubscriberKey, query
 async def _messages_page(call: Call, listing: Listing, page: int, limit: int) -> OffsetPage[MessageOut]:
     found = await list_offset_page(call.db, listing, page=page, limit=limit, render=store.message_of)
     recipients = await list_subscribers_by_id(call.db, call.environment_id, [one.subscriber_id for one in found.data])
+    shown = {key: shown_to(call.caller, one) for key, one in recipients.items()}
     views = await _list_views(call, found.data)
-    return found.with_data([MessageOut.of(one, recipients[one.message.subscriber_id]) for one in views])
+    return found.with_data([MessageOut.of(one, shown[one.message.subscriber_id]) for one in views])
 
 
 async def _list_views(call: Call, messages: Sequence[Message]) -> list[MessageView]:

@@ -1,12 +1,16 @@
 """Triggered events: the runs of every trigger, for each subscriber."""
 
+from msgspec.structs import replace
+
 from clarion.environments.options import DataKind
 from clarion.environments.retention import find_horizon
 from clarion.http.operation import Call, Transaction, operation
 from clarion.ids import NotificationId
 from clarion.notifications import store
 from clarion.notifications.filters import filter_events
+from clarion.notifications.model import Event
 from clarion.notifications.wire import EventOut, EventPage, EventQuery
+from clarion.subscribers.showing import shown_to
 from clarion.vocabulary import Scope
 
 
@@ -20,7 +24,7 @@ async def list_events(call: Call, query: EventQuery) -> EventPage:
     listing = await filter_events(call.db, call.environment_id, query, horizon)
     notifications, more = await store.list_notifications(call.db, listing, page=query.page, limit=query.limit)
     events = await store.list_events(call.db, call.environment_id, notifications)
-    data = [EventOut.of(one, call.organization_id, call.services.names) for one in events]
+    data = [_show(call, one) for one in events]
     return EventPage(has_more=more, data=data, page_size=len(data), page=query.page)
 
 
@@ -30,4 +34,9 @@ async def get_event(call: Call, notification_id: NotificationId) -> EventOut:
     """Retrieve a triggered event with its jobs and execution details."""
     notification = await store.get_notification(call.db, call.environment_id, notification_id)
     (event,) = await store.list_events(call.db, call.environment_id, [notification])
-    return EventOut.of(event, call.organization_id, call.services.names)
+    return _show(call, event)
+
+
+def _show(call: Call, event: Event) -> EventOut:
+    shown = replace(event, subscriber=shown_to(call.caller, event.subscriber))
+    return EventOut.of(shown, call.organization_id, call.services.names)

@@ -1,5 +1,6 @@
 """Simulate: what a trigger would do."""
 
+from clarion.explain.model import SHOWN_SCOPES
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.rate_limits import LimitCategory
@@ -20,6 +21,7 @@ def _count_people(body: SimulationIn) -> int:
     "POST",
     "/v1/simulate",
     scope=Scope.EVENTS_READ,
+    also=SHOWN_SCOPES,
     body=SimulationIn,
     body_limit=LARGE_BODY,
     transaction=Transaction.NONE,

@@ -27,6 +27,7 @@ from clarion.messages.inbox.wire import (
     find_message_id,
 )
 from clarion.subscribers.model import Subscriber
+from clarion.subscribers.showing import shown_to
 from clarion.webhooks.model import EventType
 from clarion.workflows.store import list_workflows_by_id
 from clarion.workflows.summary import WorkflowSummary, list_summaries
@@ -47,7 +48,7 @@ async def list_notifications(
         page = await list_inbox(db, person, wanted, limit=query.limit, after=after, offset=query.offset)
         ids = [one.workflow_id for one in page.messages]
         workflows = await list_summaries(db, person.environment_id, ids, page.configuration_version)
-        return show_page(page, workflows, RecipientOut.of(person), query)
+        return show_page(page, workflows, RecipientOut.of(shown_to(call.caller, person)), query)
 
     return await (call.database.read(work) if wanted.is_light else call.database.scan(work))
 
@@ -86,7 +87,8 @@ async def change_notification(
     """Change a notification and return it whole: clients replace the one that they show by it."""
     changed = await change_message(call, subscriber, message_id, change, event)
     workflow = (await list_workflows_by_id(call.db, call.environment_id, [changed.workflow_id]))[changed.workflow_id]
-    return InboxNotificationOut.of(changed, WorkflowSummary.of(workflow), RecipientOut.of(subscriber))
+    to = RecipientOut.of(shown_to(call.caller, subscriber))
+    return InboxNotificationOut.of(changed, WorkflowSummary.of(workflow), to)
 
 
 async def snooze_notification(
