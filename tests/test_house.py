@@ -32,7 +32,6 @@ UNSCOPED = {
     "clarion.http.idempotency.LIST_SEALED",
     "clarion.http.idempotency.UPDATE_BODY",
     "clarion.integrations.store.LIST_ENVELOPES",
-    "clarion.integrations.store.LIST_PROVIDERS",
     "clarion.webhooks.store.LIST_ENVELOPES",
     "clarion.subscribers.search.COUNT_MATCHES",
     "clarion.engine.lane_locks._LOCK",

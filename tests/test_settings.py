@@ -6,6 +6,7 @@ import pytest
 
 from clarion.environments.options import DataKind
 from clarion.errors import SettingsError
+from clarion.mail_settings import parse_mail_url
 from clarion.settings import RETENTION_DAYS, Settings
 from clarion.vocabulary import Role
 
@@ -139,6 +140,43 @@ def test_a_bus_that_is_not_nats_is_refused_without_repeating_it(url: str) -> Non
 def test_a_bus_needs_postgresql() -> None:
     with pytest.raises(SettingsError, match="needs CLARION_DATABASE_URL"):
         Settings.load({"CLARION_BUS_URL": "nats://localhost:4222"})
+
+
+@pytest.mark.parametrize(
+    ("url", "server"),
+    [
+        ("smtp://smtp.example.com?from=a@example.com", ("smtp.example.com", 587, "", "", False, "")),
+        ("smtps://u%40x:p%2Fw@10.0.0.1?from=a@example.com", ("10.0.0.1", 465, "u@x", "p/w", True, "")),
+        ("smtp://localhost:25/?from=The%20Team%20<a@example.com>", ("localhost", 25, "", "", False, "The Team")),
+    ],
+)
+def test_the_server_for_mails_to_members_is_read(url: str, server: tuple[str, int, str, str, bool, str]) -> None:
+    settings = Settings.load({"CLARION_MAIL_URL": url})
+
+    assert settings.mail_url is not None
+    read = parse_mail_url(settings.mail_url)
+    found = (read.host, read.port, read.user, read.password.reveal(), read.implicit_tls, read.sender_name)
+    assert (found, read.sender) == (server, "a@example.com")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://canary:canary@host?from=a@example.com",
+        "smtp://canary:canary@?from=a@example.com",
+        "smtp://canary:canary@host:port?from=a@example.com",
+        "smtp://canary:canary@host/path?from=a@example.com",
+        "smtp://canary:canary@host?from=a@example.com&tls=off",
+        "smtp://canary:canary@host",
+        "smtp://canary:canary@host?from=nobody",
+        "smtp://canary:canary@host?from=a@example.com%0ABcc:b@example.com",
+    ],
+)
+def test_another_server_for_mails_is_refused_without_repeating_its_password(url: str) -> None:
+    with pytest.raises(SettingsError, match="CLARION_MAIL_URL must") as refused:
+        Settings.load({"CLARION_MAIL_URL": url})
+
+    assert "canary" not in str(refused.value)
 
 
 def test_retention_names_some_kinds_and_leaves_the_others_as_they_are() -> None:

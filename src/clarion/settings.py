@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from clarion.errors import SettingsError
 from clarion.hosts import ANY_ORIGIN, is_base_url, is_host, is_loopback_host, is_network, is_origin
+from clarion.mail_settings import parse_mail_url
 from clarion.rate_limits import LimitCategory, RateLimit, parse_rate_limits
 from clarion.secret import Secret
 from clarion.settings_sources import PREFIX, KnownSetting, find_values, name_sources
@@ -110,6 +111,11 @@ class Settings:
         "Days that each kind of data is kept, unless an environment sets its own; kinds that are left out keep their "
         "default.",
     )
+    mail_url: Secret | None = _setting(
+        None,
+        "SMTP server for mails to members of the team, such as "
+        "`smtp://user:password@smtp.example.com:587?from=clarion@example.com`; `smtps://` speaks TLS at once.",
+    )
     passwords: bool = _setting(True, "`off` lets members sign in with OpenID Connect only.")  # noqa: FBT003
     oidc_issuer: str | None = _setting(
         None, "OpenID Connect provider that members sign in with, such as `https://accounts.example.com`."
@@ -199,7 +205,7 @@ _LISTS = frozenset({*_ORIGINS, "egress_allow"})
 _SECRETS = frozenset(
     {
         *("database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys", "metrics_token"),
-        "oidc_client_secret",
+        *("oidc_client_secret", "mail_url"),
     }
 )
 
@@ -281,6 +287,8 @@ def _check(settings: Settings) -> None:
     _check_first_keys(settings)
     _check_monitoring(settings)
     check_sign_in(settings)
+    if settings.mail_url is not None:
+        parse_mail_url(settings.mail_url)
     if settings.database_url is not None:
         _check_database_url(settings.database_url.reveal())
     _check_bus_url(settings)

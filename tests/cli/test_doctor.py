@@ -20,7 +20,7 @@ from clarion.db.revisions import Schema, list_missing
 from clarion.db.sqlite import SqliteDatabase, connect
 from clarion.doctor.checkup import check_installation
 from clarion.doctor.model import Finding, Status
-from clarion.doctor.network import check_network
+from clarion.doctor.network import check_mail, check_network
 from clarion.environments.store import list_environments
 from clarion.ids import IntegrationId, new_id
 from clarion.integrations import store as integrations
@@ -32,6 +32,7 @@ from clarion.vault import Vault, open_vault
 from clarion.vocabulary import Channel
 from tests.cli.test_backup import set_up_store
 from tests.processes import Start
+from tests.providers.loopback import PASSWORD, mail_server
 
 Run = Callable[..., CompletedProcess[str]]
 
@@ -231,3 +232,19 @@ async def test_stuck_work_orphans_and_wrong_clocks_are_found(fresh_postgres_url:
 @pytest.mark.parametrize(("files", "status"), [(100_000, Status.OK), (256, Status.WARNING)])
 def test_a_low_limit_of_open_files_is_a_warning(files: int, status: Status) -> None:
     assert check_open_files(Settings(), files=files).status is status
+
+
+async def test_the_server_for_mails_to_members_is_logged_in_to(tmp_path: Path) -> None:
+    async with mail_server(log_in=True) as server:
+
+        async def check(password: str) -> Finding:
+            url = Secret(f"smtp://clarion:{password}@127.0.0.1:{server.port}?from=a@example.com")
+            (finding,) = await check_mail(Settings(data_dir=tmp_path, mail_url=url))
+            return finding
+
+        right, wrong = await check(PASSWORD), await check("canary")
+
+    assert (right.status, wrong.status) == (Status.OK, Status.PROBLEM)
+    assert server.envelopes == []
+    assert "canary" not in str(wrong)
+    assert await check_mail(Settings(data_dir=tmp_path)) == []

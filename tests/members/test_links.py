@@ -5,20 +5,15 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from clarion.app import Application
 from clarion.clock import DAY, HOUR, MINUTE, ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.members.actions import NewLink, create_setup_link
-from clarion.members.mailing import TeamMail
-from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings import Settings
 from clarion.vocabulary import Role
 from tests.audit.support import list_entries
 from tests.members.support import PASSWORD, Browser, SignIn
-from tests.members.test_team import MAIL, invite
-from tests.providers.contract.golden import make_gateway
-from tests.providers.contract.vendor import Reply, Vendor, play
+from tests.members.test_team import invite
 from tests.support import Api, Site
 
 NEW_PASSWORD = "a better password"
@@ -34,18 +29,6 @@ async def _forget_members(database: Database) -> AsyncIterator[None]:
 async def _delete_members(db: Connection) -> None:
     for table in ("members", "member_sessions", "member_links"):
         await db.execute(sql(f"DELETE FROM {table}"))
-
-
-@pytest.fixture
-async def vendor() -> AsyncIterator[Vendor]:
-    async with play(lambda _: Reply(status=202)) as playing:
-        yield playing
-
-
-@pytest.fixture
-async def gateway(vendor: Vendor) -> AsyncIterator[ProviderGateway]:
-    async with make_gateway(vendor) as entered:
-        yield entered
 
 
 def token_of(link: str) -> str:
@@ -142,55 +125,9 @@ async def test_pages_of_other_origins_cannot_begin_sessions(open_browser: SignIn
     assert answer.status_code == 403
 
 
-async def test_the_answer_to_a_lost_password_is_the_same_for_members_and_others(
-    application: Application, open_browser: SignIn, make_browser: SignIn, api: Api, vendor: Vendor
-) -> None:
-    member, browser = await make_browser(Role.OWNER), await open_browser()
-    await api.post("/v1/integrations", json=MAIL)
-
-    known = await browser.post("/v1/auth/reset-request", json={"email": member.member.email.upper()})
-    unknown = await browser.post("/v1/auth/reset-request", json={"email": "nobody@example.com"})
-    again = await browser.post("/v1/auth/reset-request", json={"email": member.member.email})
-    await application.services.shared.get(TeamMail).send_waiting()
-
-    assert (known.status_code, known.json()["means"]) == (202, "mail")
-    assert (unknown.status_code, unknown.json()) == (known.status_code, known.json())
-    assert again.json() == known.json()
-    assert {*unknown.headers} == {*known.headers}
-    # One mail, however often somebody asks.
-    (request,) = vendor.requests
-    assert member.member.email.encode() in request.body
-
-
-async def test_a_mailed_link_sets_the_password_once_and_ends_all_sessions(
-    application: Application,
-    open_browser: SignIn,
-    make_browser: SignIn,
-    api: Api,
-    vendor: Vendor,
-) -> None:
-    member, browser = await make_browser(Role.OWNER), await open_browser()
-    await api.post("/v1/integrations", json=MAIL)
-    await browser.post("/v1/auth/reset-request", json={"email": member.member.email})
-    await application.services.shared.get(TeamMail).send_waiting()
-    token = vendor.requests[0].body.decode().partition("/dashboard/reset#")[2][:43]
-
-    reset = await browser.post("/v1/auth/reset", json={"token": token, "password": NEW_PASSWORD})
-    again = await browser.post("/v1/auth/reset", json={"token": token, "password": PASSWORD})
-
-    assert (reset.status_code, again.status_code) == (204, 422)
-    assert (await member.get("/v1/auth/me")).status_code == 401
-    assert (await sign_in(browser, member.member.email, PASSWORD)).status_code == 401
-    assert (await sign_in(browser, member.member.email, NEW_PASSWORD)).status_code == 200
-    entries = await list_entries(api, targetType="member")
-    assert "member.resetPassword" in {one["action"] for one in entries}
-    assert token not in str(entries)
-
-
 async def test_without_mail_an_admin_makes_the_link(
-    open_browser: SignIn, make_browser: SignIn, site: Site, database: Database, clock: ManualClock
+    open_browser: SignIn, make_browser: SignIn, site: Site, clock: ManualClock
 ) -> None:
-    await database.transaction(lambda db: db.execute(sql("UPDATE integrations SET active = FALSE")))
     owner, member = await make_browser(Role.OWNER, site.development), await make_browser(Role.VIEWER)
     browser = await open_browser()
 

@@ -5,18 +5,13 @@ from typing import Any
 
 import pytest
 
-from clarion.app import Application
 from clarion.clock import DAY, ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.ids import id_text
-from clarion.members.mailing import TeamMail
-from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vocabulary import Role, Scope
 from tests.audit.support import list_entries
 from tests.members.support import Browser, SignIn
-from tests.providers.contract.golden import make_gateway
-from tests.providers.contract.vendor import Reply, Vendor, play
 from tests.support import Api, MakeApi, Site
 
 INVITATIONS = "/v1/members/invitations"
@@ -34,18 +29,6 @@ async def _forget_members(database: Database) -> AsyncIterator[None]:
     yield
     for table in ("members", "member_links"):
         await database.transaction(lambda db, name=table: db.execute(sql(f"DELETE FROM {name}")))  # type: ignore[misc]
-
-
-@pytest.fixture
-async def vendor() -> AsyncIterator[Vendor]:
-    async with play(lambda _: Reply(status=202)) as playing:
-        yield playing
-
-
-@pytest.fixture
-async def gateway(vendor: Vendor) -> AsyncIterator[ProviderGateway]:
-    async with make_gateway(vendor) as entered:
-        yield entered
 
 
 async def invite(client: Browser | Api, email: str = "new@example.com", **body: Any) -> dict[str, Any]:
@@ -86,24 +69,8 @@ async def test_an_invitation_is_withdrawn(make_browser: SignIn, site: Site) -> N
     assert (await admin.get(INVITATIONS)).json() == []
 
 
-async def test_an_invitation_is_mailed_through_an_email_integration(
-    application: Application, api: Api, vendor: Vendor
-) -> None:
+async def test_an_email_integration_is_no_way_to_members(api: Api) -> None:
     assert (await api.post("/v1/integrations", json=MAIL)).status_code == 201
-
-    made = await invite(api)
-    await application.services.shared.get(TeamMail).send_waiting()
-
-    assert made["mailed"] is True
-    (request,) = vendor.requests
-    assert made["link"].encode() in request.body
-    assert b"new@example.com" in request.body
-
-
-async def test_the_built_in_outbox_gets_no_links(application: Application, api: Api) -> None:
-    names = application.services.names
-    built_in = {"providerId": names.to_wire("svc-email"), "channel": "email", "active": True}
-    assert (await api.post("/v1/integrations", json=built_in)).status_code == 201
 
     assert (await invite(api))["mailed"] is False
 

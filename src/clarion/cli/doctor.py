@@ -23,7 +23,9 @@ _MARKS = {Status.OK: "[green]ok[/]", Status.WARNING: "[yellow]warning[/]", Statu
 
 _console = Console()
 
-Network = Annotated[bool, typer.Option("--network", help="Also connect to the hosts of active integrations.")]
+Network = Annotated[
+    bool, typer.Option("--network", help="Also connect to the hosts of active integrations, and to the mail server.")
+]
 Full = Annotated[bool, typer.Option("--full", help="Look at every row and page; takes long on a large store.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -9,7 +9,7 @@ from clarion.db.revisions import list_known_revisions
 from clarion.doctor.clocks import check_processes, count_alive_workers
 from clarion.doctor.machine import check_machine
 from clarion.doctor.model import Finding, Status, fine, problem
-from clarion.doctor.network import check_network
+from clarion.doctor.network import check_mail, check_network
 from clarion.doctor.orphans import check_orphans
 from clarion.doctor.queues import check_queues
 from clarion.doctor.store import check_store
@@ -66,6 +66,8 @@ async def _check_contents(
     now = clock.now()
     findings += await database.scan(lambda db: check_queues(db, environments, now=now, worker_count=worker_count))
     findings += await database.scan(lambda db: check_orphans(db, environments, full=full))
+    if network:
+        findings += await check_mail(settings)
     if network and keys_fit:
         vault = open_configured_vault(settings)
         findings += await check_network(database, environments, vault, EgressGuard(settings.egress_allow))

@@ -13,11 +13,15 @@ from clarion.doctor.model import Finding, fine, problem
 from clarion.environments.model import Environment
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
+from clarion.mail_settings import parse_mail_url
+from clarion.members.mailing import EVERYWHERE, SMTP_PROVIDER, credentials_of
 from clarion.providers.definition.credentials import read_credentials
 from clarion.providers.definition.kinds import BuiltinProvider, HttpProvider, SmtpProvider
 from clarion.providers.definition.result import SendFailure
 from clarion.providers.registry import find_provider
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
+from clarion.settings import Settings
 from clarion.vault import Vault
 
 _SECONDS = 5.0
@@ -52,6 +56,19 @@ async def check_network(
     chosen = list(targets.items())[:_MAX_HOSTS]
     failed = [one for one in await asyncio.gather(*(_connect(*one, guard) for one in chosen)) if one is not None]
     return failed or [fine("network", f"All {len(chosen)} hosts of active integrations can be reached.")]
+
+
+async def check_mail(settings: Settings) -> list[Finding]:
+    """Log in to the SMTP server for mails to members, if there is one."""
+    if settings.mail_url is None:
+        return []
+    server = parse_mail_url(settings.mail_url)
+    try:
+        async with ProviderGateway(EVERYWHERE) as gateway:
+            await gateway.check(SMTP_PROVIDER, credentials_of(server))
+    except SendFailure as failure:
+        return [problem("mail", f"{server.host} cannot be used: {failure}.", "Correct CLARION_MAIL_URL.")]
+    return [fine("mail", f"{server.host} takes mails to members.")]
 
 
 def find_target(provider_id: str, credentials: Mapping[str, Any]) -> Target | None:

@@ -32,10 +32,6 @@ LIST_RATE_LIMITS = sql("""
     SELECT id, rate_limit FROM integrations WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id
 """)
 LIST_KINDS = sql("SELECT id, channel, provider_id FROM integrations WHERE environment_id = :environment_id")
-LIST_PROVIDERS = sql("""
-    SELECT DISTINCT provider_id FROM integrations
-    WHERE channel = :channel AND active AND conditions = '[]' AND deleted_at IS NULL
-""")
 UPDATE_INTEGRATION = sql("""
     UPDATE integrations
     SET name = :name, identifier = :identifier, credentials = :credentials, conditions = :conditions,
@@ -113,11 +109,6 @@ async def list_kinds(db: Connection, environment_id: EnvironmentId) -> dict[Inte
     """Return the channel and the provider of each integration, deleted ones included."""
     rows = await db.fetch(LIST_KINDS, environment_id=environment_id)
     return {row["id"]: (Channel(row["channel"]), row["provider_id"]) for row in rows}
-
-
-async def list_providers(db: Connection, channel: Channel) -> list[str]:
-    """Return the providers of all active integrations without conditions, whichever environment has them."""
-    return [row["provider_id"] for row in await db.fetch(LIST_PROVIDERS, channel=channel)]
 
 
 async def update_integration(db: Connection, integration: Integration, vault: Vault) -> None:

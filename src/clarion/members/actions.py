@@ -14,6 +14,7 @@ from clarion.members.addresses import MemberAddress
 from clarion.members.auditing import author_of_member, record_member
 from clarion.members.model import (
     LIFETIMES,
+    MAX_RESET_LINKS,
     Access,
     Link,
     LinkKind,
@@ -70,8 +71,10 @@ async def create_setup_link(db: Connection, organization_id: OrganizationId, now
 
 
 async def create_reset_link(db: Connection, member: Member, now: Millis) -> NewLink:
-    """Make a link that sets a member's password, which replaces an earlier one."""
-    await store.delete_reset_links(db, member.email)
+    """Make a link that sets a member's password. Earlier ones work on, the oldest of too many excepted."""
+    open_links = await store.list_reset_links(db, member.email, now)
+    for link in open_links[: max(0, len(open_links) + 1 - MAX_RESET_LINKS)]:
+        await store.delete_link(db, link.hash)
     return await insert_link(db, LinkKind.RESET, member.organization_id, now, email=member.email)
 
 
@@ -121,14 +124,14 @@ async def create_member(
 async def reset_password(
     db: Connection, link: Link, password: str, now: Millis, *, request_id: str | None = None
 ) -> Member:
-    """Set the password of the member that the link is for, and end all their sessions; the link is used up."""
-    await store.delete_link(db, link.hash)
+    """Set the password of the member that the link is for, and end all their sessions and all such links."""
     found = None if link.email is None else await store.find_member_by_email(db, link.email)
     member = None if found is None else await store.lock_member(db, found.id)
     if member is None or member.organization_id != link.organization_id:
         raise Invalid.field("token", LINK_OVER)
     changed = replace(member, password=password, updated_at=now)
     await store.update_member(db, changed)
+    await store.delete_reset_links(db, member.email)
     await store.delete_other_sessions(db, member.id, TokenHash(b""))
     author = author_of_member(member, request_id)
     await record_member(db, Action.MEMBER_RESET_PASSWORD, author, now, before=member, after=changed)

@@ -118,7 +118,7 @@ async def request_reset(call: DetachedCall, body: ResetRequestIn) -> ResetReques
     address = read_address(body.email)
     call.services.shared.get(ResetThrottle).admit(call.request.address, address)
     mail = call.services.shared.get(TeamMail)
-    if not await call.database.read(mail.has_any_integration):
+    if not mail.is_configured:
         return ResetRequestOut(means=ResetMeans.ADMIN, message=_BY_ADMIN)
     # In the background, so that the time shows no more than the answer.
     mail.post(ResetRequest(address, call.request_id))

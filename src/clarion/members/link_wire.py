@@ -78,7 +78,7 @@ class ResetMeans(StrEnum):
 
     MAIL = "mail"
     ADMIN = "admin"
-    """Nothing here can send mails: an admin makes the link."""
+    """The installation cannot send mail: an admin or the operator makes the link."""
 
 
 class ResetRequestOut(Wire):

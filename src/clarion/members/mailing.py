@@ -1,42 +1,46 @@
-"""Mails to members: invitations and links for new passwords, through the email integrations of the organization.
+"""Mails to members: invitations and links for new passwords, through the SMTP server that the operator named.
 
-They are sent in the background: a request for a new password must take as long for those who are members as for others.
+Never through the integrations of an environment: whoever can change one would get the owner's link. They are sent in
+the background: a request for a new password must take as long for those who are members as for others.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterator
 from contextlib import suppress
+from html import escape
+from typing import Any
 
 from msgspec import Struct
 
 from clarion.audit.model import SERVICE, Action, Author
 from clarion.clock import MINUTE, Clock, Millis, iso_text
 from clarion.db.port import Connection, Database
-from clarion.environments.store import find_organization, list_environments
+from clarion.environments.store import find_organization
 from clarion.errors import StoreUnavailable
-from clarion.ids import OrganizationId, id_text, new_id
-from clarion.integrations.model import Integration, failover_key
-from clarion.integrations.store import list_integrations, list_providers
+from clarion.ids import id_text, new_id
+from clarion.mail_settings import MailServer, parse_mail_url
 from clarion.members import store
 from clarion.members.actions import NewLink, create_reset_link
 from clarion.members.addresses import MemberAddress
 from clarion.members.auditing import record_member_event
 from clarion.members.links import link_url
 from clarion.members.model import Link, Member
-from clarion.providers.definition.kinds import BuiltinProvider
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import SendFailure
-from clarion.providers.registry import find_provider
 from clarion.providers.sending.gateway import ProviderGateway
+from clarion.providers.transport.egress import EgressGuard
 from clarion.settings import Settings
-from clarion.vault import Vault
 from clarion.vocabulary import Channel
 
+SMTP_PROVIDER = "nodemailer"
+EVERYWHERE = EgressGuard(("0.0.0.0/0", "::/0"))
+"""The operator names the server, which may be on a private network."""
 MAX_WAITING = 1_000
 RESET_EVERY = Millis(MINUTE)
 """A member gets no more than one mail in this time, however often somebody asks for it."""
+MAX_MAILED = 3
+"""Links of one member that are mailed while the earlier ones still work."""
 
 log = logging.getLogger(__name__)
 
@@ -57,33 +61,35 @@ class ResetRequest(Struct, frozen=True):
 
 
 class _Mail(Struct, frozen=True):
-    organization_id: OrganizationId
     to: str
     subject: str
-    text: str
+    paragraphs: tuple[str, ...]
+    url: str
+    """The link in one of them."""
+
+    @property
+    def html(self) -> str:
+        """The text as HTML, in which names that people choose are text."""
+        link = f'<a href="{escape(self.url)}">{escape(self.url)}</a>'
+        return "\n".join(f"<p>{escape(one).replace(escape(self.url), link)}</p>" for one in self.paragraphs)
 
 
 class TeamMail:
     """Sends mails to members, one after the other."""
 
-    def __init__(
-        self, database: Database, gateway: ProviderGateway, *, settings: Settings, vault: Vault, clock: Clock
-    ) -> None:
+    def __init__(self, database: Database, *, settings: Settings, clock: Clock) -> None:
         self._database = database
-        self._gateway = gateway
         self._settings = settings
-        self._vault = vault
         self._clock = clock
+        self._server = None if settings.mail_url is None else parse_mail_url(settings.mail_url)
+        self._gateway = ProviderGateway(EVERYWHERE, clock=clock)
         self._waiting: deque[Invitation | ResetRequest] = deque()
         self._has_work = asyncio.Event()
 
-    async def has_integration(self, db: Connection, organization_id: OrganizationId) -> bool:
-        """Return whether mails to members of an organization can be sent."""
-        return bool(await self._list_integrations(db, organization_id))
-
-    async def has_any_integration(self, db: Connection) -> bool:
-        """Return whether mails to members of some organization can be sent, for those whose organization is unknown."""
-        return not all(map(_is_built_in, await list_providers(db, Channel.EMAIL)))
+    @property
+    def is_configured(self) -> bool:
+        """Whether mails can be sent; without that, people pass links on."""
+        return self._server is not None
 
     def post(self, one: Invitation | ResetRequest) -> None:
         """Send this soon; if too many wait, it is left out, because the link can be made again."""
@@ -95,15 +101,16 @@ class TeamMail:
 
     async def run(self) -> None:
         """Send what is posted, until cancelled; what waits then is still sent."""
-        try:
-            while True:
-                await self._has_work.wait()
-                self._has_work.clear()
-                await self.send_waiting()
-        finally:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._settings.shutdown_grace_seconds):
+        async with self._gateway:
+            try:
+                while True:
+                    await self._has_work.wait()
+                    self._has_work.clear()
                     await self.send_waiting()
+            finally:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._settings.shutdown_grace_seconds):
+                        await self.send_waiting()
 
     async def send_waiting(self) -> None:
         """Send everything that was posted."""
@@ -122,61 +129,52 @@ class TeamMail:
             mail: _Mail | None = await self._database.read(lambda db: _write_invitation(db, one))
         else:
             mail = await self._database.transaction(lambda db: self._make_reset(db, one))
-        if mail is not None:
-            await self._deliver(mail)
+        if mail is not None and self._server is not None:
+            await self._deliver(self._server, mail)
 
     async def _make_reset(self, db: Connection, request: ResetRequest) -> _Mail | None:
-        """Make a link for the member of an address; None if there is none, or nothing to send it with."""
+        """Make a link for the member of an address; None if there is none, or if they got enough of them.
+
+        Anybody can ask, so asking again neither ends the links before nor fills the audit log.
+        """
         member, now = await store.find_member_by_email(db, request.email), self._clock.now()
-        if member is None or not await self.has_integration(db, member.organization_id):
+        if member is None:
             return None
-        last = await store.find_last_reset_link(db, member.email)
-        if last is not None and now - last.created_at < RESET_EVERY:
+        open_links = await store.list_reset_links(db, member.email, now)
+        if len(open_links) >= MAX_MAILED or any(now - one.created_at < RESET_EVERY for one in open_links):
             return None
         made = await create_reset_link(db, member, now)
-        author = Author(actor=SERVICE, request_id=request.request_id)
-        await record_member_event(db, Action.MEMBER_CREATE_RESET_LINK, member, author, now)
+        if not open_links:
+            author = Author(actor=SERVICE, request_id=request.request_id)
+            await record_member_event(db, Action.MEMBER_CREATE_RESET_LINK, member, author, now)
         return _write_reset(member, made, link_url(self._settings, made))
 
-    async def _deliver(self, mail: _Mail) -> None:
-        found = await self._database.read(lambda db: self._list_integrations(db, mail.organization_id))
-        message_id = id_text(new_id(self._clock.now()))
-        for integration in found:
-            outgoing = Outgoing(
-                message_id=message_id,
-                channel=Channel.EMAIL,
-                content=mail.text,
-                subject=mail.subject,
-                email=mail.to,
-                credentials=integration.credentials,
-            )
-            try:
-                await self._gateway.send(integration.provider_id, outgoing)
-            except SendFailure as failure:
-                fields = {"provider": integration.provider_id, "error": failure.message}
-                log.warning("Mail to a member refused", extra=fields)
-            else:
-                return
-
-    async def _list_integrations(self, db: Connection, organization_id: OrganizationId) -> list[Integration]:
-        """List the integrations that can send, in the order in which they are tried: those of Production first."""
-        environments = await list_environments(db, organization_id)
-        environments.sort(key=lambda one: one.is_development)
-        found: list[Integration] = []
-        for one in environments:
-            found += sorted(_choose(await list_integrations(db, one.id, self._vault)), key=failover_key)
-        return found
+    async def _deliver(self, server: MailServer, mail: _Mail) -> None:
+        outgoing = Outgoing(
+            message_id=id_text(new_id(self._clock.now())),
+            channel=Channel.EMAIL,
+            content=mail.html,
+            subject=mail.subject,
+            email=mail.to,
+            credentials=credentials_of(server),
+        )
+        try:
+            await self._gateway.send(SMTP_PROVIDER, outgoing)
+        except SendFailure as failure:
+            log.warning("Mail to a member refused", extra={"host": server.host, "error": failure.message})
 
 
-def _choose(integrations: list[Integration]) -> Iterator[Integration]:
-    for one in integrations:
-        if one.channel is Channel.EMAIL and one.active and not one.conditions and not _is_built_in(one.provider_id):
-            yield one
-
-
-def _is_built_in(provider_id: str) -> bool:
-    """The built-in provider shows mails to everyone who may read messages, so it gets no links."""
-    return isinstance(find_provider(provider_id), BuiltinProvider)
+def credentials_of(server: MailServer) -> dict[str, Any]:
+    """The server as the credentials of an SMTP integration, which say how it is spoken to."""
+    return {
+        "host": server.host,
+        "port": str(server.port),
+        "user": server.user,
+        "password": server.password.reveal(),
+        "secure": server.implicit_tls,
+        "from": server.sender,
+        "senderName": server.sender_name,
+    }
 
 
 async def _write_invitation(db: Connection, one: Invitation) -> _Mail | None:
@@ -184,17 +182,17 @@ async def _write_invitation(db: Connection, one: Invitation) -> _Mail | None:
     if organization is None or one.link.email is None:
         return None
     who = "You are invited" if one.inviter is None else f"{one.inviter.name} ({one.inviter.email}) invites you"
-    text = (
-        f"{who} to the team of {organization.name} on Clarion, as {one.link.access.role}.\n\n"
-        f"Open this link to accept; it works once, until {iso_text(one.link.expires_at)}:\n{one.url}\n"
+    paragraphs = (
+        f"{who} to the team of {organization.name} on Clarion, as {one.link.access.role}.",
+        f"Open this link to accept; it works once, until {iso_text(one.link.expires_at)}: {one.url}",
     )
-    return _Mail(organization.id, one.link.email, f"Invitation to {organization.name}", text)
+    return _Mail(one.link.email, f"Invitation to {organization.name}", paragraphs, one.url)
 
 
 def _write_reset(member: Member, made: NewLink, url: str) -> _Mail:
-    text = (
-        f"Hello {member.name},\n\n"
-        f"open this link to set a new password; it works once, until {iso_text(made.record.expires_at)}:\n{url}\n\n"
-        "If you did not ask for it, do nothing: your password stays as it is.\n"
+    paragraphs = (
+        f"Hello {member.name},",
+        f"open this link to set a new password; it works once, until {iso_text(made.record.expires_at)}: {url}",
+        "If you did not ask for it, do nothing: your password stays as it is.",
     )
-    return _Mail(member.organization_id, member.email, "Your new password for Clarion", text)
+    return _Mail(member.email, "Your new password for Clarion", paragraphs, url)

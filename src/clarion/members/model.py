@@ -22,6 +22,8 @@ SEEN_EVERY = Millis(MINUTE)
 """How precisely the last use of a session is stored."""
 MAX_SESSIONS = 100
 """Of one member; a further one ends the one that was not used for longest."""
+MAX_RESET_LINKS = 5
+"""Of one member that work at the same time."""
 MIN_PASSWORD = 12
 MAX_PASSWORD = 1_000
 

@@ -15,7 +15,7 @@ def share_member_services(services: Services, database: Database) -> None:
     shared.put(Passwords, Passwords())
     shared.put(SignInThrottle, SignInThrottle(clock))
     shared.put(ResetThrottle, ResetThrottle(clock))
-    shared.put(TeamMail, TeamMail(database, services.gateway, settings=settings, vault=vault, clock=clock))
+    shared.put(TeamMail, TeamMail(database, settings=settings, clock=clock))
     if settings.oidc_issuer is not None and settings.oidc_client_id is not None:
         provider = OidcProvider(
             issuer=settings.oidc_issuer,

@@ -133,6 +133,7 @@ async def change_password(call: DetachedCall, body: PasswordChangeIn) -> None:
             raise Invalid.field("currentPassword", "is not right")
         after = replace(before, password=password, updated_at=call.now)
         await store.update_member(db, after)
+        await store.delete_reset_links(db, before.email)
         await store.delete_other_sessions(db, caller.id, TokenHash(caller.session))
         await record_member(db, Action.MEMBER_CHANGE_PASSWORD, author_of(call), call.now, before=before, after=after)
 

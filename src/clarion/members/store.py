@@ -77,8 +77,9 @@ FIND_INVITATION = sql(f"""
     SELECT {_LINK} FROM member_links WHERE email = :email AND kind = 'invitation' AND expires_at > :now
     ORDER BY created_at, hash LIMIT 1 {{for_update}}
 """)
-FIND_LAST_RESET_LINK = sql(f"""
-    SELECT {_LINK} FROM member_links WHERE email = :email AND kind = 'reset' ORDER BY created_at DESC LIMIT 1
+LIST_RESET_LINKS = sql(f"""
+    SELECT {_LINK} FROM member_links WHERE email = :email AND kind = 'reset' AND expires_at > :now
+    ORDER BY created_at, hash
 """)
 LIST_INVITATIONS = sql(f"""
     SELECT {_LINK} FROM member_links
@@ -234,9 +235,9 @@ async def find_invitation(db: Connection, email: MemberAddress, now: Millis) -> 
     return None if row is None else _link_of(row)
 
 
-async def find_last_reset_link(db: Connection, email: MemberAddress) -> Link | None:
-    row = await db.fetch_one(FIND_LAST_RESET_LINK, email=email)
-    return None if row is None else _link_of(row)
+async def list_reset_links(db: Connection, email: MemberAddress, now: Millis) -> list[Link]:
+    """List the links of an address that still work, oldest first."""
+    return [_link_of(row) for row in await db.fetch(LIST_RESET_LINKS, email=email, now=now)]
 
 
 async def list_invitations(db: Connection, organization_id: OrganizationId, now: Millis) -> list[Link]:

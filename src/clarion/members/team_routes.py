@@ -1,6 +1,6 @@
 """The team: list members and invitations, invite, change roles, remove."""
 
-from msgspec import UnsetType
+from msgspec import UNSET, UnsetType
 
 from clarion.audit.recording import author_of
 from clarion.bus import Signal
@@ -51,10 +51,11 @@ async def list_invitations(call: Call) -> list[InvitationOut]:
 
 @operation("POST", "/v1/members/invitations", scope=Scope.MEMBERS_WRITE, status=201, body=InvitationIn, tag=_TAG)
 async def create_invitation(call: Call, body: InvitationIn) -> NewInvitationOut:
-    """Invite somebody; the answer has the link, which is shown only here, works once and within seven days.
+    """Invite somebody by a link that works once, within seven days.
 
-    The link is mailed too if an environment of the organization has an email integration. Inviting an address again
-    replaces the invitation before. Nobody can give more rights than they have themselves, and API keys have those of
+    If the installation can send mail (`CLARION_MAIL_URL`), the link is mailed, and nobody else sees it: that somebody
+    opens it proves their address. If it cannot, the answer has the link. Inviting an address again replaces the
+    invitation before. Nobody can give more rights than they have themselves, and API keys have those of
     an admin.
     """
     manager = await _get_manager(call)
@@ -62,11 +63,10 @@ async def create_invitation(call: Call, body: InvitationIn) -> NewInvitationOut:
     made = await managing.invite(call.db, manager, read_address(body.email), access, call.now)
     inviter = None if manager.member_id is None else await get_member(call.db, call.organization_id, manager.member_id)
     mail, url = call.services.shared.get(TeamMail), link_url(call.services.settings, made)
-    can_mail = await mail.has_integration(call.db, call.organization_id)
-    if can_mail:
+    if mail.is_configured:
         call.after_commit.append(lambda: mail.post(Invitation(made.record, url, inviter)))
     shown = InvitationOut.of(made.record, inviter, call.caller.can_enter)
-    return NewInvitationOut(invitation=shown, link=url, mailed=can_mail)
+    return NewInvitationOut(invitation=shown, link=UNSET if mail.is_configured else url, mailed=mail.is_configured)
 
 
 @operation("DELETE", "/v1/members/invitations/{invitationId}", scope=Scope.MEMBERS_WRITE, status=204, tag=_TAG)

@@ -102,14 +102,14 @@ class LinkOut(Wire):
 
 
 class NewInvitationOut(Wire):
-    """An invitation and its link, which is shown only here; `mailed` if the link is mailed to the person too."""
+    """An invitation; `mailed` if its link is mailed to the person. Otherwise `link` is shown, only here."""
 
     invitation: InvitationOut
     """What is stored of the invitation."""
-    link: str
-    """The link to accept it with, which works once; shown here and never again."""
+    link: str | UnsetType = UNSET
+    """The link to accept it with, which works once; shown here and never again, and absent if it is mailed."""
     mailed: bool
-    """Whether the link is mailed to the person too."""
+    """Whether the link is mailed to the person, and to nobody else."""
 
 
 class InvitationIn(Wire, forbid_unknown_fields=True):

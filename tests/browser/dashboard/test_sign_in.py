@@ -187,7 +187,7 @@ async def test_a_forgotten_password_is_set_anew_by_a_link(team: Team, page: Page
     await join(page, await invite(team, "alan@example.com"), "Alan Turing")
     await page.goto(f"{team.service.address}/dashboard/forgotten")
     await page.get_by_label("Email address").fill("alan@example.com")
-    await page.get_by_role("button", name="Send link").click()
+    await page.get_by_role("button", name="Ask for a link").click()
     await expect(page.get_by_role("main").get_by_role("status")).to_contain_text("ask an admin of your team for a link")
     async with await team.client("owner", team.service.application) as owner:
         members = (await owner.get("/v1/members")).json()

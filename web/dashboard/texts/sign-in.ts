@@ -35,19 +35,20 @@ export const texts = {
 
   first: {
     title: "Welcome to Clarion",
-    lead: "Nobody has an account here yet. The person who opens the set-up link becomes the owner.",
+    lead: "There is no owner yet. The person who opens the set-up link becomes the owner.",
     where: "Where the link is",
     printed: "It was printed where Clarion was started: in that terminal, or in the log of the service.",
     line: "Become the owner, within 30 minutes:",
     lost: "It works once, for 30 minutes. This command prints a new one, and so does each start:",
     command: "clarion members link",
     image: "Running it in a container? The link is in its log.",
+    signIn: "Sign in without the link",
   },
 
   forgottenPage: {
     title: "Reset your password",
-    lead: "We send a link to set a new password to the address that you sign in with.",
-    submit: "Send link",
+    lead: "You need a link to set a new password. Enter the address that you sign in with.",
+    submit: "Ask for a link",
   },
   reset: {
     title: "Set a new password",

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { Button } from "../../../ui/button.tsx";
 import { Copyable } from "../../../ui/copyable.tsx";
@@ -15,8 +16,9 @@ export function SignInPage() {
   const fragment = new URLSearchParams(useFragment());
   const methods = useMethods();
   const refusal = fragment.get("error");
-  if (methods.data?.needsSetup) {
-    return <FirstTime onAgain={methods.reload} />;
+  const [isMember, setIsMember] = useState(refusal !== null);
+  if (methods.data?.needsSetup && !isMember) {
+    return <FirstTime onAgain={methods.reload} onSignIn={() => setIsMember(true)} />;
   }
   return (
     <SignInFrame title={texts.title}>
@@ -33,8 +35,8 @@ export function SignInPage() {
   );
 }
 
-/** While there is no member: where the link for the first one is. */
-function FirstTime({ onAgain }: { onAgain: () => void }) {
+/** While there is no owner: where the link for the first one is. Colleagues may be members already. */
+function FirstTime({ onAgain, onSignIn }: { onAgain: () => void; onSignIn: () => void }) {
   const { first } = texts;
   return (
     <SignInFrame title={first.title} lead={first.lead}>
@@ -49,6 +51,7 @@ function FirstTime({ onAgain }: { onAgain: () => void }) {
       <p class="small quiet">{first.image}</p>
       <div class="row">
         <Button onClick={onAgain}>{texts.again}</Button>
+        <Button onClick={onSignIn}>{first.signIn}</Button>
       </div>
     </SignInFrame>
   );

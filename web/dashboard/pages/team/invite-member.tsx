@@ -25,9 +25,15 @@ export function InviteMember({ onClose, onInvited }: { onClose: () => void; onIn
   if (made) {
     return (
       <Dialog title={texts.invited} onClose={onClose}>
-        <p>{texts.linkHint}</p>
-        <Copyable text={made.link} />
-        <p class="quiet">{made.mailed ? texts.mailed : texts.notMailed}</p>
+        {made.link === undefined ? (
+          <p>{texts.mailed(made.invitation.email)}</p>
+        ) : (
+          <>
+            <p>{texts.linkHint}</p>
+            <Copyable text={made.link} />
+            <p class="quiet">{texts.notMailed}</p>
+          </>
+        )}
         <Button kind="primary" onClick={onClose}>
           {texts.done}
         </Button>
