@@ -1,12 +1,12 @@
-"""Examples for the API description, generated from types and field names."""
+"""Examples for the API description, generated from types and field names: those of responses, and of small requests."""
 
 from typing import Any
 
 from msgspec import inspect
 
+from clarion.http.request_examples import ID
 from clarion.http.wire import ALTERNATIVES, CheckedText
 
-_ID = "019a8a5e-7c00-7000-8000-000000000001"
 _NAMED: dict[str, Any] = {
     "subscriberId": "ada",
     "externalSubscriberId": "ada",
@@ -92,7 +92,7 @@ def _plain(info: inspect.Type, name: str) -> Any:
 
 def _text(name: str) -> str:
     if name.startswith("_"):
-        return _ID
+        return ID
     if name.endswith(("At", "Date", "timestamp", "Until")):
         return "2026-01-31T09:30:00.000Z"
     return name or "text"

@@ -19,7 +19,9 @@ from clarion.http.known_fields import PATH_PARAMETERS
 from clarion.http.operation import Operation, RawResponse, Transaction
 from clarion.http.own_pages import SESSION_COOKIE
 from clarion.http.queries import list_optional_values
+from clarion.http.request_examples import REQUESTS
 from clarion.http.schemas import Schemas
+from clarion.http.wire import Wire
 from clarion.vocabulary import Role
 
 _ABOUT = """Clarion delivers notifications to people in-app and by email, SMS, chat and push.
@@ -163,7 +165,7 @@ def _operation(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     if operation.body_shape is not None:
         described["requestBody"] = {
             "required": not operation.is_body_optional,
-            "content": {"application/json": _content(operation.body_shape, schemas)},
+            "content": {"application/json": _request_content(operation.body_shape, schemas)},
         }
     return described
 
@@ -287,6 +289,11 @@ def _refusals_of_input(operation: Operation) -> set[int]:
     if operation.body_shape is not None:
         found |= {400, 404, 413, 415, 422}
     return found
+
+
+def _request_content(shape: type[Wire], schemas: Schemas) -> dict[str, Any]:
+    example = REQUESTS.get(shape.__name__)
+    return {"schema": schemas.of(shape), "examples": _examples(example_of(shape) if example is None else example)}
 
 
 def _content(kind: Any, schemas: Schemas) -> dict[str, Any]:
