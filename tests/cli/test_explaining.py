@@ -12,7 +12,7 @@ from clarion.ids import id_text
 from clarion.jobs.details import DetailStatus, ExecutionDetail
 from clarion.vocabulary import StepType
 from tests.cli.support import load_settings, run_here, set_up_store
-from tests.records import NOW, make_job, make_notification, make_subscriber, make_trigger, make_workflow
+from tests.records import NOW, make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
 
 DEVELOPMENT = ("--environment", "Development")
 
@@ -30,7 +30,8 @@ def make_run(store: list[str]) -> tuple[str, str]:
             trigger = await make_trigger(database, environment, workflow=workflow)
             run = await make_notification(database, environment, trigger=trigger)
             sent = ExecutionDetail(at=NOW, status=DetailStatus.SUCCESS, detail="Message sent")
-            await make_job(database, environment, notification=run, kind=StepType.IN_APP, details=[sent])
+            job = await make_job(database, environment, notification=run, kind=StepType.IN_APP, details=[sent])
+            await make_message(database, environment, job=job)
             return id_text(run.id), trigger.transaction
 
     return asyncio.run(make())
@@ -48,8 +49,10 @@ def test_a_run_is_explained_by_its_id_or_by_the_person(store: list[str]) -> None
 
     assert by_id.exit_code == 0, by_id.exception
     assert f"ada · welcome · {transaction} · run {run_id}\n" in by_id.stdout
-    assert "in_app: delivered · The message is in the inbox of Ada.\n" in by_id.stdout
-    assert "2026-01-01T00:00:00.000Z  passed   attempt     [in_app-1] The message is in the inbox" in by_id.stdout
+    assert "in_app: delivered · The message was put into the inbox of Ada.\n" in by_id.stdout
+    assert (
+        "2026-01-01T00:00:00.000Z  passed   attempt     [in_app-1] The message was put into the inbox" in by_id.stdout
+    )
     assert by_workflow.stdout == by_id.stdout
     assert json.loads(as_json.stdout)["channels"]["in_app"]["outcome"] == "delivered"
     assert "· no run\n" in missing.stdout

@@ -30,7 +30,9 @@ async def test_a_delivered_message_is_explained_from_the_trigger_to_the_inbox(wo
     assert found["workflowId"] == "welcome"
     assert found["transactionId"] == answer["transactionId"]
     assert found["notificationId"] == (await world.events())[-1]["_id"]
-    assert found["channels"] == {"in_app": {"outcome": "delivered", "summary": "The message is in the inbox of Ada."}}
+    assert found["channels"] == {
+        "in_app": {"outcome": "delivered", "summary": "The message was put into the inbox of Ada."}
+    }
     assert [one["kind"] for one in found["decisions"]] == [
         *("workflow", "recipient", "preference", "content", "integration", "attempt")
     ]
@@ -107,7 +109,89 @@ async def test_a_critical_workflow_passes_a_switch_that_is_off(world: World) -> 
 
     decision = only(await explain_newest(world), "preference", "passed")
 
-    assert decision["summary"] == "The workflow is critical, so that it does not matter that Ada switched in-app off."
+    assert decision["summary"] == (
+        "The workflow was critical, so that it did not matter that Ada had switched in-app off."
+    )
+    assert (decision["values"]["overruled"], decision["values"]["critical"]) == ("subscriber global", True)
+
+
+USUAL: dict[str, Any] = {"preferences": {"workflow": {"all": {"enabled": True, "readOnly": False}}}}
+
+
+async def change_workflow(world: World, *steps: dict[str, Any], **fields: Any) -> None:
+    body = {"name": "Welcome", "workflowId": "welcome", "steps": list(steps), "active": True, **fields}
+    response = await world.api.put("/v2/workflows/welcome", json=body)
+    assert response.status_code == 200, response.text
+
+
+async def switch_off(world: World, channel: str) -> None:
+    response = await world.api.patch("/v2/subscribers/ada/preferences", json={"channels": {channel: False}})
+    assert response.status_code == 200, response.text
+
+
+async def test_a_workflow_that_is_not_critical_any_more_was_so_for_its_runs(world: World) -> None:
+    await world.make_workflow(in_app(), **CRITICAL)
+    await world.api.post("/v2/subscribers", json=ADA)
+    await switch_off(world, "in_app")
+    await world.trigger("ada")
+    await world.work()
+    before = await explain_newest(world)
+    world.clock.move(DAY)
+    await change_workflow(world, in_app(), **USUAL)
+
+    found = await explain_newest(world)
+
+    assert only(found, "preference", "passed")["values"]["overruled"] == "subscriber global"
+    assert only(found, "workflow", "passed")["values"]["critical"] is True
+    assert found == before
+
+
+async def test_a_workflow_that_became_critical_was_not_so_for_its_runs(world: World) -> None:
+    await world.make_workflow(in_app(), EMAIL, **USUAL)
+    await world.api.post("/v2/subscribers", json=ADA)
+    await switch_off(world, "email")
+    await world.trigger("ada")
+    await world.work()
+    world.clock.move(DAY)
+    await change_workflow(world, in_app(), EMAIL, **CRITICAL)
+    await switch_off(world, "in_app")
+
+    found = await explain_newest(world)
+
+    assert only(found, "preference", "passed")["summary"] == "No preference stood against in-app."
+    assert only(found, "preference", "stopped")["summary"].startswith("Ada switched email off for all workflows")
+    assert only(found, "workflow", "passed")["values"]["critical"] is False
+
+
+async def test_a_workflow_that_became_critical_while_a_run_waited_is_told_as_the_step_found_it(world: World) -> None:
+    delay = step("delay", type="regular", amount=1, unit="days")
+    await world.make_workflow(delay, in_app(), **USUAL)
+    await world.api.post("/v2/subscribers", json=ADA)
+    await switch_off(world, "in_app")
+    await world.trigger("ada")
+    await world.work()
+    await change_workflow(world, delay, in_app(), **CRITICAL)
+    await world.work(after=DAY)
+    await change_workflow(world, delay, in_app(), **USUAL)
+
+    found = await explain_newest(world)
+
+    passed = only(found, "preference", "passed")
+    assert (passed["values"]["critical"], passed["values"]["overruled"]) == (True, "subscriber global")
+    assert only(found, "workflow", "passed")["values"]["critical"] is False
+
+
+async def test_a_channel_that_a_critical_workflow_switches_off_itself_is_told_so(world: World) -> None:
+    off = {"all": {"enabled": True, "readOnly": True}, "channels": {"in_app": {"enabled": False}}}
+    await world.make_workflow(in_app(), preferences={"workflow": off})
+    await world.trigger(ADA)
+    await world.work()
+
+    decision = only(await explain_newest(world), "preference")
+
+    assert decision["summary"] == (
+        "The author of the workflow 'Welcome' switched in-app off; it was critical, so that only this counted."
+    )
 
 
 async def test_the_default_of_a_workflow_is_named_where_it_switches_a_channel_off(world: World) -> None:

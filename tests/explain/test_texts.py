@@ -102,7 +102,7 @@ def _text_argument(call: ast.Call) -> ast.expr | None:
 
 
 def recorded_texts() -> set[str]:
-    folders = [SOURCE / name for name in ("engine", "jobs", "receipts", "deadletters")]
+    folders = [SOURCE / name for name in ("engine", "jobs", "receipts", "deadletters", "messages")]
     return {text for folder in folders for path in sorted(folder.rglob("*.py")) for text in _Module(path).texts()}
 
 

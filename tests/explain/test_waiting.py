@@ -36,7 +36,8 @@ async def test_a_digest_is_followed_from_its_first_event_to_the_message(world: W
     assert of_kind(merged, "digest")[-1]["verdict"] == "waiting"
     assert of_kind(closed, "digest")[-1]["summary"] == "The digest closed with 2 events, and the run went on."
     assert sent["channels"]["in_app"]["summary"] == (
-        f"Merged into the digest of the run {leader_id}. That one is delivered: The message is in the inbox of Ada."
+        f"Merged into the digest of the run {leader_id}. "
+        "That one is delivered: The message was put into the inbox of Ada."
     )
     link = of_kind(sent, "digest")[-1]
     assert (link["at"], link["verdict"], link["values"]["notificationId"]) == (None, "passed", leader_id)

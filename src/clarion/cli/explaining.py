@@ -29,6 +29,7 @@ _MARKS = {
     Verdict.STOPPED: Text("stopped", style="yellow"),
     Verdict.FAILED: Text("failed ", style="red"),
     Verdict.WAITING: Text("waiting", style="cyan"),
+    Verdict.UNKNOWN: Text("unknown", style="magenta"),
 }
 _GOOD = frozenset({Outcome.DELIVERED, Outcome.SENT})
 

@@ -22,7 +22,7 @@ from clarion.ids import EnvironmentId
 from clarion.jobs.details import DetailStatus, canceled_detail
 from clarion.jobs.model import CANCELED_BY_FAILURE, FINISHED, Job, JobQueue
 from clarion.logs import describe_error
-from clarion.preferences.model import DecidingLayer, decide_channel, layers_of
+from clarion.preferences.model import DecidingLayer, decide_channel, layers_of, subscriber_layers
 from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, render_value
 from clarion.triggers.model import TriggerState
@@ -226,12 +226,28 @@ def _refuse_by_preference(context: StepContext) -> StepOutcome | None:
     run, channel = context.run, context.step.channel
     if channel is None:
         return None
+    _note_criticality(context, channel)
     layers = layers_of(run.workflow, run.subscriber_global, run.subscriber_workflow)
     verdict = decide_channel(layers, channel)
     if verdict.enabled or verdict.layer is None:
         return None
     context.note(DetailStatus.SUCCESS, _FILTERED_BY[verdict.layer], raw={"channel": channel, "layer": verdict.layer})
     return Skipped()
+
+
+def _note_criticality(context: StepContext, channel: Channel) -> None:
+    """Note what the workflow may not tell later: whether it is critical, and what the person switched in vain.
+
+    That a trigger was critical when it was accepted is stored with it, so that only a change is noted.
+    """
+    run = context.run
+    is_critical = run.workflow.is_critical
+    if is_critical is not run.trigger.priority.is_critical:
+        context.add_to_last("critical", is_critical)
+    if is_critical and (run.subscriber_global or run.subscriber_workflow):
+        ignored = decide_channel(subscriber_layers(run.subscriber_global, run.subscriber_workflow), channel)
+        if not ignored.enabled:
+            context.add_to_last("overruled", ignored.layer)
 
 
 def _refuse_by_schedule(context: StepContext) -> StepOutcome | None:

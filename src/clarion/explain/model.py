@@ -39,6 +39,8 @@ class Verdict(StrEnum):
     STOPPED = "stopped"
     FAILED = "failed"
     WAITING = "waiting"
+    UNKNOWN = "unknown"
+    """What would tell is deleted, or was never stored."""
 
 
 class DecisionSource(StrEnum):
@@ -71,13 +73,17 @@ class Outcome(StrEnum):
     """It is in the inbox, or the provider reported that it arrived."""
     SENT = "sent"
     """The provider accepted it."""
+    DELETED = "deleted"
+    """It was in the inbox, and was deleted since."""
     WAITING = "waiting"
     FAILED = "failed"
     SKIPPED = "skipped"
-    """A rule stopped it."""
+    """A rule stopped it, or it was not for the person."""
     MERGED = "merged"
     """Its event is in the digest of another run."""
     CANCELED = "canceled"
+    UNKNOWN = "unknown"
+    """What would tell is deleted, or was never stored."""
 
 
 class ChannelResult(Struct, frozen=True):

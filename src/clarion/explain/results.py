@@ -23,7 +23,14 @@ _TELLING = {
     Outcome.SKIPPED: frozenset({Verdict.STOPPED}),
     Outcome.MERGED: frozenset({Verdict.STOPPED}),
     Outcome.CANCELED: frozenset({Verdict.STOPPED, Verdict.FAILED}),
+    Outcome.DELETED: frozenset({Verdict.STOPPED}),
 }
+_IN_APP_OUTCOMES = {
+    Verdict.PASSED: Outcome.DELIVERED,
+    Verdict.WAITING: Outcome.WAITING,
+    Verdict.STOPPED: Outcome.DELETED,
+}
+"""What the last thing that happened to an in-app message makes of it: it was marked, snoozed or deleted."""
 _SENDING = frozenset({DecisionKind.ATTEMPT, DecisionKind.RECEIPT})
 
 
@@ -54,7 +61,7 @@ def _best(results: Sequence[tuple[str, ChannelResult]]) -> ChannelResult:
 
 
 def _result(run: StoredRun, job: StoredJob, decisions: Sequence[Decision], leader: Explanation | None) -> ChannelResult:
-    outcome = _outcome(run, job)
+    outcome = _outcome(run, job, decisions)
     summary = _summary(outcome, decisions)
     into = run.notification.digested_into
     if outcome is Outcome.MERGED and into is not None:
@@ -64,18 +71,22 @@ def _result(run: StoredRun, job: StoredJob, decisions: Sequence[Decision], leade
     return ChannelResult(outcome, summary)
 
 
-def _outcome(run: StoredRun, job: StoredJob) -> Outcome:
+def _outcome(run: StoredRun, job: StoredJob, decisions: Sequence[Decision]) -> Outcome:
     if job.status in _OUTCOMES:
         return _OUTCOMES[job.status]
     if job.status is not JobStatus.COMPLETED:
         return Outcome.WAITING
+    reported = [one.verdict for one in decisions if one.kind is DecisionKind.RECEIPT]
     if job.type is StepType.IN_APP:
-        return Outcome.DELIVERED
+        return _IN_APP_OUTCOMES[reported[-1]] if reported else Outcome.DELIVERED
     messages = run.messages_of(job)
+    if not messages:
+        # The record of the message was deleted; what its provider reported is told by the job.
+        return Outcome.FAILED if Verdict.FAILED in reported else Outcome.SENT
     if any(not _ARRIVED.isdisjoint(one.delivery or ()) and one.status is MessageStatus.SENT for one in messages):
         return Outcome.DELIVERED
     # A bounce comes after the provider accepted the message.
-    is_failed = bool(messages) and all(one.status is MessageStatus.ERROR for one in messages)
+    is_failed = all(one.status is MessageStatus.ERROR for one in messages)
     return Outcome.FAILED if is_failed else Outcome.SENT
 
 

@@ -8,13 +8,14 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.errors import NotFound
 from clarion.explain.gaps import list_gaps
+from clarion.explain.inbox import list_marks
 from clarion.explain.model import Decision, DecisionKind, DecisionSource, Explanation, Outcome, Verdict
 from clarion.explain.results import list_results
 from clarion.explain.rules.registry import decide
 from clarion.explain.rules.seen import Seen
-from clarion.explain.store import StoredJob, StoredMessage, StoredRun, get_run
-from clarion.explain.words import CHANNEL_WORDS, day_text, moment_text, name_of
-from clarion.ids import EnvironmentId, NotificationId, SubscriberKey, id_text
+from clarion.explain.store import StoredRun, get_run
+from clarion.explain.words import CHANNEL_WORDS, moment_text
+from clarion.ids import EnvironmentId, NotificationId, id_text
 from clarion.vocabulary import Channel
 
 _MAX_MERGES = 20
@@ -58,14 +59,14 @@ def _explain(run: StoredRun, leader: Explanation | None, now: Millis) -> Explana
     by_job: dict[int, list[Decision]] = {}
     for job in run.jobs:
         found = [decision for one in job.details for decision in decide(Seen(run=run, job=job, detail=one, now=now))]
-        found += _list_marks(run, job, now)
+        found += list_marks(run, job, now)
         found += list_gaps(run, job, found, now)
         by_job[job.step] = found
         decisions += found
     decisions += _tell_leader(run, leader)
     trigger, workflow = run.trigger, run.workflow
     return Explanation(
-        subscriber_key=_key(run),
+        subscriber_key=run.subscriber_key,
         workflow_key=None if workflow is None else workflow.key,
         notification_id=run.notification.id,
         transaction_key=None if trigger is None else trigger.transaction_key,
@@ -87,7 +88,7 @@ def _list_beginnings(run: StoredRun, now: Millis) -> Iterator[Decision]:
             verdict=Verdict.PASSED,
             summary=f"The workflow '{workflow.name}' was triggered on {moment_text(at, now)}; version {version.number} "
             "ran.",
-            values={"workflowId": workflow.key, "version": version.number, "critical": workflow.is_critical},
+            values={"workflowId": workflow.key, "version": version.number, "critical": run.was_critical},
             source=derived,
         )
         for step in version.steps:
@@ -107,13 +108,13 @@ def _list_beginnings(run: StoredRun, now: Millis) -> Iterator[Decision]:
 
 
 def _recipient(run: StoredRun) -> Decision:
-    name, topics = name_of(run.subscriber, _key(run)), [one.get("topicKey", "") for one in run.notification.topics]
+    name, topics = run.name, [one.get("topicKey", "") for one in run.notification.topics]
     recipients = None if run.trigger is None else run.trigger.recipients
     if topics:
         summary = f"{name} was a member of the topic '{topics[0]}', which the trigger is for."
     elif recipients is not None and recipients.everyone:
         summary = f"The trigger is for everyone, and so for {name}."
-    elif recipients is not None and any(one.key == _key(run) for one in recipients.people):
+    elif recipients is not None and any(one.key == run.subscriber_key for one in recipients.people):
         summary = f"The trigger names {name} as a recipient."
     else:
         summary = f"{name} was a recipient of the trigger; in which way was not recorded."
@@ -125,34 +126,6 @@ def _recipient(run: StoredRun) -> Decision:
         values={"topics": topics} if topics else {},
         source=DecisionSource.DERIVED,
     )
-
-
-def _list_marks(run: StoredRun, job: StoredJob, now: Millis) -> Iterator[Decision]:
-    """What the person did with an in-app message."""
-    step, name = run.step_of(job), name_of(run.subscriber, _key(run))
-    for message in run.messages_of(job):
-        for at, what in _marks(message):
-            yield Decision(
-                at=at,
-                kind=DecisionKind.RECEIPT,
-                verdict=Verdict.PASSED,
-                summary=f"{name} {what} the message on {day_text(at, now)}.",
-                step_id=None if step is None else step.step_id,
-                channel=message.channel,
-                values={"_messageId": id_text(message.id)},
-                source=DecisionSource.DERIVED,
-            )
-
-
-def _marks(message: StoredMessage) -> Iterator[tuple[Millis, str]]:
-    if message.channel is not Channel.IN_APP:
-        return
-    if message.seen_at is not None:
-        yield message.seen_at, "saw"
-    if message.read_at is not None:
-        yield message.read_at, "read"
-    if message.archived_at is not None:
-        yield message.archived_at, "archived"
 
 
 def _tell_leader(run: StoredRun, leader: Explanation | None) -> Iterator[Decision]:
@@ -200,10 +173,3 @@ def _no_step(explanation: Explanation, channel: Channel, now: Millis) -> Decisio
         remedy=f"Add a step for {word} to the workflow; later triggers run it.",
         source=DecisionSource.DERIVED,
     )
-
-
-def _key(run: StoredRun) -> SubscriberKey:
-    if run.subscriber is not None:
-        return run.subscriber.key
-    recipient = run.notification.recipient
-    return SubscriberKey(str(recipient.get("subscriberId", "")) if isinstance(recipient, dict) else "")

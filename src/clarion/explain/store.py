@@ -9,9 +9,19 @@ from clarion.clock import SECOND, Millis
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.explain.words import find_channel
-from clarion.ids import EnvironmentId, JobId, MessageId, NotificationId, SubscriberId, WorkflowId, first_id, last_id
-from clarion.jobs.details import ExecutionDetail, decode_details, in_time_order
+from clarion.explain.words import find_channel, name_of
+from clarion.ids import (
+    EnvironmentId,
+    JobId,
+    MessageId,
+    NotificationId,
+    SubscriberId,
+    SubscriberKey,
+    WorkflowId,
+    first_id,
+    last_id,
+)
+from clarion.jobs.details import MESSAGE_DELETED, ExecutionDetail, decode_details, in_time_order
 from clarion.jobs.model import JobQueue
 from clarion.jsontext import json_value
 from clarion.notifications.model import Notification
@@ -39,7 +49,8 @@ LIST_MESSAGES = sql(f"""
     SELECT {_MESSAGE} FROM messages
     WHERE environment_id = :environment_id AND job_id {{any:job_ids}} AND channel <> 'in_app'
 """)
-# In-app messages have no index by job: they are found by the person and the moment, unless they were snoozed since.
+# In-app messages have no index by job: they are found by the person and the moment, and by the trigger if they have
+# another place since they came back from a snooze.
 # Ordered like its index: without statistics, PostgreSQL would read all in-app messages of the environment.
 _IN_APP = f"""
     SELECT * FROM (
@@ -49,6 +60,13 @@ _IN_APP = f"""
     ) AS %s WHERE job_id {{any:job_ids}}
 """
 LIST_IN_APP_MESSAGES = sql(f"{_IN_APP % ('FALSE', 'kept')} UNION ALL {_IN_APP % ('TRUE', 'archived')}")
+LIST_MOVED_MESSAGES = sql(f"""
+    SELECT * FROM (
+        SELECT {_MESSAGE} FROM messages
+        WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND id >= :first AND id <= :last
+        ORDER BY id LIMIT :limit
+    ) AS moved WHERE job_id {{any:job_ids}}
+""")
 LIST_SWITCHES = sql("""
     SELECT workflow_id, channel, enabled, updated_at FROM preferences
     WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND workflow_id {any:workflow_ids}
@@ -56,6 +74,8 @@ LIST_SWITCHES = sql("""
 
 _MAX_IN_APP = 1_000
 """Of a person within the moments of one run."""
+_MAX_OF_TRIGGER = 5_000
+"""Of a trigger for many people from the moment of one run on; a unit of work makes far fewer at one moment."""
 _ID_DRIFT = Millis(2 * SECOND)
 """Ids that are made in the same millisecond run ahead of the clock."""
 
@@ -73,6 +93,11 @@ class StoredJob(Struct, frozen=True, kw_only=True):
     dead_at: Millis | None
     """When its last attempt failed; None where there is nothing to redrive."""
     updated_at: Millis
+
+    @property
+    def has_deleted_message(self) -> bool:
+        """Whether it is recorded that its message was deleted."""
+        return any(one.detail == MESSAGE_DELETED for one in self.details)
 
 
 class StoredMessage(Struct, frozen=True, kw_only=True):
@@ -118,6 +143,23 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     suppressions: list[Suppression]
     """Of the addresses of its messages that were suppressed then, if they still are."""
 
+    @property
+    def subscriber_key(self) -> SubscriberKey:
+        if self.subscriber is not None:
+            return self.subscriber.key
+        recipient = self.notification.recipient
+        return SubscriberKey(str(recipient.get("subscriberId", "")) if isinstance(recipient, dict) else "")
+
+    @property
+    def name(self) -> str:
+        """Of the person."""
+        return name_of(self.subscriber, self.subscriber_key)
+
+    @property
+    def was_critical(self) -> bool:
+        """Whether the workflow was critical when it was triggered."""
+        return self.trigger is not None and self.trigger.priority.is_critical
+
     def step_of(self, job: StoredJob) -> Step | None:
         if self.version is None or job.step >= len(self.version.steps):
             return None
@@ -135,7 +177,7 @@ async def get_run(db: Connection, environment_id: EnvironmentId, notification_id
     versions = await list_versions_by_id(db, environment_id, [notification.version_id])
     people = await list_subscribers_by_id(db, environment_id, [notification.subscriber_id])
     jobs = await _list_jobs(db, environment_id, notification_id)
-    messages = await _list_messages(db, environment_id, notification.subscriber_id, jobs)
+    messages = await _list_messages(db, notification, jobs)
     return StoredRun(
         notification=notification,
         trigger=triggers.get(notification.trigger_id),
@@ -201,10 +243,8 @@ async def _list_jobs(db: Connection, environment_id: EnvironmentId, notification
     ]
 
 
-async def _list_messages(
-    db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, jobs: Sequence[StoredJob]
-) -> list[StoredMessage]:
-    rows: list[Row] = []
+async def _list_messages(db: Connection, notification: Notification, jobs: Sequence[StoredJob]) -> list[StoredMessage]:
+    environment_id, rows = notification.environment_id, list[Row]()
     sent = [job.id for job in jobs if find_channel(job.type) not in (None, Channel.IN_APP)]
     if sent:
         rows += await db.fetch(LIST_MESSAGES, environment_id=environment_id, job_ids=sent)
@@ -215,13 +255,31 @@ async def _list_messages(
         rows += await db.fetch(
             LIST_IN_APP_MESSAGES,
             environment_id=environment_id,
-            subscriber_id=subscriber_id,
+            subscriber_id=notification.subscriber_id,
             first=first_id(min(moments)),
             last=last_id(Millis(max(moments) + _ID_DRIFT)),
             limit=_MAX_IN_APP,
             job_ids=[job.id for job in shown],
         )
+    found = {row["job_id"] for row in rows}
+    for job in shown:
+        if job.id not in found and not job.has_deleted_message:
+            rows += await _list_moved(db, notification, job)
     return [_message(row) for row in sorted(rows, key=lambda row: bytes(row["id"]))]
+
+
+async def _list_moved(db: Connection, notification: Notification, job: StoredJob) -> Sequence[Row]:
+    """The in-app message of a job that has another place in the inbox since it came back from a snooze."""
+    moments = [detail.at for detail in job.details]
+    return await db.fetch(
+        LIST_MOVED_MESSAGES,
+        environment_id=notification.environment_id,
+        trigger_id=notification.trigger_id,
+        first=first_id(min(moments)),
+        last=last_id(Millis(max(moments) + _ID_DRIFT)),
+        limit=_MAX_OF_TRIGGER,
+        job_ids=[job.id],
+    )
 
 
 def _message(row: Row) -> StoredMessage:

@@ -10,6 +10,8 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.ids import JobId, id_text
 
+MESSAGE_DELETED = "Message was deleted"
+
 
 class DetailStatus(StrEnum):
     SUCCESS = "Success"

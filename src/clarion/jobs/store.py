@@ -101,6 +101,9 @@ LOCK_JOBS = sql("""
     SELECT id, length(details) AS size FROM jobs
     WHERE environment_id = :environment_id AND id {any:ids} ORDER BY id {for_update}
 """)
+APPEND_TO_ALL = sql(f"""
+    UPDATE jobs SET details = {APPENDED_DETAIL} WHERE environment_id = :environment_id AND id {{any:ids}}
+""")
 APPEND_DETAILS = sql(f"""
     UPDATE jobs SET details = {APPENDED_DETAIL} WHERE environment_id = :environment_id AND id = :id
 """)
@@ -284,6 +287,15 @@ async def append_details(db: Connection, environment_id: EnvironmentId, details:
     ]
     if rows:
         await db.execute_many(APPEND_DETAILS, rows)
+
+
+async def append_to_all(
+    db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId], detail: ExecutionDetail
+) -> None:
+    """Append one detail to many jobs; those that are deleted are skipped."""
+    wanted = sorted(set(ids))
+    if wanted:
+        await db.execute(APPEND_TO_ALL, environment_id=environment_id, ids=wanted, detail=json_text(detail))
 
 
 def _job(row: Row) -> Job:

@@ -111,6 +111,13 @@ class InboxMessage(Struct, frozen=True):
         return _counted_as(self)
 
 
+class DeletedMessage(NamedTuple):
+    job_id: JobId
+    subscriber_id: SubscriberId
+    was_unread: bool
+    """Whether it was one of the unread messages of an inbox."""
+
+
 class MessageOrigin(Struct, frozen=True, kw_only=True):
     """The fields that all messages of one trigger share."""
 

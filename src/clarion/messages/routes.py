@@ -9,12 +9,13 @@ from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
 from clarion.messages import history, store
+from clarion.messages.deletion import note_deleted
 from clarion.messages.feed import filter_feed, read_pattern
 from clarion.messages.filters import filter_messages, filter_outbox
 from clarion.messages.history_wire import MessageDetailOut
 from clarion.messages.inbox.announcing import announce_changes
 from clarion.messages.mail import find_mail
-from clarion.messages.model import CountedAs, Message, decide_marks
+from clarion.messages.model import CountedAs, DeletedMessage, Message, decide_marks
 from clarion.messages.wire import (
     CountOut,
     DeleteMessagesQuery,
@@ -65,7 +66,7 @@ async def get_message(call: Call, message_id: MessageId) -> MessageDetailOut:
 @operation("DELETE", "/v1/messages/{messageId}", scope=Scope.MESSAGES_WRITE)
 async def delete_message(call: Call, message_id: MessageId) -> DeletedOut:
     """Delete a message."""
-    announce_changes(call, await store.delete_message(call.db, call.environment_id, message_id))
+    await _finish_deletion(call, await store.delete_message(call.db, call.environment_id, message_id))
     return DeletedOut(acknowledged=True, status="deleted")
 
 
@@ -80,8 +81,8 @@ async def delete_messages_of_transaction(
     call: Call, transaction_key: TransactionKey, query: DeleteMessagesQuery
 ) -> None:
     """Delete the messages of one trigger, of one channel or all of them."""
-    owners = await store.delete_messages_of_transaction(call.db, call.environment_id, transaction_key, query.channel)
-    announce_changes(call, owners)
+    deleted = await store.delete_messages_of_transaction(call.db, call.environment_id, transaction_key, query.channel)
+    await _finish_deletion(call, deleted)
 
 
 @operation(
@@ -182,6 +183,11 @@ async def _list_counted(
 async def _emit_mark_events(call: Call, mark_as: MarkAs, marked: Sequence[MessageId]) -> None:
     kind = EventType(f"message.{mark_as}")
     await append_message_events(call.db, call.environment_id, [(kind, one) for one in marked], call.now)
+
+
+async def _finish_deletion(call: Call, deleted: Sequence[DeletedMessage]) -> None:
+    await note_deleted(call, (one.job_id for one in deleted))
+    announce_changes(call, [one.subscriber_id for one in deleted if one.was_unread])
 
 
 def _read_message_ids(body: MarkIn) -> list[MessageId]:

@@ -10,7 +10,7 @@ from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, TransactionKey, TriggerId, id_text
 from clarion.jsontext import json_value
-from clarion.messages.model import Message, MessageChanges, MessageOrigin
+from clarion.messages.model import DeletedMessage, Message, MessageChanges, MessageOrigin
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel
 
@@ -36,10 +36,10 @@ LIST_ORIGINS = sql("""
     JOIN workflows AS w ON w.environment_id = g.environment_id AND w.id = g.workflow_id
     WHERE g.environment_id = :environment_id AND g.id {any:ids}
 """)
-_OWNER = """
-    subscriber_id, (channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL) AS is_unread
+_DELETED = """
+    job_id, subscriber_id, (channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL) AS is_unread
 """
-DELETE_MESSAGE = sql(f"DELETE FROM messages WHERE environment_id = :environment_id AND id = :id RETURNING {_OWNER}")
+DELETE_MESSAGE = sql(f"DELETE FROM messages WHERE environment_id = :environment_id AND id = :id RETURNING {_DELETED}")
 
 _OF_TRANSACTION = """
     t.trigger_id = (
@@ -105,28 +105,25 @@ async def mark_all_messages(
     return [MessageId(row["id"]) for row in rows]
 
 
-async def delete_message(db: Connection, environment_id: EnvironmentId, message_id: MessageId) -> list[SubscriberId]:
-    """Delete a message; returns whose inbox had it as unread."""
+async def delete_message(db: Connection, environment_id: EnvironmentId, message_id: MessageId) -> list[DeletedMessage]:
+    """Delete a message; raises NotFound."""
     row = await db.fetch_one(DELETE_MESSAGE, environment_id=environment_id, id=message_id)
     if row is None:
         raise NotFound("Message", id_text(message_id))
-    return _list_owners([row])
+    return [_deleted(row)]
 
 
 async def delete_messages_of_transaction(
     db: Connection, environment_id: EnvironmentId, transaction_key: TransactionKey, channel: Channel | None
-) -> list[SubscriberId]:
-    """Delete the messages of one transaction, of one channel or of all; raises NotFound if there are none.
-
-    Returns whose inboxes had one of them as unread.
-    """
+) -> list[DeletedMessage]:
+    """Delete the messages of one transaction, of one channel or of all; raises NotFound if there are none."""
     of_channel = {} if channel is None else {"channel": channel}
     removed = await db.fetch(
         sql(f"""
             DELETE FROM messages AS t
             WHERE t.environment_id = :environment_id AND {_OF_TRANSACTION}
             {"AND t.channel = :channel" if of_channel else ""}
-            RETURNING {_OWNER}
+            RETURNING {_DELETED}
         """),
         environment_id=environment_id,
         transaction_key=transaction_key,
@@ -134,7 +131,7 @@ async def delete_messages_of_transaction(
     )
     if not removed:
         raise NotFound("A message of transaction", transaction_key)
-    return _list_owners(removed)
+    return [_deleted(row) for row in removed]
 
 
 def message_of(row: Row) -> Message:
@@ -146,8 +143,8 @@ def message_of(row: Row) -> Message:
     return Message(**values)
 
 
-def _list_owners(rows: Sequence[Row]) -> list[SubscriberId]:
-    return [SubscriberId(row["subscriber_id"]) for row in rows if row["is_unread"]]
+def _deleted(row: Row) -> DeletedMessage:
+    return DeletedMessage(row["job_id"], row["subscriber_id"], bool(row["is_unread"]))
 
 
 def _origin(row: Row) -> MessageOrigin:

@@ -88,12 +88,14 @@ def layers_of(
         (DecidingLayer.WORKFLOW_OVERRIDE, workflow.user_preference),
         (DecidingLayer.WORKFLOW_DEFAULT, workflow.default_preference),
     )
-    if workflow.is_critical:
-        return own
+    return own if workflow.is_critical else (*subscriber_layers(subscriber_global, subscriber_workflow), *own)
+
+
+def subscriber_layers(subscriber_global: PreferenceLayer | None, subscriber_workflow: PreferenceLayer | None) -> Layers:
+    """Return the layers that belong to the subscriber."""
     return (
         (DecidingLayer.SUBSCRIBER_WORKFLOW, subscriber_workflow),
         (DecidingLayer.SUBSCRIBER_GLOBAL, subscriber_global),
-        *own,
     )
 
 

@@ -11,6 +11,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.environments.options import DataKind
 from clarion.ids import NotificationId
+from clarion.messages.deletion import BY_RETENTION, note_deleted_by
 from clarion.retention.progress import due_query
 from clarion.retention.runs import UNFINISHED
 from clarion.retention.scope import Choose, Deleted, Page, Scope, Walk, page_of
@@ -33,7 +34,7 @@ DELETE_IN_APP = sql("""
     DELETE FROM messages
     WHERE environment_id = :environment_id AND id {any:ids}
     AND snoozed_until IS NULL AND COALESCE(position, id) <= :oldest
-    RETURNING trigger_id, subscriber_id, NOT read AND NOT archived AS is_unread
+    RETURNING trigger_id, job_id, subscriber_id, NOT read AND NOT archived AS is_unread
 """)
 DELETE_OUTBOX = sql("""
     DELETE FROM messages WHERE environment_id = :environment_id AND id {any:ids} RETURNING trigger_id
@@ -57,6 +58,8 @@ async def delete_in_app(db: Connection, scope: Scope, rows: Sequence[Row]) -> De
     ids, oldest = [row["id"] for row in rows], scope.oldest_id(DataKind.IN_APP_MESSAGES)
     gone = await db.fetch(DELETE_IN_APP, environment_id=scope.environment_id, ids=ids, oldest=oldest)
     if gone:
+        jobs = [row["job_id"] for row in gone]
+        await note_deleted_by(db, scope.environment_id, jobs, BY_RETENTION, scope.now)
         await delete_unneeded(db, scope, [row["trigger_id"] for row in gone])
     return Deleted(len(gone), [row["subscriber_id"] for row in gone if row["is_unread"]])
 

@@ -157,7 +157,9 @@ async def test_why_not_explains_a_workflow_and_one_transaction(desk: Desk, page:
     email = page.get_by_role("table", name="What came of it").get_by_role("row").filter(has_text="Email")
     await expect(email).to_contain_text("Skipped")
     await expect(email).to_contain_text("Ada switched email off for all workflows")
-    await expect(page.get_by_role("list", name="Decisions")).to_contain_text("The message is in the inbox of Ada.")
+    await expect(page.get_by_role("list", name="Decisions")).to_contain_text(
+        "The message was put into the inbox of Ada."
+    )
     await expect(page.get_by_role("link", name="Open the run")).to_be_visible()
 
     await page.get_by_label("Ask about").select_option("One transaction")

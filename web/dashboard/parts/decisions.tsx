@@ -7,7 +7,13 @@ import { decisionKeys } from "./decision-keys.ts";
 
 export type Decision = components["schemas"]["Decision"];
 
-const TONES: Record<Decision["verdict"], Tone> = { passed: "good", stopped: "warn", failed: "bad", waiting: "wait" };
+const TONES: Record<Decision["verdict"], Tone> = {
+  passed: "good",
+  stopped: "warn",
+  failed: "bad",
+  waiting: "wait",
+  unknown: "plain",
+};
 
 type DecisionsProps = {
   decisions: readonly Decision[];

@@ -226,11 +226,13 @@ export const whyTexts = {
   outcomes: {
     delivered: "Delivered",
     sent: "Sent",
+    deleted: "Deleted",
     waiting: "Waiting",
     failed: "Failed",
     skipped: "Skipped",
     merged: "Merged",
     canceled: "Canceled",
+    unknown: "Not known",
   } satisfies Record<components["schemas"]["Outcome"], string>,
   noChannels: "No channel was reached.",
   decisions: "Decisions",

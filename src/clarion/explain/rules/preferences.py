@@ -39,7 +39,9 @@ def _filtered_by_workflow(seen: Seen, layer: DecidingLayer, word: str) -> Decisi
     who = "The team" if layer is DecidingLayer.WORKFLOW_OVERRIDE else "The author"
     summary = f"{who} of {seen.workflow_name} switched {word} off, and {seen.name} did not switch it on."
     remedy = f"Switch {word} on in the preferences of the workflow; {seen.name} can do so, too, if it is not critical."
-    values = {"channel": seen.channel, "layer": layer}
+    if seen.was_critical:
+        summary = f"{who} of {seen.workflow_name} switched {word} off; it was critical, so that only this counted."
+    values = {"channel": seen.channel, "layer": layer, "critical": seen.was_critical}
     return seen.decision(DecisionKind.PREFERENCE, Verdict.STOPPED, summary, values=values, remedy=remedy)
 
 
@@ -52,13 +54,17 @@ def passed(seen: Seen) -> list[Decision]:
     """No preference stood against a message, which follows from what came next."""
     if seen.channel is None:
         return []
-    workflow, word = seen.run.workflow, CHANNEL_WORDS[seen.channel]
-    off = [one for one in seen.run.switches if one.channel is seen.channel and not one.enabled]
-    if workflow is not None and workflow.is_critical and off and workflow.updated_at <= seen.at:
-        summary = f"The workflow is critical, so that it does not matter that {seen.name} switched {word} off."
-        values = {"channel": seen.channel, "critical": True, "switchedAt": iso_text(off[0].updated_at)}
-    else:
-        summary, values = f"No preference stood against {word}.", {"channel": seen.channel}
+    word, overruled = CHANNEL_WORDS[seen.channel], seen.raw.get("overruled")
+    values: dict[str, Any] = {"channel": seen.channel, "critical": seen.was_critical}
+    summary = f"No preference stood against {word}."
+    if overruled is not None:
+        summary = f"The workflow was critical, so that it did not matter that {seen.name} had switched {word} off."
+        switch = _find_switch(seen, is_global=_SUBSCRIBER_LAYERS[DecidingLayer(overruled)])
+        values["overruled"] = overruled
+        if switch is not None and switch.updated_at <= seen.at:
+            values["switchedAt"] = iso_text(switch.updated_at)
+    elif seen.was_critical:
+        summary = f"The workflow was critical: what {seen.name} switches does not count for it."
     return [
         seen.decision(DecisionKind.PREFERENCE, Verdict.PASSED, summary, values=values, source=DecisionSource.DERIVED)
     ]

@@ -5,7 +5,7 @@ from clarion.explain.rules import conditions, preferences, receipts, sending, wa
 from clarion.explain.rules.receipts import reported
 from clarion.explain.rules.seen import Rule, Seen
 from clarion.explain.rules.sending import attempt_noted, left_out, not_sent
-from clarion.jobs.details import DetailCode, DetailStatus
+from clarion.jobs.details import MESSAGE_DELETED, DetailCode, DetailStatus
 from clarion.vocabulary import StepType
 
 REACHED = "Step queued"
@@ -157,6 +157,7 @@ RULES: dict[str, Rule] = {
     "Address was suppressed": sending.address_suppressed,
     "Message opened": reported(Verdict.PASSED, "the message was opened"),
     "Message clicked": reported(Verdict.PASSED, "a link of the message was clicked"),
+    MESSAGE_DELETED: receipts.deleted,
     "Step canceled": receipts.canceled,
     "Step was canceled because a previous step failed": receipts.stopped_by_failure,
 }

@@ -8,7 +8,7 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.explain.model import Decision, DecisionKind, DecisionSource, Verdict
 from clarion.explain.store import StoredJob, StoredRun
-from clarion.explain.words import STEP_WORDS, day_text, find_channel, moment_text, name_of
+from clarion.explain.words import STEP_WORDS, day_text, find_channel, moment_text
 from clarion.jobs.details import ExecutionDetail
 from clarion.jobs.model import JobQueue
 from clarion.vocabulary import Channel, JobStatus
@@ -41,8 +41,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """Of the person."""
-        key = self.run.notification.recipient
-        return name_of(self.run.subscriber, key.get("subscriberId", "?") if isinstance(key, dict) else "?")
+        return self.run.name
 
     @property
     def step_name(self) -> str:
@@ -53,6 +52,13 @@ class Seen(Struct, frozen=True, kw_only=True):
     @property
     def workflow_name(self) -> str:
         return "the workflow" if self.run.workflow is None else f"the workflow '{self.run.workflow.name}'"
+
+    @property
+    def was_critical(self) -> bool:
+        """Whether the workflow was critical when the step was reached."""
+        raws = (one.raw for one in self.job.details if isinstance(one.raw, dict))
+        recorded = (bool(raw["critical"]) for raw in raws if "critical" in raw)
+        return next(recorded, self.run.was_critical)
 
     @property
     def has_more_attempts(self) -> bool:

@@ -243,7 +243,7 @@ def waits_for_connection(seen: Seen) -> list[Decision]:
 
 def sent(seen: Seen) -> list[Decision]:
     if seen.job.type is StepType.IN_APP:
-        summary = f"The message is in the inbox of {seen.name}."
+        summary = f"The message was put into the inbox of {seen.name}."
     else:
         summary = f"The provider '{seen.detail.provider_id}' accepted the message."
     return [seen.decision(DecisionKind.ATTEMPT, Verdict.PASSED, summary, values=_attempt_values(seen))]

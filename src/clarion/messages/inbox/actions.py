@@ -11,6 +11,7 @@ from clarion.bus import Signal
 from clarion.clock import Millis
 from clarion.http.operation import Call
 from clarion.ids import MessageId
+from clarion.messages.deletion import note_deleted
 from clarion.messages.inbox import store
 from clarion.messages.inbox.announcing import announce_changes
 from clarion.messages.inbox.filters import InboxFilter
@@ -50,7 +51,7 @@ async def delete_message(call: Call, subscriber: Subscriber, message_id: Message
     """Delete one message of the person's inbox."""
     found = await store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
     await append_message_events(call.db, call.environment_id, [(EventType.MESSAGE_DELETED, message_id)], call.now)
-    await store.delete_one(call.db, subscriber, message_id)
+    await note_deleted(call, await store.delete_one(call.db, subscriber, message_id))
     if found.counted_as is not None:
         announce_changes(call, [subscriber.id])
 
@@ -89,6 +90,7 @@ async def delete_all(call: Call, subscriber: Subscriber, wanted: InboxFilter) ->
         ids = await store.list_ids(call.db, subscriber, wanted)
         await _append_events(call, EventType.MESSAGE_DELETED, ids)
     deleted = await store.delete_all(call.db, subscriber, wanted)
+    await note_deleted(call, deleted)
     if deleted:
         announce_changes(call, [subscriber.id])
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound
-from clarion.ids import MessageId, id_text
+from clarion.ids import JobId, MessageId, id_text
 from clarion.jsontext import json_text
 from clarion.messages.inbox.conditions import describe_filter, load_parameters
 from clarion.messages.inbox.filters import InboxFilter
@@ -31,6 +31,7 @@ UPDATE_STATE = sql("""
 DELETE_ONE = sql("""
     DELETE FROM messages WHERE environment_id = :environment_id AND id = :id
     AND subscriber_id = :subscriber_id AND channel = 'in_app'
+    RETURNING job_id
 """)
 
 
@@ -72,8 +73,10 @@ async def update_state(db: Connection, message: InboxMessage, now: Millis) -> No
     )
 
 
-async def delete_one(db: Connection, subscriber: Subscriber, message_id: MessageId) -> None:
-    await db.execute(DELETE_ONE, environment_id=subscriber.environment_id, id=message_id, subscriber_id=subscriber.id)
+async def delete_one(db: Connection, subscriber: Subscriber, message_id: MessageId) -> list[JobId]:
+    """Delete a message; returns its job."""
+    scope = {"environment_id": subscriber.environment_id, "subscriber_id": subscriber.id}
+    return [JobId(row["job_id"]) for row in await db.fetch(DELETE_ONE, **scope, id=message_id)]
 
 
 async def list_ids(db: Connection, subscriber: Subscriber, wanted: InboxFilter) -> list[MessageId]:
@@ -116,22 +119,28 @@ async def archive_all(db: Connection, subscriber: Subscriber, wanted: InboxFilte
     return await _run_for_all(db, subscriber, wanted, statement, now=now)
 
 
-async def delete_all(db: Connection, subscriber: Subscriber, wanted: InboxFilter) -> list[MessageId]:
-    """Delete the messages that fit; returns which they were."""
-    return await _run_for_all(db, subscriber, wanted, "DELETE FROM messages AS t WHERE {where} RETURNING id")
+async def delete_all(db: Connection, subscriber: Subscriber, wanted: InboxFilter) -> list[JobId]:
+    """Delete the messages that fit; returns their jobs."""
+    statement = "DELETE FROM messages AS t WHERE {where} RETURNING job_id"
+    return [JobId(row["job_id"]) for row in await _fetch_all(db, subscriber, wanted, statement)]
 
 
 async def _run_for_all(
     db: Connection, subscriber: Subscriber, wanted: InboxFilter, statement: str, **parameters: Any
 ) -> list[MessageId]:
     """Run a statement on all messages that fit, and return the ids that it returns."""
+    return [MessageId(row["id"]) for row in await _fetch_all(db, subscriber, wanted, statement, **parameters)]
+
+
+async def _fetch_all(
+    db: Connection, subscriber: Subscriber, wanted: InboxFilter, statement: str, **parameters: Any
+) -> Sequence[Row]:
     conditions = describe_filter(wanted)
     where = f"{conditions.of_person()} AND {conditions.where} AND ({' OR '.join(conditions.parts)})"
-    rows = await db.fetch(
+    return await db.fetch(
         sql(statement.format(where=where)),
         environment_id=subscriber.environment_id,
         subscriber_id=subscriber.id,
         **await load_parameters(db, subscriber.environment_id, wanted),
         **parameters,
     )
-    return [MessageId(row["id"]) for row in rows]

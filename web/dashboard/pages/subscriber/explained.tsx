@@ -20,11 +20,13 @@ type Outcome = components["schemas"]["Outcome"];
 const TONES: Record<Outcome, Tone> = {
   delivered: "good",
   sent: "good",
+  deleted: "warn",
   merged: "good",
   waiting: "wait",
   skipped: "warn",
   failed: "bad",
   canceled: "plain",
+  unknown: "plain",
 };
 
 type Asked = { workflowId: string; transactionId: string; channel: string };
