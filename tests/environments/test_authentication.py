@@ -6,30 +6,37 @@ from typing import Any
 import pytest
 
 from clarion.bus import Bus, Signal
-from clarion.clock import ManualClock
-from clarion.db.port import Database, Work
-from clarion.environments import actions
+from clarion.clock import ManualClock, Millis
+from clarion.db.port import Connection, Database, Work
+from clarion.environments import actions, store
 from clarion.environments.authentication import CACHED_FOR, Authenticator, make_key_lookup
 from clarion.environments.model import hash_key
 from clarion.errors import RateLimited, Unauthenticated
 from clarion.http.caller import Caller
 from clarion.http.lookups import MAX_WAITING
+from clarion.ids import EnvironmentId
 from clarion.vault import Vault
 from tests.support import Api, Site
 
 
 class SlowReads:
-    """A database whose reads wait until they are let through."""
+    """A database whose reads wait until they are let through, before they read or after it."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         self.count = 0
         self.gate = asyncio.Event()
+        self.has_read = asyncio.Event()
+        self.exit = asyncio.Event()
+        self.exit.set()
 
     async def read(self, work: Work[Any]) -> Any:
         self.count += 1
         await self.gate.wait()
-        return await self._database.read(work)
+        found = await self.database.read(work)
+        self.has_read.set()
+        await self.exit.wait()
+        return found
 
 
 @pytest.fixture
@@ -128,3 +135,52 @@ async def test_a_bounded_number_of_keys_waits_for_a_slow_lookup(slow: Any) -> No
     assert set(await asyncio.gather(*waiting)) == {None}
     assert refused.value.retry_after == 1
     assert await lookup.find(hash_key("later")) is None
+
+
+async def revoke_all(db: Connection, environment_id: EnvironmentId, now: Millis) -> None:
+    for key in await store.list_api_keys(db, environment_id):
+        await store.revoke_api_key(db, environment_id, key.id, now)
+
+
+async def change_during_lookup(slow: Any, bus: Bus, lookup: asyncio.Task[Any], change: Work[Any]) -> None:
+    """Change a key when the look-up has read the store, and before it uses what it read."""
+    slow.gate.set()
+    await slow.has_read.wait()
+    await slow.database.transaction(change)
+    bus.publish(Signal.API_KEY_CHANGED)
+    slow.exit.set()
+    await asyncio.gather(lookup, return_exceptions=True)
+
+
+async def test_a_key_that_is_revoked_during_its_lookup_is_refused_at_once_afterwards(
+    slow: Any, clock: ManualClock, api: Api
+) -> None:
+    bus = Bus()
+    authenticator = Authenticator(slow, clock, bus)
+    slow.exit.clear()
+    lookup = asyncio.create_task(authenticator(f"ApiKey {api.key}"))
+
+    await change_during_lookup(slow, bus, lookup, lambda db: revoke_all(db, api.environment.id, clock.now()))
+
+    assert lookup.result().environment_id == api.environment.id
+    await refuse(authenticator, api.key)
+
+
+async def test_a_key_that_is_made_during_its_lookup_works_at_once_afterwards(
+    slow: Any, vault: Vault, clock: ManualClock, site: Site
+) -> None:
+    bus = Bus()
+    authenticator = Authenticator(slow, clock, bus)
+    slow.exit.clear()
+    lookup = asyncio.create_task(authenticator("ApiKey a-key-to-come"))
+    request = actions.KeyRequest(name="new", text="a-key-to-come")
+
+    await change_during_lookup(
+        slow,
+        bus,
+        lookup,
+        lambda db: actions.create_api_key(db, site.development.id, request, vault=vault, now=clock.now()),
+    )
+
+    assert isinstance(lookup.exception(), Unauthenticated)
+    assert (await authenticator("ApiKey a-key-to-come")).environment_id == site.development.id

@@ -1,6 +1,7 @@
 """What the reader of a stream finds and sends, look by look, on both databases."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -10,8 +11,15 @@ from clarion.clock import MINUTE, SECOND, ManualClock, Millis
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.engine.worker import Engine
-from clarion.errors import RateLimited, Unauthenticated
-from clarion.http.streams import MAX_LISTENERS_PER_CALLER, Broadcast, Broadcasts, StreamResponse, send_stream
+from clarion.errors import RateLimited, StoreUnavailable, Unauthenticated
+from clarion.http.streams import (
+    CHECK_SECONDS,
+    MAX_LISTENERS_PER_CALLER,
+    Broadcast,
+    Broadcasts,
+    StreamResponse,
+    send_stream,
+)
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.runs import changes, feed, listeners, replay
 from clarion.runs.feed import RunFeed
@@ -296,13 +304,10 @@ async def test_the_streams_of_a_caller_are_limited_and_end_with_the_process(watc
         one()
 
 
-async def test_a_stream_ends_when_its_caller_may_not_listen_any_more(watch: Watch) -> None:
-    listener = await watch.listen()
+async def send_until_it_ends(listener: RunListener, check: Callable[[], Awaitable[None]]) -> str:
+    """Send a stream whose caller is checked; returns the last event."""
     sent: list[Any] = []
     left: list[bool] = []
-
-    async def check() -> None:
-        raise Unauthenticated("The API key is revoked")
 
     async def receive() -> dict[str, Any]:
         await asyncio.Event().wait()
@@ -312,11 +317,45 @@ async def test_a_stream_ends_when_its_caller_may_not_listen_any_more(watch: Watc
         sent.append(message)
 
     response: StreamResponse[Any] = StreamResponse(listener, lambda: left.append(True), check)
-    await send_stream(response, [], receive, send, check_seconds=0)
-
-    assert "The API key is revoked" in sent[-2]["body"].decode()
+    async with asyncio.timeout(30):
+        await send_stream(response, [], receive, send, check_seconds=0.01)
     assert sent[-1] == {"type": "http.response.body"}
     assert left == [True]
+    last: bytes = sent[-2]["body"]
+    return last.decode()
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (Unauthenticated("The API key is revoked"), "The API key is revoked"),
+        (StoreUnavailable("PostgreSQL cannot be used now"), "cannot be checked now"),
+        (ValueError("unexpected"), "cannot be checked now"),
+    ],
+)
+async def test_a_stream_ends_when_its_caller_may_not_listen_any_more_or_that_is_not_known(
+    watch: Watch, error: Exception, reason: str
+) -> None:
+    checks = iter([None, error])
+
+    async def check() -> None:
+        if (problem := next(checks)) is not None:
+            raise problem
+
+    assert reason in await send_until_it_ends(await watch.listen(), check)
+
+
+async def test_a_stream_ends_when_the_check_of_its_caller_takes_too_long(watch: Watch) -> None:
+    async def hang() -> None:
+        await asyncio.Event().wait()
+
+    assert "cannot be checked now" in await send_until_it_ends(await watch.listen(), hang)
+
+
+def test_a_stream_ends_within_ten_seconds_of_a_revocation_during_a_slow_check() -> None:
+    rest_of_this_check, pause, next_check = CHECK_SECONDS, CHECK_SECONDS, CHECK_SECONDS
+
+    assert rest_of_this_check + pause + next_check < 10
 
 
 @pytest.mark.parametrize(

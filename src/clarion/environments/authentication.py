@@ -51,6 +51,8 @@ class Authenticator:
         """Keys that were valid once, which are never looked up slowly."""
         self._unknown: BoundedCache[KeyHash, Millis] = BoundedCache(limit=_MAX_CACHED)
         """Keys that are not in the store, until when this is assumed."""
+        self._generation = 0
+        """Raised when the caches are emptied: what was read from the store before is not put into them."""
         bus.listen(Signal.API_KEY_CHANGED, self._forget)
         # Keys that reach beyond their environment end with the rights of the owner who made them.
         bus.listen(Signal.MEMBERS_CHANGED, self._forget)
@@ -77,21 +79,26 @@ class Authenticator:
     async def _look_up(self, key_hash: KeyHash, now: Millis, *, is_suspect: bool) -> _CachedKey:
         if (self._unknown.get(key_hash) or 0) > now:
             raise Unauthenticated(_UNKNOWN)
+        generation = self._generation
         is_slow = is_suspect and self._known.get(key_hash) is None
         found = await (self._slow_lookup if is_slow else self._lookup).find(key_hash)
+        is_fresh = generation == self._generation
         if found is None or not hmac.compare_digest(found[0].hash, key_hash):
-            self._unknown.put(key_hash, Millis(now + CACHED_FOR))
+            if is_fresh:
+                self._unknown.put(key_hash, Millis(now + CACHED_FOR))
             raise Unauthenticated(_UNKNOWN)
         self._known.put(key_hash, key_hash)
         key, organization_id = found
         caller = Caller(key.environment_id, organization_id, key.id, key.scopes, key.expires_at, key.name)
         cached = _CachedKey(key=key, caller=caller, until=Millis(now + CACHED_FOR))
-        if len(self._cache) >= _MAX_CACHED:
-            self._cache.clear()
-        self._cache[key_hash] = cached
+        if is_fresh:
+            if len(self._cache) >= _MAX_CACHED:
+                self._cache.clear()
+            self._cache[key_hash] = cached
         return cached
 
     def _forget(self) -> None:
+        self._generation += 1
         self._cache.clear()
         self._unknown = BoundedCache(limit=_MAX_CACHED)
 

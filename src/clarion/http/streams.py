@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from msgspec import Struct
 from starlette.types import Receive, Send
 
-from clarion.errors import RateLimited, RequestError
+from clarion.errors import RateLimited, RequestError, StoreUnavailable
 from clarion.http.static import HeaderList
 
 T = TypeVar("T")
@@ -18,12 +18,18 @@ T = TypeVar("T")
 MAX_LISTENERS_PER_ENVIRONMENT = 500
 MAX_LISTENERS_PER_CALLER = 200
 """Both at one process."""
-CHECK_SECONDS = 5.0
-"""How often a stream checks that its caller may still read: an API key may be revoked, a session may end."""
+CHECK_SECONDS = 3.0
+"""How often a stream checks that its caller may still read: an API key may be revoked, a session may end.
+
+A check may take as long as the pause before it. A key that is revoked during one check is refused by the next, so the
+stream ends after three of these times at the latest.
+"""
 
 EVENT_STREAM = b"text/event-stream"
 # Proxies must neither keep events nor wait for more of them.
 _HEADERS = [(b"content-type", EVENT_STREAM), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
+
+_UNCHECKED = "It cannot be checked now whether you may still read; connect again"
 
 log = logging.getLogger(__name__)
 
@@ -147,13 +153,22 @@ async def _watch_client(listener: Listener, receive: Receive) -> None:
 
 
 async def _watch_caller(response: StreamResponse[Any], seconds: float) -> None:
-    while response.check is not None:
-        await asyncio.sleep(seconds)
-        try:
-            await response.check()
-        except RequestError as error:
-            response.listener.close(str(error))
-            return
+    """End the stream when the caller may not read any more, and when that cannot be found out."""
+    if response.check is None:
+        return
+    reason = _UNCHECKED
+    try:
+        while True:
+            await asyncio.sleep(seconds)
+            async with asyncio.timeout(seconds):
+                await response.check()
+    except RequestError as error:
+        reason = str(error)
+    except (StoreUnavailable, TimeoutError) as error:
+        log.warning("Stream ended unchecked", extra={"error": str(error)})
+    except Exception:
+        log.exception("Stream ended unchecked")
+    response.listener.close(reason)
 
 
 def _close(group: Broadcast[Any], reason: str) -> None:
