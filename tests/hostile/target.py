@@ -60,8 +60,9 @@ class Target:
     def tenant(self) -> httpx.AsyncClient:
         return self.process.client(TENANT_KEY)
 
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection(self.host, self.port)
+    async def connect(self, source: str = "127.0.0.1") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Connect from an address of the loopback network."""
+        return await asyncio.open_connection(self.host, self.port, local_addr=(source, 0))
 
     def list_blocks(self) -> list[dict[str, Any]]:
         """The blocks of the event loop in which the process used CPU; others are due to a busy machine."""
@@ -155,6 +156,12 @@ class Neighbour:
             self.seconds.append(loop.time() - started)
             self.statuses[response.status_code] += 1
             self.transactions.append(transaction)
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def wait_for_triggers(self, count: int) -> None:
+        """Wait until so many more triggers were answered."""
+        wanted = len(self.transactions) + count
+        while len(self.transactions) < wanted:  # noqa: ASYNC110 - the task of `run` appends them
             await asyncio.sleep(_PAUSE_SECONDS)
 
     async def count_messages(self) -> dict[str, int]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clarion.errors import Busy, Malformed, TooLarge
-from clarion.http.limits import MAX_NESTING, MAX_VALUES, HeldBytes, check_nesting
+from clarion.errors import Malformed, TooLarge
+from clarion.http.limits import MAX_NESTING, MAX_VALUES, check_nesting
 
 
 def nested(depth: int) -> bytes:
@@ -88,15 +88,3 @@ def test_the_depth_is_that_of_a_parser(value: object, around: int, piece: int) -
             check_nesting(body, piece=piece)
     else:
         check_nesting(body, piece=piece)
-
-
-def test_bodies_are_refused_while_too_much_is_held() -> None:
-    held = HeldBytes(limit=100)
-    held.add(60)
-    with pytest.raises(Busy, match="try again"):
-        held.add(41)
-    held.add(40)
-    held.release(100)
-    held.add(100)
-
-    assert held.count == 100

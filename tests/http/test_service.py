@@ -17,6 +17,7 @@ from clarion.vocabulary import Scope
 from tests.support import Api, MakeApi
 
 JSON = {"Content-Type": "application/json"}
+KEYS = "/v1/environments/api-keys"
 
 
 def shape(body: dict[str, Any]) -> set[str]:
@@ -244,3 +245,18 @@ async def test_a_key_is_refused_from_its_expiry_on(api: Api, clock: ManualClock)
     after = await api.get("/v1/environments/me", headers=headers)
 
     assert (before.status_code, still.status_code, after.status_code) == (200, 200, 401)
+
+
+async def test_a_key_that_is_revoked_while_the_body_arrives_is_refused(api: Api, make_api: MakeApi) -> None:
+    leaving = await make_api(api.environment, frozenset({Scope.ALL}))
+    (key,) = [one for one in (await api.get(KEYS)).json() if leaving.key.endswith(one["hint"])]
+
+    async def body() -> Any:
+        yield b'{"subscriberId": '
+        assert (await api.delete(f"{KEYS}/{key['_id']}")).status_code == 204
+        yield b'"late"}'
+
+    response = await leaving.post("/v2/subscribers", content=body(), headers=JSON)
+
+    assert response.status_code == 401
+    assert (await api.get("/v2/subscribers/late")).status_code == 404

@@ -4,7 +4,9 @@ import asyncio
 import json
 import logging
 import socket as sockets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
 
 import httpx
 import pytest
@@ -18,8 +20,14 @@ from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.http.protocol import LimitedProtocol
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.realtime.sockets import MAX_CLIENT_BYTES, MAX_CLIENT_FRAMES, MAX_UNSENT_BYTES, PING_SECONDS, Phase
-from clarion.realtime.table import SESSION_CHECK_SECONDS
+from clarion.realtime.sockets import (
+    MAX_CLIENT_BYTES,
+    MAX_CLIENT_FRAMES,
+    MAX_UNSENT_BYTES,
+    PING_SECONDS,
+    Phase,
+)
+from clarion.realtime.table import MAX_SOCKETS_PER_PERSON, SESSION_CHECK_SECONDS
 from clarion.settings import Settings
 from clarion.vault import Vault
 from tests.garbage import count_alive, without_collections
@@ -128,6 +136,54 @@ async def test_sockets_beyond_the_limit_are_told_to_come_back(application: Appli
 
     assert refused.value.response.status_code == 503
     assert refused.value.response.headers["Retry-After"] == "1"
+
+
+async def open_all(opened: AsyncExitStack, address: str, tokens: Sequence[str], **options: Any) -> list[PlainClient]:
+    return [await opened.enter_async_context(PlainClient.open(address, one, **options)) for one in tokens]
+
+
+async def test_one_person_takes_a_bounded_number_of_sockets(application: Application, make_person: MakePerson) -> None:
+    ada, ben = await make_person("ada"), await make_person("ben")
+    async with serve(application, max_sockets=2 * MAX_SOCKETS_PER_PERSON) as address, AsyncExitStack() as opened:
+        first, *_ = await open_all(opened, address, [ada.token] * MAX_SOCKETS_PER_PERSON)
+
+        assert await status_of(address, PlainClient.path + ada.token) == 429
+        (other,) = await open_all(opened, address, [ben.token])
+        await other.events(2)
+        await first.connection.close()
+        await wait_until(lambda: len(application.realtime.table) == MAX_SOCKETS_PER_PERSON)
+        await open_all(opened, address, [ada.token])
+
+
+async def test_an_address_with_few_sockets_takes_a_place_of_one_with_many(
+    application: Application, make_person: MakePerson
+) -> None:
+    people = [await make_person(f"visitor-{number}") for number in range(4)]
+    ada = await make_person("ada")
+    async with serve(application, max_sockets=4) as address, AsyncExitStack() as opened:
+        crowd = await open_all(opened, address, [one.token for one in people], local_addr=("127.0.0.2", 0))
+        (arrived,) = await open_all(opened, address, [ada.token], local_addr=("127.0.0.3", 0))
+
+        await arrived.events(2)
+        assert await crowd[0].wait_closed() == 1006
+        assert len(application.realtime.table) == 4
+        # It has more than an equal share itself, so nobody makes room for it.
+        with pytest.raises(InvalidStatus):
+            await open_all(opened, address, [people[0].token], local_addr=("127.0.0.2", 0))
+
+
+async def test_sockets_without_a_session_make_room_for_those_with_one(application: Application, ada: Person) -> None:
+    async with serve(application, max_sockets=3) as address:
+        url = address.replace("http", "ws", 1) + SocketIoClient.path
+        # A client that does not ask for its verdict keeps its socket for a while.
+        strangers = [await connect(f"{url}nonsense") for _ in range(3)]
+        with pytest.raises(InvalidStatus):
+            await connect(f"{url}nonsense", local_addr=("127.0.0.2", 0))
+
+        async with PlainClient.open(address, ada.token) as socket:
+            await socket.events(2)
+        for one in strangers:
+            await one.close()
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -7,6 +7,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from clarion.clock import Clock
+from clarion.http.addresses import AddressCounts
 
 NEVER = 1 << 62
 RESERVED_CONNECTIONS = 32
@@ -28,8 +29,18 @@ class Connection(Protocol):
     deadline: int
 
     @property
+    def address(self) -> str:
+        """Of the client, or of the proxy next to this service."""
+        ...
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the server waits for the client."""
+        ...
+
+    @property
     def is_evictable(self) -> bool:
-        """Whether the server waits for the client, and may end the connection to make room."""
+        """Whether the server has waited for the client for long enough to end the connection to make room."""
         ...
 
     def expire(self) -> None:
@@ -49,6 +60,7 @@ class ConnectionTable:
         self.clock = clock
         self.seconds = 0
         self._open: dict[Connection, None] = {}  # in the order in which they were made
+        self._addresses = AddressCounts()
         self.timed_out_count = 0
         self.evicted_count = 0
         self.refused_count = 0
@@ -66,24 +78,32 @@ class ConnectionTable:
 
     def add(self, one: Connection) -> None:
         if len(self._open) >= self.limits.max_connections:
-            self._evict()
+            self._evict(one.address)
         self._open[one] = None
+        self._addresses.add(one.address)
 
     def discard(self, one: Connection) -> None:
-        self._open.pop(one, None)
+        if one in self._open:
+            del self._open[one]
+            self._addresses.discard(one.address)
 
     @property
     def excess(self) -> int:
         """How many connections there are beyond the limit."""
         return max(0, len(self._open) - self.limits.max_connections)
 
-    def _evict(self) -> None:
-        """End some connections that wait for their client, those with the earliest deadline first."""
+    def _evict(self, address: str) -> None:
+        """End some connections that wait for their client, to make room for one of an address."""
         # Several at a time, because finding them takes a look at all connections.
         count = max(1, self.limits.max_connections // _EVICTED_PART)
-        waiting = (one for one in self._open if one.is_evictable)
-        # Of those with the same deadline, the first of the order comes first.
-        for one in heapq.nsmallest(count, waiting, key=lambda one: one.deadline):
-            self._open.pop(one, None)
+        share = self._addresses.share_with(address, self.limits.max_connections)
+        found = [one for one in self._open if one.is_evictable]
+        if not found and self._addresses.count(address) < share:
+            # None has waited for long: those with few connections take from those with many.
+            found = [one for one in self._open if one.is_waiting and self._addresses.count(one.address) > share]
+        # Those of crowded addresses first, then those with the earliest deadline, then the oldest.
+        counts = {one: self._addresses.count(one.address) for one in found}
+        for one in heapq.nsmallest(count, found, key=lambda one: (counts[one] <= share, one.deadline)):
+            self.discard(one)
             self.evicted_count += 1
             one.evict()

@@ -3,7 +3,7 @@
 from array import array
 from itertools import accumulate
 
-from clarion.errors import Busy, Malformed, TooLarge
+from clarion.errors import Malformed, TooLarge
 
 MIB = 1024 * 1024
 SMALL_BODY = MIB
@@ -12,31 +12,12 @@ MAX_NESTING = 64
 MAX_VALUES = 1_000_000
 """How many values a body may have: decoding is one uninterruptible step, and takes about 0.1 s for this many."""
 
-MAX_HELD_BYTES = 256 * MIB
-"""How much the bodies of all requests under way may have together."""
-
 # Each piece takes a few milliseconds, and other threads can run between two of them.
 _PIECE = 64 * 1024
 _MIN_BYTES = 2 * MAX_VALUES
 _NOT_OPENING = bytes(set(range(256)) - set(b"[{"))
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
-
-
-class HeldBytes:
-    """The bytes of all bodies in memory."""
-
-    def __init__(self, limit: int = MAX_HELD_BYTES) -> None:
-        self._limit = limit
-        self.count = 0
-
-    def add(self, size: int) -> None:
-        if self.count + size > self._limit:
-            raise Busy("The service has received more than it can work on; try again")
-        self.count += size
-
-    def release(self, size: int) -> None:
-        self.count -= size
 
 
 def check_size(size: int, limit: int) -> None:

@@ -196,7 +196,9 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _find_successor(self) -> asyncio.Protocol | UpgradeRefusal:
         path, _, query = self.url.partition(b"?")
-        request = UpgradeRequest(method=self.scope["method"], path=path, query=query, headers=self.headers)
+        request = UpgradeRequest(
+            method=self.scope["method"], path=path, query=query, headers=self.headers, address=self.address
+        )
         return cast("Upgrader", self._upgrader).upgrade(request)
 
     def send_400_response(self, msg: str) -> None:
@@ -208,8 +210,16 @@ class LimitedProtocol(HttpToolsProtocol):
     # Called by the table of connections
 
     @property
+    def address(self) -> str:
+        return self.client[0] if self.client else ""
+
+    @property
+    def is_waiting(self) -> bool:
+        return self._phase is not _Phase.RUNNING and not self._is_client_waiting()
+
+    @property
     def is_evictable(self) -> bool:
-        if self._phase is _Phase.RUNNING or self._is_client_waiting():
+        if not self.is_waiting:
             return False
         # A client that has just connected is about to send, and one that was just answered may send again.
         patience = _MIN_BODY_SECONDS if self._phase is _Phase.BODY else _MIN_WAIT_SECONDS

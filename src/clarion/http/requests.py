@@ -9,8 +9,9 @@ from starlette.types import Receive, Scope
 from clarion import errors
 from clarion.http.caller import Caller
 from clarion.http.contract import Contract
+from clarion.http.held_bytes import HeldBody
 from clarion.http.input_warnings import InputWarning
-from clarion.http.limits import HeldBytes, check_nesting, check_size
+from clarion.http.limits import check_nesting, check_size
 from clarion.http.operation import Operation
 from clarion.http.preconditions import read_if_match
 from clarion.http.queries import find_unknown, parse_query
@@ -36,8 +37,8 @@ class Request(Struct, kw_only=True):
     caller: Caller | None = None
     operation: str = "unknown"
     """Its name as metrics have it: of a closed list."""
-    held_bytes: int = 0
-    """How much of the body is in memory."""
+    held: HeldBody | None = None
+    """What the body takes of the memory that is there for bodies."""
     trace: RequestTrace | None = None
     """None unless traces are switched on and the request is sampled."""
     route: str = ""
@@ -117,26 +118,26 @@ def _check_body(operation: Operation, headers: Headers, body: bytes) -> bytes:
     return body
 
 
-async def read_body(receive: Receive, request: Request, limit: int, held: HeldBytes) -> bytes:
-    """The body, whose bytes are added to those that are held."""
+async def read_body(receive: Receive, request: Request, limit: int, held: HeldBody) -> tuple[bytes, bool]:
+    """The body, which is held from now on, and whether it came at once."""
     length = request.headers.get(b"content-length", b"0")
     check_size(int(length) if length.isdigit() else 0, limit)
+    request.held = held
     message = await receive()
     body: bytes = message.get("body", b"")
-    _hold(request, len(body), limit, held)
+    _hold(held, len(body), limit)
     if not message.get("more_body", False):
-        return body
+        return body, True
     parts = [body]
     while message.get("more_body", False):
         message = await receive()
         parts.append(message.get("body", b""))
-        _hold(request, len(parts[-1]), limit, held)
+        _hold(held, len(parts[-1]), limit)
     if message["type"] == "http.disconnect":
         raise errors.Malformed("The body ended early")
-    return b"".join(parts)
+    return b"".join(parts), False
 
 
-def _hold(request: Request, size: int, limit: int, held: HeldBytes) -> None:
-    check_size(request.held_bytes + size, limit)
+def _hold(held: HeldBody, size: int, limit: int) -> None:
+    check_size(held.size + size, limit)
     held.add(size)
-    request.held_bytes += size

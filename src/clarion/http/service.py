@@ -19,9 +19,9 @@ from clarion.http.authorization import Authenticators, Authorizer
 from clarion.http.caller import ANONYMOUS, Caller
 from clarion.http.cors import INBOX_PATHS, InboxCors
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
+from clarion.http.held_bytes import BodyMemory
 from clarion.http.idempotency import Response
 from clarion.http.input_warnings import warning_headers
-from clarion.http.limits import HeldBytes
 from clarion.http.masking import hides_channel_credentials, mask_channel_credentials
 from clarion.http.operation import Call, DetachedCall, Operation, RawRequest, Services, Transaction
 from clarion.http.preconditions import conditions_of, etag_headers, read_etag
@@ -74,7 +74,7 @@ class Service:
         self._pages = pages
         self._find_page = find_page
         self._cors = InboxCors(services.settings.inbox_origins)
-        self._held = HeldBytes()
+        self._memory = BodyMemory()
         self._limiter = services.limiter
         failed_per_minute = services.settings.failed_keys_per_minute
         self._authorizer = Authorizer(authenticators, services.clock, failed_keys_per_minute=failed_per_minute)
@@ -136,7 +136,8 @@ class Service:
             log.exception("Request failed", extra={"error_id": error_id, "request_id": request.request_id.decode()})
             return 500, headers, unexpected_body(error_id, path=request.display_path, now=self._services.clock.now())
         finally:
-            self._held.release(request.held_bytes)
+            if request.held is not None:
+                request.held.release()
         if isinstance(response, StreamResponse):
             return 200, request.response_headers + warning_headers(request.warnings), response
         if response.is_replayed:
@@ -153,16 +154,17 @@ class Service:
 
     async def _run_operation(self, request: Request, receive: Receive) -> Response | StreamResponse[Any]:
         operation, path_texts = self._router.find(request.method, request.raw_path)
-        if self._tracer is not None:
-            request.route = operation.path
-            request.trace = self._tracer.start_request(request.headers, can_start=operation.path.startswith(_TRIGGERS))
-        request.operation = operation.handler.__name__
+        self._name_operation(operation, request)
         caller = await self._authorizer.authorize(operation, request)
         if operation.limit is not None and caller is not ANONYMOUS:
             request.response_headers = await self._limiter.admit(caller.environment_id, operation.limit)
         if caller.member is not None:
             request.response_headers = [*request.response_headers, _NOT_STORED]
-        body = await read_body(receive, request, operation.body_limit, self._held)
+        held = self._memory.open(caller, request.address)
+        body, came_at_once = await read_body(receive, request, operation.body_limit, held)
+        if not came_at_once:
+            # The key may have been revoked while the rest of the body was awaited.
+            caller = await self._authorizer.authorize(operation, request)
         if len(body) <= MAX_LOOP_BYTES:
             arguments = read_arguments(operation, request, path_texts, body)
         else:
@@ -176,6 +178,13 @@ class Service:
         if operation.has_etag and isinstance(response, Response):
             request.response_headers = request.response_headers + etag_headers(read_etag(response.body))
         return response if caller.member is None else await self._mask(caller, response)
+
+    def _name_operation(self, operation: Operation, request: Request) -> None:
+        """Say what is called, for metrics and traces."""
+        request.operation = operation.handler.__name__
+        if self._tracer is not None:
+            request.route = operation.path
+            request.trace = self._tracer.start_request(request.headers, can_start=operation.path.startswith(_TRIGGERS))
 
     async def _mask(self, caller: Caller, response: Response | StreamResponse[Any]) -> Response | StreamResponse[Any]:
         if isinstance(response, StreamResponse) or not hides_channel_credentials(caller, response):

@@ -14,6 +14,8 @@ class UpgradeRequest(Struct, frozen=True, kw_only=True):
     query: bytes
     headers: list[tuple[bytes, bytes]]
     """Names are in lower case."""
+    address: str
+    """Of the client, or of the proxy next to this service."""
 
 
 class UpgradeRefusal(Struct, frozen=True):

@@ -22,8 +22,8 @@ class SocketIoSocket(Socket):
 
     heartbeat = text_frame(_ENGINE_PING)
 
-    def __init__(self, owner: SocketOwner, key: str, claim: Claim | None) -> None:
-        super().__init__(owner, key, claim)
+    def __init__(self, owner: SocketOwner, key: str, claim: Claim | None, *, address: str = "") -> None:
+        super().__init__(owner, key, claim, address=address)
         self._is_connected = False
         self._verdict: bool | None = None
         self._refusal = ""

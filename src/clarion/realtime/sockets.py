@@ -79,6 +79,7 @@ class Socket(asyncio.Protocol):
         "_owner",
         "_reader",
         "_transport",
+        "address",
         "claim",
         "deadline",
         "phase",
@@ -87,10 +88,11 @@ class Socket(asyncio.Protocol):
     heartbeat: ClassVar[bytes]
     """The frame that a client has to answer."""
 
-    def __init__(self, owner: SocketOwner, key: str, claim: Claim | None) -> None:
+    def __init__(self, owner: SocketOwner, key: str, claim: Claim | None, *, address: str = "") -> None:
         """A socket of a client that sent `key`; without a claim because its token is not valid."""
         self._owner = owner
         self._key = key
+        self.address = address
         self.claim = claim
         self.phase = Phase.OPENING
         self.deadline = owner.seconds + OPENING_SECONDS

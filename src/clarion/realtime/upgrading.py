@@ -19,8 +19,6 @@ from clarion.realtime.table import SocketTable
 SOCKET_IO_PATHS = frozenset({b"/socket.io/", b"/socket.io"})
 PLAIN_PATHS = frozenset({b"/ws", b"/ws/"})
 
-_FULL = "The service has too many open sockets; try again"
-_STOPPING = "The service restarts; try again"
 _ORIGIN = "Pages of this origin may not connect; list it in CLARION_INBOX_ORIGINS"
 _VERSION = "Connect with version 13 of websockets: send GET, Sec-WebSocket-Version and Sec-WebSocket-Key"
 _ENGINE = "Connect with EIO=4 and transport=websocket; there is no polling"
@@ -44,17 +42,15 @@ class SocketUpgrader:
         # Only pages send an origin: without one, nobody else's page uses the token.
         if self._origins is not None and b"origin" in headers and headers[b"origin"] not in self._origins:
             return UpgradeRefusal(403, _ORIGIN)
-        if self._table.is_stopping:
-            return UpgradeRefusal(503, _STOPPING)
-        if self._table.is_full:
-            return UpgradeRefusal(503, _FULL)
         query = parse_qs(request.query.decode("latin-1"))
         kind: type[Socket] = PlainSocket
         if request.path in SOCKET_IO_PATHS:
             if query.get("EIO") != ["4"] or query.get("transport") != ["websocket"]:
                 return UpgradeRefusal(400, _ENGINE)
             kind = SocketIoSocket
-        return kind(self._table, key, self._find_claim(query.get("token", [""])[0]))
+        claim = self._find_claim(query.get("token", [""])[0])
+        refusal = self._table.find_refusal(request.address, claim)
+        return kind(self._table, key, claim, address=request.address) if refusal is None else refusal
 
     def _find_claim(self, token: str) -> Claim | None:
         try:
