@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from bench.client import make_request, send_one
 from bench.processes import clean_environ, python_command, running, wait_for_answer
-from clarion.settings import MAX_RETENTION_DAYS, RETENTION_DAYS
+from clarion.retention_days import DEFAULT_DAYS
 from tests.servers import PostgresServer, free_port, postgres_server
 
 KEY = "bench-key-of-development"
@@ -208,7 +208,7 @@ def _environ(given: Mapping[str, str]) -> dict[str, str]:
             "CLARION_EGRESS_ALLOW": "127.0.0.0/8",
             "CLARION_LOG_LEVEL": "warning",
             # Stores are filled with old data, which must stay.
-            "CLARION_RETENTION": ",".join(f"{kind}={MAX_RETENTION_DAYS}" for kind in RETENTION_DAYS),
+            "CLARION_RETENTION": ",".join(f"{kind}=36500" for kind in DEFAULT_DAYS),
             **given,
         }
     )

@@ -7,7 +7,8 @@ import pytest
 from clarion.environments.options import DataKind
 from clarion.errors import SettingsError
 from clarion.mail_settings import parse_mail_url
-from clarion.settings import RETENTION_DAYS, Settings
+from clarion.retention_days import DEFAULT_DAYS
+from clarion.settings import Settings
 from clarion.vocabulary import Role
 
 
@@ -182,8 +183,8 @@ def test_another_server_for_mails_is_refused_without_repeating_its_password(url:
 def test_retention_names_some_kinds_and_leaves_the_others_as_they_are() -> None:
     settings = Settings.load({"CLARION_RETENTION": "runs=7, audit=30"})
 
-    assert settings.retention_days == RETENTION_DAYS | {"runs": 7, "audit": 30}
+    assert settings.retention_days == DEFAULT_DAYS | {"runs": 7, "audit": 30}
 
 
 def test_every_kind_of_data_has_a_retention() -> None:
-    assert set(RETENTION_DAYS) == set(DataKind)
+    assert set(DEFAULT_DAYS) == set(DataKind)

@@ -15,7 +15,7 @@ from bench.filling import Size, fill_postgres, fill_sqlite, set_up
 from bench.stores import Store, open_store, wait_for_messages
 from bench.systems import CLARION, SQLITE, Site, System, clarion_on_postgres, clarion_on_sqlite, make_database
 from bench.workloads import trigger
-from clarion.settings import RETENTION_DAYS
+from clarion.retention_days import DEFAULT_DAYS
 
 NAME = "retention"
 RATE = 1000.0
@@ -26,7 +26,7 @@ _WARM_UP_SECONDS = 3
 _ROUNDS = 2
 _PAUSE_SECONDS = 0.01
 _START_SECONDS = 120
-_DEFAULTS = {"CLARION_RETENTION": ",".join(f"{kind}={days}" for kind, days in RETENTION_DAYS.items())}
+_DEFAULTS = {"CLARION_RETENTION": ",".join(f"{kind}={days}" for kind, days in DEFAULT_DAYS.items())}
 _NOTHING: Mapping[str, str] = {}
 
 

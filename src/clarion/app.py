@@ -282,7 +282,9 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         bus=bus,
         gateway=gateway,
         tracer=tracer,
-        limiter=RateLimiter(database, clock, bus, defaults=dict(settings.rate_limits)),
+        limiter=RateLimiter(
+            database, clock, bus, defaults=dict(settings.rate_limits), ceilings=settings.limit_ceilings
+        ),
     )
     watchdog = LoopWatchdog()
     monitor = Monitor(settings, database, clock=clock, measures=services.measures, watchdog=watchdog)

@@ -2,6 +2,7 @@
 
 import re
 from enum import StrEnum
+from typing import Self
 
 from msgspec import Struct
 
@@ -34,6 +35,16 @@ class RateLimit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def capacity(self) -> float:
         return max(1.0, self.per_second) if self.burst is None else float(self.burst)
+
+    def within(self, ceiling: Self | None) -> Self:
+        """This limit, or as much of it as another allows."""
+        if ceiling is None or self.exceeds(ceiling) is False:
+            return self
+        burst = min(self.capacity, ceiling.capacity)
+        return type(self)(per_second=min(self.per_second, ceiling.per_second), burst=max(1, int(burst)))
+
+    def exceeds(self, ceiling: Self) -> bool:
+        return self.per_second > ceiling.per_second or self.capacity > ceiling.capacity
 
     def refill(self, tokens: float, elapsed: int) -> float:
         """The tokens of a bucket that had `tokens` some milliseconds ago."""

@@ -13,6 +13,7 @@ from clarion.errors import SettingsError
 from clarion.hosts import ANY_ORIGIN, is_base_url, is_host, is_loopback_host, is_network, is_origin
 from clarion.mail_settings import parse_mail_url
 from clarion.rate_limits import LimitCategory, RateLimit, parse_rate_limits
+from clarion.retention_days import DEFAULT_DAYS, LEAST_DAYS, MOST_DAYS, parse_days
 from clarion.secret import Secret
 from clarion.settings_sources import PREFIX, KnownSetting, find_values, name_sources
 from clarion.sign_in_settings import check_sign_in, parse_domains
@@ -22,20 +23,6 @@ _LOG_LEVELS = ("debug", "info", "warning", "error")
 _LOG_FORMATS = ("auto", "json", "text")
 _DATA_DIR = Path("clarion-data")
 _SWITCH = {"on": True, "off": False}
-RETENTION_DAYS = {
-    "runs": 30,
-    "inAppMessages": 90,
-    "outbox": 7,
-    "webhooks": 30,
-    "receipts": 7,
-    "idempotency": 1,
-    "audit": 365,
-    "workflowVersions": 90,
-}
-"""How long each kind of data is kept, unless the installation or the environment says otherwise."""
-MIN_RETENTION_DAYS = {"webhooks": 5}
-"""Where one day is not enough: deliveries of webhooks are retried for about four."""
-MAX_RETENTION_DAYS = 36_500
 
 
 def _setting(default: Any, about: str) -> Any:
@@ -81,6 +68,10 @@ class Settings:
         "Limits of each environment that sets none of its own, such as `trigger=100/s burst 200, global=1000/s`; "
         "categories: `trigger`, `configuration`, `global`.",
     )
+    max_rate_limits: tuple[tuple[LimitCategory, RateLimit], ...] = _setting(
+        (),
+        "Limits that no environment can exceed, in the same form; unset categories: as in `CLARION_RATE_LIMITS`.",
+    )
     failed_keys_per_minute: int = _setting(
         60, "Requests with invalid API keys from one address before they get 429; 0: no limit."
     )
@@ -107,7 +98,7 @@ class Settings:
     idle_timeout_seconds: int = _setting(61, "How long a connection is kept open between two requests.")
     shutdown_grace_seconds: int = _setting(20, "How long requests and sends under way may take after SIGTERM.")
     retention: tuple[tuple[str, int], ...] = _setting(
-        tuple(RETENTION_DAYS.items()),
+        tuple(DEFAULT_DAYS.items()),
         "Days that each kind of data is kept, unless an environment sets its own; kinds that are left out keep their "
         "default.",
     )
@@ -115,6 +106,13 @@ class Settings:
         None,
         "SMTP server for mails to members of the team, such as "
         "`smtp://user:password@smtp.example.com:587?from=clarion@example.com`; `smtps://` speaks TLS at once.",
+    )
+    max_retention: tuple[tuple[str, int], ...] = _setting(
+        tuple(MOST_DAYS.items()), "Days that an environment can set at most, or those of `CLARION_RETENTION` if more."
+    )
+    min_retention: tuple[tuple[str, int], ...] = _setting(
+        tuple(LEAST_DAYS.items()),
+        "Days that an environment can set at least, or those of `CLARION_RETENTION` if fewer.",
     )
     passwords: bool = _setting(True, "`off` lets members sign in with OpenID Connect only.")  # noqa: FBT003
     oidc_issuer: str | None = _setting(
@@ -164,6 +162,16 @@ class Settings:
     def retention_days(self) -> dict[str, int]:
         """Days by kind of data."""
         return dict(self.retention)
+
+    def retention_range(self, kind: str) -> tuple[int, int]:
+        """How many days of a kind of data an environment may choose, at least and at most."""
+        default = self.retention_days[kind]
+        return min(default, dict(self.min_retention).get(kind, 1)), max(default, dict(self.max_retention)[kind])
+
+    @property
+    def limit_ceilings(self) -> dict[LimitCategory, RateLimit]:
+        """The rate limits that no environment can exceed."""
+        return {**dict(self.rate_limits), **dict(self.max_rate_limits)}
 
     @classmethod
     def load(cls, environ: Mapping[str, str], **overrides: Any) -> Self:
@@ -232,11 +240,11 @@ def _parse_switch(name: str, text: str) -> bool:
     return _SWITCH[text]
 
 
-def _parse_rate_limits(text: str) -> tuple[tuple[LimitCategory, RateLimit], ...]:
+def _parse_rate_limits(name: str, text: str) -> tuple[tuple[LimitCategory, RateLimit], ...]:
     try:
         return tuple(parse_rate_limits(text).items())
     except ValueError as error:
-        raise SettingsError(f"CLARION_RATE_LIMITS: {error}.") from None
+        raise SettingsError(f"{variable(name)}: {error}.") from None
 
 
 def _parse_share(text: str) -> float:
@@ -249,24 +257,6 @@ def _parse_share(text: str) -> float:
     return share
 
 
-def _parse_retention(text: str) -> tuple[tuple[str, int], ...]:
-    """Read `runs=30,audit=365`."""
-    found = dict(RETENTION_DAYS)
-    for part in filter(None, (one.strip() for one in text.split(","))):
-        kind, _, days = (one.strip() for one in part.partition("="))
-        if kind not in RETENTION_DAYS:
-            raise SettingsError(
-                f"CLARION_RETENTION must be such as runs=30,audit=365, with {', '.join(RETENTION_DAYS)}; not '{part}'."
-            )
-        least = MIN_RETENTION_DAYS.get(kind, 1)
-        if not days.isascii() or not days.isdigit() or not least <= int(days) <= MAX_RETENTION_DAYS:
-            raise SettingsError(
-                f"CLARION_RETENTION must give {kind} {least} to {MAX_RETENTION_DAYS} whole days, not '{days}'."
-            )
-        found[kind] = int(days)
-    return tuple(found.items())
-
-
 _PARSERS: Mapping[str, Callable[[str], Any]] = {
     "data_dir": Path,
     "demo": partial(_parse_switch, "demo"),
@@ -274,8 +264,11 @@ _PARSERS: Mapping[str, Callable[[str], Any]] = {
     "passwords": partial(_parse_switch, "passwords"),
     "health_file": Path,
     "log_file": Path,
-    "rate_limits": _parse_rate_limits,
-    "retention": _parse_retention,
+    "max_rate_limits": partial(_parse_rate_limits, "max_rate_limits"),
+    "max_retention": lambda text: parse_days("CLARION_MAX_RETENTION", text, MOST_DAYS),
+    "min_retention": lambda text: parse_days("CLARION_MIN_RETENTION", text, LEAST_DAYS),
+    "rate_limits": partial(_parse_rate_limits, "rate_limits"),
+    "retention": lambda text: parse_days("CLARION_RETENTION", text, DEFAULT_DAYS),
     "traces_sample": _parse_share,
 }
 _ADDRESSES = {"public_url": "https://api.example.com", "traces_endpoint": "http://collector:4318"}

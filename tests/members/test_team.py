@@ -255,3 +255,21 @@ async def test_the_log_has_every_change_and_no_token(
     for url in (link, made["link"]):
         assert url.partition("#")[2] not in str(entries)
     assert "argon2" not in str(entries)
+
+
+async def test_the_last_owner_cannot_close_environments_to_themselves(make_browser: SignIn, site: Site) -> None:
+    owner = await make_browser(Role.OWNER, site.development)
+    path, production = f"/v1/members/{id_text(owner.member.id)}", id_text(site.production.id)
+
+    alone = [
+        await owner.patch(path, json={"environmentRoles": {production: role}}) for role in (None, "viewer", "author")
+    ]
+    admin = await owner.patch(path, json={"environmentRoles": {production: "admin"}})
+    other = await make_browser(Role.OWNER, site.development)
+    closed = await owner.patch(path, json={"environmentRoles": {production: None}})
+    removed = await owner.delete(f"/v1/members/{id_text(other.member.id)}")
+
+    assert [(one.status_code, list(one.json()["errors"])) for one in alone] == [(422, ["environmentRoles"])] * 3
+    assert "Production" in alone[0].json()["errors"]["environmentRoles"]["messages"][0]
+    assert (admin.status_code, closed.status_code) == (200, 200)
+    assert (removed.status_code, list(removed.json()["errors"])) == (422, ["memberId"])

@@ -17,7 +17,6 @@ import pytest
 from clarion.db.migrate import migrate_postgres
 from clarion.db.port import Database
 from clarion.environments.options import DataKind
-from clarion.settings import MIN_RETENTION_DAYS
 from tests.chaos.test_kills import open_store, wait_for_invariants
 from tests.processes import Process
 from tests.providers.loopback import web_server
@@ -63,6 +62,7 @@ async def open_soaked(store: str, folder: Path, request: pytest.FixtureRequest) 
         "CLARION_DEVELOPMENT_APP_ID": APPLICATION,
         "CLARION_EGRESS_ALLOW": "127.0.0.0/8",
         "CLARION_LOG_LEVEL": "warning",
+        "CLARION_MIN_RETENTION": "audit=1",
         "SOAK_START": str(time.time_ns() // 1_000_000),
         "SOAK_FACTOR": str(FACTOR),
     }
@@ -88,7 +88,7 @@ async def keep_one_day(process: Process) -> None:
     """Keep every kind of data for a day, or for as long as it has to be."""
     async with process.client(KEY) as client:
         me = (await client.get("/v1/environments/me")).json()
-        days = {kind.value: MIN_RETENTION_DAYS.get(kind, 1) for kind in DataKind}
+        days = {kind.value: 5 if kind is DataKind.WEBHOOKS else 1 for kind in DataKind}
         response = await client.patch(f"/v1/environments/{me['_id']}", json={"retentionDays": days})
         assert response.status_code == 200, response.text
 

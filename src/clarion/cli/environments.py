@@ -199,7 +199,7 @@ def _change(settings: Settings, name: str, changes: dict[str, Any]) -> tuple[Env
         siblings = await list_environments_to_change(db, found.organization_id)
         current = next((one for one in siblings if one.id == found.id), found)
         now = SystemClock().now()
-        before, after = await change_environment(db, siblings, current, patch.fields(current), now)
+        before, after = await change_environment(db, siblings, current, patch.fields(current, settings), now)
         author = command_line_author()
         await record_environment(db, Action.ENVIRONMENT_UPDATE, author, now, before=before, after=after)
         return before, after

@@ -52,11 +52,13 @@ class RateLimiter:
         bus: Bus,
         *,
         defaults: Mapping[LimitCategory, RateLimit],
+        ceilings: Mapping[LimitCategory, RateLimit] | None = None,
         is_shared: bool | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._defaults = defaults
+        self._ceilings = defaults if ceilings is None else ceilings
         self._is_shared = database.dialect is Dialect.POSTGRES if is_shared is None else is_shared
         self._environments: dict[EnvironmentId, _Environment] = {}
         self._first_loads: dict[EnvironmentId, asyncio.Task[_Environment]] = {}
@@ -96,7 +98,8 @@ class RateLimiter:
 
     async def _load(self, environment_id: EnvironmentId, now: Millis) -> _Environment:
         options = await self._database.read(lambda db: store.get_options(db, environment_id))
-        limits = {**self._defaults, **options.limits}
+        wanted = {**self._ceilings, **self._defaults, **options.limits}
+        limits = {category: limit.within(self._ceilings.get(category)) for category, limit in wanted.items()}
         # Looked up after reading: another request may have loaded the same environment meanwhile.
         known = self._environments.get(environment_id)
         limited = {

@@ -16,8 +16,15 @@ FIND_OPTIONS = sql("SELECT id AS environment_id, options FROM environments WHERE
 
 
 def days_of(options: EnvironmentOptions, settings: Settings) -> RetentionDays:
-    """How many days each kind of data is kept."""
-    return {DataKind(name): days for name, days in settings.retention} | options.retention_days
+    """How many days each kind of data is kept; what an environment sets holds within the range of the installation."""
+    return {kind: choose_days(kind, options.retention_days.get(kind), settings) for kind in DataKind}
+
+
+def choose_days(kind: DataKind, wanted: int | None, settings: Settings) -> int:
+    if wanted is None:
+        return settings.retention_days[kind]
+    least, most = settings.retention_range(kind)
+    return max(least, min(wanted, most))
 
 
 async def find_horizon(

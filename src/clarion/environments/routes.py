@@ -140,7 +140,7 @@ async def _update_environment(call: Call, environment_id: EnvironmentId, body: E
         raise Invalid.field("identifier", "cannot be changed: pages with an inbox have it", body.identifier)
     if isinstance(body.parent_id, IdText) and not call.caller.can_enter(EnvironmentId(body.parent_id.id)):
         raise Invalid.field("parentId", actions.UNKNOWN_PARENT, body.parent_id)
-    fields = body.fields(current)
+    fields = body.fields(current, call.services.settings)
     before, after = await actions.change_environment(call.db, reach.all, current, fields, call.now)
     await record_request(call, Action.ENVIRONMENT_UPDATE, before=before, after=after)
     if after.options.limits != before.options.limits:

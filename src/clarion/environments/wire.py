@@ -10,11 +10,11 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.clock import iso_text
 from clarion.environments.model import ApiKey, Environment
 from clarion.environments.options import DataKind, EnvironmentOptions
-from clarion.errors import Invalid
+from clarion.errors import Invalid, Problem
 from clarion.http.wire import CheckedText, DateTimeText, IdText, MomentText, Timezone, Wire, changes_of, given, one_of
 from clarion.ids import EnvironmentId, id_base62, id_text
 from clarion.rate_limits import MAX_BURST, MAX_PER_SECOND, LimitCategory, RateLimit
-from clarion.settings import MIN_RETENTION_DAYS
+from clarion.settings import Settings
 from clarion.vocabulary import Scope
 
 K = TypeVar("K")
@@ -128,22 +128,20 @@ class EnvironmentPatch(Wire):
     retention_days: dict[DataKind, Annotated[int, Meta(ge=1, le=36_500)] | None] | UnsetType = UNSET
     """For how many days data is kept, by its kind; null takes one back."""
 
-    def fields(self, before: Environment) -> dict[str, Any]:
+    def fields(self, before: Environment, settings: Settings) -> dict[str, Any]:
         """The fields of the environment with what the caller sent."""
         sent: dict[str, Any] = changes_of(self, "name", "timezone")
         fields: dict[str, Any] = {name: _text(value) for name, value in sent.items()}
         if not isinstance(self.parent_id, UnsetType):
             fields["parent_id"] = None if self.parent_id is None else EnvironmentId(self.parent_id.id)
-        return fields | {"options": self.options(before.options)}
+        return fields | {"options": self.options(before.options, settings)}
 
-    def options(self, before: EnvironmentOptions) -> EnvironmentOptions:
-        """The options with what the caller sent; raises Invalid if data would be deleted while it is in use."""
+    def options(self, before: EnvironmentOptions, settings: Settings) -> EnvironmentOptions:
+        """The options with what the caller sent; raises Invalid if they go beyond what the installation allows."""
         limits = {} if isinstance(self.limits, UnsetType) else self.limits
         days = {} if isinstance(self.retention_days, UnsetType) else self.retention_days
-        for kind, least in MIN_RETENTION_DAYS.items():
-            wanted = days.get(DataKind(kind))
-            if wanted is not None and wanted < least:
-                raise Invalid.field(f"retentionDays.{kind}", f"must be at least {least}", wanted)
+        if problems := _find_limit_problems(limits, settings) | _find_retention_problems(days, settings):
+            raise Invalid(problems)
         return EnvironmentOptions(
             limits=_overlay(
                 before.limits, {one: None if value is None else value.limit() for one, value in limits.items()}
@@ -151,6 +149,32 @@ class EnvironmentPatch(Wire):
             retention_days=_overlay(before.retention_days, days),
             color=before.color if isinstance(self.color, UnsetType) else _text(self.color),
         )
+
+
+def _find_limit_problems(
+    limits: Mapping[LimitCategory, RateLimitShape | None], settings: Settings
+) -> dict[str, list[Problem]]:
+    problems = {}
+    for category, shape in limits.items():
+        ceiling = settings.limit_ceilings.get(category)
+        if shape is not None and ceiling is not None and shape.limit().exceeds(ceiling):
+            most = f"{ceiling.per_second:g} a second and {ceiling.capacity:g} at once"
+            message = f"must be at most {most}: the installation allows no more (CLARION_MAX_RATE_LIMITS)"
+            problems[f"limits.{category}"] = [Problem(message, shape.per_second)]
+    return problems
+
+
+def _find_retention_problems(days: Mapping[DataKind, int | None], settings: Settings) -> dict[str, list[Problem]]:
+    problems = {}
+    for kind, wanted in days.items():
+        least, most = settings.retention_range(kind)
+        if wanted is not None and not least <= wanted <= most:
+            message = (
+                f"must be between {least} and {most}: the installation allows no other "
+                "(CLARION_MIN_RETENTION, CLARION_MAX_RETENTION)"
+            )
+            problems[f"retentionDays.{kind}"] = [Problem(message, wanted)]
+    return problems
 
 
 def _text(value: str | None) -> str | None:

@@ -130,8 +130,8 @@ async def _list_expired(
     environment_ids = {keys[one].environment_id for one in old}
     options = await db.fetch(LIST_OPTIONS, environment_ids=list(environment_ids))
     set_days = {row["environment_id"]: _set_days(row["options"]) for row in options}
-    default = settings.retention_days["idempotency"]
-    return [one for one in old if ages[one] >= (set_days.get(keys[one].environment_id) or default) * DAY]
+    default, (_, most) = settings.retention_days["idempotency"], settings.retention_range("idempotency")
+    return [one for one in old if ages[one] >= min(set_days.get(keys[one].environment_id) or default, most) * DAY]
 
 
 def _set_days(options: str | None) -> int | None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from clarion.audit.model import Action, Author
 from clarion.clock import Millis
 from clarion.db.port import Connection
-from clarion.environments.store import list_environments
+from clarion.environments.store import list_environments, lock_organization
 from clarion.errors import Forbidden, Invalid, NotFound
 from clarion.ids import EnvironmentId, MemberId, OrganizationId, id_text
 from clarion.members import store
@@ -22,7 +22,7 @@ from clarion.members.addresses import MemberAddress
 from clarion.members.auditing import record_member, record_member_event
 from clarion.members.model import Access, Link, LinkKind, Member, TokenHash, find_excess
 from clarion.members.team_auditing import record_invitation
-from clarion.vocabulary import Role
+from clarion.vocabulary import Role, Scope
 
 UNKNOWN_ENVIRONMENT = "names an environment that does not exist"
 
@@ -52,6 +52,21 @@ class Manager(Struct, frozen=True, kw_only=True):
                 else f"Your role '{self.access.role}'"
             )
             raise Forbidden(f"{who} cannot {verb} {article} {role}; ask an owner")
+
+
+async def access_member(
+    db: Connection, manager: Manager, member_id: MemberId, verb: str, *, of_self: bool = False
+) -> Member:
+    """Return a member of the team to be changed, locked until this unit of work ends.
+
+    Raises NotFound if the organization has no such member, and Forbidden if the rank of the manager does not suffice;
+    for themselves it has to only if `of_self`.
+    """
+    await lock_organization(db, manager.organization_id)
+    member = await get_member(db, manager.organization_id, member_id, locks=True)
+    if of_self or member.id != manager.member_id:
+        manager.require_rank(member.access, verb)
+    return member
 
 
 async def invite(db: Connection, manager: Manager, email: MemberAddress, access: Access, now: Millis) -> NewLink:
@@ -88,14 +103,12 @@ async def add_member(db: Connection, manager: Manager, person: NewMember, access
 
 async def change_access(db: Connection, manager: Manager, member_id: MemberId, access: Access, now: Millis) -> Member:
     """Give a member other roles; raises Forbidden beyond the manager's own, and Invalid if no owner would be left."""
-    member = await get_member(db, manager.organization_id, member_id, locks=True)
-    manager.require_rank(member.access, "change the role of")
+    member = await access_member(db, manager, member_id, "change the role of", of_self=True)
     manager.require_rank(access, "make somebody")
     if access == member.access:
         return member
-    if access.role is not Role.OWNER:
-        await _require_other_owner(db, member, "role")
     changed = replace(member, role=access.role, environment_roles=access.environment_roles, updated_at=now)
+    await _require_owners(db, member, changed)
     await store.update_member(db, changed)
     await record_member(db, Action.MEMBER_UPDATE, manager.author, now, before=member, after=changed)
     await _withdraw_invitations_of(db, manager, changed, now)
@@ -104,10 +117,8 @@ async def change_access(db: Connection, manager: Manager, member_id: MemberId, a
 
 async def remove_member(db: Connection, manager: Manager, member_id: MemberId, now: Millis) -> Member:
     """Delete a member, which ends their sessions, links and invitations at once."""
-    member = await get_member(db, manager.organization_id, member_id, locks=True)
-    if member.id != manager.member_id:
-        manager.require_rank(member.access, "remove")
-    await _require_other_owner(db, member, "memberId")
+    member = await access_member(db, manager, member_id, "remove")
+    await _require_owners(db, member, None)
     await store.delete_member(db, member.id)
     await store.delete_reset_links(db, member.email)
     await record_member(db, Action.MEMBER_DELETE, manager.author, now, before=member)
@@ -117,8 +128,7 @@ async def remove_member(db: Connection, manager: Manager, member_id: MemberId, n
 
 async def make_reset_link(db: Connection, manager: Manager, member_id: MemberId, now: Millis) -> NewLink:
     """Make a link by which a member sets a new password; whoever has it can sign in as them."""
-    member = await get_member(db, manager.organization_id, member_id, locks=True)
-    manager.require_rank(member.access, "make a link for")
+    member = await access_member(db, manager, member_id, "make a link for", of_self=True)
     made = await create_reset_link(db, member, now)
     await record_member_event(db, Action.MEMBER_CREATE_RESET_LINK, member, manager.author, now)
     return made
@@ -126,9 +136,7 @@ async def make_reset_link(db: Connection, manager: Manager, member_id: MemberId,
 
 async def revoke_sessions(db: Connection, manager: Manager, member_id: MemberId, now: Millis) -> Member:
     """End all sessions of a member."""
-    member = await get_member(db, manager.organization_id, member_id, locks=True)
-    if member.id != manager.member_id:
-        manager.require_rank(member.access, "end the sessions of")
+    member = await access_member(db, manager, member_id, "end the sessions of")
     await store.delete_other_sessions(db, member.id, TokenHash(b""))
     await record_member_event(db, Action.MEMBER_REVOKE_SESSIONS, member, manager.author, now)
     return member
@@ -157,7 +165,16 @@ async def _delete_invitation(db: Connection, manager: Manager, link: Link, now: 
     await record_invitation(db, Action.INVITATION_DELETE, manager.author, now, before=link)
 
 
-async def _require_other_owner(db: Connection, member: Member, field: str) -> None:
-    owners = await store.list_owner_ids(db, member.organization_id)
-    if owners == [member.id]:
+async def _require_owners(db: Connection, before: Member, after: Member | None) -> None:
+    """Refuse a change of a member that would leave no owner, or none who manages some environment."""
+    if not before.is_owner:
+        return
+    members = [one for one in await store.list_members(db, before.organization_id) if one.id != before.id]
+    owners = [one for one in (*members, after) if one is not None and one.is_owner]
+    if not owners:
+        field = "memberId" if after is None else "role"
         raise Invalid.field(field, "is that of the only owner; make another member an owner first")
+    for environment in await list_environments(db, before.organization_id):
+        if not any(Scope.ENVIRONMENTS_WRITE in owner.scopes_in(environment.id) for owner in owners):
+            field = "memberId" if after is None else "environmentRoles"
+            raise Invalid.field(field, f"would leave no owner who manages the environment {environment.name}")

@@ -29,9 +29,6 @@ FIND_MEMBER_BY_EMAIL = sql(f"SELECT {_MEMBER} FROM members WHERE email = :email"
 FIND_MEMBER = sql(f"SELECT {_MEMBER} FROM members WHERE id = :id")
 LOCK_MEMBER = sql(f"SELECT {_MEMBER} FROM members WHERE id = :id {{for_update}}")
 LIST_MEMBERS = sql(f"SELECT {_MEMBER} FROM members WHERE organization_id = :organization_id ORDER BY id")
-LIST_OWNERS = sql("""
-    SELECT id FROM members WHERE organization_id = :organization_id AND role = 'owner' ORDER BY id {for_update}
-""")
 UPDATE_MEMBER = sql("""
     UPDATE members SET
         name = :name, role = :role, environment_roles = :environment_roles, password = :password,
@@ -134,11 +131,6 @@ async def lock_member(db: Connection, member_id: MemberId) -> Member | None:
 async def list_members(db: Connection, organization_id: OrganizationId) -> list[Member]:
     rows = await db.fetch(LIST_MEMBERS, organization_id=organization_id)
     return [member for member in map(_member_of, rows) if member is not None]
-
-
-async def list_owner_ids(db: Connection, organization_id: OrganizationId) -> list[MemberId]:
-    """List the owners and lock them, so that two changes at a time cannot leave none."""
-    return [MemberId(row["id"]) for row in await db.fetch(LIST_OWNERS, organization_id=organization_id)]
 
 
 async def update_member(db: Connection, member: Member) -> None:
