@@ -55,6 +55,7 @@ async def test_a_mail_is_shown_with_what_the_step_asked_for(world: World) -> Non
         "senderName": "The tea shop",
         "subject": "Hi",
         "replyTo": ["help+7@example.com"],
+        "toOthers": [],
         "cc": ["x@example.com", "y@example.com", "Bob <bob@example.com>"],
         "bcc": ["archive@example.com"],
         "headers": {"X-Order": "7", "X-Kind": "order"},

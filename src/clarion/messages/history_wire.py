@@ -70,6 +70,8 @@ class MailOut(Wire):
     """The subject line."""
     reply_to: list[str]
     """Where replies go."""
+    to_others: list[str]
+    """Who is addressed beside the person (`overrides.email.to`)."""
     cc: list[str]
     """Who gets a copy."""
     bcc: list[str]
@@ -90,6 +92,7 @@ class MailOut(Wire):
             sender_name=given(mail.sender_name),
             subject=mail.subject,
             reply_to=mail.reply_to,
+            to_others=mail.to_others,
             cc=mail.cc,
             bcc=mail.bcc,
             headers=mail.headers,

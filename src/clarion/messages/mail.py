@@ -33,6 +33,7 @@ class Mail(Struct, frozen=True, kw_only=True):
     sender_name: str | None
     subject: str
     reply_to: list[str]
+    to_others: list[str]
     cc: list[str]
     bcc: list[str]
     headers: dict[str, str]
@@ -69,7 +70,8 @@ def read_mail(message: Message, options: Mapping[str, Any]) -> Mail:
         sender_name=_text(options.get("senderName")),
         subject=_text(options.get("subject")) or message.subject or "",
         reply_to=_addresses(options, "replyTo"),
-        cc=[*_addresses(options, "to"), *_addresses(options, "cc")],
+        to_others=_addresses(options, "to"),
+        cc=_addresses(options, "cc"),
         bcc=_addresses(options, "bcc"),
         headers={str(name): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {},
         attachments=_names(options.get("attachments")),

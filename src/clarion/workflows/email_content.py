@@ -90,7 +90,7 @@ def _sender_path(controls: EmailControls) -> str:
 
 def _addresses(path: str, value: str | list[str], variables: Mapping[str, Any]) -> list[str]:
     rendered = render_control(path, [value] if isinstance(value, str) else value, variables)
-    texts = (text.strip() for one in rendered for text in one.split(","))
+    texts = (text.strip() for one in rendered for text in split_addresses(one) or ())
     return [_checked(path, text) for text in texts if text]
 
 

@@ -121,12 +121,12 @@ def test_a_body_of_a_trigger_that_is_no_text_is_refused(name: str) -> None:
         write(overrides={name: {"a": 1}})
 
 
-def test_further_recipients_get_a_visible_copy_once() -> None:
+def test_further_recipients_are_addressed_once() -> None:
     overrides = {"to": ["Ada@example.org", "bob@example.org"], "cc": "bob@example.org, eve@example.org"}
     message = read(write(overrides=overrides))
 
-    assert [one.addr_spec for one in message["To"].addresses] == ["ada@example.org"]
-    assert [one.addr_spec for one in message["Cc"].addresses] == ["bob@example.org", "eve@example.org"]
+    assert [one.addr_spec for one in message["To"].addresses] == ["ada@example.org", "bob@example.org"]
+    assert [one.addr_spec for one in message["Cc"].addresses] == ["eve@example.org"]
 
 
 @given(st.lists(LABELS, min_size=1, max_size=4), st.lists(LABELS, min_size=1, max_size=4))

@@ -36,10 +36,11 @@ test("buttons have their words", () => {
 });
 
 test("the head leaves out what a mail does not have", () => {
-  const mail = { replyTo: [], cc: ["a@x", "b@x"], headers: { "X-A": "1" } };
+  const mail = { replyTo: [], toOthers: ["c@x"], cc: ["a@x", "b@x"], headers: { "X-A": "1" } };
   assert.deepEqual(headOf(mail, "ada@x"), [
     { path: "from", label: "From", value: "the sender of the integration" },
     { path: "to", label: "To", value: "ada@x" },
+    { path: "toOthers", label: "Also to", value: "c@x" },
     { path: "cc", label: "Cc", value: "a@x, b@x" },
     { path: "headers.X-A", label: "X-A", value: "1" },
   ]);

@@ -40,7 +40,7 @@ export function buttonsOf(message: Pick<Message, "cta">): MessageButton[] {
   }));
 }
 
-export type MailHead = Pick<Mail, "from" | "senderName"> & Partial<Pick<Mail, "cc" | "bcc" | "replyTo" | "headers">>;
+export type MailHead = Pick<Mail, "from" | "senderName"> & Partial<Pick<Mail, "toOthers" | "cc" | "bcc" | "replyTo" | "headers">>;
 /** One line of the head of a mail; `path` is that of the control of an e-mail step that it comes from. */
 export type HeadLine = { path: string; label: string; value: string };
 
@@ -50,7 +50,7 @@ export function headOf(mail: MailHead, to: string): HeadLine[] {
   const lines = [
     { path: "from", label: texts.from, value: sender || texts.fromIntegration },
     { path: "to", label: texts.to, value: to },
-    ...(["cc", "bcc", "replyTo"] as const).map((path) => ({
+    ...(["toOthers", "cc", "bcc", "replyTo"] as const).map((path) => ({
       path,
       label: texts[path],
       value: (mail[path] ?? []).join(", "),

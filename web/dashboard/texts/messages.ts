@@ -17,6 +17,7 @@ export const texts = {
   from: "From",
   fromIntegration: "the sender of the integration",
   to: "To",
+  toOthers: "Also to",
   cc: "Cc",
   bcc: "Bcc",
   replyTo: "Reply-To",

@@ -11,7 +11,7 @@ from clarion.engine.load import load_runs
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
 from clarion.engine.sending.regions import list_completed
 from clarion.ids import EnvironmentId, NotificationId
-from clarion.providers.email.addresses import split_addresses
+from clarion.providers.email.addresses import bare_address, split_addresses
 from clarion.suppressions.model import SuppressionReason
 from clarion.suppressions.store import list_suppressed
 from clarion.vocabulary import Channel
@@ -20,7 +20,7 @@ _COPIES = ("to", "cc", "bcc")
 _PASSTHROUGH = "_passthrough"
 
 Reasons = dict[str, str]
-"""Why addresses are suppressed, by the address as it is written."""
+"""Why addresses are suppressed, by the address as it is written, without a name."""
 
 
 async def add_suppressed(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
@@ -47,8 +47,9 @@ async def add_suppressed(db: Connection, environment_id: EnvironmentId, sends: S
 
 def _apply(send: ClaimedSend, message: OutgoingMessage, reasons: Reasons) -> None:
     passed_on = sorted(reasons.keys() & set(_passthrough_addresses(send.overrides)))
-    if message.address in reasons:
-        send.suppressed[message.id] = reasons[message.address]
+    own = bare_address(message.address or "")
+    if own in reasons:
+        send.suppressed[message.id] = reasons[own]
     elif reasons and message.channel is Channel.SMS:
         # An SMS has no copies: the number goes instead of the message's own.
         send.suppressed[message.id] = next(iter(reasons.values()))
@@ -64,17 +65,17 @@ def leave_out(overrides: Mapping[str, object], reasons: Reasons) -> tuple[dict[s
     kept, left_out = dict(overrides), dict[str, list[str]]()
     for name in _COPIES:
         addresses = split_addresses(overrides.get(name)) or []
-        dropped = [one.strip() for one in addresses if isinstance(one, str) and one.strip() in reasons]
+        dropped = [one.strip() for one in addresses if isinstance(one, str) and bare_address(one) in reasons]
         if dropped:
             left_out[name] = dropped
-            kept[name] = [one for one in addresses if not isinstance(one, str) or one.strip() not in reasons]
+            kept[name] = [one for one in addresses if not isinstance(one, str) or bare_address(one) not in reasons]
     return kept, left_out
 
 
 def _recipients(send: ClaimedSend, message: OutgoingMessage) -> Iterator[str]:
     """Yield the message's own address and all that may get a copy, whichever integration sends it."""
     if message.address:
-        yield message.address
+        yield bare_address(message.address)
     if message.channel is Channel.SMS:
         yield from list_completed(send, message)
         yield from _copies(send.overrides)
@@ -90,7 +91,7 @@ def _copies(value: object) -> Iterator[str]:
         return
     for name, item in value.items():
         if name in _COPIES:
-            yield from (one.strip() for one in split_addresses(item) or () if isinstance(one, str))
+            yield from (bare_address(one) for one in split_addresses(item) or () if isinstance(one, str))
         elif name != _PASSTHROUGH:
             yield from _copies(item)
 
@@ -104,7 +105,7 @@ def _passthrough_addresses(value: object, *, is_within: bool = False) -> Iterato
         for item in value:
             yield from _passthrough_addresses(item, is_within=is_within)
     elif is_within and isinstance(value, str) and "@" in value:
-        yield from (one.strip() for one in value.split(","))
+        yield from map(bare_address, split_addresses(value) or ())
 
 
 def _may_pass(message: OutgoingMessage, reasons: Reasons) -> bool:

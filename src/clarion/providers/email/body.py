@@ -2,31 +2,46 @@
 
 import base64
 import binascii
-from email.message import EmailMessage
-from email.policy import SMTP
 
+from clarion.providers.email.headers import write_parameter
 from clarion.providers.email.message import Attachment, Email
 
 _MAX_LINE = 78
-_POLICY = SMTP.clone(cte_type="7bit")
 
 
 def write_body(email: Email) -> bytes:
     """Return the MIME headers, an empty line and the body."""
-    if email.attachments:
-        return _write_with_files(email)
+    is_shown = email.html is not None
+    files = [one for one in email.attachments if not (is_shown and one.is_inline)]
+    content = _write_content(email, depth=1 if files else 0)
+    if files:
+        parts = [content, *(_write_file(one, is_inline=False) for one in files)]
+        content = _write_multipart(email, "mixed", parts, depth=0)
+    return b"MIME-Version: 1.0\r\n" + content
+
+
+def _write_content(email: Email, *, depth: int) -> bytes:
+    """Write the text, and the HTML with the images that it shows."""
+    text = _write_part("plain", email.text)
     if email.html is None:
-        return b"MIME-Version: 1.0\r\n" + _write_part("plain", email.text)
-    boundary = _boundary(email, 0)
-    head = f'MIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary="{boundary}"\r\n\r\n'
+        return text
+    shown = _write_part("html", email.html)
+    images = [_write_file(one, is_inline=True) for one in email.attachments if one.is_inline]
+    if images:
+        shown = _write_multipart(email, "related", [shown, *images], depth=depth + 1)
+    return _write_multipart(email, "alternative", [text, shown], depth=depth)
+
+
+def _write_multipart(email: Email, subtype: str, parts: list[bytes], *, depth: int) -> bytes:
+    boundary = _boundary(email, depth)
+    head = f'Content-Type: multipart/{subtype}; boundary="{boundary}"\r\n\r\n'
     delimiter = f"--{boundary}\r\n".encode()
-    parts = _write_part("plain", email.text), _write_part("html", email.html)
     return b"".join([head.encode(), *(delimiter + part + b"\r\n" for part in parts), f"--{boundary}--\r\n".encode()])
 
 
-def _boundary(email: Email, index: int) -> str:
+def _boundary(email: Email, depth: int) -> str:
     """Return the same boundary for every attempt. `=_` occurs in no encoded text, and the id in no plain one."""
-    return f"=_clarion-{email.message_id}-{index}"
+    return f"=_clarion-{email.message_id}-{depth}"
 
 
 def _write_part(subtype: str, text: str) -> bytes:
@@ -47,33 +62,12 @@ def _encode(lines: list[bytes]) -> tuple[str, bytes]:
     return "quoted-printable", binascii.b2a_qp(whole, istext=True)
 
 
-def _write_with_files(email: Email) -> bytes:
-    """Use the standard library, which nests files and inline images correctly."""
-    message = EmailMessage(policy=_POLICY)
-    message.set_content(email.text)
-    if email.html is not None:
-        message.add_alternative(email.html, subtype="html")
-        html_part = message.get_payload(1)
-        for attachment in filter(lambda one: one.is_inline, email.attachments):
-            _add_inline(html_part, attachment)
-    for attachment in email.attachments:
-        if email.html is None or not attachment.is_inline:
-            main, _, sub = attachment.type.partition("/")
-            message.add_attachment(attachment.content, main, sub or "octet-stream", filename=attachment.name)
-    for index, part in enumerate(message.walk()):
-        if part.is_multipart():
-            part.set_boundary(_boundary(email, index))
-    return message.as_bytes()
-
-
-def _add_inline(html_part: object, attachment: Attachment) -> None:
-    if isinstance(html_part, EmailMessage):
-        main, _, sub = attachment.type.partition("/")
-        html_part.add_related(
-            attachment.content,
-            main,
-            sub or "octet-stream",
-            cid=f"<{attachment.content_id}>",
-            filename=attachment.name,
-            disposition="inline",
-        )
+def _write_file(one: Attachment, *, is_inline: bool) -> bytes:
+    head = [
+        f"Content-Type: {one.type}",
+        "Content-Transfer-Encoding: base64",
+        f"Content-Disposition: {'inline' if is_inline else 'attachment'};\r\n {write_parameter('filename', one.name)}",
+        *([f"Content-ID: <{one.content_id}>"] if is_inline else ()),
+    ]
+    encoded = base64.encodebytes(one.content).replace(b"\n", b"\r\n")
+    return "".join(f"{line}\r\n" for line in head).encode("ascii") + b"\r\n" + encoded

@@ -12,6 +12,7 @@ from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.receipts import RequestFlow
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Email
 from clarion.secret import Secret
 
@@ -31,14 +32,14 @@ class BrazeCredentials(EmailCredentials):
 
 def request(account: BrazeCredentials, email: Email) -> RequestFlow[ProviderRequest]:
     # A failure lets another integration send the e-mail. Sending it without its attachments would be worse.
-    if email.cc or len(email.bcc) > 1 or email.attachments:
+    if email.to_others or email.cc or len(email.bcc) > 1 or email.attachments:
         raise SendFailure(FailureKind.PERMANENT, "Braze takes no copies but a hidden one, and no files")
     user_id = yield from _find_user(account, email.to.addr_spec)
     message = {
         "app_id": account.application_id,
-        "from": str(email.sender),
+        "from": write_address(email.sender),
         "bcc": next((one.addr_spec for one in email.bcc), None),
-        "reply_to": next(map(str, email.reply_to), None),
+        "reply_to": next(map(write_address, email.reply_to), None),
         "subject": _literal(email.subject),
         "body": _literal(email.as_html),
         "plaintext_body": _literal(email.text),

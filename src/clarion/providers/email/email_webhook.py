@@ -6,6 +6,7 @@ from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.kinds import EmailProvider
 from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.request import ProviderRequest, drop_empty
+from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Attachment, Email
 from clarion.providers.signing.webhook import sign_webhook
 from clarion.secret import Secret
@@ -20,15 +21,15 @@ def request(account: EmailWebhookCredentials, email: Email) -> ProviderRequest:
     context = dict(email.context)
     payload = context.pop("payload", None)
     body = {
-        "to": [email.to.addr_spec],
+        "to": [write_address(one) for one in email.all_to],
         "from": email.sender.addr_spec,
         "senderName": email.sender.display_name,
         "subject": email.subject,
         "html": email.html,
         "text": email.text,
-        "cc": [str(one) for one in email.cc],
-        "bcc": [str(one) for one in email.bcc],
-        "replyTo": ", ".join(map(str, email.reply_to)),
+        "cc": [write_address(one) for one in email.cc],
+        "bcc": [write_address(one) for one in email.bcc],
+        "replyTo": ", ".join(map(write_address, email.reply_to)),
         "headers": email.headers,
         "attachments": [_file(one) for one in email.attachments],
         "id": email.message_id,

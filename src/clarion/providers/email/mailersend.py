@@ -28,7 +28,7 @@ class MailerSendCredentials(EmailCredentials):
 def request(account: MailerSendCredentials, email: Email) -> ProviderRequest:
     body = {
         "from": _mailbox(email.sender),
-        "to": [_mailbox(email.to)],
+        "to": [_mailbox(one) for one in email.all_to],
         "cc": [_mailbox(one) for one in email.cc],
         "bcc": [_mailbox(one) for one in email.bcc],
         "reply_to": next(map(_mailbox, email.reply_to), None),

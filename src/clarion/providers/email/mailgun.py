@@ -11,6 +11,7 @@ from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import File, Headers, ProviderRequest, basic, drop_empty, path_part
 from clarion.providers.definition.result import FailureKind
+from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Email
 from clarion.providers.signing.digests import hmac_hex
 from clarion.secret import Secret
@@ -34,14 +35,14 @@ class MailgunCredentials(EmailCredentials):
 
 def request(account: MailgunCredentials, email: Email) -> ProviderRequest:
     fields = {
-        "from": str(email.sender),
-        "to": email.to.addr_spec,
-        "cc": [str(one) for one in email.cc],
-        "bcc": [str(one) for one in email.bcc],
+        "from": write_address(email.sender),
+        "to": [write_address(one) for one in email.all_to],
+        "cc": [write_address(one) for one in email.cc],
+        "bcc": [write_address(one) for one in email.bcc],
         "subject": email.subject,
         "text": email.text,
         "html": email.html,
-        "h:Reply-To": ", ".join(map(str, email.reply_to)),
+        "h:Reply-To": ", ".join(map(write_address, email.reply_to)),
         **{f"h:{name}": value for name, value in email.headers.items()},
         "v:clarion_message_id": email.message_id,
     }

@@ -31,7 +31,7 @@ class MailjetCredentials(EmailCredentials):
 def request(account: MailjetCredentials, email: Email) -> ProviderRequest:
     message = {
         "From": _mailbox(email.sender),
-        "To": [_mailbox(email.to)],
+        "To": [_mailbox(one) for one in email.all_to],
         "Cc": [_mailbox(one) for one in email.cc],
         "Bcc": [_mailbox(one) for one in email.bcc],
         "ReplyTo": next(map(_mailbox, email.reply_to), None),

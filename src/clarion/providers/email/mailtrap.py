@@ -31,7 +31,7 @@ class MailtrapCredentials(EmailCredentials):
 def request(account: MailtrapCredentials, email: Email) -> ProviderRequest:
     body = {
         "from": mailbox(email.sender),
-        "to": [mailbox(email.to)],
+        "to": mailboxes(email.all_to),
         "cc": mailboxes(email.cc),
         "bcc": mailboxes(email.bcc),
         "reply_to": first_mailbox(email.reply_to),

@@ -12,6 +12,7 @@ from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Attachment, Email, mailbox
 from clarion.providers.signing.digests import hmac_base64
 from clarion.secret import Secret
@@ -29,7 +30,7 @@ class MandrillCredentials(EmailCredentials):
 
 
 def request(account: MandrillCredentials, email: Email) -> ProviderRequest:
-    people = {"to": (email.to,), "cc": email.cc, "bcc": email.bcc}
+    people = {"to": email.all_to, "cc": email.cc, "bcc": email.bcc}
     message = {
         "from_email": email.sender.addr_spec,
         "from_name": email.sender.display_name,
@@ -37,7 +38,7 @@ def request(account: MandrillCredentials, email: Email) -> ProviderRequest:
         "subject": email.subject,
         "html": email.html,
         "text": email.text,
-        "headers": drop_empty({**email.headers, "Reply-To": ", ".join(map(str, email.reply_to))}),
+        "headers": drop_empty({**email.headers, "Reply-To": ", ".join(map(write_address, email.reply_to))}),
         "attachments": [_file(one, one.name) for one in email.attachments if one.content_id is None],
         "images": [_file(one, one.content_id) for one in email.attachments if one.content_id is not None],
         "metadata": {"clarion_message_id": email.message_id},

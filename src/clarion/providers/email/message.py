@@ -15,7 +15,7 @@ from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.overrides import read_text
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.definition.single_line import to_single_line
-from clarion.providers.email.addresses import parse_address, split_addresses
+from clarion.providers.email.addresses import looks_encoded, parse_address, split_addresses
 from clarion.providers.email.plain_text import is_html, plain_text
 from clarion.secret import PartlyPrinted
 
@@ -29,6 +29,11 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,75}")
 _RESERVED_HEADERS = frozenset(
     {"from", "to", "cc", "bcc", "sender", "return-path", "message-id", "mime-version", "subject", "date"}
 )
+_REPLY_TO = "reply-to"
+_PART = r"[A-Za-z0-9!#$%&'*+.^_`{|}~-]+"
+_MEDIA_TYPE = re.compile(rf"(?!multipart/){_PART}/{_PART}(?: ?; ?{_PART}=(?:{_PART}|\"[^\"\\]*\"))*", re.IGNORECASE)
+_CONTENT_ID = re.compile(r"[!-;=?-~ ]+")
+_MAX_NAME = 200
 
 # Where the visible part of a document starts, best first.
 _STARTS = tuple(
@@ -54,18 +59,32 @@ class Attachment(PartlyPrinted, frozen=True, kw_only=True):
 
 
 class Email(PartlyPrinted, frozen=True, kw_only=True):
-    """One e-mail to one recipient, with copies to others."""
+    """One e-mail to one person, and to others with them."""
 
-    PRINTED: ClassVar = ("message_id", "at", "to", "sender", "subject", "cc", "bcc", "reply_to", "attachments")
+    PRINTED: ClassVar = (
+        "message_id",
+        "at",
+        "to",
+        "to_others",
+        "sender",
+        "subject",
+        "cc",
+        "bcc",
+        "reply_to",
+        "attachments",
+    )
     message_id: str
     at: Millis
     """The time of this attempt."""
     to: Address
+    """Whom the message is for."""
     sender: Address
     subject: str
     html: str | None
     text: str
     """The text alternative, or the whole message if there is no HTML."""
+    to_others: tuple[Address, ...] = ()
+    """Further recipients beside them."""
     cc: tuple[Address, ...] = ()
     bcc: tuple[Address, ...] = ()
     reply_to: tuple[Address, ...] = ()
@@ -74,6 +93,10 @@ class Email(PartlyPrinted, frozen=True, kw_only=True):
     context: Mapping[str, Any] = {}
     """Facts about the trigger for receivers of plain webhooks."""
     receipts_url: str | None = None
+
+    @property
+    def all_to(self) -> tuple[Address, ...]:
+        return (self.to, *self.to_others)
 
     @property
     def as_html(self) -> str:
@@ -88,6 +111,9 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
     given = outgoing.overrides
     html, text = read_bodies(outgoing.content, given)
     to = _recipient(outgoing.email)
+    to_others = _without(_addresses(given, "to"), (to,))
+    headers = dict(_headers(given.get("headers")))
+    reply_to = [headers.pop(name) for name in list(headers) if name.lower() == _REPLY_TO]
     return Email(
         message_id=outgoing.message_id,
         at=now,
@@ -96,10 +122,11 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
         subject=to_single_line(str(given.get("subject") or outgoing.subject or "")),
         html=html,
         text=text,
-        cc=_copies(given, to),
+        to_others=to_others,
+        cc=_without(_addresses(given, "cc"), (to, *to_others)),
         bcc=_addresses(given, "bcc"),
-        reply_to=_addresses(given, "replyTo"),
-        headers=dict(_headers(given.get("headers"))),
+        reply_to=_addresses({"Reply-To": reply_to[-1]} if reply_to else given, "Reply-To" if reply_to else "replyTo"),
+        headers=headers,
         attachments=tuple(_attachments(given.get("attachments"))),
         context=outgoing.context,
         receipts_url=outgoing.receipts_url,
@@ -175,13 +202,13 @@ def _recipient(text: str | None) -> Address:
     return Address("", address.username, address.domain)
 
 
-def _copies(overrides: Mapping[str, Any], to: Address) -> tuple[Address, ...]:
-    """Return those who get a visible copy; most providers take a single main recipient, so others are copies too."""
-    given = _addresses(overrides, "to") + _addresses(overrides, "cc")
+def _without(given: tuple[Address, ...], others: Iterable[Address]) -> tuple[Address, ...]:
+    """Return each address once, and none that is among the others."""
     if not given:
         return ()
     found = {one.addr_spec.lower(): one for one in given}
-    found.pop(to.addr_spec.lower(), None)
+    for one in others:
+        found.pop(one.addr_spec.lower(), None)
     return tuple(found.values())
 
 
@@ -214,13 +241,29 @@ def _attachments(given: Any) -> Iterator[Attachment]:
         if not isinstance(one, Mapping) or not isinstance(one.get("file"), str):
             raise SendFailure(FailureKind.PERMANENT, f"The attachment {number} must have a file in base64")
         name = to_single_line(str(one.get("name") or "")) or f"attachment-{number}"
-        content_id = one.get("cid")
         yield Attachment(
             name=name,
-            type=to_single_line(str(one.get("mime") or mimetypes.guess_type(name)[0] or "application/octet-stream")),
+            type=_media_type(one, name),
             content=_decode(one["file"], name),
-            content_id=to_single_line(content_id) if isinstance(content_id, str) and content_id else None,
+            content_id=_content_id(one, name),
         )
+
+
+def _media_type(given: Mapping[str, Any], name: str) -> str:
+    text = to_single_line(str(given.get("mime") or mimetypes.guess_type(name)[0] or "application/octet-stream"))
+    if len(text) > _MAX_NAME or looks_encoded(text) or not _MEDIA_TYPE.fullmatch(text):
+        message = f"The attachment '{name}' has the type '{text}', which no file can have; application/pdf is one"
+        raise SendFailure(FailureKind.PERMANENT, message)
+    return text
+
+
+def _content_id(given: Mapping[str, Any], name: str) -> str | None:
+    """Return the name by which the HTML refers to the file; it becomes a header as it is."""
+    text = to_single_line(given["cid"]) if isinstance(given.get("cid"), str) else ""
+    if text and (len(text) > _MAX_NAME or looks_encoded(text) or not _CONTENT_ID.fullmatch(text)):
+        message = f"The attachment '{name}' has a cid with other characters than visible ASCII, or with < or >"
+        raise SendFailure(FailureKind.PERMANENT, message)
+    return text or None
 
 
 def _decode(text: str, name: str) -> bytes:

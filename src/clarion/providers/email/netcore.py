@@ -8,7 +8,7 @@ from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import FailureKind
-from clarion.providers.email.message import Email, mailbox
+from clarion.providers.email.message import Email, mailbox, mailboxes
 from clarion.secret import Secret
 
 
@@ -24,7 +24,7 @@ class NetcoreCredentials(EmailCredentials):
 
 def request(account: NetcoreCredentials, email: Email) -> ProviderRequest:
     person = {
-        "to": [mailbox(email.to)],
+        "to": mailboxes(email.all_to),
         "cc": [{"email": one.addr_spec} for one in email.cc],
         "bcc": [{"email": one.addr_spec} for one in email.bcc],
         "headers": email.headers,

@@ -20,7 +20,7 @@ class PlunkCredentials(EmailCredentials):
 
 
 def request(account: PlunkCredentials, email: Email) -> ProviderRequest:
-    recipients = (email.to, *email.cc, *email.bcc)
+    recipients = (*email.all_to, *email.cc, *email.bcc)
     body = {
         "to": [one.addr_spec for one in recipients],
         "from": email.sender.addr_spec,

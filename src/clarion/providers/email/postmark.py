@@ -12,6 +12,7 @@ from clarion.providers.definition.overrides import pascal
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Attachment, Email
 from clarion.secret import Secret
 
@@ -30,11 +31,11 @@ class PostmarkCredentials(EmailCredentials):
 
 def request(account: PostmarkCredentials, email: Email) -> ProviderRequest:
     body = {
-        "From": str(email.sender),
-        "To": email.to.addr_spec,
-        "Cc": ", ".join(map(str, email.cc)),
-        "Bcc": ", ".join(map(str, email.bcc)),
-        "ReplyTo": ", ".join(map(str, email.reply_to)),
+        "From": write_address(email.sender),
+        "To": ", ".join(map(write_address, email.all_to)),
+        "Cc": ", ".join(map(write_address, email.cc)),
+        "Bcc": ", ".join(map(write_address, email.bcc)),
+        "ReplyTo": ", ".join(map(write_address, email.reply_to)),
         "Subject": email.subject,
         "HtmlBody": email.html,
         "TextBody": email.text,

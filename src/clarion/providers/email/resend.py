@@ -8,6 +8,7 @@ from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import FailureKind
+from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Email
 from clarion.providers.signing.standard_webhooks import is_standard_signed
 from clarion.secret import Secret
@@ -23,11 +24,11 @@ class ResendCredentials(EmailCredentials):
 
 def request(account: ResendCredentials, email: Email) -> ProviderRequest:
     body = {
-        "from": str(email.sender),
-        "to": [email.to.addr_spec],
-        "cc": [str(one) for one in email.cc],
-        "bcc": [str(one) for one in email.bcc],
-        "reply_to": [str(one) for one in email.reply_to],
+        "from": write_address(email.sender),
+        "to": [write_address(one) for one in email.all_to],
+        "cc": [write_address(one) for one in email.cc],
+        "bcc": [write_address(one) for one in email.bcc],
+        "reply_to": [write_address(one) for one in email.reply_to],
         "subject": email.subject,
         "html": email.html,
         "text": email.text,

@@ -34,7 +34,7 @@ class SendGridCredentials(EmailCredentials):
 
 def request(account: SendGridCredentials, email: Email) -> ProviderRequest:
     personal = {
-        "to": [mailbox(email.to)],
+        "to": mailboxes(email.all_to),
         "cc": mailboxes(email.cc),
         "bcc": mailboxes(email.bcc),
         # Custom arguments here replace those of the whole message, so ours are beside those of the trigger.

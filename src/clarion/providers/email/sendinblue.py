@@ -31,7 +31,7 @@ def request(account: BrevoCredentials, email: Email) -> ProviderRequest:
     ours = {"idempotencyKey": email.message_id, "X-Mailin-custom": email.message_id}
     body = {
         "sender": _mailbox(email.sender),
-        "to": [mailbox(email.to)],
+        "to": [_mailbox(one) for one in email.all_to],
         "cc": [_mailbox(one) for one in email.cc],
         "bcc": [_mailbox(one) for one in email.bcc],
         "replyTo": first_mailbox(email.reply_to),
@@ -48,7 +48,7 @@ def _mailbox(one: Address) -> dict[str, str]:
     """Encode names with both non-ASCII letters and special characters, which Brevo would drop otherwise."""
     name = one.display_name
     is_safe = name.isascii() or not re.search(r'[()<>@,:;".\[\]\\]', name)
-    return mailbox(one) if is_safe else {"email": one.addr_spec, "name": Header(name, "utf-8").encode()}
+    return mailbox(one) if is_safe else {"email": one.addr_spec, "name": Header(name, "utf-8").encode(maxlinelen=0)}
 
 
 RECEIPTS = EventReader(

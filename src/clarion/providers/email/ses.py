@@ -36,7 +36,7 @@ def request(account: SesCredentials, email: Email) -> ProviderRequest:
     # Amazon assigns its own Message-ID; ours is in the tags.
     message = write_mime(email)
     destination = {
-        "ToAddresses": [email.to.addr_spec],
+        "ToAddresses": [one.addr_spec for one in email.all_to],
         "CcAddresses": [one.addr_spec for one in email.cc],
         "BccAddresses": [one.addr_spec for one in email.bcc],
     }

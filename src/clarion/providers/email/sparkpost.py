@@ -12,6 +12,7 @@ from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Attachment, Email, mailbox
 from clarion.secret import Secret
 
@@ -36,20 +37,23 @@ class SparkPostCredentials(EmailCredentials):
 
 
 def request(account: SparkPostCredentials, email: Email) -> ProviderRequest:
-    copies = [{"address": {**mailbox(one), "header_to": email.to.addr_spec}} for one in (*email.cc, *email.bcc)]
-    cc = ", ".join(map(str, email.cc))
+    header_to = ", ".join(one.addr_spec for one in email.all_to)
+    others = (*email.to_others, *email.cc, *email.bcc)
+    copies = [{"address": {**mailbox(one), "header_to": header_to}} for one in others]
+    person = mailbox(email.to) if not email.to_others else {**mailbox(email.to), "header_to": header_to}
+    cc = ", ".join(map(write_address, email.cc))
     content = {
         "from": mailbox(email.sender),
         "subject": _literal(email.subject),
         "html": _literal(email.html or ""),
         "text": _literal(email.text),
-        "reply_to": ", ".join(map(str, email.reply_to)),
+        "reply_to": ", ".join(map(write_address, email.reply_to)),
         "headers": drop_empty({**email.headers, "CC": cc}),
         "attachments": [_file(one, one.name) for one in email.attachments if one.content_id is None],
         "inline_images": [_file(one, one.content_id) for one in email.attachments if one.content_id is not None],
     }
     body = {
-        "recipients": [{"address": mailbox(email.to)}, *copies],
+        "recipients": [{"address": person}, *copies],
         "content": drop_empty(content),
         "metadata": {"clarion_message_id": email.message_id},
         "options": drop_empty({"transactional": True, "ip_pool": account.ip_pool_name}),
