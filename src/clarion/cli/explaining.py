@@ -18,6 +18,7 @@ from clarion.errors import SettingsError
 from clarion.explain.asking import ask, explain_transaction, explain_workflow
 from clarion.explain.model import Decision, Explanation, Outcome, Verdict
 from clarion.explain.run import explain_run
+from clarion.explain.trigger_warnings import add_warnings
 from clarion.explain.wire import ExplainQuery, ExplanationOut
 from clarion.ids import NotificationId, SubscriberKey, TransactionKey, find_id, id_text
 from clarion.jsontext import json_text
@@ -84,7 +85,8 @@ async def _explain_run(db: Connection, environment: str, text: str, channel: Cha
     found, run_id = await get_environment(db, environment), find_id(text)
     if run_id is None:
         raise SettingsError(f"'{text}' is not the id of a run; it looks like {id_text(bytes(16))}.")
-    return await explain_run(db, found.id, NotificationId(run_id), SystemClock().now(), channel=channel)
+    explanation = await explain_run(db, found.id, NotificationId(run_id), SystemClock().now(), channel=channel)
+    return await add_warnings(db, found.id, explanation)
 
 
 async def _explain_asked(db: Connection, settings: Settings, environment: str, query: ExplainQuery) -> Explanation:
@@ -92,8 +94,11 @@ async def _explain_asked(db: Connection, settings: Settings, environment: str, q
     horizon = await find_horizon(db, found.id, DataKind.RUNS, settings, now)
     asked = await ask(db, found.id, SubscriberKey(query.subscriber_id), now=now, horizon=horizon)
     if query.transaction_id is not None:
-        return await explain_transaction(db, asked, TransactionKey(query.transaction_id), channel=query.channel)
-    return await explain_workflow(db, asked, query.workflow_id or "", channel=query.channel)
+        transaction = TransactionKey(query.transaction_id)
+        explanation = await explain_transaction(db, asked, transaction, channel=query.channel)
+    else:
+        explanation = await explain_workflow(db, asked, query.workflow_id or "", channel=query.channel)
+    return await add_warnings(db, found.id, explanation)
 
 
 def _show(found: Explanation) -> None:
@@ -105,6 +110,8 @@ def _show(found: Explanation) -> None:
     for channel, result in found.channels.items():
         style = "green" if result.outcome in _GOOD else "yellow"
         console.print(Text.assemble((f"{channel}: {result.outcome}", style), f" · {result.summary}"), soft_wrap=True)
+    for warning in found.warnings:
+        console.print(Text(f"Warning of the trigger: {warning}", style="yellow"), soft_wrap=True)
     console.print()
     for decision in found.decisions:
         _show_decision(console, decision)

@@ -102,7 +102,7 @@ async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable
             trigger=triggers[rows[one]["trigger_id"]],
             workflow=workflows[rows[one]["workflow_id"]],
             version=versions[rows[one]["version_id"]],
-            subscriber=people[rows[one]["subscriber_id"]],
+            subscriber=triggers[rows[one]["trigger_id"]].recipients.overlay(people[rows[one]["subscriber_id"]]),
             jobs=jobs.get(one, []),
             topics=json_value(rows[one]["topics"]) or [],
             recipient=json_value(rows[one]["recipient"]),
@@ -144,8 +144,9 @@ async def _add_actors(db: Connection, environment_id: EnvironmentId, runs: Seque
     keys = [run.trigger.recipients.actor.key for run in runs if run.trigger.recipients.actor is not None]
     people = await list_subscribers_by_key(db, environment_id, keys) if keys else {}
     for run in runs:
-        actor = run.trigger.recipients.actor
-        run.actor = None if actor is None else people.get(actor.key)
+        recipients = run.trigger.recipients
+        actor = None if recipients.actor is None else people.get(recipients.actor.key)
+        run.actor = None if actor is None else recipients.overlay(actor)
 
 
 async def _add_in_app_marks(db: Connection, environment_id: EnvironmentId, jobs: Sequence[Job]) -> None:

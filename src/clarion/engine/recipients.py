@@ -79,7 +79,7 @@ async def list_direct_recipients(
     keys = [one.key for trigger in triggers for one in trigger.recipients.people]
     people = await ensure_subscribers(db, environment_id, keys + _actor_keys(triggers), now)
     return [
-        Recipient(trigger, people[one.key], None, _find_actor(trigger, people), trigger.priority)
+        _recipient(trigger, people[one.key], None, _find_actor(trigger, people), trigger.priority)
         for trigger in triggers
         for one in trigger.recipients.people
     ]
@@ -93,7 +93,7 @@ async def take_recipients(
     named = [one.key for one in wanted.people] if is_first else []
     people = await ensure_subscribers(db, environment_id, named + _actor_keys([trigger]), now)
     actor = _find_actor(trigger, people)
-    recipients = [Recipient(trigger, people[key], None, actor, trigger.priority) for key in named]
+    recipients = [_recipient(trigger, people[key], None, actor, trigger.priority) for key in named]
     if not wanted.topics and not wanted.everyone:
         return recipients, Progress(trigger.id, trigger.priority, None)
     position = trigger.position or Position()
@@ -105,7 +105,7 @@ async def take_recipients(
     topic = wanted.topics[position.topic] if wanted.topics else None
     priority = trigger.priority if is_first else trigger.priority.of_fan_out
     recipients += [
-        Recipient(trigger, subscriber_of(row), topic, actor, priority) for row in rows if row["id"] not in served
+        _recipient(trigger, subscriber_of(row), topic, actor, priority) for row in rows if row["id"] not in served
     ]
     return recipients, _progress(trigger, following)
 
@@ -159,7 +159,7 @@ async def list_part_recipients(
         for subscriber_id in ids_of[part.id]:
             if subscriber_id in people and (part.trigger_id, subscriber_id) not in served:
                 actor = _find_actor(trigger, actors)
-                recipients.append(Recipient(trigger, people[subscriber_id], topic, actor, part.priority))
+                recipients.append(_recipient(trigger, people[subscriber_id], topic, actor, part.priority))
     return recipients
 
 
@@ -232,4 +232,10 @@ def _actor_keys(triggers: Sequence[Trigger]) -> list[SubscriberKey]:
 
 def _find_actor(trigger: Trigger, people: dict[SubscriberKey, Subscriber]) -> Subscriber | None:
     actor = trigger.recipients.actor
-    return None if actor is None else people[actor.key]
+    return None if actor is None else trigger.recipients.overlay(people[actor.key])
+
+
+def _recipient(
+    trigger: Trigger, subscriber: Subscriber, topic: TopicTarget | None, actor: Subscriber | None, priority: Priority
+) -> Recipient:
+    return Recipient(trigger, trigger.recipients.overlay(subscriber), topic, actor, priority)

@@ -113,3 +113,5 @@ class Explanation(Struct, frozen=True, kw_only=True):
     decisions: list[Decision]
     """In the order in which they were made."""
     others: list[OtherTrigger] = []
+    warnings: list[str] = []
+    """What the response to the trigger warned of."""

@@ -112,6 +112,8 @@ class ExplanationOut(Wire):
     """In the order in which they were made."""
     others: list[OtherTriggerOut] | UnsetType = UNSET
     """Asked for a workflow: its triggers before this one that may be meant, newest first."""
+    warnings: list[str] | UnsetType = UNSET
+    """What the response to the trigger warned of, such as members that nothing reads; absent if nothing."""
 
     @classmethod
     def of(cls, one: Explanation) -> Self:
@@ -126,4 +128,5 @@ class ExplanationOut(Wire):
             },
             decisions=[DecisionOut.of(decision) for decision in one.decisions],
             others=[OtherTriggerOut.of(other) for other in one.others] if one.others else UNSET,
+            warnings=one.warnings or UNSET,
         )

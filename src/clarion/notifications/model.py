@@ -62,6 +62,7 @@ class EventOrigin(Struct, frozen=True, kw_only=True):
     transaction_key: TransactionKey
     payload: dict[str, Any]
     overrides: dict[str, Any] | None
+    warnings: list[str]
 
 
 class EventJob(Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ GET_NOTIFICATION = sql(f"""
     SELECT {COLUMNS} FROM notifications AS t WHERE t.environment_id = :environment_id AND t.id = :id
 """)
 LIST_ORIGINS = sql("""
-    SELECT id, transaction_key, payload, overrides FROM triggers
+    SELECT id, transaction_key, payload, overrides, warnings FROM triggers
     WHERE environment_id = :environment_id AND id {any:ids}
 """)
 # Leaves out the job of the trigger itself, which is no step of the workflow.
@@ -84,6 +84,7 @@ async def _list_origins(
             transaction_key=row["transaction_key"],
             payload=json_value(row["payload"]),
             overrides=json_value(row["overrides"]),
+            warnings=json_value(row["warnings"]) or [],
         )
         for row in rows
     }

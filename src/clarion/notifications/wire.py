@@ -229,6 +229,8 @@ class EventOut(Wire):
     """The topics through which the person was reached; empty if they were named themselves."""
     severity: Severity
     critical: bool
+    warnings: list[str] | UnsetType = UNSET
+    """What the response to the trigger warned of, such as members that nothing reads; absent if nothing."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -253,6 +255,7 @@ class EventOut(Wire):
             topics=[EventTopicOut(topic_id=one["_topicId"], topic_key=one["topicKey"]) for one in run.topics],
             severity=workflow.severity,
             critical=workflow.is_critical,
+            warnings=event.origin.warnings or UNSET,
             created_at=iso_text(run.created_at),
             updated_at=iso_text(run.updated_at),
         )

@@ -2,6 +2,7 @@
 
 from clarion.clock import Millis
 from clarion.errors import Invalid, Problem
+from clarion.http.input_warnings import InputWarning
 from clarion.ids import EnvironmentId
 from clarion.simulate.model import DEFAULT_SPAN, MAX_SPAN, Pretended, Scenario
 from clarion.simulate.wire import SimulationIn
@@ -11,10 +12,12 @@ from clarion.triggers.reading import read_request
 def read_scenario(environment_id: EnvironmentId, body: SimulationIn, now: Millis) -> Scenario:
     """The scenario that a body describes; raises Invalid with everything that is wrong."""
     request, problems = None, dict[str, list[Problem]]()
+    warnings: list[InputWarning] = []
     try:
-        request = read_request(environment_id, body)
+        request = read_request(environment_id, body, warnings)
     except Invalid as refusal:
         problems |= refusal.problems
+    problems |= {one.path: [Problem(one.message)] for one in warnings}
     at = now if body.at is None else body.at.moment
     until = Millis(at + DEFAULT_SPAN) if body.until is None else body.until.moment
     if abs(at - now) > MAX_SPAN:

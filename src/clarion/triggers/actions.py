@@ -61,6 +61,16 @@ class TriggerRequest(Struct, frozen=True, kw_only=True):
     contexts: Contexts | None = None
     trace: TraceContext | None = None
     """Of the request's span; None unless it is traced."""
+    keeps_fields: bool = False
+    """Whether what is said of people holds for this trigger alone."""
+    warnings: Sequence[str] = ()
+    """What the response warns of."""
+
+    @property
+    def described(self) -> list[str]:
+        """Which of `to` and `actor` say something of people besides their keys."""
+        places = ["to"] if any(isinstance(one, Person) and one.fields for one in self.wanted or ()) else []
+        return [*places, "actor"] if self.actor is not None and self.actor.fields else places
 
 
 class Accepted(Struct, frozen=True):
@@ -69,6 +79,8 @@ class Accepted(Struct, frozen=True):
     errors: list[str]
     trigger: Trigger | None
     """None where there is nothing to be worked on."""
+    is_duplicate: bool = False
+    """Whether its transaction was seen before."""
 
 
 class AcceptedTriggers(Struct, frozen=True):
@@ -89,7 +101,22 @@ async def accept_triggers(db: Connection, requests: Sequence[TriggerRequest], no
     triggers = [one.trigger for one in outcomes if isinstance(one, Accepted) and one.trigger is not None]
     stored = await store.insert_triggers(db, await _store_files(db, triggers, now))
     await _update_people(db, triggers, now)
-    return AcceptedTriggers(outcomes, stored=stored, duplicates=len(triggers) - stored)
+    duplicates = len(triggers) - stored
+    if duplicates:
+        outcomes = await _mark_duplicates(db, outcomes, triggers)
+    return AcceptedTriggers(outcomes, stored=stored, duplicates=duplicates)
+
+
+async def _mark_duplicates(
+    db: Connection, outcomes: Sequence[Accepted | Invalid | PayloadInvalid], triggers: Sequence[Trigger]
+) -> list[Accepted | Invalid | PayloadInvalid]:
+    stored = {one.id for one in await _list_inserted(db, triggers)}
+    return [
+        replace(one, is_duplicate=True)
+        if isinstance(one, Accepted) and one.trigger is not None and one.trigger.id not in stored
+        else one
+        for one in outcomes
+    ]
 
 
 async def _store_files(db: Connection, triggers: list[Trigger], now: Millis) -> list[Trigger]:
@@ -114,7 +141,7 @@ async def _update_people(db: Connection, triggers: Sequence[Trigger], now: Milli
 
     A trigger whose transaction was seen before changes nothing.
     """
-    saying = [one for one in triggers if one.recipients.has_fields]
+    saying = [one for one in triggers if one.recipients.has_fields and not one.recipients.keeps_fields]
     if not saying:
         return
     changes: dict[tuple[EnvironmentId, SubscriberKey], dict[str, Any]] = {}
@@ -205,6 +232,7 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         recipients=recipients,
         position=None,
         trace=request.trace,
+        warnings=request.warnings,
     )
     return Accepted(outcome, transaction, errors, trigger)
 
@@ -239,7 +267,7 @@ def _checked_payload(version: WorkflowVersion, payload: dict[str, Any], budget: 
 def _recipients(request: TriggerRequest, known: _Lookups) -> tuple[Recipients, list[str]]:
     """Whom the trigger is for, and a sentence for each topic that does not exist."""
     if request.wanted is None:
-        return Recipients(everyone=True, actor=request.actor), []
+        return Recipients(everyone=True, actor=request.actor, keeps_fields=request.keeps_fields), []
     targets, missing = [], []
     for wanted in topics_of(request.wanted):
         topic = known.topics.get((request.environment_id, TopicKey(wanted.topic_key)))
@@ -247,8 +275,10 @@ def _recipients(request: TriggerRequest, known: _Lookups) -> tuple[Recipients, l
             missing.append(f"Topic '{wanted.topic_key}' does not exist in this environment")
         else:
             targets.append(_target(wanted, topic))
-    people = people_of(request.wanted)
-    return Recipients(people=people, topics=targets, actor=request.actor), list(dict.fromkeys(missing))
+    recipients = Recipients(
+        people=people_of(request.wanted), topics=targets, actor=request.actor, keeps_fields=request.keeps_fields
+    )
+    return recipients, list(dict.fromkeys(missing))
 
 
 def _target(wanted: TopicRecipientIn, topic: Topic) -> TopicTarget:

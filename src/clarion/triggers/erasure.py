@@ -16,8 +16,8 @@ _CHUNK = 500
 
 # The row stays: its transaction must not be run again.
 _EMPTY = """
-    UPDATE triggers SET payload = '{}', overrides = NULL, context = NULL, trace_context = NULL, recipients = NULL,
-        position = NULL,
+    UPDATE triggers SET payload = '{}', overrides = NULL, context = NULL, trace_context = NULL, warnings = NULL,
+        recipients = NULL, position = NULL,
         state = CASE WHEN state IN ('queued', 'splitting') THEN 'canceled' ELSE state END
 """
 # The recipients of most triggers are one person, so most are found by the whole text.

@@ -1,5 +1,6 @@
 """Triggers as records: whom a workflow is to be run for, and with what."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -21,6 +22,7 @@ from clarion.ids import (
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Priority
 from clarion.randomness import random_bytes
+from clarion.subscribers.model import Subscriber
 from clarion.tracing.context import TraceContext
 
 MAX_RECIPIENTS = 100
@@ -55,7 +57,7 @@ class TriggerState(StrEnum):
 
 
 class Person(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A recipient by key; `fields` are what the caller says of the subscriber, written when the trigger is accepted."""
+    """A recipient by key; `fields` are what the caller says of the subscriber."""
 
     key: SubscriberKey
     fields: dict[str, Any] = {}
@@ -76,6 +78,11 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
     topics: list[TopicTarget] = []
     everyone: bool = False
     actor: Person | None = None
+    keeps_fields: bool = False
+    """Whether what is said of people holds for this trigger alone, because the caller may not write subscribers.
+
+    It is then kept here. Else it is written to the subscribers when the trigger is accepted.
+    """
 
     @property
     def named(self) -> list[Person]:
@@ -91,8 +98,8 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def stored(self) -> "Recipients":
-        """As they are kept: what was said of people is theirs, and not repeated here."""
-        if not self.has_fields:
+        """As they are kept: what was written to the subscribers is not repeated here."""
+        if self.keeps_fields or not self.has_fields:
             return self
         people = [Person(key=one.key) for one in self.people]
         actor = None if self.actor is None else Person(key=self.actor.key)
@@ -110,6 +117,19 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
             topics=[replace(one, exclude=[other for other in one.exclude if other != key]) for one in self.topics],
             actor=None if self.actor is None or self.actor.key == key else self.actor,
         )
+
+    def overlay(self, subscriber: Subscriber) -> Subscriber:
+        """The person as this trigger sees them: with what is kept here of them."""
+        if not self.keeps_fields:
+            return subscriber
+        return replace(subscriber, **self.kept_fields(subscriber.key))
+
+    def kept_fields(self, key: SubscriberKey) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        for person in self.named:
+            if self.keeps_fields and person.key == key:
+                fields |= person.fields
+        return fields
 
     def find_lane(self) -> int | None:
         """The lane of all recipients, where they are named and in one lane."""
@@ -173,6 +193,8 @@ class Trigger(Struct, frozen=True, kw_only=True):
     """How far splitting or cancelling has come."""
     trace: TraceContext | None = None
     """Of the request that triggers it, while it is accepted; None unless it is traced."""
+    warnings: Sequence[str] = ()
+    """What the response warns of, while it is accepted."""
 
     @property
     def is_canceled(self) -> bool:

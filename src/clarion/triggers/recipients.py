@@ -1,12 +1,14 @@
 """Whom a trigger is for: the forms that callers write, as one normal form."""
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from clarion.errors import Invalid, Problem
-from clarion.http.validation import find_problems
+from clarion.http.input_warnings import InputWarning
+from clarion.http.strict import strict
+from clarion.http.validation import convert_leniently, find_problems
 from clarion.http.wire import SubscriberKeyText, Wire, changes_of, parse_checked
 from clarion.ids import SubscriberKey
 from clarion.jsontext import plain_value
@@ -20,8 +22,11 @@ T = TypeVar("T", bound=Wire)
 Wanted = list[Person | TopicRecipientIn]
 
 
-def read_recipients(to: Any) -> Wanted:
-    """People and topics of a trigger's `to`, each person once; every bad entry is named."""
+def read_recipients(to: Any, warnings: list[InputWarning]) -> Wanted:
+    """People and topics of a trigger's `to`, each person once; every bad entry is named.
+
+    Members that nothing reads are added to the warnings.
+    """
     entries = to if isinstance(to, list) else [to]
     if not entries:
         raise Invalid.field("to", "must name at least one recipient")
@@ -31,7 +36,7 @@ def read_recipients(to: Any) -> Wanted:
     wanted: Wanted = []
     for number, entry in enumerate(entries):
         path = f"to.{number}" if isinstance(to, list) else "to"
-        found = _read_entry(entry, path, problems)
+        found = _read_entry(entry, _Place(path, problems, warnings))
         if found is not None:
             wanted.append(found)
     if problems:
@@ -39,12 +44,12 @@ def read_recipients(to: Any) -> Wanted:
     return wanted
 
 
-def read_actor(actor: Any) -> Person | None:
+def read_actor(actor: Any, warnings: list[InputWarning]) -> Person | None:
     """Who did what the trigger tells about."""
     if actor is None:
         return None
     problems: dict[str, list[Problem]] = {}
-    found = _read_person(actor, "actor", problems)
+    found = _read_person(actor, _Place("actor", problems, warnings))
     if problems:
         raise Invalid(problems)
     return found
@@ -60,31 +65,47 @@ def topics_of(wanted: Iterable[Person | TopicRecipientIn]) -> list[TopicRecipien
     return [one for one in wanted if isinstance(one, TopicRecipientIn)]
 
 
-def _read_entry(entry: Any, path: str, problems: dict[str, list[Problem]]) -> Person | TopicRecipientIn | None:
+class _Place(NamedTuple):
+    """Where an entry stands, and what is said about it."""
+
+    path: str
+    problems: dict[str, list[Problem]]
+    warnings: list[InputWarning]
+
+
+def _read_entry(entry: Any, place: _Place) -> Person | TopicRecipientIn | None:
     if isinstance(entry, dict) and ("topicKey" in entry or entry.get("type") == "Topic"):
-        return _convert(entry, TopicRecipientIn, path, problems)
-    return _read_person(entry, path, problems)
+        return _convert(entry, TopicRecipientIn, place)
+    return _read_person(entry, place)
 
 
-def _read_person(entry: Any, path: str, problems: dict[str, list[Problem]]) -> Person | None:
+def _read_person(entry: Any, place: _Place) -> Person | None:
     if isinstance(entry, str):
         if SubscriberKeyText.accepts(entry):
             return Person(key=SubscriberKey(entry))
-        problems[path] = [Problem(SubscriberKeyText.RULE, entry)]
+        place.problems[place.path] = [Problem(SubscriberKeyText.RULE, entry)]
         return None
     if not isinstance(entry, dict):
-        problems[path] = [Problem("must be a subscriberId, a subscriber object or a topic object", entry)]
+        place.problems[place.path] = [Problem("must be a subscriberId, a subscriber object or a topic object", entry)]
         return None
-    found = _convert(entry, SubscriberIn, path, problems)
+    found = _convert(entry, SubscriberIn, place)
     if found is None:
         return None
     return Person(key=SubscriberKey(str(found.subscriber_id)), fields=plain_value(changes_of(found, *CONTACT_FIELDS)))
 
 
-def _convert(entry: Any, shape: type[T], path: str, problems: dict[str, list[Problem]]) -> T | None:
+def _convert(entry: Any, shape: type[T], place: _Place) -> T | None:
     try:
-        return msgspec.convert(entry, shape, dec_hook=parse_checked)
+        return msgspec.convert(entry, strict(shape), dec_hook=parse_checked)
     except msgspec.ValidationError:
-        for where, problem in find_problems(entry, shape, path):
-            problems.setdefault(where, []).append(problem)
+        return _convert_again(entry, shape, place)
+
+
+def _convert_again(entry: Any, shape: type[T], place: _Place) -> T | None:
+    """Convert what may only have members that are unknown."""
+    try:
+        return convert_leniently(entry, shape, place.path, place.warnings)
+    except msgspec.ValidationError:
+        for where, problem in find_problems(entry, shape, place.path):
+            place.problems.setdefault(where, []).append(problem)
         return None

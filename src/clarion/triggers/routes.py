@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from clarion.bus import Signal
 from clarion.errors import Invalid, PayloadInvalid, RequestError
+from clarion.http.input_warnings import MAX_WARNINGS, InputWarning
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, Services, operation
 from clarion.metrics.measures import Duplicate
@@ -15,6 +17,11 @@ from clarion.triggers.model import TriggerOutcome
 from clarion.triggers.reading import read_request
 from clarion.triggers.wire import BroadcastIn, BulkTriggerIn, TriggerIn, TriggerResultOut
 from clarion.vocabulary import Scope
+
+_NOT_STORED = (
+    "has fields of a person, which hold for this trigger alone and are not stored: the API key lacks the scope "
+    f"'{Scope.SUBSCRIBERS_WRITE}'"
+)
 
 
 @operation(
@@ -44,7 +51,8 @@ async def trigger_event(calls: Sequence[Call], bodies: Sequence[TriggerIn]) -> l
 )
 async def trigger_events(call: Call, body: BulkTriggerIn) -> list[TriggerResultOut]:
     """Trigger up to 100 events; each has its own result, in the order given."""
-    return [_out_or_error(one) for one in await _accept([call] * len(body.events), body.events)]
+    paths = [f"events.{number}." for number in range(len(body.events))]
+    return [_out_or_error(one) for one in await _accept([call] * len(body.events), body.events, paths)]
 
 
 @operation(
@@ -65,16 +73,29 @@ async def broadcast_event(call: Call, body: BroadcastIn) -> TriggerResultOut:
 
 
 async def _accept(
-    calls: Sequence[Call], bodies: Sequence[TriggerIn | BroadcastIn]
+    calls: Sequence[Call], bodies: Sequence[TriggerIn | BroadcastIn], paths: Sequence[str] | None = None
 ) -> list[actions.Accepted | Invalid | PayloadInvalid]:
-    """What is wrong with one is its outcome, and harms no other."""
-    read = [_read(call, body) for call, body in zip(calls, bodies, strict=True)]
+    """What is wrong with one is its outcome, and harms no other; `paths` are where the events stand in a bulk."""
+    paths = paths or [""] * len(bodies)
+    read = [_read(call, body, path) for call, body, path in zip(calls, bodies, paths, strict=True)]
     call = calls[0]
     requests = [one for one in read if isinstance(one, actions.TriggerRequest)]
     accepted = await actions.accept_triggers(call.db, requests, call.now)
     call.after_commit.append(lambda: _announce(call.services, accepted))
-    outcomes = iter(accepted.outcomes)
-    return [one if isinstance(one, Invalid) else next(outcomes) for one in read]
+    remaining = iter(accepted.outcomes)
+    outcomes = [one if isinstance(one, Invalid) else next(remaining) for one in read]
+    if accepted.duplicates:
+        _warn_of_duplicates(calls, outcomes, paths)
+    return outcomes
+
+
+def _warn_of_duplicates(
+    calls: Sequence[Call], outcomes: Sequence[actions.Accepted | Invalid | PayloadInvalid], paths: Sequence[str]
+) -> None:
+    for call, outcome, path in zip(calls, outcomes, paths, strict=True):
+        if isinstance(outcome, actions.Accepted) and outcome.is_duplicate:
+            message = f"'{outcome.transaction}' was seen before: this trigger is not run again"
+            call.warnings.append(InputWarning(f"{path}transactionId", message))
 
 
 def _announce(services: Services, accepted: actions.AcceptedTriggers) -> None:
@@ -83,11 +104,20 @@ def _announce(services: Services, accepted: actions.AcceptedTriggers) -> None:
     services.bus.publish(Signal.WORK)
 
 
-def _read(call: Call, body: TriggerIn | BroadcastIn) -> actions.TriggerRequest | Invalid:
+def _read(call: Call, body: TriggerIn | BroadcastIn, path: str) -> actions.TriggerRequest | Invalid:
+    found: list[InputWarning] = []
     try:
-        return read_request(call.environment_id, body, call.trace)
+        request = read_request(call.environment_id, body, found, call.trace)
     except Invalid as refusal:
         return refusal
+    if request.described and not call.caller.has_scope(Scope.SUBSCRIBERS_WRITE):
+        request = replace(request, keeps_fields=True)
+        found += [InputWarning(where, _NOT_STORED) for where in request.described]
+    if found or call.warnings:
+        call.warnings += [InputWarning(f"{path}{one.path}", one.message) for one in found]
+        own = [one for one in call.warnings if one.path.startswith(path)][:MAX_WARNINGS]
+        request = replace(request, warnings=[one.text.removeprefix(path) for one in own])
+    return request
 
 
 def _out_or_refusal(outcome: actions.Accepted | Invalid | PayloadInvalid) -> TriggerResultOut | RequestError:

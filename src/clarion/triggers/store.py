@@ -39,7 +39,10 @@ _TYPES = (
 )
 _ONCE = "ON CONFLICT (environment_id, transaction_key) DO NOTHING"
 TRIGGERS = Insert("triggers", *_INSERTED, on_conflict=_ONCE, types=_TYPES)
-TRACED_TRIGGERS = Insert("triggers", *_INSERTED, "trace_context", on_conflict=_ONCE, types=(*_TYPES, "text"))
+# Few triggers have these.
+ANNOTATED_TRIGGERS = Insert(
+    "triggers", *_INSERTED, "trace_context", "warnings", on_conflict=_ONCE, types=(*_TYPES, "text", "text")
+)
 # In one statement, so that a trigger that is to be split is seen together with a later one for its people. Waiting
 # for another worker that is splitting it keeps the order of each person's triggers; only the rest of a large crowd is
 # skipped while another worker splits it.
@@ -164,8 +167,8 @@ HAS_UNFINISHED_RUNS = sql("""
 
 async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> int:
     """Insert them, but those whose transaction was seen before in their environment; returns how many."""
-    if any(one.trace is not None for one in triggers):
-        return await db.insert_many(TRACED_TRIGGERS, [(*_row(one), one.trace and one.trace.stored) for one in triggers])
+    if any(one.trace is not None or one.warnings for one in triggers):
+        return await db.insert_many(ANNOTATED_TRIGGERS, [(*_row(one), *_annotations(one)) for one in triggers])
     return await db.insert_many(TRIGGERS, [_row(one) for one in triggers]) if triggers else 0
 
 
@@ -177,6 +180,11 @@ def _row(one: Trigger) -> tuple[Any, ...]:
         *(overrides, one.created_at, one.state, int(one.priority), one.lane, json_text(one.recipients.stored)),
         context,
     )
+
+
+def _annotations(one: Trigger) -> tuple[str | None, str | None]:
+    trace = None if one.trace is None else one.trace.stored
+    return trace, json_text(one.warnings) if one.warnings else None
 
 
 async def claim_triggers(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Trigger]:

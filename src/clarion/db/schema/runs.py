@@ -23,6 +23,7 @@ triggers = Table(
     text_("position", optional=True),  # JSON: how far splitting has come
     text_("context", optional=True),  # JSON object by type of context
     text_("trace_context", optional=True),  # the `traceparent` of the request that triggered it
+    text_("warnings", optional=True),  # JSON array: what the response warned of
     Index("triggers_transaction", "environment_id", "transaction_key", unique=True),
     Index(
         "triggers_queued",

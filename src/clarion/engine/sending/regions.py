@@ -2,14 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
 from clarion.ids import EnvironmentId
 from clarion.providers.sms.numbers import complete_number, find_region, has_country_code
+from clarion.triggers.model import Recipients, decode_recipients
 from clarion.vocabulary import Channel
 
-LIST_LOCALES = sql("SELECT id, locale FROM subscribers WHERE environment_id = :environment_id AND id {any:ids}")
+LIST_LOCALES = sql("SELECT id, key, locale FROM subscribers WHERE environment_id = :environment_id AND id {any:ids}")
+# Those that keep what their callers say of people.
+LIST_KEPT = sql("""
+    SELECT id, recipients FROM triggers
+    WHERE environment_id = :environment_id AND id {any:ids} AND {position}(recipients, '"keeps_fields"') > 0
+""")
 
 
 async def add_regions(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
@@ -18,10 +24,19 @@ async def add_regions(db: Connection, environment_id: EnvironmentId, sends: Sequ
     if not asking:
         return
     ids = list({message.subscriber_id for _, message in asking})
-    rows = await db.fetch(LIST_LOCALES, environment_id=environment_id, ids=ids)
-    regions = {row["id"]: find_region(row["locale"]) for row in rows}
+    people = {row["id"]: row for row in await db.fetch(LIST_LOCALES, environment_id=environment_id, ids=ids)}
+    trigger_ids = list({message.trigger_id for _, message in asking})
+    rows = await db.fetch(LIST_KEPT, environment_id=environment_id, ids=trigger_ids)
+    kept = {row["id"]: decode_recipients(row["recipients"]) for row in rows}
     for send, message in asking:
-        send.regions[message.id] = regions.get(message.subscriber_id, "")
+        person = people.get(message.subscriber_id)
+        send.regions[message.id] = "" if person is None else find_region(_locale(person, kept.get(message.trigger_id)))
+
+
+def _locale(person: Row, recipients: Recipients | None) -> str | None:
+    fields = {} if recipients is None else recipients.kept_fields(person["key"])
+    locale: str | None = fields.get("locale", person["locale"])
+    return locale
 
 
 def list_completed(send: ClaimedSend, message: OutgoingMessage) -> Iterator[str]:

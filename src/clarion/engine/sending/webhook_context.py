@@ -1,6 +1,6 @@
 """Data of the trigger for receivers of plain webhooks; loaded only where an integration is such a webhook."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -8,17 +8,18 @@ from clarion.clock import iso_text
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.sending.model import ClaimedSend, OutgoingMessage
-from clarion.ids import EnvironmentId, id_text
+from clarion.ids import EnvironmentId, TriggerId, id_text
 from clarion.jobs.digest_events import add_payloads
 from clarion.jsontext import json_value
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import list_subscribers_by_id
+from clarion.triggers.model import Recipients, decode_recipients
 from clarion.workflows.variables import digest_variables, person_variables
 
 _TOLD = frozenset({"email-webhook", "push-webhook"})
 
 LIST_ORIGINS = sql("""
-    SELECT t.id, t.transaction_key, t.payload, w.key AS workflow_key
+    SELECT t.id, t.transaction_key, t.payload, t.recipients, w.key AS workflow_key
     FROM triggers AS t JOIN workflows AS w ON w.environment_id = t.environment_id AND w.id = t.workflow_id
     WHERE t.environment_id = :environment_id AND t.id {any:ids}
 """)
@@ -46,11 +47,15 @@ async def add_contexts(db: Connection, environment_id: EnvironmentId, sends: Seq
     }
     for send, message in asking:
         send.contexts[message.id] = dict(origins.get(message.trigger_id, {}))
-    await _add_people(db, environment_id, asking)
+    recipients = {row["id"]: decode_recipients(row["recipients"]) for row in rows if row["recipients"] is not None}
+    await _add_people(db, environment_id, asking, recipients)
 
 
 async def _add_people(
-    db: Connection, environment_id: EnvironmentId, asking: Sequence[tuple[ClaimedSend, OutgoingMessage]]
+    db: Connection,
+    environment_id: EnvironmentId,
+    asking: Sequence[tuple[ClaimedSend, OutgoingMessage]],
+    recipients: Mapping[TriggerId, Recipients],
 ) -> None:
     """Add to the payload of webhooks who the subscriber is, and the events of the digest before the step."""
     people = await list_subscribers_by_id(db, environment_id, [message.subscriber_id for _, message in asking])
@@ -60,6 +65,8 @@ async def _add_people(
     await add_payloads(db, environment_id, [event for one in digests.values() for event in one.get("events", ())])
     for send, message in asking:
         person, context = people.get(message.subscriber_id), send.contexts[message.id]
+        if person is not None and message.trigger_id in recipients:
+            person = recipients[message.trigger_id].overlay(person)
         context["subscriberId"] = None if person is None else person.key
         added = {} if person is None else {"subscriber": _describe(person, _own_entry(send, message))}
         added["step"] = digest_variables(digests.get(send.notification_id))
