@@ -1,11 +1,13 @@
 """The reference page at /docs: the API description as one HTML page without external resources."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from clarion.http.descriptions import as_sentences
 
 _STYLE = Path(__file__).with_name("reference.css").read_text()
 
@@ -23,6 +25,8 @@ def render_reference(description: bytes) -> bytes:
         *(f"<p>{_prose(paragraph)}</p>" for paragraph in api["info"]["description"].split("\n\n")),
         "<p>Machine-readable: <a href='/openapi.json'>/openapi.json</a> (OpenAPI 3.1).</p>",
         *_sections(api),
+        "<h2 id=shapes>Shapes</h2>",
+        *_shapes(api),
         "</main></body></html>",
     ]
     return "\n".join(parts).encode()
@@ -41,6 +45,7 @@ def _navigation(api: dict[str, Any]) -> Iterator[str]:
             if tag["name"] in operation["tags"]:
                 name, where = operation["operationId"], _breakable(path)
                 yield f"<a href='#{name}'><span class=m>{method}</span><span>{where}</span></a>"
+    yield "<h2><a href='#shapes'>Shapes</a></h2>"
 
 
 def _sections(api: dict[str, Any]) -> Iterator[str]:
@@ -65,7 +70,7 @@ def _section(method: str, path: str, operation: dict[str, Any], api: dict[str, A
         yield _code(_example(content))
     yield "<h4>Answers</h4>"
     for status, response in operation["responses"].items():
-        yield from _response(status, _resolved(response, api))
+        yield from _response(status, _resolved(response, api), api)
     yield "</section>"
 
 
@@ -75,53 +80,87 @@ def _parameters(operation: dict[str, Any], api: dict[str, Any]) -> Iterator[str]
     if rows:
         yield "<h4>Parameters</h4><table>"
         for one in rows:
-            need = "" if one["required"] else " <span class=soft>optional</span>"
-            yield f"<tr><td><code>{escape(one['name'])}</code>{need}<td class=soft>{one['in']}"
-            yield f"<td>{escape(_kind(one['schema'], api))}</tr>"
+            need = "" if one["required"] else " optional"
+            yield _row(one["name"], need, one["schema"], [one["description"], *_rules(one["schema"])], api)
         yield "</table>"
 
 
 def _fields(schema: dict[str, Any], api: dict[str, Any]) -> Iterator[str]:
+    """The members of an object, those that are required first."""
     shape = _resolved(schema, api)
     if "properties" not in shape:
         return
     yield "<table>"
     required = shape.get("required", ())
     for name, one in sorted(shape["properties"].items(), key=lambda item: item[0] not in required):
-        need = "" if name in required else " <span class=soft>optional</span>"
-        yield f"<tr><td><code>{escape(name)}</code>{need}<td>{escape(_kind(one, api))}</tr>"
+        yield _row(name, "" if name in required else " optional", one, _rules(one), api)
     yield "</table>"
 
 
-def _response(status: str, response: dict[str, Any]) -> Iterator[str]:
+def _row(name: str, need: str, schema: dict[str, Any], texts: Iterable[str], api: dict[str, Any]) -> str:
+    about = _prose(as_sentences(*dict.fromkeys(texts)))
+    return (
+        f"<tr><td><code>{escape(name)}</code><span class=soft>{need}</span>"
+        f"<td>{about}<div class=soft>{_kind(schema, api)}</div></tr>"
+    )
+
+
+def _rules(schema: dict[str, Any]) -> Iterator[str]:
+    """The description of a value, and of its alternatives and items."""
+    if "description" in schema:
+        yield schema["description"]
+    for inner in (*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ())):
+        yield from _rules(inner)
+
+
+def _response(status: str, response: dict[str, Any], api: dict[str, Any]) -> Iterator[str]:
     content = response.get("content", {}).get("application/json")
     label = f"<b>{status}</b> {_prose(response['description'])}"
     if content is None:
         yield f"<p>{label}</p>"
     else:
         is_open = " open" if status.startswith("2") else ""
-        yield f"<details{is_open}><summary>{label}</summary>{_code(_example(content))}</details>"
+        yield f"<details{is_open}><summary>{label} <span class=soft>{_kind(content['schema'], api)}</span></summary>"
+        yield f"{_code(_example(content))}</details>"
+
+
+def _shapes(api: dict[str, Any]) -> Iterator[str]:
+    """All objects that bodies and answers are made of."""
+    for name, shape in api["components"]["schemas"].items():
+        if "properties" in shape:
+            yield f"<section id='{_SHAPE}{name}'><h3>{name}</h3>"
+            yield from (f"<p>{_prose(paragraph)}</p>" for paragraph in shape.get("description", "").split("\n\n"))
+            yield from _fields(shape, api)
+            yield "</section>"
 
 
 def _kind(schema: dict[str, Any], api: dict[str, Any]) -> str:
-    """Describe a schema in a few words."""
+    """What a value may be, in a few words, with links to the shapes of objects."""
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(_kind(one, api) for one in schema["anyOf"]))
     if "$ref" in schema:
-        target = _resolved(schema, api)
-        return _kind(target, api) if "enum" in target else str(schema["$ref"]).rpartition("/")[2]
+        target, name = _resolved(schema, api), str(schema["$ref"]).rpartition("/")[2]
+        return f"<a href='#{_SHAPE}{name}'>{name}</a>" if "properties" in target else _kind(target, api)
     if "enum" in schema:
-        return "one of " + ", ".join(str(one) for one in schema["enum"])
-    words = str(schema.get("format") or schema.get("type") or "anything")
+        return "one of " + ", ".join(f"<code>{escape(str(one))}</code>" for one in schema["enum"])
+    words = escape(str(schema.get("format") or schema.get("type") or "anything"))
     if schema.get("type") == "array":
         words = f"array of {_kind(schema.get('items', {}), api)}"
-    if "description" in schema:
-        words = f"{words}, {schema['description']}"
-    bounds = [f"{key}: {schema[key]}" for key in _BOUNDS if key in schema]
-    return words + (f" ({', '.join(bounds)})" if bounds else "")
+    bounds = [text.format(_json(schema[key])) for key, text in _BOUNDS.items() if key in schema]
+    return words + (f" ({escape(', '.join(bounds))})" if bounds else "")
 
 
-_BOUNDS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "default")
+_SHAPE = "shape-"
+_BOUNDS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "default": "default: {}",
+}
 
 
 def _resolved(schema: dict[str, Any], api: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +176,11 @@ def _example(content: dict[str, Any]) -> Any:
 
 
 def _code(example: Any) -> str:
-    return f"<pre>{escape(msgspec.json.format(msgspec.json.encode(example), indent=2).decode())}</pre>"
+    return f"<pre>{escape(msgspec.json.format(_json(example), indent=2))}</pre>"
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _breakable(path: str) -> str:
