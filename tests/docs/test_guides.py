@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
+from clarion.cli.configuration import settings_rows
+from tests.contract.description import DESCRIPTION
 from tests.docs.guides import DOCS, README, Shell, fits, list_examples, list_guides, run_example
 from tests.processes import Start
 from tests.services import Service, running_service
@@ -29,7 +31,10 @@ _RUN = (
     ),
 )
 GUIDES = [guide for guide in list_guides() if guide.stem in _RUN and list_examples(guide)]
+# Paths that guides leave open end with an ellipsis or a variable of the shell.
+_OPERATION = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) /v\d/[\w/{}-]+(?![\w/{}…$-])")
 ENVIRON = {"CLARION_EGRESS_ALLOW": "127.0.0.0/8"}
+PATHS = DESCRIPTION["paths"]
 CALL = 'call() { curl -s -H "Authorization: ApiKey $KEY" -H "Content-Type: application/json" "$@"; echo; }'
 
 
@@ -87,6 +92,32 @@ def test_a_guides_commands_work_and_print_what_it_shows(guide: Path, place: Plac
 
 def test_commands_that_are_not_run_are_marked() -> None:
     assert [guide.name for guide in list_guides() if guide.stem not in _RUN and list_examples(guide)] == []
+
+
+def test_operations_that_guides_name_exist() -> None:
+    known = [
+        re.compile(re.sub(r"\{\w+\}", "[^/]+", f"{method.upper()} {path}"))
+        for path, methods in PATHS.items()
+        for method in methods
+    ]
+    missing = [
+        f"{guide.name}: {found[0]}"
+        for guide in list_guides()
+        for found in _OPERATION.finditer(guide.read_text())
+        if not any(one.fullmatch(found[0]) for one in known)
+    ]
+    assert missing == []
+
+
+def test_settings_that_guides_name_exist() -> None:
+    known = {"CLARION_CONFIG", *(name for name, *_ in settings_rows())}
+    missing = [
+        f"{guide.name}: {name}"
+        for guide in list_guides()
+        for name in re.findall(r"\bCLARION_[A-Z_]+[A-Z]\b(?![*…])", guide.read_text())
+        if not {name, name.removesuffix("_FILE")} & known
+    ]
+    assert missing == []
 
 
 def test_links_between_guides_lead_somewhere() -> None:
