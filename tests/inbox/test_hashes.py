@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clarion.inbox.hashes import is_hash_of, list_signed_forms
+from clarion.inbox.hashes import is_hash_of, list_context_forms, list_context_texts, list_subscriber_forms
 
 KEYS = ["ck_one", "ck_two"]
 
@@ -53,11 +53,24 @@ def test_without_keys_no_hash_is_right() -> None:
     ],
 )
 def test_a_context_is_signed_as_json_with_sorted_members(context: dict[str, Any], forms: list[bytes]) -> None:
-    assert list_signed_forms(context) == forms
+    assert list_context_texts(context) == forms
+    assert list_context_forms(context) == [b"context\n" + one for one in forms]
+
+
+@pytest.mark.parametrize(
+    ("key", "forms"),
+    [
+        ("ada", [b"subscriber\nada", b"ada"]),
+        ("[1]", [b"subscriber\n[1]", b"[1]"]),
+        ('{"tenant":"acme"}', [b'subscriber\n{"tenant":"acme"}']),
+    ],
+)
+def test_a_subscriber_whose_id_could_be_a_context_is_signed_as_a_subscriber(key: str, forms: list[bytes]) -> None:
+    assert list_subscriber_forms(key) == forms
 
 
 def test_members_are_sorted_as_javascript_sorts_them() -> None:
-    assert list_signed_forms({"\uff5e": "a", "\U0001f600": "b"}) == ['{"😀":"b","～":"a"}'.encode()]
+    assert list_context_texts({"\uff5e": "a", "\U0001f600": "b"}) == ['{"😀":"b","～":"a"}'.encode()]
 
 
 def test_the_lines_of_the_guide_make_hashes_that_are_accepted() -> None:
@@ -71,5 +84,5 @@ def test_the_lines_of_the_guide_make_hashes_that_are_accepted() -> None:
 
     exec(lines, names)
 
-    assert is_hash_of(names["subscriber_hash"], ["adä".encode()], KEYS)
-    assert is_hash_of(names["context_hash"], list_signed_forms(names["context"]), KEYS)
+    assert is_hash_of(names["subscriber_hash"], list_subscriber_forms("adä"), KEYS)
+    assert is_hash_of(names["context_hash"], list_context_forms(names["context"]), KEYS)

@@ -14,6 +14,7 @@ from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.settings import Settings
 from clarion.vocabulary import Severity
+from tests.audit.support import list_entries
 from tests.inbox.conftest import MakePerson, Person
 from tests.records import make_message, make_subscriber
 from tests.support import Api, MakeApi, Site
@@ -225,9 +226,11 @@ async def test_a_context_needs_a_hash_of_its_own(page: Page, api: Api) -> None:
     await set_hmac(api)
     person = {"subscriberHash": sign(api.key, "ada")}
     context = {"tenant": {"id": "acme", "data": {"b": 1, "a": "é"}}, "app": "jira"}
-    right = sign(api.key, '{"app":"jira","tenant":{"data":{"a":"é","b":1},"id":"acme"}}')
+    text = '{"app":"jira","tenant":{"data":{"a":"é","b":1},"id":"acme"}}'
+    right, plain = sign(api.key, f"context\n{text}"), sign(api.key, text)
 
     accepted = await page.begin(**person, context=context, contextHash=right)
+    understood = await page.begin(**person, context=context, contextHash=plain)
     refused = [
         await page.begin(**person, context=context),
         await page.begin(**person, context=context, contextHash=sign(api.key, "ada")),
@@ -235,10 +238,68 @@ async def test_a_context_needs_a_hash_of_its_own(page: Page, api: Api) -> None:
         await page.begin(context=context, contextHash=right),
     ]
 
-    assert accepted.status_code == 201
+    assert (accepted.status_code, understood.status_code) == (201, 201)
     assert accepted.json()["data"]["contextKeys"] == ["app:jira", "tenant:acme"]
     assert [one.status_code for one in refused] == [400] * 4
     assert len({one.json()["message"] for one in refused}) == 1
+
+
+async def test_the_hash_of_a_subscriber_does_not_open_a_context(page: Page, api: Api) -> None:
+    await set_hmac(api)
+    text, context = '{"tenant":"acme"}', {"tenant": "acme"}
+    person, thief = {"subscriberHash": sign(api.key, "ada")}, {"subscriber": {"subscriberId": text}}
+    own = sign(api.key, f"subscriber\n{text}")
+
+    begun = [await page.begin(**thief, subscriberHash=one) for one in (own, sign(api.key, text))]
+    taken = [await page.begin(**person, context=context, contextHash=one) for one in (own, sign(api.key, text))]
+    right = await page.begin(**person, context=context, contextHash=sign(api.key, f"context\n{text}"))
+
+    assert [one.status_code for one in begun] == [201, 400]
+    assert [one.status_code for one in taken] == [400, 400]
+    assert right.status_code == 201
+
+
+async def test_the_hash_of_a_context_does_not_open_an_inbox(page: Page, api: Api) -> None:
+    await set_hmac(api)
+    text = '{"tenant":"acme"}'
+    hashes = [sign(api.key, text), sign(api.key, f"context\n{text}")]
+
+    begun = [await page.begin(subscriber={"subscriberId": text}, subscriberHash=one) for one in hashes]
+
+    assert [one.status_code for one in begun] == [400, 400]
+
+
+@pytest.mark.parametrize("credentials", [{}, {"senderName": "News"}])
+async def test_proof_is_switched_off_in_so_many_words_alone(page: Page, api: Api, credentials: dict[str, str]) -> None:
+    await set_hmac(api)
+    (inbox,) = (await api.get("/v1/integrations")).json()
+    path = f"/v1/integrations/{inbox['_id']}"
+
+    kept = (await api.put(path, json={"credentials": credentials})).json()
+    refused = await page.begin()
+    off = (await api.put(path, json={"credentials": {"hmac": False}})).json()
+    entries = await list_entries(api, action="integration.update")
+
+    assert kept["credentials"] == {"hmac": True, **credentials}
+    assert (refused.status_code, off["credentials"]) == (400, {"hmac": False})
+    assert entries[0]["before"]["credentials"]["hmac"] is True
+    assert entries[0]["after"]["credentials"]["hmac"] is False
+    assert (await page.begin()).status_code == 201
+
+
+async def test_an_inbox_that_replaces_a_deleted_one_keeps_its_proof(page: Page, api: Api) -> None:
+    await set_hmac(api)
+    (inbox,) = (await api.get("/v1/integrations")).json()
+    new = {"providerId": "svc", "channel": "in_app", "active": True}
+
+    await api.delete(f"/v1/integrations/{inbox['_id']}")
+    again = (await api.post("/v1/integrations", json=new)).json()
+    refused = await page.begin()
+    await api.delete(f"/v1/integrations/{again['_id']}")
+    without = (await api.post("/v1/integrations", json=new | {"credentials": {"hmac": False}})).json()
+
+    assert (again["credentials"], without["credentials"]) == ({"hmac": True}, {"hmac": False})
+    assert refused.status_code == 400
 
 
 async def test_a_session_that_changes_nothing_writes_nothing(page: Page, database: Database, site: Site) -> None:

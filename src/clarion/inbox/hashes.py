@@ -1,4 +1,9 @@
-"""Hashes that prove who begins a session: made by the application's server with an API key of the environment."""
+"""Hashes that prove who begins a session: made by the application's server with an API key of the environment.
+
+A hash of a subscriber must not pass for that of a context: people may choose their own subscriberId, and the
+application signs it. So what is signed begins with what it is, and with a line break, which no subscriberId has.
+Applications that sign without this beginning are understood where nothing can be confused.
+"""
 
 import hmac
 import re
@@ -7,6 +12,7 @@ from typing import Any
 
 from clarion.jsontext import encode_json
 
+_SUBSCRIBER, _CONTEXT = b"subscriber\n", b"context\n"
 _QUOTED = re.compile(r'["\\]')
 
 
@@ -25,8 +31,19 @@ def is_hash_of(given: str | None, contents: Sequence[bytes], keys: Sequence[str]
     return any(found)
 
 
-def list_signed_forms(context: dict[str, Any]) -> list[bytes]:
-    """Return what may be signed of a context, with its members sorted: canonical JSON, and JSON without white space.
+def list_subscriber_forms(key: str) -> list[bytes]:
+    """Return what may be signed of a subscriber; a subscriberId that could be a context needs its beginning."""
+    plain = key.encode()
+    return [_SUBSCRIBER + plain] if key.startswith("{") else [_SUBSCRIBER + plain, plain]
+
+
+def list_context_forms(context: dict[str, Any]) -> list[bytes]:
+    """Return what may be signed of a context."""
+    return [_CONTEXT + text for text in list_context_texts(context)]
+
+
+def list_context_texts(context: dict[str, Any]) -> list[bytes]:
+    """Return a context with its members sorted as canonical JSON, and as JSON without white space.
 
     They differ in that canonical JSON escapes only quotation marks and backslashes.
     """

@@ -1,6 +1,6 @@
 """Beginning a session: which environment it is, whether the caller proves to be the person, and the person's record."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,11 +14,16 @@ from clarion.environments.store import find_environment_state, list_secrets
 from clarion.errors import Malformed, NotFound
 from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, SubscriberKey
-from clarion.inbox.hashes import is_hash_of, list_signed_forms
+from clarion.inbox.hashes import is_hash_of, list_context_forms, list_context_texts, list_subscriber_forms
 from clarion.integrations.cache import IntegrationCache
 from clarion.messages.inbox.counts import InboxCounts, count_inbox
 from clarion.subscribers.model import Subscriber, changed_fields
-from clarion.subscribers.store import find_subscriber, update_subscriber, upsert_subscriber
+from clarion.subscribers.store import (
+    find_subscriber,
+    list_subscribers_by_key,
+    update_subscriber,
+    upsert_subscriber,
+)
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 
@@ -123,11 +128,22 @@ async def _check_hashes(
 ) -> None:
     """Refuse a hash that is missing or wrong; the error does not reveal which."""
     keys = await list_secrets(db, environment_id, vault, now)
-    is_person = is_hash_of(request.subscriber_hash, [request.subscriber_key.encode()], keys)
-    forms = list_signed_forms(request.context) if request.context else []
-    is_context = not forms or is_hash_of(request.context_hash, forms, keys)
+    is_person = is_hash_of(request.subscriber_hash, list_subscriber_forms(request.subscriber_key), keys)
+    is_context = not request.context or await _is_context_proven(db, environment_id, request, keys)
     if not (is_person and is_context):
         raise Malformed(_REFUSED)
+
+
+async def _is_context_proven(
+    db: Connection, environment_id: EnvironmentId, request: SessionRequest, keys: Sequence[str]
+) -> bool:
+    """Whether the hash is that of the context, and not that of a subscriber whose id is the same text."""
+    if is_hash_of(request.context_hash, list_context_forms(request.context), keys):
+        return True
+    texts = list_context_texts(request.context)
+    if not is_hash_of(request.context_hash, texts, keys):
+        return False
+    return not await list_subscribers_by_key(db, environment_id, [SubscriberKey(one.decode()) for one in texts])
 
 
 def _has_changes(found: _Found, subscriber: Subscriber, request: SessionRequest) -> bool:

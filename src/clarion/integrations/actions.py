@@ -19,6 +19,7 @@ from clarion.integrations.model import (
     failover_key,
     find_order_problem,
     find_problems,
+    keep_proof,
     make_identifier,
     promote,
     reorder,
@@ -114,6 +115,7 @@ def plan_update(
     changed = replace(before, **changes.fields)
     if "credentials" in changes.fields:
         changed = replace(changed, credentials=unmask_secrets(changed.credentials, before.credentials))
+        changed = keep_proof(changed, before)
     others = [one for one in live if one.id != integration_id]
     _refuse(_find_problems(changed, find_provider(changed.provider_id), others, checked=changes.check))
     return changed
@@ -125,6 +127,9 @@ async def create_integration(
     """Add an integration; the first one of email or sms that can be primary becomes it."""
     live = await _begin_change(db, environment_id, vault)
     made = plan_creation(draft, live, environment_id=environment_id, now=now)
+    if made.channel is Channel.IN_APP:
+        deleted = await store.find_last_deleted(db, environment_id, made.channel, vault)
+        made = made if deleted is None else keep_proof(made, deleted)
     await store.insert_integration(db, made, vault)
     return _get(await _write_changes(db, [*live, made], arrange_with(made, live), vault=vault, now=now), made.id)
 

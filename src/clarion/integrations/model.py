@@ -142,6 +142,16 @@ def find_problems(
     return problems
 
 
+def keep_proof(integration: Integration, before: Integration) -> Integration:
+    """Return the inbox with `hmac` as it was before if its credentials leave it out.
+
+    What makes people prove who they are is switched off in so many words, or not at all.
+    """
+    if integration.channel is not Channel.IN_APP or "hmac" not in before.credentials:
+        return integration
+    return replace(integration, credentials={"hmac": before.credentials["hmac"], **integration.credentials})
+
+
 def make_identifier(name: str) -> str:
     """Generate an identifier from the name and random letters."""
     slug = "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:_MAX_SLUG] or "integration"

@@ -28,6 +28,11 @@ LIST_INTEGRATIONS = sql("""
 FIND_INTEGRATION = sql("""
     SELECT * FROM integrations WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
 """)
+FIND_LAST_DELETED = sql("""
+    SELECT * FROM integrations
+    WHERE environment_id = :environment_id AND channel = :channel AND deleted_at IS NOT NULL
+    ORDER BY deleted_at DESC, id DESC LIMIT 1
+""")
 LIST_RATE_LIMITS = sql("""
     SELECT id, rate_limit FROM integrations WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id
 """)
@@ -97,6 +102,14 @@ async def get_integration(
     if row is None:
         raise NotFound("Integration", id_text(integration_id))
     return integration_of(row, vault)
+
+
+async def find_last_deleted(
+    db: Connection, environment_id: EnvironmentId, channel: Channel, vault: Vault
+) -> Integration | None:
+    """Return the integration of a channel that was deleted last."""
+    row = await db.fetch_one(FIND_LAST_DELETED, environment_id=environment_id, channel=channel)
+    return None if row is None else integration_of(row, vault)
 
 
 async def list_rate_limits(db: Connection, environment_id: EnvironmentId) -> dict[IntegrationId, float | None]:

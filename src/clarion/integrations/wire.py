@@ -176,7 +176,10 @@ class IntegrationIn(Wire):
 
 
 class IntegrationPatch(Wire):
-    """Omitted fields stay as they are; credentials and conditions are replaced whole."""
+    """Omitted fields stay as they are; credentials and conditions are replaced whole.
+
+    Only `hmac` of the inbox stays as it is if the credentials leave it out: false switches it off.
+    """
 
     name: IntegrationText | UnsetType = UNSET
     """What people call the integration."""
