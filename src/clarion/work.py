@@ -17,6 +17,8 @@ MAX_UNIT_WORK: Final = 10_000
 """Of the runs of a unit of work together; beyond it, the remaining runs are left to the next unit."""
 MAX_DECISION_WORK: Final = 25_000
 """Of one condition."""
+MAX_RULES_WORK: Final = 1_000
+"""Of all that one person says about the topics of a trigger; beyond it, their conditions do not pass."""
 
 
 class WorkBudget:
@@ -37,9 +39,9 @@ class WorkBudget:
         """Whether a unit of work takes on no more runs."""
         return self.spent > MAX_UNIT_WORK
 
-    def start_run(self) -> None:
+    def start_run(self, limit: int = MAX_RUN_WORK) -> None:
         """Give the next run of a unit its own budget, whatever those before it have spent."""
-        self._limit = self.spent + MAX_RUN_WORK
+        self._limit = self.spent + limit
 
     def raise_limit(self, work: int) -> None:
         self._limit += work

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Awaitable, Callable
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
+from clarion.conditions import OF_SUBSCRIBERS
 from clarion.db.port import Connection, Database
 from clarion.engine.unit import run_unit
 from clarion.ids import SubscriberKey, TopicKey
@@ -17,7 +19,6 @@ from clarion.jobs.lanes import ALL_LANES, LaneSet, lane_of
 from clarion.topics.rules import Rule
 from clarion.topics.store import upsert_topic
 from clarion.topics.subscriptions import insert_own_subscription, lock_subscribers
-from clarion.work import MAX_UNIT_WORK
 from tests.engine.support import World, details, in_app
 
 OFF = {"filter": {"workflowIds": ["welcome"]}, "enabled": False}
@@ -197,13 +198,14 @@ async def test_conditions_that_take_much_work_are_left_to_the_next_units(
 ) -> None:
     await world.make_workflow(in_app("{{payload.plan}}"))
     # Each condition looks at all items of the payload.
-    slow = {"some": [{"var": "payload.items"}, {"==": [{"var": "id"}, "last"]}]}
-    people = [f"p{number}" for number in range(8)]
-    for person in people:
-        await subscribe(person, "news", {"filter": {"workflowIds": ["welcome"]}, "condition": slow})
-    items = [{"id": str(number)} for number in range(MAX_UNIT_WORK // 10)]
+    slow = {"in": ["last", {"var": "payload.items"}]}
+    people = [f"p{number}" for number in range(16)]
+    for person, number in product(people, range(4)):
+        rule = {"filter": {"workflowIds": ["welcome"]}, "condition": slow}
+        await subscribe(person, "news", rule, identifier=f"s{number}")
+    items = [str(number) for number in range(OF_SUBSCRIBERS.max_work - 10)]
 
-    await world.trigger(topic("news"), payload={"items": [*items, {"id": "last"}]}, transactionId="yes")
+    await world.trigger(topic("news"), payload={"items": [*items, "last"]}, transactionId="yes")
     await world.trigger(topic("news"), payload={"items": items}, transactionId="no")
     await world.trigger("p0", payload={"plan": "after"}, transactionId="direct")
     environment_id, now = world.api.environment.id, world.clock.now()
@@ -211,10 +213,24 @@ async def test_conditions_that_take_much_work_are_left_to_the_next_units(
     done = len(await world.events())
     await world.work()
 
-    assert 0 < done < len(people)
+    assert 0 < done < 2 * len(people)
     assert await outcomes(world, transactionId="yes") == {key: ["completed"] for key in people}
     assert await outcomes(world, transactionId="no") == {key: ["skipped"] for key in people}
     assert await world.feed("p0") == ["", "after"]
+
+
+async def test_conditions_of_a_person_do_not_pass_beyond_their_work(world: World, subscribe: Subscribe) -> None:
+    await world.make_workflow(in_app("Hi"))
+    never, always = {"in": ["last", {"var": "payload.items"}]}, {"==": [1, 1]}
+    for number in range(20):
+        rule = {"filter": {"workflowIds": ["welcome"]}, "condition": never if number < 19 else always}
+        for person in ("ada", "bob") if number in (0, 19) else ("ada",):
+            await subscribe(person, "news", rule, identifier=f"s{number:02}")
+
+    await world.trigger(topic("news"), payload={"items": [str(one) for one in range(80)]})
+    await world.work()
+
+    assert await outcomes(world) == {"ada": ["skipped"], "bob": ["completed"]}
 
 
 async def test_a_refused_run_stays_refused_where_the_unit_has_no_work_left_for_it(

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from clarion.clock import ManualClock
-from clarion.topics.rules import MAX_RULES_BYTES
 from tests.inbox.conftest import MakePerson, Person
 from tests.inbox.topic_support import DEFAULT, GOLD, OWN, critical, make_workflow, problems, subscribe
 from tests.support import Api
@@ -225,11 +224,36 @@ async def test_critical_workflows_cannot_be_switched_off(ada: Person, api: Api) 
 async def test_the_size_of_rules_is_limited(ada: Person, api: Api) -> None:
     await make_workflow(api, "first")
     await subscribe(ada)
-    large = {"==": [{"var": "payload.x"}, "x" * MAX_RULES_BYTES]}
+    large = {"workflowId": "first", "condition": {"==": [{"var": "payload.x"}, "x" * 900]}}
 
-    assert problems(await ada.post(OWN, json={"preferences": [{"workflowId": "first", "condition": large}]})) == [
-        "preferences"
-    ]
+    assert problems(await ada.post(OWN, json={"preferences": [large] * 20})) == ["preferences"]
+    kept = [large] * 16
+    assert (await ada.post(OWN, json={"preferences": kept})).status_code == 201
     path = f"/v1/inbox/subscriptions/{DEFAULT}/preferences/first"
-    assert problems(await ada.patch(path, json={"condition": large})) == ["condition"]
+    assert problems(await ada.patch(path, json={"condition": {"==": [1, "x" * 990]}})) == ["condition"]
     assert problems(await ada.patch(path, json={"condition": {"no-such": []}})) == ["condition"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ({"some": [{"var": "payload.items"}, {"==": [{"var": ""}, 1]}]}, "'some'"),
+        ({"==": [{"cat": ["a", {"var": "payload.x"}]}, "ab"]}, "'cat'"),
+        ({"==": [{"var": "payload.x"}, "x" * 1000]}, "1000 bytes"),
+        ({"in": [1, list(range(40))]}, "40 parts"),
+        ({"!": {"!": {"!": {"!": {"!": {"!": {"!": {"!": {"!": True}}}}}}}}}, "8 levels"),
+    ],
+)
+async def test_a_condition_that_is_expensive_is_refused_with_its_reason(
+    ada: Person, api: Api, condition: Any, words: str
+) -> None:
+    await make_workflow(api, "first")
+    await subscribe(ada)
+    path = f"/v1/inbox/subscriptions/{DEFAULT}/preferences/first"
+
+    created = await ada.post(OWN, json={"preferences": [{"workflowId": "first", "condition": condition}]})
+    changed = await ada.patch(path, json={"condition": condition})
+
+    assert (problems(created), problems(changed)) == (["preferences.0.condition"], ["condition"])
+    assert words in created.text
+    assert words in changed.text

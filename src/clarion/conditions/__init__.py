@@ -8,10 +8,12 @@ from clarion.conditions.filters import (
     rename_previous_steps,
 )
 from clarion.conditions.kinds import Circumstances, FilterKind
+from clarion.conditions.limits import OF_SUBSCRIBERS
 from clarion.conditions.logic import CompiledLogic, check_logic, decide_logic, explain_logic
 from clarion.conditions.values import Decision, shorten
 
 __all__ = [
+    "OF_SUBSCRIBERS",
     "Circumstances",
     "CompiledLogic",
     "Decision",

@@ -191,7 +191,7 @@ def _decide_field(part: dict[str, Any], source: str, operator: str, variables: M
 
 def _work(operator: str, actual: Any, expected: Any) -> int:
     """Return the steps of a comparison by the size of what it compares."""
-    size = measure(actual) + measure(expected)
+    size = measure(actual, MAX_DECISION_WORK) + measure(expected, MAX_DECISION_WORK)
     if operator in _LISTS and (isinstance(actual, list) or size > 16):
         items, listed = _items(actual), _items(as_list(expected) or expected)
         return size + len(items) * len(listed)

@@ -7,28 +7,29 @@ from typing import Any, Final
 from clarion.clock import Millis
 from clarion.conditions.dates import DATE_OPERATORS, compare_dates
 from clarion.conditions.fast_path import NeedsFullEvaluation, compile_simple_rule
+from clarion.conditions.limits import OF_WORKFLOWS, RuleLimits
 from clarion.conditions.operations import MANY, MAX_TEXT, OPERATIONS, is_truthy
 from clarion.conditions.values import Decision, describe_comparison, is_absent, measure
+from clarion.jsontext import json_text
 from clarion.paths import MISSING, find_value
-from clarion.work import MAX_DECISION_WORK, allow_work, spend_work
+from clarion.work import allow_work, spend_work
 
-MAX_RULE_DEPTH: Final = 32
-MAX_RULE_SIZE: Final = 2_000
-"""Operators, lists and values of one rule."""
 MAX_PATH: Final = 512
 """Characters of the path of a variable; longer ones name nothing."""
 
 
-def check_logic(rule: Any) -> str | None:
+def check_logic(rule: Any, limits: RuleLimits = OF_WORKFLOWS) -> str | None:
     """Return what is wrong with a rule, or None."""
     if not isinstance(rule, dict | bool):
         return "must be a JSON-logic rule: an object with one operator"
-    return _check(rule, depth=0, size=[0])
+    if limits.max_bytes is not None and len(json_text(rule).encode()) > limits.max_bytes:
+        return f"must not have more than {limits.max_bytes} bytes of JSON"
+    return _check(rule, limits, depth=0, size=[0])
 
 
-def decide_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> bool:
-    """Decide whether the step runs; a rule that exceeds the limits or is malformed does not pass."""
-    evaluation = _Evaluation(now)
+def decide_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis, limits: RuleLimits = OF_WORKFLOWS) -> bool:
+    """Decide whether a rule passes; one that exceeds the work of the limits or is malformed does not."""
+    evaluation = _Evaluation(now, limits)
     try:
         return is_truthy(evaluation.value(rule, variables))
     except (_WorkLimitExceeded, RecursionError):
@@ -57,9 +58,11 @@ class CompiledLogic:
         return explain_logic(self.logic, variables, now=now)
 
 
-def explain_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis) -> Decision:
-    """Decide whether the step runs, and list the comparisons that were made."""
-    evaluation = _Evaluation(now, max_noted=MANY)
+def explain_logic(
+    rule: Any, variables: Mapping[str, Any], *, now: Millis, limits: RuleLimits = OF_WORKFLOWS
+) -> Decision:
+    """Decide whether a rule passes, and list the comparisons that were made."""
+    evaluation = _Evaluation(now, limits, max_noted=MANY)
     try:
         passed = is_truthy(evaluation.value(rule, variables))
     except (_WorkLimitExceeded, RecursionError):
@@ -73,27 +76,29 @@ class _WorkLimitExceeded(Exception):
     """The rule exceeds the work of one decision."""
 
 
-def _check(rule: Any, *, depth: int, size: list[int]) -> str | None:
+def _check(rule: Any, limits: RuleLimits, *, depth: int, size: list[int]) -> str | None:
     size[0] += 1
-    if depth > MAX_RULE_DEPTH or size[0] > MAX_RULE_SIZE:
-        return f"must not have more than {MAX_RULE_DEPTH} levels and {MAX_RULE_SIZE} parts"
+    if depth > limits.max_depth or size[0] > limits.max_parts:
+        return f"must not have more than {limits.max_depth} levels and {limits.max_parts} parts"
     if isinstance(rule, list):
         parts = rule
     elif isinstance(rule, dict) and len(rule) == 1:
         ((operator, given),) = rule.items()
         parts = _arguments(given)
-        if problem := _check_operator(operator, len(parts)):
+        if problem := _check_operator(operator, len(parts), limits):
             return problem
     else:
         return None
-    found = (_check(part, depth=depth + 1, size=size) for part in parts)
+    found = (_check(part, limits, depth=depth + 1, size=size) for part in parts)
     return next((problem for problem in found if problem), None)
 
 
-def _check_operator(operator: str, count: int) -> str | None:
+def _check_operator(operator: str, count: int, limits: RuleLimits) -> str | None:
     bounds = _BOUNDS.get(operator)
     if bounds is None:
         return f"has the unknown operator '{operator}'"
+    if operator in limits.refused:
+        return f"has the operator '{operator}', which takes too much work here; compare variables and constants"
     minimum, limit = bounds
     if minimum <= count <= limit:
         return None
@@ -108,10 +113,10 @@ def _arguments(given: Any) -> list[Any]:
 class _Evaluation:
     """One evaluation of a rule: its comparisons, up to a maximum, and its remaining work."""
 
-    def __init__(self, now: Millis, *, max_noted: int = 0) -> None:
+    def __init__(self, now: Millis, limits: RuleLimits = OF_WORKFLOWS, *, max_noted: int = 0) -> None:
         self._now = now
         self._max_noted = max_noted
-        self._allowed = self._work = allow_work(MAX_DECISION_WORK)
+        self._allowed = self._work = allow_work(limits.max_work)
         self.comparisons: list[dict[str, Any]] = []
 
     def close(self) -> None:
@@ -138,7 +143,7 @@ class _Evaluation:
         return self._apply(operator, arguments, values)
 
     def _apply(self, operator: str, arguments: list[Any], values: list[Any]) -> Any:
-        self._charge((math.prod if operator in _PAIRWISE else sum)(map(measure, values)))
+        self._charge(_work_of(operator, values, limit=self._work))
         if operator in DATE_OPERATORS:
             result: Any = compare_dates(operator, values[0], values[1], now=self._now)
         else:
@@ -158,6 +163,7 @@ class _Evaluation:
 
     def variable(self, arguments: list[Any], data: Any) -> Any:
         path = self.value(arguments[0], data) if arguments else ""
+        self._charge(_work_of_path(path))
         found = data if path is None or path == "" else _find(data, path)
         if is_absent(found):
             return self.value(arguments[1], data) if len(arguments) > 1 else None
@@ -167,6 +173,7 @@ class _Evaluation:
         names = [self.value(argument, data) for argument in arguments]
         flat = names[0] if names and isinstance(names[0], list) else names
         self._charge(len(flat))
+        self._charge(sum(map(_work_of_path, flat)))
         return [name for name in flat if _is_missing(_find(data, name))]
 
     def missing_some(self, arguments: list[Any], data: Any) -> list[Any]:
@@ -214,6 +221,23 @@ class _Evaluation:
         self._work -= work
         if self._work < 0:
             raise _WorkLimitExceeded
+
+
+def _work_of(operator: str, values: list[Any], *, limit: int) -> int:
+    """The work of an operator; beyond the limit, any number above it."""
+    if operator in _LISTED:
+        # They read a text with commas as a list.
+        lengths = [len(one) >> 2 if isinstance(one, str) else measure(one, limit) for one in values]
+    else:
+        lengths = [measure(one, limit) for one in values]
+    if operator in _LISTED or (operator in _SEARCHED and any(isinstance(one, list) for one in values)):
+        # Every item of one is compared with the other whole.
+        return math.prod(1 + one for one in lengths)
+    return sum(lengths)
+
+
+def _work_of_path(path: Any) -> int:
+    return len(path) >> 3 if isinstance(path, str) else 0
 
 
 def _find(data: Any, path: Any) -> Any:
@@ -266,7 +290,8 @@ _LAZY: Final[dict[str, Callable[[_Evaluation, list[Any], Any], Any]]] = {
     "none": lambda evaluation, arguments, data: not any(evaluation.tests(arguments, data)),
 }
 _UNKNOWN: Final = (1, 0)
-_PAIRWISE: Final = ("containsAny", "doesNotContainAny")
+_LISTED: Final = frozenset({"notIn", "containsAny", "doesNotContainAny"})
+_SEARCHED: Final = frozenset({"in", "contains", "doesNotContain", "notContains"})
 _BOUNDS: Final[dict[str, tuple[int, int]]] = {
     **{name: (minimum, limit) for name, (minimum, limit, _) in OPERATIONS.items()},
     **dict.fromkeys(DATE_OPERATORS, (2, 2)),

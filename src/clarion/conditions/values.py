@@ -59,15 +59,22 @@ def find_date(value: Any) -> int | None:
     return find_moment(value)
 
 
-def measure(value: Any) -> int:
-    """Return the work of reading a value whole: one step for each item, at any depth, or 64 characters."""
+def measure(value: Any, limit: int) -> int:
+    """Return the work of reading a value whole: one step for each item, at any depth, or 64 characters.
+
+    Beyond the limit it stops, because measuring takes work itself; then it returns more than the limit.
+    """
     if isinstance(value, str):
         return len(value) >> 6
-    if isinstance(value, list):
-        return len(value) + sum(measure(item) for item in value if isinstance(item, str | list | dict))
-    if isinstance(value, dict):
-        return len(value) + sum(measure(item) for item in value.values() if isinstance(item, str | list | dict))
-    return 0
+    if not isinstance(value, list | dict):
+        return 0
+    size = len(value)
+    for item in value if isinstance(value, list) else value.values():
+        if size > limit:
+            break
+        if isinstance(item, str | list | dict):
+            size += measure(item, limit - size)
+    return size
 
 
 def is_equal(first: Any, second: Any) -> bool:

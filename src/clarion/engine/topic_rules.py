@@ -18,7 +18,7 @@ from clarion.preferences.model import subject_of
 from clarion.topics.model import subscription_identifier
 from clarion.topics.rules import Rule, decide_rules, decode_rules, explain_rules
 from clarion.triggers.model import TopicTarget
-from clarion.work import WorkBudget, spend_work, spending
+from clarion.work import MAX_RULES_WORK, WorkBudget, spend_work, spending
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import list_workflows_by_id
 from clarion.workflows.variables import person_variables, workflow_variables
@@ -92,8 +92,8 @@ class _Rules:
                     continue
                 # The first one is always decided.
                 if decided and budget.is_unit_done:
-                    return decided, list(recipients[place:])
-                budget.start_run()
+                    return decided, _without(recipients[place:], decided)
+                budget.start_run(MAX_RULES_WORK)
                 decided += self._decide(one, one.topic)
         return decided, []
 
@@ -150,6 +150,12 @@ def _rules(row: Row) -> list[Rule]:
         return []
     spend_work(len(text) // _BYTES_PER_STEP)
     return decode_rules(text)
+
+
+def _without(recipients: Sequence[Recipient], decided: Sequence[Recipient]) -> list[Recipient]:
+    """Those who are not decided about: a person with several subscriptions is listed for each of them."""
+    known = {(one.trigger.id, one.subscriber.id) for one in decided}
+    return [one for one in recipients if (one.trigger.id, one.subscriber.id) not in known]
 
 
 def _once(recipients: Sequence[Recipient]) -> list[Recipient]:

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct, UnsetType
 
 from clarion.clock import Millis
-from clarion.conditions import check_logic
+from clarion.conditions import OF_SUBSCRIBERS, check_logic
 from clarion.db.port import Connection
 from clarion.errors import Invalid, NotFound, Problem
 from clarion.http.wire import changes_of
@@ -119,7 +119,7 @@ def _check(read: _ReadRule, workflows: Mapping[str, Workflow]) -> Iterator[tuple
 
 
 def _check_condition(condition: Any, path: str) -> Iterator[tuple[str, Problem]]:
-    problem = None if condition is None else check_logic(condition)
+    problem = None if condition is None else check_logic(condition, OF_SUBSCRIBERS)
     if problem is not None:
         yield path, Problem(problem)
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
-from clarion.conditions import decide_logic, explain_logic
+from clarion.conditions import OF_SUBSCRIBERS, decide_logic, explain_logic
 
 MAX_RULES = 100
 """Of one subscription."""
@@ -68,7 +68,9 @@ def decide_rules(rules: Sequence[Rule], subject: Subject, variables: Variables, 
     rule = find_rule(rules, subject)
     if rule is None:
         return True
-    return rule.enabled and (rule.condition is None or decide_logic(rule.condition, variables(), now=now))
+    if not rule.enabled or rule.condition is None:
+        return rule.enabled
+    return decide_logic(rule.condition, variables(), now=now, limits=OF_SUBSCRIBERS)
 
 
 def explain_rules(rules: Sequence[Rule], subject: Subject, variables: Variables, *, now: Millis) -> dict[str, Any]:
@@ -76,7 +78,8 @@ def explain_rules(rules: Sequence[Rule], subject: Subject, variables: Variables,
     rule = find_rule(rules, subject)
     if rule is None or not rule.enabled or rule.condition is None:
         return {"enabled": rule is None or rule.enabled}
-    return {"enabled": True, "condition": explain_logic(rule.condition, variables(), now=now).explanation}
+    explained = explain_logic(rule.condition, variables(), now=now, limits=OF_SUBSCRIBERS)
+    return {"enabled": True, "condition": explained.explanation}
 
 
 def change_rule(rules: Sequence[Rule], subject: Subject, change: Mapping[str, Any]) -> list[Rule]:
