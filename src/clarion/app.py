@@ -62,6 +62,7 @@ from clarion.http.authorization import Authenticators
 from clarion.http.cors import INBOX_PATHS
 from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
+from clarion.http.proxies import TrustedProxies, trust_proxies
 from clarion.http.rate_limits import HEADER_NAMES
 from clarion.http.reference import render_reference
 from clarion.http.service import Service
@@ -315,7 +316,9 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         services=services,
         authenticator=authenticator,
         member_sessions=member_sessions,
-        asgi=add_answers(_add_cors(service, settings), monitor.answers),
+        asgi=trust_proxies(
+            add_answers(_add_cors(service, settings), monitor.answers), TrustedProxies(settings.trusted_proxies)
+        ),
         vault=vault,
         realtime=realtime,
         retention=Retention(database, settings=settings, clock=clock, bus=bus),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 from clarion.errors import SettingsError
 from clarion.hosts import ANY_ORIGIN, is_base_url, is_host, is_loopback_host, is_network, is_origin
@@ -17,6 +16,7 @@ from clarion.retention_days import DEFAULT_DAYS, LEAST_DAYS, MOST_DAYS, parse_da
 from clarion.secret import Secret
 from clarion.settings_sources import PREFIX, KnownSetting, find_values, name_sources
 from clarion.sign_in_settings import check_sign_in, parse_domains
+from clarion.store_settings import check_store
 from clarion.vocabulary import Role
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -62,6 +62,9 @@ class Settings:
     )
     egress_allow: tuple[str, ...] = _setting(
         (), "Networks (CIDR, comma-separated) that providers may be reached in although they are not public."
+    )
+    trusted_proxies: tuple[str, ...] = _setting(
+        (), "Networks (CIDR, comma-separated) of proxies whose `X-Forwarded-For` or `Forwarded` names the client."
     )
     rate_limits: tuple[tuple[LimitCategory, RateLimit], ...] = _setting(
         (),
@@ -209,7 +212,8 @@ _NUMBERS = frozenset(
     }
 )
 _ORIGINS = ("cors_origins", "inbox_origins")
-_LISTS = frozenset({*_ORIGINS, "egress_allow"})
+_NETWORKS = ("egress_allow", "trusted_proxies")
+_LISTS = frozenset({*_ORIGINS, *_NETWORKS})
 _SECRETS = frozenset(
     {
         *("database_url", "bus_url", "development_api_key", "production_api_key", "encryption_keys", "metrics_token"),
@@ -282,9 +286,7 @@ def _check(settings: Settings) -> None:
     check_sign_in(settings)
     if settings.mail_url is not None:
         parse_mail_url(settings.mail_url)
-    if settings.database_url is not None:
-        _check_database_url(settings.database_url.reveal())
-    _check_bus_url(settings)
+    check_store(settings)
     _check_origins(settings)
     for name, example in _ADDRESSES.items():
         address = getattr(settings, name)
@@ -292,9 +294,10 @@ def _check(settings: Settings) -> None:
             raise SettingsError(
                 f"{variable(name)} must be an address such as {example}, without user, query and fragment."
             )
-    for network in settings.egress_allow:
-        if not is_network(network):
-            raise SettingsError(f"CLARION_EGRESS_ALLOW must list networks such as 10.0.0.0/8, not '{network}'.")
+    for name in _NETWORKS:
+        for network in getattr(settings, name):
+            if not is_network(network):
+                raise SettingsError(f"{variable(name)} must list networks such as 10.0.0.0/8, not '{network}'.")
 
 
 def _check_origins(settings: Settings) -> None:
@@ -304,23 +307,6 @@ def _check_origins(settings: Settings) -> None:
                 raise SettingsError(
                     f"{variable(name)} must list origins such as https://app.example.com, not '{origin}'."
                 )
-
-
-def _check_bus_url(settings: Settings) -> None:
-    if settings.bus_url is None:
-        return
-    # The URL may contain a password, so the message does not repeat it.
-    try:
-        parts = urlsplit(settings.bus_url.reveal())
-        is_valid = parts.scheme in ("nats", "tls") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        is_valid = False
-    if not is_valid:
-        raise SettingsError("CLARION_BUS_URL must be nats://user:password@host:port.")
-    if settings.database_url is None:
-        raise SettingsError(
-            "CLARION_BUS_URL needs CLARION_DATABASE_URL: on SQLite one process does everything, and needs no bus."
-        )
 
 
 def _check_numbers(settings: Settings) -> None:
@@ -373,14 +359,3 @@ def _check_monitoring(settings: Settings) -> None:
         raise SettingsError("CLARION_METRICS_TOKEN must have 16 to 255 printable characters without spaces.")
     if settings.health_file is not None and not settings.health_file.parent.is_dir():
         raise SettingsError(f"CLARION_HEALTH_FILE must be in a folder that exists, not {settings.health_file}.")
-
-
-def _check_database_url(url: str) -> None:
-    # The URL may contain a password, so the message does not repeat it.
-    try:
-        parts = urlsplit(url)
-        is_valid = parts.scheme in ("postgresql", "postgres") and (parts.port is None or parts.port > 0)
-    except ValueError:
-        is_valid = False
-    if not is_valid:
-        raise SettingsError("CLARION_DATABASE_URL must be postgresql://user:password@host:port/database.")

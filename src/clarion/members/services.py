@@ -5,6 +5,7 @@ from clarion.http.operation import Services
 from clarion.members.links import redirect_url
 from clarion.members.mailing import TeamMail
 from clarion.members.oidc import OidcClient, OidcProvider
+from clarion.members.password_checks import PasswordChecks
 from clarion.members.passwords import Passwords
 from clarion.members.throttle import ResetThrottle, SignInThrottle
 
@@ -12,8 +13,9 @@ from clarion.members.throttle import ResetThrottle, SignInThrottle
 def share_member_services(services: Services, database: Database) -> None:
     settings, vault, clock = services.settings, services.vault, services.clock
     shared = services.shared
-    shared.put(Passwords, Passwords())
-    shared.put(SignInThrottle, SignInThrottle(clock))
+    passwords = Passwords()
+    shared.put(Passwords, passwords)
+    shared.put(PasswordChecks, PasswordChecks(passwords, SignInThrottle(clock)))
     shared.put(ResetThrottle, ResetThrottle(clock))
     shared.put(TeamMail, TeamMail(database, settings=settings, clock=clock))
     if settings.oidc_issuer is not None and settings.oidc_client_id is not None:

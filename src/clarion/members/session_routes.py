@@ -1,7 +1,5 @@
 """Signing in and out, and what members see and change of themselves: their name, password and sessions."""
 
-import logging
-
 from msgspec import UnsetType
 from msgspec.structs import replace
 
@@ -9,7 +7,7 @@ from clarion.audit.model import Action
 from clarion.audit.recording import author_of
 from clarion.bus import Signal
 from clarion.db.port import Connection
-from clarion.errors import Invalid, NotFound, Unauthenticated
+from clarion.errors import ClarionError, Invalid, NotFound, Unauthenticated
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.own_pages import require_own_page
 from clarion.members import store
@@ -18,6 +16,7 @@ from clarion.members.addresses import find_address
 from clarion.members.auditing import author_of_member, record_member, record_member_event
 from clarion.members.cookies import clear_cookie, find_token
 from clarion.members.model import Member, MemberSession, TokenHash, hash_token
+from clarion.members.password_checks import PasswordAttempt, PasswordChecks
 from clarion.members.passwords import Passwords, find_password_problem, require_passwords
 from clarion.members.session_wire import (
     MemberSessionOut,
@@ -27,9 +26,6 @@ from clarion.members.session_wire import (
     SignInIn,
 )
 from clarion.members.sessions import begin_session, describe_member, require_sign_in_page
-from clarion.members.throttle import SignInThrottle
-
-log = logging.getLogger(__name__)
 
 _TAG = "Signing in"
 _WRONG = "The e-mail address or the password is not right"
@@ -45,24 +41,17 @@ async def sign_in(call: DetachedCall, body: SignInIn) -> MeOut:
     """
     require_sign_in_page(call)
     require_passwords(call.services.settings)
-    throttle = call.services.shared.get(SignInThrottle)
-    throttle.admit(call.request.address, body.email)
-    found = await _find_member(call, body.email)
+    checked = await _find_member(call, body.email)
     # Checked for unknown addresses too, so that neither the answer nor the work shows who is a member.
-    is_right = await call.services.shared.get(Passwords).check(body.password, None if found is None else found.password)
-    if found is None or not is_right:
-        log.warning("Sign-in refused", extra={"address": call.request.address, "request_id": call.request_id})
-        raise Unauthenticated(_WRONG)
-    checked = found
+    await _require_password(call, body.email, body.password, checked, wrong=Unauthenticated(_WRONG))
 
     async def find_again(db: Connection) -> Member:
-        member = await store.lock_member(db, checked.id)
-        if member is None or member.password != checked.password:
+        member = None if checked is None else await store.lock_member(db, checked.id)
+        if member is None or checked is None or member.password != checked.password:
             raise Unauthenticated(_WRONG)
         return member
 
     member = await begin_session(call, find_again, means="password")
-    throttle.forgive(call.request.address, body.email)
     return await call.database.read(lambda db: describe_member(db, member))
 
 
@@ -119,18 +108,15 @@ async def change_password(call: DetachedCall, body: PasswordChangeIn) -> None:
     require_passwords(call.services.settings)
     if problem := find_password_problem(body.new_password):
         raise Invalid.field("newPassword", problem)
-    throttle, passwords = call.services.shared.get(SignInThrottle), call.services.shared.get(Passwords)
-    throttle.admit(call.request.address, caller.email)
     member = await call.database.read(lambda db: get_member(db, call.caller.organization_id, caller.id))
-    if not await passwords.check(body.current_password, member.password):
-        raise Invalid.field("currentPassword", "is not right")
-    throttle.forgive(call.request.address, caller.email)
-    password = await passwords.hash(body.new_password)
+    wrong = Invalid.field("currentPassword", "is not right")
+    await _require_password(call, caller.email, body.current_password, member, wrong=wrong)
+    password = await call.services.shared.get(Passwords).hash(body.new_password)
 
     async def change(db: Connection) -> None:
         before = await get_member(db, call.caller.organization_id, caller.id, locks=True)
         if before.password != member.password:
-            raise Invalid.field("currentPassword", "is not right")
+            raise wrong
         after = replace(before, password=password, updated_at=call.now)
         await store.update_member(db, after)
         await store.delete_reset_links(db, before.email)
@@ -176,6 +162,20 @@ async def revoke_other_sessions(call: Call) -> None:
     await store.delete_other_sessions(call.db, member.id, TokenHash(call.caller.get_member().session))
     await record_member_event(call.db, Action.MEMBER_REVOKE_SESSIONS, member, author_of(call), call.now)
     _announce(call)
+
+
+async def _require_password(
+    call: DetachedCall, email: str, password: str, member: Member | None, *, wrong: ClarionError
+) -> None:
+    """Raise `wrong` or RateLimited unless the password is that of the member."""
+    attempt = PasswordAttempt(
+        address=call.request.address,
+        email=email,
+        password=password,
+        stored=None if member is None else member.password,
+        request_id=call.request_id,
+    )
+    await call.services.shared.get(PasswordChecks).require(attempt, wrong=wrong)
 
 
 async def _find_member(call: DetachedCall, email: str) -> Member | None:

@@ -1,8 +1,7 @@
-"""Slows down those who guess passwords.
+"""Counts attempts to sign in, so that those who guess passwords are slowed down.
 
 Attempts are counted for each address, and for each account from each address. An account that is attacked from many
-addresses allows fewer attempts from each, and never none: nobody can lock its owner out. Like failed API keys, attempts
-are counted in each process.
+addresses allows fewer attempts from each, and never none. Like failed API keys, attempts are counted in each process.
 """
 
 from collections.abc import Hashable
@@ -40,8 +39,8 @@ class SignInThrottle:
         self._pairs = _Counters()
         self._accounts = _Counters()
 
-    def admit(self, address: str, email: str) -> None:
-        """Count an attempt, whether the account exists or not; raises RateLimited if there were too many."""
+    def count(self, address: str, email: str) -> Millis:
+        """Count an attempt, whether the account exists or not; returns how long it came too early."""
         now = self._clock.now()
         network, account = network_of(address), find_address(email) or email
         is_attacked = self._accounts.wait(account, ATTACKED_ACCOUNT, now) > 0
@@ -50,11 +49,11 @@ class SignInThrottle:
             self._addresses.wait(network, OF_ADDRESS, now),
             self._pairs.wait((network, account), of_pair, now),
         )
-        if wait:
-            raise _make_refusal(wait)
-        self._addresses.add(network, OF_ADDRESS, now)
-        self._pairs.add((network, account), of_pair, now)
-        self._accounts.add(account, ATTACKED_ACCOUNT, now)
+        if not wait:
+            self._addresses.add(network, OF_ADDRESS, now)
+            self._pairs.add((network, account), of_pair, now)
+            self._accounts.add(account, ATTACKED_ACCOUNT, now)
+        return wait
 
     def forgive(self, address: str, email: str) -> None:
         """Take back an attempt that succeeded, with the failures of the same person before it."""
@@ -67,6 +66,12 @@ class SignInThrottle:
 class ResetThrottle(SignInThrottle):
     """Counts requests for new passwords, apart: those who need one have often tried to sign in before."""
 
+    def admit(self, address: str, email: str) -> None:
+        """Count a request; raises RateLimited if there were too many."""
+        wait = self.count(address, email)
+        if wait:
+            raise make_refusal(wait)
+
 
 class _Counters:
     """Counts that drain with time, of those that were counted last."""
@@ -74,10 +79,10 @@ class _Counters:
     def __init__(self) -> None:
         self._levels: dict[Hashable, tuple[float, Millis]] = {}
 
-    def wait(self, key: Hashable, limit: AttemptLimit, now: Millis) -> int:
+    def wait(self, key: Hashable, limit: AttemptLimit, now: Millis) -> Millis:
         """Milliseconds until one more is possible."""
         excess = self._level(key, limit, now) + 1 - limit.burst
-        return max(0, -int(-excess * limit.every // 1)) if excess > 0 else 0
+        return Millis(max(0, -int(-excess * limit.every // 1)) if excess > 0 else 0)
 
     def add(self, key: Hashable, limit: AttemptLimit, now: Millis) -> None:
         level = min(self._level(key, limit, now) + 1, float(limit.burst))
@@ -102,7 +107,7 @@ class _Counters:
         return max(0.0, level - (now - since) / limit.every)
 
 
-def _make_refusal(wait: int) -> RateLimited:
+def make_refusal(wait: Millis) -> RateLimited:
     seconds = max(1, -(-wait // SECOND))
     return RateLimited(
         f"Too many attempts to sign in; try again in {seconds} s",
