@@ -33,7 +33,7 @@ class Request(Struct, kw_only=True):
     headers: Headers
     request_id: bytes
     address: str
-    """Of the client, or of the proxy next to this service."""
+    """Of the client; behind a proxy that is not trusted, that of the proxy."""
     caller: Caller | None = None
     operation: str = "unknown"
     """Its name as metrics have it: of a closed list."""

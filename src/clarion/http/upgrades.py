@@ -15,7 +15,7 @@ class UpgradeRequest(Struct, frozen=True, kw_only=True):
     headers: list[tuple[bytes, bytes]]
     """Names are in lower case."""
     address: str
-    """Of the client, or of the proxy next to this service."""
+    """Of the connection: that of the client, or of the proxy next to this service."""
 
 
 class UpgradeRefusal(Struct, frozen=True):

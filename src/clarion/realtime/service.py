@@ -49,7 +49,7 @@ class Realtime:
         )
         self._checks = SessionChecks(database)
         self.table = SocketTable(clock=clock, members=self.hub, check=self._checks.check)
-        self.upgrader = SocketUpgrader(self.table, tokens, settings.inbox_origins)
+        self.upgrader = SocketUpgrader(self.table, tokens, settings)
         self._announcer = (
             None if self._bridge is None else Announcer(self._bridge, database, own_id, self._is_watched_elsewhere)
         )

@@ -9,12 +9,14 @@ from urllib.parse import parse_qs
 from clarion.clock import Millis
 from clarion.errors import Unauthenticated
 from clarion.hosts import ANY_ORIGIN
+from clarion.http.proxies import TrustedProxies
 from clarion.http.upgrades import UpgradeRefusal, UpgradeRequest
 from clarion.inbox.tokens import SessionTokens
 from clarion.realtime.plain import PlainSocket
 from clarion.realtime.socket_io import SocketIoSocket
 from clarion.realtime.sockets import Claim, Socket
 from clarion.realtime.table import SocketTable
+from clarion.settings import Settings
 
 SOCKET_IO_PATHS = frozenset({b"/socket.io/", b"/socket.io"})
 PLAIN_PATHS = frozenset({b"/ws", b"/ws/"})
@@ -29,7 +31,9 @@ class SocketUpgrader:
 
     paths = SOCKET_IO_PATHS | PLAIN_PATHS
 
-    def __init__(self, table: SocketTable, tokens: SessionTokens, origins: tuple[str, ...]) -> None:
+    def __init__(self, table: SocketTable, tokens: SessionTokens, settings: Settings) -> None:
+        origins = settings.inbox_origins
+        self._proxies = TrustedProxies(settings.trusted_proxies)
         self._table = table
         self._tokens = tokens
         self._origins = None if ANY_ORIGIN in origins else frozenset(one.encode() for one in origins)
@@ -49,8 +53,9 @@ class SocketUpgrader:
                 return UpgradeRefusal(400, _ENGINE)
             kind = SocketIoSocket
         claim = self._find_claim(query.get("token", [""])[0])
-        refusal = self._table.find_refusal(request.address, claim)
-        return kind(self._table, key, claim, address=request.address) if refusal is None else refusal
+        address = self._proxies.find_client(request.address, request.headers)
+        refusal = self._table.find_refusal(address, claim)
+        return kind(self._table, key, claim, address=address) if refusal is None else refusal
 
     def _find_claim(self, token: str) -> Claim | None:
         try:
