@@ -40,7 +40,8 @@ export function buttonsOf(message: Pick<Message, "cta">): MessageButton[] {
   }));
 }
 
-export type MailHead = Pick<Mail, "from" | "senderName"> & Partial<Pick<Mail, "toOthers" | "cc" | "bcc" | "replyTo" | "headers">>;
+export type MailHead = Pick<Mail, "from" | "senderName"> &
+  Partial<Pick<Mail, "toOthers" | "cc" | "bcc" | "replyTo" | "headers">>;
 /** One line of the head of a mail; `path` is that of the control of an e-mail step that it comes from. */
 export type HeadLine = { path: string; label: string; value: string };
 
