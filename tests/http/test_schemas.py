@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import UNSET, Meta, UnsetType, field
 
+from clarion.http.known_fields import FIELDS, QUERY_PARAMETERS
 from clarion.http.pages import CursorPage
 from clarion.http.schemas import Schemas
 from clarion.http.wire import DateTimeText, EmailText, JsonText, Wire, one_of
@@ -92,7 +93,7 @@ def test_a_field_of_a_request_with_a_default_is_optional_and_says_it_in_words() 
             "examples": ["ada@example.com"],
             "description": "Where mails go. Must be an e-mail address such as ada@example.com.",
         },
-        "tags": {"type": "array", "items": {"type": "string"}, "description": "The tags of the workflow."},
+        "tags": {"type": "array", "items": {"type": "string"}, "description": FIELDS["tags"]},
         "nick": {"anyOf": [{"type": "string"}, {"type": "null"}]},
     }
 
@@ -122,7 +123,7 @@ def test_values_say_what_they_may_be() -> None:
     assert described["shade"] == {"$ref": "#/components/schemas/Color"}
     assert described["bornAt"] == {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}
     assert described["raw"] == {"type": "string", "contentMediaType": "application/json"}
-    assert described["data"] == {"type": "object", "additionalProperties": True, "description": "The items."}
+    assert described["data"] == {"type": "object", "additionalProperties": True, "description": FIELDS["data"]}
     assert described["friend"] == {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/PersonIn"}]}
 
 
@@ -149,5 +150,5 @@ def test_a_parameter_is_absent_rather_than_null_and_has_its_default() -> None:
         "schema": {"type": "string", "maxLength": 9},
     }
     assert tags["schema"] == {"type": "array", "items": {"type": "string"}}
-    assert tags["description"] == "Only workflows with one of these tags."
+    assert tags["description"] == QUERY_PARAMETERS["tags"]
     assert set(schemas.components) == {"Color"}

@@ -39,6 +39,7 @@ class InboxPreferencesQuery(Wire):
 
 class InboxPreferencePatch(PreferenceChannels):
     schedule: Schedule | UnsetType = UNSET
+    """The hours in which the person wants messages; without it, they stay as they are."""
 
 
 class BulkPreferenceIn(SubscriptionPreferencePatch):
@@ -96,6 +97,7 @@ class BulkPreferenceOut(Wire):
     subscription_id: str | UnsetType = UNSET
     """The identifier of the subscription; absent if it is about a workflow."""
     enabled: bool
+    """Whether the workflow reaches the person."""
     condition: dict[str, Any] | bool | UnsetType = UNSET
     channels: PreferenceChannels | UnsetType = UNSET
     overrides: list[OverrideOut] | UnsetType = UNSET

@@ -35,7 +35,10 @@ class RuleIn(Wire):
     filter: RuleFilterIn | UnsetType = UNSET
     """The workflows that the rule is for, if it is not one alone."""
     enabled: bool = True
+    """Whether these workflows reach the person through the topic."""
     condition: dict[str, Any] | bool | None = None
+    """JSON Logic over the variables of a trigger: these workflows reach the person if it is true. Null is
+    no condition."""
 
 
 RulesIn = Annotated[list[Reference | RuleIn], Meta(max_length=MAX_RULES)]
@@ -54,6 +57,7 @@ class SubscriptionPreferencePatch(PreferenceChannels):
     """What is to hold for one workflow; a subscription switches all channels together."""
 
     enabled: bool | UnsetType = UNSET
+    """Whether the workflow reaches the person through the topic."""
     condition: dict[str, Any] | bool | UnsetType | None = UNSET
 
 
@@ -61,6 +65,7 @@ class SubscriptionPreferenceOut(Wire):
     subscription_id: str
     """The identifier of the subscription."""
     enabled: bool
+    """Whether the workflow reaches the person through the topic."""
     condition: dict[str, Any] | bool | UnsetType = UNSET
     workflow: WorkflowSummary
 

@@ -95,6 +95,7 @@ class PreferencesPatch(Wire):
     workflow_id: Annotated[str, Meta(min_length=1, max_length=512)] | UnsetType = UNSET
     """The identifier, `_id` or slug of the workflow; without it, the change is for all workflows."""
     schedule: Schedule | UnsetType = UNSET
+    """The hours in which the person wants messages; without it, they stay as they are."""
 
 
 class WorkflowPreferencePatch(Wire):

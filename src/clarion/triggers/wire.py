@@ -77,6 +77,7 @@ class BulkTriggerIn(Wire):
 
 class TriggerResultOut(Wire):
     acknowledged: bool
+    """Always true; `status` says what came of the trigger."""
     status: TriggerOutcome
     """What came of the trigger; only `processed` runs the workflow."""
     transaction_id: str | UnsetType = UNSET
