@@ -47,7 +47,7 @@ class EnvironmentType(StrEnum):
 
 
 class RateLimitShape(Wire):
-    """On average `perSecond`, and up to `burst` at once; without `burst`, those of one second."""
+    """How many requests are allowed, on average and at once."""
 
     per_second: Annotated[float, Meta(gt=0, le=MAX_PER_SECOND)]
     """How many requests per second are allowed on average."""
@@ -190,8 +190,6 @@ KeyName = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class ApiKeyIn(Wire):
-    """Without `expiresAt` the key expires with the one that makes it, or never."""
-
     name: KeyName
     """What people call the key."""
     scopes: Annotated[list[Scope], Meta(min_length=1)] = field(default_factory=lambda: [Scope.ALL])
@@ -208,7 +206,7 @@ class ApiKeyPatch(Wire):
 
 
 class ApiKeyOut(Wire):
-    """A key without its secret; `hint` is the end of the secret."""
+    """A key without its secret."""
 
     id: str = field(name="_id")
     name: str

@@ -15,7 +15,7 @@ class FieldErrors(Wire):
 
 
 class ErrorBody(Wire):
-    """The body of every error response; `ctx` has further details, if there are any."""
+    """The body of every error response."""
 
     status_code: int
     """The HTTP status of the response."""

@@ -308,7 +308,7 @@ class TestMessageError(Wire):
 
 
 class TestMessageOut(Wire):
-    """The result of a test message; `answer` is the provider's response, without secrets."""
+    """The result of a test message."""
 
     success: bool
     """Whether the provider accepted the message."""

@@ -19,7 +19,7 @@ Token = str
 
 
 class SetUpIn(Wire, forbid_unknown_fields=True):
-    """The first owner. `password` has 12 characters or more, and is left out where passwords are off."""
+    """The first owner."""
 
     token: Token
     email: MemberEmailText
@@ -35,7 +35,7 @@ class InvitationTokenIn(Wire, forbid_unknown_fields=True):
 
 
 class InvitationDetailsOut(Wire):
-    """What an invitation is for; `invitedBy` is absent if an API key or the command line made it."""
+    """What an invitation is for."""
 
     organization: str
     """The name of the organization."""
@@ -59,8 +59,6 @@ class InvitationDetailsOut(Wire):
 
 
 class AcceptanceIn(Wire, forbid_unknown_fields=True):
-    """`password` has 12 characters or more, and is left out where passwords are off."""
-
     token: Token
     name: PersonName
     """The name that other members see."""
@@ -91,8 +89,6 @@ class ResetRequestOut(Wire):
 
 
 class ResetIn(Wire, forbid_unknown_fields=True):
-    """The new password has 12 characters or more."""
-
     token: Token
     password: Password
     """The new password, of 12 characters or more."""

@@ -41,8 +41,6 @@ class OwnMemberPatch(Wire):
 
 
 class PasswordChangeIn(Wire):
-    """The new password has 12 characters or more."""
-
     current_password: Password
     """The password that is valid now."""
     new_password: Password
@@ -50,8 +48,6 @@ class PasswordChangeIn(Wire):
 
 
 class OwnMemberOut(Wire):
-    """`role` is the one in general; `hasPassword` is false for members who sign in by another provider."""
-
     id: str = field(name="_id")
     email: str
     name: str
@@ -132,7 +128,7 @@ class MeOut(Wire):
 
 
 class MemberSessionOut(Wire):
-    """A session. `device` is a guess from `userAgent`; `current` marks the session of the request."""
+    """A browser that the member is signed in with."""
 
     id: str
     """The id of the session, not its token."""

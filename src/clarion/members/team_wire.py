@@ -19,10 +19,7 @@ CanEnter = Callable[[EnvironmentId], bool]
 
 
 class TeamMemberOut(Wire):
-    """A member. `role` is the one in environments that `environmentRoles` does not name; null there: no access.
-
-    `sessions` is the number of browsers that the member is signed in with, `lastSeenAt` when one of them was last used.
-    """
+    """A member, with what they may do."""
 
     id: str = field(name="_id")
     email: str
@@ -69,7 +66,7 @@ class InviterOut(Wire):
 
 
 class InvitationOut(Wire):
-    """An invitation that was not accepted yet; `invitedBy` is absent if an API key or the command line made it."""
+    """An invitation that was not accepted yet."""
 
     id: str = field(name="_id")
     email: str

@@ -15,7 +15,7 @@ from clarion.vocabulary import Channel
 
 
 class QueueBacklogOut(Wire):
-    """What could be worked on now: `count` is counted up to 1000, `since` is when the oldest of it was due."""
+    """What could be worked on now."""
 
     count: int
     """How many could be worked on now, up to 1000."""
@@ -37,7 +37,7 @@ class QueueBacklogOut(Wire):
 
 
 class FailingIntegrationOut(Wire):
-    """An integration whose last sends failed: `failures` in a row; while `isOpen` others are used instead."""
+    """An integration whose last sends failed."""
 
     id: str = field(name="_id")
     name: str
@@ -65,11 +65,7 @@ class FailingIntegrationOut(Wire):
 
 
 class EnvironmentStatusOut(Wire):
-    """How the work of an environment goes.
-
-    `workers` are the processes that run workflows, of all environments. Dead letters are counted up to 1000;
-    `failingIntegrations` has at most 20, and is absent if the caller may not read integrations.
-    """
+    """How the work of an environment goes."""
 
     version: str
     """The version of Clarion that answered."""

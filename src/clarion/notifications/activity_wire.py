@@ -35,8 +35,6 @@ class ActivityQuery(Wire):
 
 
 class ActivitiesQuery(ActivityQuery):
-    """`workflowIds` are identifiers, `_id`s or slugs; without them, the newest workflows."""
-
     workflow_ids: Annotated[list[str], Meta(max_length=MAX_WORKFLOWS)] | None = None
     """The identifiers, `_id`s or slugs of the workflows; by default the newest ones."""
 
@@ -78,10 +76,7 @@ class ChannelActivityOut(Wire):
 
 
 class WorkflowActivityOut(Wire):
-    """What a workflow did in a time; `estimated` if there were too many runs to count.
-
-    `lastRun` is the newest run at any time, and absent if there is none.
-    """
+    """What a workflow did in a time."""
 
     id: str = field(name="_id")
     workflow_id: str

@@ -15,8 +15,6 @@ from clarion.vocabulary import Scope
 
 
 class EnvironmentIn(Wire):
-    """`parentId` is another environment of the organization; `color` is shown to people."""
-
     name: EnvironmentName
     """What people call the environment."""
     type: EnvironmentType = EnvironmentType.DEV
@@ -35,8 +33,6 @@ class EnvironmentIn(Wire):
 
 
 class DeletionQuery(Wire):
-    """`confirm` is the name of the environment, and needed for one of type `prod`."""
-
     confirm: Annotated[str, Meta(max_length=255)] | None = None
     """The name of the environment; needed for one of type `prod`."""
 
@@ -48,7 +44,7 @@ class EnvironmentDeletedOut(Wire):
 
 
 class FirstKeyOut(Wire):
-    """The first API key of an environment; `_userId` is the API key that created it."""
+    """The first API key of an environment."""
 
     id: str = field(name="_id")
     key: str

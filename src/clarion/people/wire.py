@@ -10,15 +10,13 @@ from clarion.people.tables import ItemKind
 
 
 class ExportQuery(Wire):
-    """`after` is the `next` of the page before."""
-
     after: str | None = None
     """The `next` of the page before."""
     limit: Annotated[int, Meta(ge=1, le=MAX_ITEMS)] = 500
 
 
 class ExportItemOut(Wire):
-    """What is stored: `kind` says what it is, and `data` has it, without members that have no value."""
+    """One thing that is stored of a person."""
 
     kind: ItemKind
     """What kind of thing it is."""

@@ -24,16 +24,12 @@ _ACTIONS: dict[DiffAction, SyncAction] = {
 
 
 class SelectedIn(Wire):
-    """`resourceId` is the identifier or the `_id` of the resource."""
-
     resource_type: ResourceType
     resource_id: Annotated[str, Meta(min_length=1, max_length=255)]
     """The identifier or `_id` of the workflow or integration."""
 
 
 class DiffIn(Wire):
-    """Without `sourceEnvironmentId` the source is the development environment."""
-
     source_environment_id: IdText | None = None
     """The `_id` of the environment to take from; by default the development environment."""
     resources: Annotated[list[SelectedIn], Meta(min_length=1, max_length=1_000)] | None = None
@@ -46,8 +42,6 @@ class DiffIn(Wire):
 
 
 class PublishIn(DiffIn):
-    """Without `resources` everything is promoted; `prune` deletes workflows that the source does not have."""
-
     dry_run: bool = False
     """Whether only to answer what would be done."""
     prune: bool = False
@@ -130,7 +124,7 @@ class DiffSummaryOut(Wire):
 
 
 class ResourceDiffOut(Wire):
-    """How a resource differs; `problem` says why it cannot be promoted."""
+    """How a resource differs."""
 
     resource_type: ResourceType
     action: DiffAction
@@ -206,8 +200,6 @@ class SkippedOut(Wire):
 
 
 class SyncResultOut(Wire):
-    """`failed` is empty: a promotion is done whole or not at all."""
-
     resource_type: ResourceType
     successful: list[SyncedOut]
     """Those that were promoted."""

@@ -45,12 +45,7 @@ class PretendedIn(Wire):
 
 
 class SimulationIn(TriggerIn):
-    """A trigger, and the circumstances in which it is to be tried.
-
-    `at` is the moment of the trigger (default: now), `until` when the simulation ends (default: 31 days later).
-    `steps` are tried instead of those of the workflow, or those of a saved `version` (its number). `preferences` are
-    what the recipients are taken to want. `limit` is how many recipients are simulated and shown.
-    """
+    """A trigger, and the circumstances in which it is to be tried."""
 
     at: MomentText | None = None
     """The moment of the trigger; by default now."""

@@ -67,8 +67,6 @@ class SuppressionsRemovedOut(Wire):
 
 
 class SuppressionExportQuery(Wire):
-    """`after` is the `next` of the page before."""
-
     channel: Channel | None = None
     reason: SuppressionReason | None = None
     """Only addresses that were suppressed for this reason."""

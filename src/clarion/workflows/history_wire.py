@@ -23,17 +23,12 @@ class VersionsQuery(CursorQuery):
 
 
 class DiffQuery(Wire):
-    """`to` is the `_id` or number of the other version; without it, the current one."""
-
     to: str | None = None
     """The `_id` or number of the other version; without it, the current one."""
 
 
 class VersionChangeOut(Wire):
-    """What a version changed: a step, or without `stepId` what a version has besides steps.
-
-    `fields` has the paths of the first fields that differ, and `moreFields` the number of others.
-    """
+    """What a version changed: a step, or what a version has besides steps."""
 
     action: DiffAction
     """What happened to the step."""
@@ -60,11 +55,7 @@ class VersionChangeOut(Wire):
 
 
 class PastVersionOut(Wire):
-    """A version; `author`, `kind`, `changes` and `summary` are absent if it was made before they were stored.
-
-    `sourceId` is what it was made from: a version if it was restored, a workflow if that was duplicated, an
-    environment if it was promoted.
-    """
+    """A version; `author`, `kind`, `changes` and `summary` are absent if it was made before they were stored."""
 
     id: str = field(name="_id")
     number: int
@@ -129,7 +120,7 @@ class VersionNameOut(Wire):
 
 
 class FieldDiffOut(Wire):
-    """A field by its path; `before` or `after` is absent where there is no such field."""
+    """A field that differs."""
 
     path: str
     """Where the field is, such as `controlValues.subject`."""

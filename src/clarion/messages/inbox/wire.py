@@ -113,8 +113,6 @@ class InboxQuery(Wire):
 
 
 class CountQuery(Wire):
-    """`filters` is a JSON array of up to 30 filters."""
-
     filters: JsonText
     """A JSON array of up to 30 filters, such as `[{"read": false}]`; each is counted."""
 
@@ -277,7 +275,7 @@ class InboxPageOut(Wire):
 
 
 class FilterCountOut(Wire):
-    """How many notifications fit a filter, up to 100; `filter` is as it was sent."""
+    """How many notifications fit a filter."""
 
     count: int
     """How many notifications fit the filter, up to 100."""
