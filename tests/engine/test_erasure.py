@@ -44,7 +44,9 @@ async def test_triggers_for_one_person_are_emptied_and_stay_known(world: World, 
     await world.work(after=HOUR)
 
     stored = await triggers(world, database)
-    assert [(one["payload"], one["overrides"], one["recipients"]) for one in stored] == [("{}", None, None)] * 2
+    assert [(one["payload"], one["overrides"], one["recipients"]) for one in stored] == [
+        ("{}", None, '{"erased":1}')
+    ] * 2
     assert await world.events() == []
     assert (await world.api.get("/v2/subscribers/ada")).status_code == 404
 
@@ -60,7 +62,10 @@ async def test_a_queued_trigger_does_not_create_the_person_again(world: World, d
     await world.work()
 
     stored = await triggers(world, database)
-    assert [(one["state"], one["payload"], one["recipients"]) for one in stored] == [("canceled", "{}", None)] * 3
+    assert [(one["state"], one["payload"], one["recipients"]) for one in stored] == [
+        *[("canceled", "{}", '{"erased":1}')] * 2,
+        ("canceled", "{}", '{"missing_topics":["nobody"],"erased":1}'),
+    ]
     assert (await world.api.get("/v2/subscribers/ada")).status_code == 404
 
 

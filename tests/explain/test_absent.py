@@ -2,9 +2,8 @@
 
 import pytest
 
-from clarion.clock import DAY, HOUR
+from clarion.clock import HOUR
 from clarion.db.port import Connection, Database
-from clarion.db.query import sql
 from clarion.engine.recipients import split_trigger
 from clarion.ids import TransactionKey
 from clarion.triggers.store import find_trigger_by_transaction, mark_triggers_done
@@ -14,6 +13,7 @@ from tests.support import Api
 
 ADA = {"subscriberId": "ada", "firstName": "Ada"}
 NEWS = {"type": "Topic", "topicKey": "news"}
+CLOSED = {"type": "object", "properties": {"count": {"type": "integer"}}}
 
 
 async def make_topic(world: World, *members: str) -> None:
@@ -141,25 +141,164 @@ async def test_a_trigger_that_was_canceled_before_it_had_a_run_says_so(world: Wo
     assert found["channels"]["in_app"]["outcome"] == "canceled"
 
 
-async def test_a_run_that_retention_deleted_is_said_to_be_deleted(world: World, database: Database) -> None:
+async def test_a_transaction_that_is_not_stored_is_not_known(world: World) -> None:
+    await world.make_workflow(in_app(), payloadSchema=CLOSED, validatePayload=True)
+    refused = await world.post("ada", transactionId="bad-payload", payload={"count": "many"})
+    await world.make_workflow(in_app(), key="off", active=False)
+    ignored = await world.trigger("ada", name="off", transactionId="not-active")
+    unknown = await world.post("ada", name="nothing", transactionId="no-workflow")
+
+    found = [
+        await explain(world, transactionId=key, channel="in_app")
+        for key in ("bad-payload", "not-active", "no-workflow", "never-sent")
+    ]
+
+    assert (refused.status_code, ignored["status"], unknown.status_code) == (400, "trigger_not_active", 422)
+    for one in found:
+        reason = only(one, "recipient", "unknown")
+        assert "What is refused is not stored, so that it is not known whether there was one." in reason["summary"]
+        assert (one["workflowId"], one["channels"]["in_app"]["outcome"]) == (None, "unknown")
+
+
+async def test_a_transaction_that_is_sent_again_is_told_with_the_run_and_without(world: World) -> None:
     await world.make_workflow(in_app())
-    answer = await world.trigger(ADA)
+    await world.trigger(ADA, transactionId="order-1")
+    await world.work(after=HOUR)
+    events = [{"name": "welcome", "to": "bob", "transactionId": "order-1"} for _ in range(2)]
+    assert (await world.api.post("/v1/events/trigger/bulk", json={"events": events})).status_code == 201
+    await world.api.post("/v2/subscribers", json={"subscriberId": "bob"})
     await world.work()
-    world.clock.move(400 * DAY)
-    delete = sql("DELETE FROM notifications WHERE environment_id = :environment_id")
-    await database.transaction(lambda db: db.execute(delete, environment_id=world.api.environment.id))
+
+    ada, bob = await explain(world, transactionId="order-1"), await explain(world, "bob", transactionId="order-1")
+
+    told = "The same transactionId was sent again 2 times, last on 1 January at 01:00 UTC: that was answered alike and"
+    assert only(ada, "duplicate", "passed")["summary"].startswith(told)
+    assert ada["channels"]["in_app"]["outcome"] == "delivered"
+    assert only(bob, "duplicate")["summary"].startswith(told)
+    assert only(bob, "recipient")["summary"] == "The trigger is for 'ada', and not for 'bob'."
+    assert bob["channels"]["in_app"]["summary"].startswith(told)
+    assert bob["channels"]["in_app"]["outcome"] == "skipped"
+
+
+async def test_repeats_in_one_bulk_are_counted_and_new_transactions_are_not(world: World) -> None:
+    await world.make_workflow(in_app())
+    events = [{"name": "welcome", "to": "ada", "transactionId": key} for key in ("a", "b", "b", "b")]
+    assert (await world.api.post("/v1/events/trigger/bulk", json={"events": events})).status_code == 201
+    await world.work()
+
+    first, second = await explain(world, transactionId="a"), await explain(world, transactionId="b")
+
+    assert of_kind(first, "duplicate") == []
+    assert only(second, "duplicate", "passed")["values"] == {"repeats": 2}
+
+
+async def test_a_topic_that_did_not_exist_is_named(world: World) -> None:
+    await world.make_workflow(in_app())
+    await world.api.post("/v2/subscribers", json=ADA)
+    alone = await world.trigger(NEWS)
+    beside = await world.trigger([NEWS, "bob"])
+    await world.work()
+
+    found = await explain(world, transactionId=alone["transactionId"])
+    other = await explain(world, transactionId=beside["transactionId"])
+
+    told = "The trigger is for the topic 'news', which did not exist when it was accepted."
+    assert alone["error"] == ["Topic 'news' does not exist in this environment"]
+    assert only(found, "recipient")["summary"] == told
+    assert only(found, "recipient")["values"] == {"topicKey": "news"}
+    assert found["channels"]["in_app"] == {"outcome": "skipped", "summary": told}
+    assert only(other, "recipient")["summary"] == told
+
+
+async def test_a_topic_that_was_deleted_since_leaves_its_members_unknown(world: World) -> None:
+    await world.make_workflow(in_app())
+    await world.api.post("/v2/subscribers", json=ADA)
+    await make_topic(world, "bob")
+    answer = await world.trigger(NEWS)
+    await world.work()
+    await world.api.delete("/v2/topics/news")
 
     found = await explain(world, transactionId=answer["transactionId"])
-    forget = sql("DELETE FROM triggers WHERE environment_id = :environment_id")
-    await database.transaction(lambda db: db.execute(forget, environment_id=world.api.environment.id))
-    gone = await explain(world, transactionId=answer["transactionId"], channel="in_app")
-    unknown = await explain(world, transactionId="never-seen")
 
-    assert only(found, "recipient")["summary"].startswith("The run was deleted: runs from before")
-    assert "are deleted" in only(gone, "recipient")["summary"]
-    assert gone["workflowId"] is None
-    assert gone["channels"]["in_app"]["outcome"] == "skipped"
-    assert "Either it was not accepted, which is not recorded" in only(unknown, "recipient")["summary"]
+    assert only(found, "recipient", "unknown")["summary"].startswith("The topic 'news', which the trigger is for, was")
+    assert found["channels"]["in_app"]["outcome"] == "unknown"
+
+
+async def test_an_erased_person_is_told_as_erased(world: World) -> None:
+    await world.make_workflow(in_app())
+    await make_topic(world, "ada")
+    named = await world.trigger(["ada", "bob"])
+    alone = await world.trigger("ada")
+    topic = await world.trigger(NEWS)
+    await world.work(after=HOUR)
+    assert (await world.api.delete("/v2/subscribers/ada")).status_code == 200
+
+    found = [await explain(world, transactionId=one["transactionId"]) for one in (named, alone, topic)]
+    by_workflow = await explain(world, "ada", workflowId="welcome")
+    await world.work(after=HOUR)
+    await world.api.post("/v2/subscribers", json=ADA)
+    again = await explain(world, transactionId=alone["transactionId"])
+
+    for one in [*found, again]:
+        told = only(one, "recipient", "unknown")
+        assert told["summary"].startswith("'ada' was erased on 1 January at 01:00 UTC, with everything that was stored")
+        assert told["values"]["erasedAt"] == "2026-01-01T01:00:00.000Z"
+        assert one["channels"]["in_app"]["outcome"] == "unknown"
+    assert "was erased on" in of_kind(by_workflow, "recipient")[0]["summary"]
+
+
+async def test_others_who_were_erased_are_counted_and_not_named(world: World) -> None:
+    await world.make_workflow(in_app())
+    await world.api.post("/v2/subscribers", json=ADA)
+    answer = await world.trigger(["bob", "cleo"])
+    await world.work(after=HOUR)
+    for key in ("bob", "cleo"):
+        assert (await world.api.delete(f"/v2/subscribers/{key}")).status_code == 200
+
+    ada = await explain(world, transactionId=answer["transactionId"])
+    stranger = await explain(world, "dora", transactionId=answer["transactionId"])
+
+    assert only(ada, "recipient")["summary"] == "The trigger is for people who were erased since, and not for Ada."
+    assert only(stranger, "recipient", "unknown")["summary"] == (
+        "2 people whom the trigger named were erased since; whether 'dora' was among them is not stored."
+    )
+
+
+async def test_a_trigger_whose_person_is_erased_before_it_is_worked_on_was_not_canceled(world: World) -> None:
+    await world.make_workflow(in_app())
+    await make_topic(world, "ada", "bob")
+    answer = await world.trigger("bob")
+    assert (await world.api.delete("/v2/subscribers/bob")).status_code == 200
+    await world.work()
+
+    ada = await explain(world, transactionId=answer["transactionId"])
+
+    assert of_kind(ada, "cancel") == []
+    assert only(ada, "recipient")["summary"] == "The trigger is for people who were erased since, and not for Ada."
+
+
+async def test_a_person_whom_the_trigger_created_is_told_so_with_the_key_that_may_be_meant(world: World) -> None:
+    await world.make_workflow(in_app())
+    for key in ("ada.lovelace", "grace.hopper"):
+        await world.api.post("/v2/subscribers", json={"subscriberId": key})
+    typed = [await world.trigger(key) for key in ("ada.lovelaec", {"subscriberId": "Ada.Lovelace", "firstName": "Ada"})]
+    right, next_number = await world.trigger("ada.lovelace"), await world.trigger("ada.lovelace2")
+    await world.work()
+
+    mistyped = await explain(world, "ada.lovelaec", transactionId=typed[0]["transactionId"])
+    other_case = await explain(world, "Ada.Lovelace", transactionId=typed[1]["transactionId"])
+    known = await explain(world, "ada.lovelace", transactionId=right["transactionId"])
+    number = await explain(world, "ada.lovelace2", transactionId=next_number["transactionId"])
+    nobody = await explain(world, "grace.hoper", transactionId=right["transactionId"])
+
+    assert only(mistyped, "recipient", "passed")["summary"] == (
+        "The trigger names 'ada.lovelaec' as a recipient. Nobody had the subscriberId 'ada.lovelaec' before: this "
+        "trigger created the person. Is 'ada.lovelace' meant?"
+    )
+    assert only(other_case, "recipient", "passed")["values"]["near"] == "ada.lovelace"
+    assert only(known, "recipient", "passed")["summary"] == "The trigger names 'ada.lovelace' as a recipient."
+    assert only(number, "recipient", "passed")["values"] == {"subscriberId": "ada.lovelace2", "created": True}
+    assert "Is 'grace.hopper' meant?" in only(nobody, "recipient")["summary"]
 
 
 async def test_a_workflow_is_answered_by_its_newest_trigger_and_lists_the_others(world: World) -> None:

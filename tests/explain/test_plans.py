@@ -6,7 +6,8 @@ import pytest
 
 from clarion.db.port import Database, Dialect
 from clarion.db.query import Query
-from clarion.explain import store, trigger_store
+from clarion.explain import people_store, store, trigger_store
+from clarion.triggers.repeats import NOTE_REPEATS
 from tests.plans import explain
 from tests.support import Site
 
@@ -15,6 +16,17 @@ FOUND_BY: list[tuple[Query, str]] = [
     (store.LIST_JOBS, "jobs_step (environment_id=? AND notification_id=?)"),
     (store.LIST_MESSAGES, "messages_job (environment_id=? AND job_id=?)"),
     (store.LIST_IN_APP_MESSAGES, "messages_subscriber (environment_id=? AND subscriber_id=? AND channel=? AND arch"),
+    (
+        store.LIST_MOVED_MESSAGES,
+        "messages_trigger (environment_id=? AND (trigger_id,id)>(?,?) AND (trigger_id,id)<(?,?))",
+    ),
+    (people_store.FIND_ERASURE, "audit_entries_target (environment_id=? AND target_type=? AND target_id=?)"),
+    (people_store.LIST_KEYS_BEFORE, "subscribers_key (environment_id=? AND key<?)"),
+    (people_store.LIST_KEYS_AFTER, "subscribers_key (environment_id=? AND key>?)"),
+    (people_store.LIST_SPELLINGS, "subscribers_key (environment_id=? AND key=?)"),
+    (trigger_store.FIND_FACTS, "triggers USING INDEX sqlite_autoindex_triggers_1 (environment_id=? AND id=?)"),
+    (trigger_store.LIST_TOPICS, "topics USING COVERING INDEX sqlite_autoindex_topics_1 (environment_id=? AND id=?)"),
+    (NOTE_REPEATS, "triggers_transaction (environment_id=? AND transaction_key=?)"),
     (store.LIST_SWITCHES, "PRIMARY KEY (environment_id=? AND subscriber_id=? AND workflow_id=?)"),
     (trigger_store.FIND_RUN, "notifications_recipient (environment_id=? AND trigger_id=? AND subscriber_id=?)"),
     (
@@ -35,6 +47,15 @@ FOUND_BY: list[tuple[Query, str]] = [
 VALUES: dict[str, Any] = {
     **dict.fromkeys(("notification_id", "subscriber_id", "trigger_id", "workflow_id", "first", "last", "before"), ID),
     **{name: [ID] for name in ("job_ids", "workflow_ids", "trigger_ids", "topic_ids")},
+    "id": ID,
+    "ids": [ID],
+    "key": "ada",
+    "keys": ["ada"],
+    "transaction_key": "a",
+    "count": 1,
+    "now": 1,
+    "target_type": "subscriber",
+    "action": "subscriber.erase",
     "priorities": [0, 1, 2, 3],
     "lane": 1,
     "looked_at": 500,
@@ -44,7 +65,7 @@ VALUES: dict[str, Any] = {
 }
 
 
-_BOUNDED = {"recent", "kept", "archived"}
+_BOUNDED = {"recent", "kept", "archived", "moved"}
 
 
 @pytest.mark.parametrize(("query", "index"), FOUND_BY)

@@ -38,7 +38,10 @@ async def test_a_delivered_message_is_explained_from_the_trigger_to_the_inbox(wo
     ]
     assert {one["verdict"] for one in found["decisions"]} == {"passed"}
     assert [one["source"] for one in found["decisions"]] == [*["derived"] * 3, *["recorded"] * 3]
-    assert of_kind(found, "recipient")[0]["summary"] == "The trigger names Ada as a recipient."
+    assert of_kind(found, "recipient")[0]["summary"] == (
+        "The trigger names Ada as a recipient. "
+        "Nobody had the subscriberId 'ada' before: this trigger created the person."
+    )
 
 
 async def test_it_tells_when_the_person_read_the_message(world: World) -> None:

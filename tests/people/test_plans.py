@@ -29,6 +29,7 @@ VALUES: dict[str, Any] = {
     "lane": 1,
     "name": "x",
     "alone": "x",
+    "emptied": "{}",
     "addresses": ["x"],
 }
 KEYS: dict[str, Any] = {"step": 1, "archived": False, "channel": "email", "address": "x"}

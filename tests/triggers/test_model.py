@@ -53,8 +53,9 @@ def test_a_person_who_is_erased_is_no_recipient_no_actor_and_not_left_out_by_nam
     before = Recipients(people=people, topics=[TOPIC], actor=Person(key=ADA))
 
     assert before.without(ADA) == Recipients(
-        people=[Person(key=BOB)], topics=[TopicTarget(id="1", key="news", exclude=[BOB])]
+        people=[Person(key=BOB)], topics=[TopicTarget(id="1", key="news", exclude=[BOB])], erased=1
     )
+    assert Recipients(people=people).without(ADA).without(BOB).emptied == Recipients(erased=2)
     assert Recipients(people=people, actor=Person(key=BOB)).without(ADA).actor == Person(key=BOB)
 
 

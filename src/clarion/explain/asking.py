@@ -6,8 +6,9 @@ from msgspec.structs import replace
 
 from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
-from clarion.explain.absent import Asked, derived, explain_absence, is_named, topic_id_of
+from clarion.explain.absent import CREATE_PERSON, Asked, derived, explain_absence, is_named, unknown_text
 from clarion.explain.model import ChannelResult, Decision, DecisionKind, Explanation, OtherTrigger, Outcome, Verdict
+from clarion.explain.people_store import find_erasure, find_near_key
 from clarion.explain.run import explain_run, for_channel
 from clarion.explain.trigger_store import (
     LOOKED_AT,
@@ -16,6 +17,7 @@ from clarion.explain.trigger_store import (
     list_memberships,
     list_recent_triggers,
     list_runs_of_triggers,
+    topic_id_of,
 )
 from clarion.explain.words import day_text, moment_text
 from clarion.ids import EnvironmentId, NotificationId, SubscriberKey, TopicId, TransactionKey, TriggerId, WorkflowKey
@@ -36,7 +38,15 @@ async def ask(
 ) -> Asked:
     """Look up who is asked about."""
     person = await find_subscriber(db, environment_id, key)
-    return Asked(environment_id=environment_id, key=key, person=person, now=now, horizon=horizon)
+    return Asked(
+        environment_id=environment_id,
+        key=key,
+        person=person,
+        now=now,
+        horizon=horizon,
+        erased_at=await find_erasure(db, environment_id, key),
+        near_key=None if person is not None else await find_near_key(db, environment_id, key),
+    )
 
 
 async def explain_transaction(
@@ -148,12 +158,15 @@ async def _explain_nothing(
         text += f" The last trigger, on {moment_text(last.created_at, asked.now)}, names other people."
         values |= {"lastTransactionId": last.transaction_key, "lastTriggeredAt": iso_text(last.created_at)}
     remedy = "Trigger the workflow for the person. A trigger that was refused (422, 400) is not stored."
-    reason = derived(None, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy, at=None)
+    # Triggers from before the horizon may have been for the person.
+    is_known = workflow.created_at >= asked.horizon
+    verdict, outcome = (Verdict.STOPPED, Outcome.SKIPPED) if is_known else (Verdict.UNKNOWN, Outcome.UNKNOWN)
+    reason = derived(None, DecisionKind.RECIPIENT, verdict, text, values, remedy, at=None)
     version = await get_version(db, workflow)
     return Explanation(
         subscriber_key=asked.key,
         workflow_key=workflow.key,
-        channels=dict.fromkeys(version.channels, ChannelResult(Outcome.SKIPPED, text)),
+        channels=dict.fromkeys(version.channels, ChannelResult(outcome, text)),
         decisions=[*_list_unknown_person(asked), reason],
     )
 
@@ -161,10 +174,10 @@ async def _explain_nothing(
 def _list_unknown_person(asked: Asked) -> list[Decision]:
     if asked.person is not None:
         return []
-    text = f"Nobody in this environment has the subscriberId '{asked.key}'."
-    remedy = "Create the person, or name them in `to`: who is named and does not exist is created."
-    values = {"subscriberId": asked.key}
-    return [derived(None, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy, at=None)]
+    values, text, at = {"subscriberId": asked.key}, unknown_text(asked), asked.erased_at
+    if at is not None:
+        text = f"'{asked.key}' was erased on {moment_text(at, asked.now)}, with everything that was stored of them."
+    return [derived(None, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, CREATE_PERSON, at=at)]
 
 
 def _without_workflow(asked: Asked, reference: str, channel: Channel | None) -> Explanation:
@@ -188,19 +201,20 @@ def _explain_unknown(asked: Asked, transaction_key: TransactionKey, channel: Cha
         text = f"{head} It is from {day_text(made_at, asked.now)}; runs from before {kept} are deleted."
     else:
         text = (
-            f"{head} Either it was not accepted, which is not recorded (no such workflow, or one that is not active; a "
-            f"payload that its schema refuses), or it is from before {kept} and was deleted."
+            f"{head} What is refused is not stored, so that it is not known whether there was one. It may have been "
+            "refused (such as for an unknown workflow, or a payload that its schema refuses), answered with "
+            f"trigger_not_active, or sent to another environment; or it is from before {kept} and was deleted."
         )
     values = {"transactionId": transaction_key, "keptSince": iso_text(asked.horizon)}
     remedy = (
         "The answer to the trigger said why it was refused; ask with workflowId to see the triggers that there are."
     )
-    reason = derived(None, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy, at=None)
+    reason = derived(None, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text, values, remedy, at=None)
     return Explanation(
         subscriber_key=asked.key,
         workflow_key=None,
         transaction_key=transaction_key,
-        channels={} if channel is None else {channel: ChannelResult(Outcome.SKIPPED, text)},
+        channels={} if channel is None else {channel: ChannelResult(Outcome.UNKNOWN, text)},
         decisions=[*_list_unknown_person(asked), reason],
     )
 

@@ -18,6 +18,7 @@ class DecisionKind(StrEnum):
 
     RECIPIENT = "recipient"
     EXCLUSION = "exclusion"
+    DUPLICATE = "duplicate"
     WORKFLOW = "workflow"
     CONDITION = "condition"
     PREFERENCE = "preference"

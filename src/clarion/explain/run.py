@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.errors import NotFound
+from clarion.explain.absent import list_repeats
 from clarion.explain.gaps import list_gaps
 from clarion.explain.inbox import list_marks
 from clarion.explain.model import Decision, DecisionKind, DecisionSource, Explanation, Outcome, Verdict
@@ -64,6 +65,7 @@ def _explain(run: StoredRun, leader: Explanation | None, now: Millis) -> Explana
         by_job[job.step] = found
         decisions += found
     decisions += _tell_leader(run, leader)
+    decisions += list_repeats(run.facts, now, has_run=True)
     trigger, workflow = run.trigger, run.workflow
     return Explanation(
         subscriber_key=run.subscriber_key,
@@ -116,6 +118,8 @@ def _recipient(run: StoredRun) -> Decision:
         summary = f"The trigger is for everyone, and so for {name}."
     elif recipients is not None and any(one.key == run.subscriber_key for one in recipients.people):
         summary = f"The trigger names {name} as a recipient."
+        if run.has_created_person:
+            return _created_person(run, summary)
     else:
         summary = f"{name} was a recipient of the trigger; in which way was not recorded."
     return Decision(
@@ -124,6 +128,22 @@ def _recipient(run: StoredRun) -> Decision:
         verdict=Verdict.PASSED,
         summary=summary,
         values={"topics": topics} if topics else {},
+        source=DecisionSource.DERIVED,
+    )
+
+
+def _created_person(run: StoredRun, summary: str) -> Decision:
+    """The trigger created the person, perhaps because their key is mistyped."""
+    key, near = run.subscriber_key, run.near_key
+    meant = "" if near is None else f" Is '{near}' meant?"
+    values = {"subscriberId": key, "created": True} | ({} if near is None else {"near": near})
+    return Decision(
+        at=run.notification.created_at,
+        kind=DecisionKind.RECIPIENT,
+        verdict=Verdict.PASSED,
+        summary=f"{summary} Nobody had the subscriberId '{key}' before: this trigger created the person.{meant}",
+        values=values,
+        remedy="If the subscriberId is mistyped, trigger the workflow for the right one, and delete this person.",
         source=DecisionSource.DERIVED,
     )
 

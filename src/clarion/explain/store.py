@@ -9,6 +9,8 @@ from clarion.clock import SECOND, Millis
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
+from clarion.explain.people_store import find_near_key
+from clarion.explain.trigger_store import TriggerFacts, find_facts
 from clarion.explain.words import find_channel, name_of
 from clarion.ids import (
     EnvironmentId,
@@ -60,11 +62,13 @@ _IN_APP = f"""
     ) AS %s WHERE job_id {{any:job_ids}}
 """
 LIST_IN_APP_MESSAGES = sql(f"{_IN_APP % ('FALSE', 'kept')} UNION ALL {_IN_APP % ('TRUE', 'archived')}")
+# Compared in pairs, so that SQLite walks the index of triggers and not the primary key.
 LIST_MOVED_MESSAGES = sql(f"""
     SELECT * FROM (
         SELECT {_MESSAGE} FROM messages
-        WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND id >= :first AND id <= :last
-        ORDER BY id LIMIT :limit
+        WHERE environment_id = :environment_id
+        AND (trigger_id, id) >= (:trigger_id, :first) AND (trigger_id, id) <= (:trigger_id, :last)
+        ORDER BY trigger_id, id LIMIT :limit
     ) AS moved WHERE job_id {{any:job_ids}}
 """)
 LIST_SWITCHES = sql("""
@@ -140,6 +144,9 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     jobs: list[StoredJob]
     messages: list[StoredMessage]
     switches: list[PreferenceSwitch]
+    facts: TriggerFacts
+    near_key: str | None
+    """Where the trigger created the person: a key that theirs may be a misspelling of."""
     suppressions: list[Suppression]
     """Of the addresses of its messages that were suppressed then, if they still are."""
 
@@ -154,6 +161,11 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """Of the person."""
         return name_of(self.subscriber, self.subscriber_key)
+
+    @property
+    def has_created_person(self) -> bool:
+        """Whether nobody had the person's key when the trigger was accepted."""
+        return _has_created(self.trigger, self.subscriber)
 
     @property
     def was_critical(self) -> bool:
@@ -178,17 +190,33 @@ async def get_run(db: Connection, environment_id: EnvironmentId, notification_id
     people = await list_subscribers_by_id(db, environment_id, [notification.subscriber_id])
     jobs = await _list_jobs(db, environment_id, notification_id)
     messages = await _list_messages(db, notification, jobs)
+    trigger, person = triggers.get(notification.trigger_id), people.get(notification.subscriber_id)
     return StoredRun(
         notification=notification,
-        trigger=triggers.get(notification.trigger_id),
+        trigger=trigger,
         workflow=workflows.get(notification.workflow_id),
         version=versions.get(notification.version_id),
-        subscriber=people.get(notification.subscriber_id),
+        subscriber=person,
         jobs=jobs,
         messages=messages,
         switches=await list_switches(db, environment_id, notification.subscriber_id, notification.workflow_id),
+        facts=TriggerFacts() if trigger is None else await find_facts(db, trigger),
+        near_key=await _find_near_key(db, trigger, person),
         suppressions=await _list_suppressions(db, environment_id, messages),
     )
+
+
+def _has_created(trigger: Trigger | None, person: Subscriber | None) -> bool:
+    """Whether a person is newer than the trigger that names them; ids are in the order of time."""
+    if trigger is None or person is None or person.id < trigger.id:
+        return False
+    return any(one.key == person.key for one in trigger.recipients.people)
+
+
+async def _find_near_key(db: Connection, trigger: Trigger | None, person: Subscriber | None) -> str | None:
+    if trigger is None or person is None or not _has_created(trigger, person):
+        return None
+    return await find_near_key(db, trigger.environment_id, person.key, before=trigger.id)
 
 
 async def _list_suppressions(

@@ -2,13 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.ids import EnvironmentId, NotificationId, SubscriberId, TopicId, TriggerId, WorkflowId, WorkflowKey
+from clarion.ids import (
+    EnvironmentId,
+    NotificationId,
+    SubscriberId,
+    TopicId,
+    TriggerId,
+    WorkflowId,
+    WorkflowKey,
+    find_id,
+)
 from clarion.jobs.lanes import lane_of
 from clarion.subscribers.model import Subscriber
-from clarion.triggers.model import Trigger
+from clarion.triggers.model import TopicTarget, Trigger
 from clarion.triggers.store import list_triggers_by_id
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import workflow_of
@@ -17,6 +28,10 @@ FIND_RUN = sql("""
     SELECT id FROM notifications
     WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND subscriber_id = :subscriber_id
 """)
+FIND_FACTS = sql("""
+    SELECT repeats, repeated_at, runs_deleted_at FROM triggers WHERE environment_id = :environment_id AND id = :id
+""")
+LIST_TOPICS = sql("SELECT id FROM topics WHERE environment_id = :environment_id AND id {any:ids}")
 LIST_RUNS_OF_TRIGGERS = sql("""
     SELECT trigger_id, id FROM notifications
     WHERE environment_id = :environment_id AND trigger_id {any:trigger_ids} AND subscriber_id = :subscriber_id
@@ -72,6 +87,34 @@ _TRIGGERS = 10
 _MASKS = 8
 _CROWDS = 5
 """How many triggers of a workflow are found by runs of others, for each of its sets of step types."""
+
+
+class TriggerFacts(Struct, frozen=True):
+    """What was noted with a trigger after it was accepted."""
+
+    repeats: int = 0
+    """How often its transaction was sent again."""
+    repeated_at: Millis | None = None
+    runs_deleted_at: Millis | None = None
+    """When retention first deleted runs of it."""
+
+
+async def find_facts(db: Connection, trigger: Trigger) -> TriggerFacts:
+    row = await db.fetch_one(FIND_FACTS, environment_id=trigger.environment_id, id=trigger.id)
+    if row is None:
+        return TriggerFacts()
+    return TriggerFacts(row["repeats"] or 0, row["repeated_at"], row["runs_deleted_at"])
+
+
+async def list_existing_topics(db: Connection, trigger: Trigger) -> set[TopicId]:
+    """Those of the topics that a trigger is for that are not deleted."""
+    ids = [topic_id_of(one) for one in trigger.recipients.topics]
+    rows = await db.fetch(LIST_TOPICS, environment_id=trigger.environment_id, ids=ids) if ids else []
+    return {TopicId(row["id"]) for row in rows}
+
+
+def topic_id_of(topic: TopicTarget) -> TopicId:
+    return TopicId(find_id(topic.id) or bytes(16))
 
 
 async def find_run(

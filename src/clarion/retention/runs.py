@@ -14,7 +14,7 @@ from clarion.environments.options import DataKind
 from clarion.ids import NotificationId
 from clarion.retention.progress import due_query
 from clarion.retention.scope import Deleted, Page, Scope, Walk, page_of
-from clarion.retention.triggers import delete_unneeded
+from clarion.retention.triggers import delete_unneeded, mark_runs_deleted
 
 UNFINISHED = "('pending', 'queued', 'delayed', 'running')"
 _NEEDED = f"(status IN {UNFINISHED} OR updated_at > :horizon)"
@@ -118,6 +118,7 @@ async def delete(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
     if run_ids:
         await db.execute(DELETE_RUNS, **environment, run_ids=run_ids)
         await delete_unneeded(db, scope, [triggers[one] for one in run_ids])
+        await mark_runs_deleted(db, scope, [triggers[one] for one in run_ids])
     return Deleted(len(run_ids))
 
 

@@ -39,6 +39,10 @@ DELETE_UNNEEDED = sql(f"""
     DELETE FROM triggers AS t
     WHERE t.environment_id = :environment_id AND t.id {{any:ids}} AND t.id <= :oldest AND {_UNNEEDED}
 """)
+MARK_RUNS_DELETED = sql("""
+    UPDATE triggers SET runs_deleted_at = :now
+    WHERE environment_id = :environment_id AND id {any:ids} AND runs_deleted_at IS NULL
+""")
 DUE = due_query("triggers AS t WHERE TRUE")
 
 
@@ -61,6 +65,12 @@ async def delete_unneeded(db: Connection, scope: Scope, trigger_ids: Iterable[Tr
         ids=sorted(set(trigger_ids)),
         oldest=scope.oldest_id(DataKind.RUNS),
     )
+
+
+async def mark_runs_deleted(db: Connection, scope: Scope, trigger_ids: Iterable[TriggerId]) -> None:
+    """Note with those that stay that they had runs which are deleted."""
+    ids = sorted(set(trigger_ids))
+    await db.execute(MARK_RUNS_DELETED, environment_id=scope.environment_id, ids=ids, now=scope.now)
 
 
 WALK = Walk(name="triggers", kind=DataKind.RUNS, horizon_of=KEPT_FOR, choose=choose, delete=delete, due=DUE)

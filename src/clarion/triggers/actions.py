@@ -1,6 +1,6 @@
 """Accepting triggers: they are checked, normalised and stored before the response."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from msgspec import Struct, UnsetType
@@ -42,6 +42,7 @@ from clarion.triggers.model import (
     make_transaction_key,
 )
 from clarion.triggers.recipients import Wanted, people_of, topics_of
+from clarion.triggers.repeats import note_repeats
 from clarion.triggers.wire import TopicRecipientIn
 from clarion.work import WorkBudget, spending
 from clarion.workflows.model import Workflow, WorkflowVersion
@@ -100,20 +101,26 @@ async def accept_triggers(db: Connection, requests: Sequence[TriggerRequest], no
     outcomes = [_accept_one(request, known, now) for request in requests]
     triggers = [one.trigger for one in outcomes if isinstance(one, Accepted) and one.trigger is not None]
     stored = await store.insert_triggers(db, await _store_files(db, triggers, now))
+    repeated = await _list_repeated(db, triggers) if stored < len(triggers) else []
+    await note_repeats(db, repeated, now)
     await _update_people(db, triggers, now)
-    duplicates = len(triggers) - stored
-    if duplicates:
-        outcomes = await _mark_duplicates(db, outcomes, triggers)
-    return AcceptedTriggers(outcomes, stored=stored, duplicates=duplicates)
+    if repeated:
+        outcomes = _mark_duplicates(outcomes, {one.id for one in repeated})
+    return AcceptedTriggers(outcomes, stored=stored, duplicates=len(repeated))
 
 
-async def _mark_duplicates(
-    db: Connection, outcomes: Sequence[Accepted | Invalid | PayloadInvalid], triggers: Sequence[Trigger]
-) -> list[Accepted | Invalid | PayloadInvalid]:
+async def _list_repeated(db: Connection, triggers: Sequence[Trigger]) -> list[Trigger]:
+    """Those that were not inserted, because their transaction was seen before."""
     stored = {one.id for one in await _list_inserted(db, triggers)}
+    return [one for one in triggers if one.id not in stored]
+
+
+def _mark_duplicates(
+    outcomes: Sequence[Accepted | Invalid | PayloadInvalid], repeated: Container[TriggerId]
+) -> list[Accepted | Invalid | PayloadInvalid]:
     return [
         replace(one, is_duplicate=True)
-        if isinstance(one, Accepted) and one.trigger is not None and one.trigger.id not in stored
+        if isinstance(one, Accepted) and one.trigger is not None and one.trigger.id in repeated
         else one
         for one in outcomes
     ]
@@ -268,17 +275,21 @@ def _recipients(request: TriggerRequest, known: _Lookups) -> tuple[Recipients, l
     """Whom the trigger is for, and a sentence for each topic that does not exist."""
     if request.wanted is None:
         return Recipients(everyone=True, actor=request.actor, keeps_fields=request.keeps_fields), []
-    targets, missing = [], []
+    targets, missing = [], list[str]()
     for wanted in topics_of(request.wanted):
         topic = known.topics.get((request.environment_id, TopicKey(wanted.topic_key)))
         if topic is None:
-            missing.append(f"Topic '{wanted.topic_key}' does not exist in this environment")
+            missing += [] if wanted.topic_key in missing else [wanted.topic_key]
         else:
             targets.append(_target(wanted, topic))
     recipients = Recipients(
-        people=people_of(request.wanted), topics=targets, actor=request.actor, keeps_fields=request.keeps_fields
+        people=people_of(request.wanted),
+        topics=targets,
+        actor=request.actor,
+        keeps_fields=request.keeps_fields,
+        missing_topics=missing,
     )
-    return recipients, list(dict.fromkeys(missing))
+    return recipients, [f"Topic '{key}' does not exist in this environment" for key in missing]
 
 
 def _target(wanted: TopicRecipientIn, topic: Topic) -> TopicTarget:

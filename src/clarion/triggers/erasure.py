@@ -13,11 +13,12 @@ from clarion.triggers.model import Person, Recipients, decode_recipients
 from clarion.triggers.store import PART_COLUMNS, delete_parts, part_of
 
 _CHUNK = 500
+_ONE_ERASED = json_text(Recipients(erased=1))
 
 # The row stays: its transaction must not be run again.
 _EMPTY = """
     UPDATE triggers SET payload = '{}', overrides = NULL, context = NULL, trace_context = NULL, warnings = NULL,
-        recipients = NULL, position = NULL,
+        recipients = :emptied, position = NULL,
         state = CASE WHEN state IN ('queued', 'splitting') THEN 'canceled' ELSE state END
 """
 # The recipients of most triggers are one person, so most are found by the whole text.
@@ -65,7 +66,7 @@ async def erase_from_triggers(db: Connection, environment_id: EnvironmentId, per
     scope = {"environment_id": environment_id}
     queued = {**scope, "lane": lane_of(person.key)}
     alone, name = json_text(Recipients(people=[Person(key=person.key)])), json_text(person.key)
-    emptied = await db.fetch(EMPTY_QUEUED_FOR_PERSON, **queued, alone=alone)
+    emptied = await db.fetch(EMPTY_QUEUED_FOR_PERSON, **queued, alone=alone, emptied=_ONE_ERASED)
     await _drop_files(db, environment_id, [row["id"] for row in emptied])
     await _leave(db, environment_id, person.key, await db.fetch(LIST_QUEUED_NAMING, **queued, name=name))
     await _leave(db, environment_id, person.key, await db.fetch(LIST_SPLITTING_NAMING, **scope, name=name))
@@ -79,7 +80,7 @@ async def erase_from_run_triggers(db: Connection, person: Subscriber, trigger_id
     alone, name = json_text(Recipients(people=[Person(key=person.key)])), json_text(person.key)
     for start in range(0, len(trigger_ids), _CHUNK):
         chunk = list(trigger_ids[start : start + _CHUNK])
-        emptied = await db.fetch(EMPTY_FOR_PERSON, **scope, ids=chunk, alone=alone)
+        emptied = await db.fetch(EMPTY_FOR_PERSON, **scope, ids=chunk, alone=alone, emptied=_ONE_ERASED)
         await _leave(db, person.environment_id, person.key, await db.fetch(LIST_NAMING, **scope, ids=chunk, name=name))
         await _drop_files(db, person.environment_id, [row["id"] for row in emptied])
 
@@ -89,7 +90,7 @@ async def _leave(db: Connection, environment_id: EnvironmentId, key: SubscriberK
         before = decode_recipients(row["recipients"])
         after = before.without(key)
         if not after:
-            await db.execute(EMPTY, environment_id=environment_id, id=row["id"])
+            await db.execute(EMPTY, environment_id=environment_id, id=row["id"], emptied=json_text(after.emptied))
             await _drop_files(db, environment_id, [row["id"]])
         elif after != before:
             await db.execute(

@@ -83,6 +83,10 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     It is then kept here. Else it is written to the subscribers when the trigger is accepted.
     """
+    missing_topics: list[str] = []
+    """The keys of topics that did not exist when the trigger was accepted."""
+    erased: int = 0
+    """How many people it named who were erased since."""
 
     @property
     def named(self) -> list[Person]:
@@ -116,6 +120,7 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
             people=[one for one in self.people if one.key != key],
             topics=[replace(one, exclude=[other for other in one.exclude if other != key]) for one in self.topics],
             actor=None if self.actor is None or self.actor.key == key else self.actor,
+            erased=self.erased + any(one.key == key for one in self.people),
         )
 
     def overlay(self, subscriber: Subscriber) -> Subscriber:
@@ -130,6 +135,11 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
             if self.keeps_fields and person.key == key:
                 fields |= person.fields
         return fields
+
+    @property
+    def emptied(self) -> "Recipients":
+        """What is kept of them when nobody is left."""
+        return Recipients(missing_topics=self.missing_topics, erased=self.erased)
 
     def find_lane(self) -> int | None:
         """The lane of all recipients, where they are named and in one lane."""

@@ -24,6 +24,9 @@ triggers = Table(
     text_("context", optional=True),  # JSON object by type of context
     text_("trace_context", optional=True),  # the `traceparent` of the request that triggered it
     text_("warnings", optional=True),  # JSON array: what the response warned of
+    Column("repeats", Integer, nullable=True),  # how often its transaction was sent again; NULL: never
+    moment("repeated_at", optional=True),  # when it was sent again last
+    moment("runs_deleted_at", optional=True),  # when retention first deleted runs of it
     Index("triggers_transaction", "environment_id", "transaction_key", unique=True),
     Index(
         "triggers_queued",

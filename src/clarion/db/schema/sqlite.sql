@@ -425,7 +425,7 @@ CREATE TABLE triggers (
 	version_id BLOB NOT NULL,
 	payload TEXT NOT NULL,
 	overrides TEXT,
-	created_at BIGINT NOT NULL, state TEXT DEFAULT 'done' NOT NULL, priority SMALLINT DEFAULT '1' NOT NULL, recipients TEXT, position TEXT, lane SMALLINT DEFAULT '0' NOT NULL, context TEXT, trace_context TEXT, warnings TEXT,
+	created_at BIGINT NOT NULL, state TEXT DEFAULT 'done' NOT NULL, priority SMALLINT DEFAULT '1' NOT NULL, recipients TEXT, position TEXT, lane SMALLINT DEFAULT '0' NOT NULL, context TEXT, trace_context TEXT, warnings TEXT, repeats INTEGER, repeated_at BIGINT, runs_deleted_at BIGINT,
 	PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE webhook_deliveries (
@@ -588,4 +588,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0020', '0014..0020');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0022', '0014..0022');
