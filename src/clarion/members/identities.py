@@ -3,18 +3,18 @@
 from clarion.audit.model import Action
 from clarion.clock import Millis
 from clarion.db.port import Connection
-from clarion.environments.store import list_environments
 from clarion.errors import Invalid
+from clarion.ids import OrganizationId
 from clarion.members import store
 from clarion.members.actions import NewMember, accept_link, create_member
 from clarion.members.addresses import domain_of
 from clarion.members.auditing import author_of_member, record_member
+from clarion.members.homes import find_home
 from clarion.members.model import Access, Member
 from clarion.members.oidc import Identity
 from clarion.members.oidc_problem import OidcProblem, OidcRefusal
 from clarion.members.session_wire import PersonName
 from clarion.settings import Settings
-from clarion.vocabulary import Role
 
 
 async def find_member(
@@ -22,7 +22,8 @@ async def find_member(
 ) -> Member:
     """Return the member of an address; somebody new becomes one if they are invited, or by the domain of the address.
 
-    A member who is known keeps their role, whatever the domain says. Raises OidcProblem for everybody else.
+    A member who is known keeps their role, whatever the domain says. Raises OidcProblem for everybody else, and for
+    those whom several organizations invite: they choose by opening a link.
     """
     email = identity.email
     member = await store.find_member_by_email(db, email)
@@ -30,21 +31,28 @@ async def find_member(
         return member
     name = identity.name if PersonName.accepts(identity.name) else email
     person = NewMember(email=email, name=name, password=None)
-    invitation = await store.find_invitation(db, email, now)
-    if invitation is not None:
-        return await accept_link(db, invitation, person, now, request_id=request_id)
-    role = dict(settings.oidc_domains).get(domain_of(email))
-    if role is None:
+    home = await find_home(db, email, settings)
+    invitations = [one for one in await store.lock_invitations(db, email, now) if home in (None, one.organization_id)]
+    if len(invitations) > 1:
+        raise OidcProblem(f"Several organizations invite {email}", OidcRefusal.SEVERAL_INVITATIONS)
+    if invitations:
+        return await accept_link(db, invitations[0], person, now, request_id=request_id)
+    if home is None:
         raise OidcProblem(f"Nobody invited {email}, and its domain has no role", OidcRefusal.NOT_ALLOWED)
-    return await _create(db, person, role, now, request_id)
+    access = Access(role=dict(settings.oidc_domains)[domain_of(email)])
+    return await _create(db, home, person, access, now, request_id)
 
 
-async def _create(db: Connection, person: NewMember, role: Role, now: Millis, request_id: str | None) -> Member:
-    environments = await list_environments(db)
-    if not environments:
-        raise OidcProblem("There is no organization", OidcRefusal.NOT_ALLOWED)
+async def _create(
+    db: Connection,
+    organization_id: OrganizationId,
+    person: NewMember,
+    access: Access,
+    now: Millis,
+    request_id: str | None,
+) -> Member:
     try:
-        member = await create_member(db, environments[0].organization_id, person, Access(role=role), now)
+        member = await create_member(db, organization_id, person, access, now)
     except Invalid:
         # The same person at the same time, in another tab.
         found = await store.find_member_by_email(db, person.email)

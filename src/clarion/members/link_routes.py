@@ -10,6 +10,7 @@ from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.members import store
 from clarion.members.actions import LINK_OVER, NewMember, accept_link, find_valid_link, reset_password
 from clarion.members.addresses import MemberAddress, read_address
+from clarion.members.homes import require_free
 from clarion.members.link_wire import (
     AcceptanceIn,
     InvitationDetailsOut,
@@ -160,6 +161,8 @@ async def _accept(
 
     async def accept(db: Connection) -> Member:
         link: Link = await find_valid_link(db, kind, body.token, call.now)
+        if kind is LinkKind.INVITATION:
+            await require_free(db, address, link.organization_id, call.services.settings)
         return await accept_link(db, link, person, call.now, request_id=call.request_id)
 
     member = await begin_session(call, accept, means=f"{kind} link")

@@ -72,7 +72,9 @@ async def access_member(
 async def invite(db: Connection, manager: Manager, email: MemberAddress, access: Access, now: Millis) -> NewLink:
     """Make a link by which somebody becomes a member, which replaces an earlier invitation."""
     manager.require_rank(access, "invite")
-    if await store.find_member_by_email(db, email) is not None:
+    member = await store.find_member_by_email(db, email)
+    # Who is a member of another organization is not told to this one; they are told when they open the link.
+    if member is not None and member.organization_id == manager.organization_id:
         raise Invalid.field("email", "belongs to a member already", email)
     organization_id = manager.organization_id
     await store.delete_invitations(db, organization_id, email)

@@ -16,6 +16,8 @@ class OidcRefusal(StrEnum):
     """The provider does not say whether it has verified the address, and is not trusted without that."""
     NOT_ALLOWED = "not-allowed"
     """Nobody invited the address, and its domain has no role."""
+    SEVERAL_INVITATIONS = "several-invitations"
+    """Several organizations invited the address, and the person has to choose one."""
     REFUSED = "refused"
     """The provider says no, or the person did."""
     UNAVAILABLE = "unavailable"

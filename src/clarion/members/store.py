@@ -70,9 +70,9 @@ INSERT_LINK = sql(f"""
 """)
 FIND_LINK = sql(f"SELECT {_LINK} FROM member_links WHERE hash = :hash {{for_update}}")
 READ_LINK = sql(f"SELECT {_LINK} FROM member_links WHERE hash = :hash")
-FIND_INVITATION = sql(f"""
+LOCK_INVITATIONS = sql(f"""
     SELECT {_LINK} FROM member_links WHERE email = :email AND kind = 'invitation' AND expires_at > :now
-    ORDER BY created_at, hash LIMIT 1 {{for_update}}
+    ORDER BY created_at, hash {{for_update}}
 """)
 LIST_RESET_LINKS = sql(f"""
     SELECT {_LINK} FROM member_links WHERE email = :email AND kind = 'reset' AND expires_at > :now
@@ -221,10 +221,9 @@ async def find_link(db: Connection, token_hash: TokenHash, *, locks: bool = True
     return None if row is None else _link_of(row)
 
 
-async def find_invitation(db: Connection, email: MemberAddress, now: Millis) -> Link | None:
-    """Find the oldest invitation of an address that still works, and lock it."""
-    row = await db.fetch_one(FIND_INVITATION, email=email, now=now)
-    return None if row is None else _link_of(row)
+async def lock_invitations(db: Connection, email: MemberAddress, now: Millis) -> list[Link]:
+    """List the invitations of an address that still work, whichever organizations made them, and lock them."""
+    return [_link_of(row) for row in await db.fetch(LOCK_INVITATIONS, email=email, now=now)]
 
 
 async def list_reset_links(db: Connection, email: MemberAddress, now: Millis) -> list[Link]:

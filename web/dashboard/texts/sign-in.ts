@@ -25,6 +25,8 @@ export const texts = {
     "verification-unknown":
       "The provider does not say whether it has verified your email address. The operator can trust it: CLARION_OIDC_TRUST_ADDRESSES.",
     "not-allowed": "Nobody with your address is a member here. Ask an admin of your team for an invitation.",
+    "several-invitations":
+      "Several organizations invite you. Open the link of the one that you want to join, and accept it there.",
     refused: "The provider did not let you in.",
     unavailable: "The provider cannot be reached. Try again in a moment.",
   } as Record<string, string>,
