@@ -126,7 +126,7 @@ async def _rotated_endpoint(api: Api) -> Ready:
 
 async def _changed_environment(api: Api) -> Ready:
     me = (await api.get("/v1/environments/me")).json()
-    return f"/v1/environments/{me['_id']}", {"timezone": "Asia/Tokyo", "retentionDays": {"audit": 30}}
+    return f"/v1/environments/{me['_id']}", {"timezone": "Asia/Tokyo", "retentionDays": {"audit": 400}}
 
 
 async def _new_environment(_: Api) -> Ready:

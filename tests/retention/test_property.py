@@ -78,7 +78,7 @@ async def test_every_event_of_a_digest_is_told_although_old_data_is_deleted_all_
     """Numbers let so many hours pass; a digest lasts two days, and its run waits two more."""
     name = f"w{world.clock.now()}"
     world.clock.move(1)
-    await set_days(world, runs=1, inAppMessages=1000)
+    await set_days(world, runs=1, inAppMessages=700)
     await world.make_workflow(
         step("digest", "Digest", type="regular", amount=2, unit="days"),
         step("delay", type="regular", amount=2, unit="days"),

@@ -94,7 +94,7 @@ async def test_webhooks_are_kept_for_as_long_as_they_are_retried(api: Api) -> No
     refused = await api.patch(f"/v1/environments/{me['_id']}", json={"retentionDays": {"webhooks": 4}})
 
     assert refused.status_code == 422
-    assert refused.json()["errors"]["retentionDays.webhooks"]["messages"] == ["must be at least 5"]
+    assert refused.json()["errors"]["retentionDays.webhooks"]["messages"][0].startswith("must be between 5 and 180")
 
 
 @pytest.mark.parametrize("count", [3, 1203])

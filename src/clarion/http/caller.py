@@ -64,6 +64,13 @@ class Caller:
             return b"\x00".join((b"member", self.member.id, self.member.role.encode()))
         return " ".join((*sorted(self.scopes), *([] if self.expires_at is None else [str(self.expires_at)]))).encode()
 
+    @cached_property
+    def sees_channel_credentials(self) -> bool:
+        """Whether answers show device tokens and chat webhooks of people: to members who change people, and keys that
+        read them. A person sees their own."""
+        needed = Scope.SUBSCRIBERS_READ if self.member is None else Scope.SUBSCRIBERS_WRITE
+        return self.session is not None or self.has_scope(needed)
+
     def get_session(self) -> SubscriberSession:
         """The session of a subscriber; raises TypeError if the caller is none."""
         if self.session is None:

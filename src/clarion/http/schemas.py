@@ -148,11 +148,17 @@ class _Types:
         if isinstance(info, inspect.Metadata):
             for kind in (info.extra or {}).get(ALTERNATIVES, ()):
                 self._add(kind)
-        for inner in _inside(info):
+        for inner in list_inner(info):
             self._collect(inner)
 
 
-def _inside(info: inspect.Type) -> Iterable[inspect.Type]:
+def list_structs(kinds: Iterable[Any]) -> list[inspect.StructType]:
+    """List the structs that occur in types."""
+    return [info for info in _Types(kinds).classes.values() if isinstance(info, inspect.StructType)]
+
+
+def list_inner(info: inspect.Type) -> Iterable[inspect.Type]:
+    """List the types that a type is made of."""
     if isinstance(info, inspect.StructType):
         return [field.type for field in info.fields]
     if isinstance(info, inspect.UnionType):

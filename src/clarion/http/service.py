@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from clarion.http.errors import error_body, error_headers, status_of, unexpected
 from clarion.http.held_bytes import BodyMemory
 from clarion.http.idempotency import Response
 from clarion.http.input_warnings import warning_headers
-from clarion.http.masking import hides_channel_credentials, mask_channel_credentials
+from clarion.http.masking import CredentialMask
 from clarion.http.operation import Call, DetachedCall, Operation, RawRequest, Services, Transaction
 from clarion.http.preconditions import conditions_of, etag_headers, read_etag
 from clarion.http.requests import JSON, Arguments, Request, make_request, read_arguments, read_body
@@ -65,7 +66,9 @@ class Service:
         pages: Mapping[str, Page],
         find_page: Callable[[str], StaticPage | None] = lambda _: None,
     ) -> None:
+        operations = list(operations)
         self._router = Router(operations)
+        self._shapes = [shape for one in operations for shape in (one.result, one.body_shape) if shape is not None]
         self._database = database
         self._services = services
         self._tracer = services.tracer
@@ -79,6 +82,11 @@ class Service:
         failed_per_minute = services.settings.failed_keys_per_minute
         self._authorizer = Authorizer(authenticators, services.clock, failed_keys_per_minute=failed_per_minute)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="clarion-large")
+
+    @cached_property
+    def _credentials(self) -> CredentialMask:
+        """Made when somebody needs it, because it looks at all shapes."""
+        return CredentialMask(self._shapes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -177,7 +185,7 @@ class Service:
         response = await self._execute(operation, request, caller, body, arguments)
         if operation.has_etag and isinstance(response, Response):
             request.response_headers = request.response_headers + etag_headers(read_etag(response.body))
-        return response if caller.member is None else await self._mask(caller, response)
+        return response if caller.sees_channel_credentials else await self._mask(response)
 
     def _name_operation(self, operation: Operation, request: Request) -> None:
         """Say what is called, for metrics and traces."""
@@ -186,12 +194,13 @@ class Service:
             request.route = operation.path
             request.trace = self._tracer.start_request(request.headers, can_start=operation.path.startswith(_TRIGGERS))
 
-    async def _mask(self, caller: Caller, response: Response | StreamResponse[Any]) -> Response | StreamResponse[Any]:
-        if isinstance(response, StreamResponse) or not hides_channel_credentials(caller, response):
+    async def _mask(self, response: Response | StreamResponse[Any]) -> Response | StreamResponse[Any]:
+        """Mask the credentials of people; events of streams have none, which a test checks."""
+        if isinstance(response, StreamResponse) or not self._credentials.applies(response):
             return response
         if len(response.body) <= MAX_LOOP_BYTES:
-            return mask_channel_credentials(response)
-        return await self._in_thread(mask_channel_credentials, response)
+            return self._credentials.mask(response)
+        return await self._in_thread(self._credentials.mask, response)
 
     def _execute(
         self, operation: Operation, request: Request, caller: Caller, body: bytes, arguments: Arguments

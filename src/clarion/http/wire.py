@@ -3,6 +3,7 @@
 import functools
 import re
 import zoneinfo
+from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self, dataclass_transform
 
 from email_validator import EmailNotValidError, validate_email
@@ -151,6 +152,22 @@ JsonText = Annotated[str, Meta(extra_json_schema={"contentMediaType": "applicati
 """JSON in a string."""
 
 OriginText = Annotated[str, Meta(pattern="^[a-z][a-z0-9]{0,31}-cloud$")]
+
+SECRET = "x-secret"  # noqa: S105 - a name
+"""Of `Meta.extra`: how a secret field is masked."""
+
+
+class SecretForm(StrEnum):
+    """How a secret is masked for those who may not see it."""
+
+    TOKEN = "token"  # noqa: S105 - a form
+    URL = "url"
+
+
+DeviceToken = Annotated[str, Meta(extra={SECRET: SecretForm.TOKEN})]
+"""With it anybody can push to the device of a person."""
+SecretUrl = Annotated[str, Meta(extra={SECRET: SecretForm.URL})]
+"""A URL with a secret in it, such as the incoming webhook of a chat: with it anybody can post there."""
 
 ALTERNATIVES = "x-alternatives"
 

@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from clarion.clock import Millis, iso_text
 from clarion.http.pages import PageNumber
-from clarion.http.wire import DateTimeText, Wire, given
+from clarion.http.wire import DateTimeText, DeviceToken, SecretUrl, Wire, given
 from clarion.ids import OrganizationId, id_text
 from clarion.messages.model import Message, MessageOrigin
 from clarion.providers.builtin.names import BuiltinNames
@@ -145,7 +145,7 @@ class _MessageBase(Wire):
     """What the person reads; of an e-mail its HTML."""
     cta: dict[str, Any]
     """The buttons of an in-app message, and where a click leads."""
-    device_tokens: list[str] | UnsetType = UNSET
+    device_tokens: list[DeviceToken] | UnsetType = UNSET
     """The tokens of the devices that a push message went to."""
     payload: dict[str, Any]
     overrides: dict[str, Any] | UnsetType = UNSET
@@ -176,7 +176,7 @@ class MessageOut(_MessageBase):
     """The address that an e-mail went to."""
     phone: str | UnsetType = UNSET
     """The number that an SMS went to."""
-    direct_webhook_url: str | UnsetType = UNSET
+    direct_webhook_url: SecretUrl | UnsetType = UNSET
     """The webhook that a chat message went to."""
     delivery: dict[ReceiptKind, DateTimeText] | UnsetType = UNSET
     """When the provider reported what, by the kind of the report."""

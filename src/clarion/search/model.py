@@ -37,7 +37,8 @@ SCOPES: Mapping[SearchType, Scope] = {
     SearchType.WORKFLOW: Scope.WORKFLOWS_READ,
     SearchType.TOPIC: Scope.TOPICS_READ,
     SearchType.INTEGRATION: Scope.INTEGRATIONS_READ,
-    SearchType.WEBHOOK_ENDPOINT: Scope.WEBHOOKS_READ,
+    # They are found by their URLs, which may have tokens in them.
+    SearchType.WEBHOOK_ENDPOINT: Scope.WEBHOOKS_WRITE,
     SearchType.TRANSACTION: Scope.EVENTS_READ,
     SearchType.NOTIFICATION: Scope.EVENTS_READ,
     SearchType.JOB: Scope.EVENTS_READ,

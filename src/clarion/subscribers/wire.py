@@ -7,7 +7,17 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
 from clarion.http.pages import CursorQuery
-from clarion.http.wire import DateTimeText, EmailText, Locale, SubscriberKeyText, Timezone, Wire, given
+from clarion.http.wire import (
+    DateTimeText,
+    DeviceToken,
+    EmailText,
+    Locale,
+    SecretUrl,
+    SubscriberKeyText,
+    Timezone,
+    Wire,
+    given,
+)
 from clarion.ids import OrganizationId, id_text
 from clarion.subscribers.model import MAX_DEVICE_TOKENS, ChannelEntry, Subscriber
 from clarion.vocabulary import ChannelProvider
@@ -59,15 +69,18 @@ class OnlineStatusIn(Wire):
     """Whether the person is online now."""
 
 
-CredentialText = Annotated[str, Meta(max_length=4096)]
+_CREDENTIAL = Meta(max_length=4096)
+CredentialText = Annotated[str, _CREDENTIAL]
 
 
 class ChannelCredentials(Wire):
-    webhook_url: CredentialText | UnsetType = UNSET
+    webhook_url: Annotated[SecretUrl, _CREDENTIAL] | UnsetType = UNSET
     """The incoming webhook that chat messages are posted to."""
     channel: CredentialText | UnsetType = UNSET
     """The name or id of a channel at the chat provider, where the integration has a bot."""
-    device_tokens: Annotated[list[CredentialText], Meta(max_length=MAX_DEVICE_TOKENS)] | UnsetType = UNSET
+    device_tokens: (
+        Annotated[list[Annotated[DeviceToken, _CREDENTIAL]], Meta(max_length=MAX_DEVICE_TOKENS)] | UnsetType
+    ) = UNSET
     alert_uid: CredentialText | UnsetType = UNSET
     """Grafana OnCall: alerts with the same text are grouped."""
     title: CredentialText | UnsetType = UNSET

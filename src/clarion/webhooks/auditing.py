@@ -6,7 +6,9 @@ from clarion.audit.model import SERVICE, Action, Author, Change, Target, TargetT
 from clarion.audit.recording import record_change
 from clarion.clock import Millis
 from clarion.db.port import Connection
+from clarion.http.masking import mask_url
 from clarion.ids import EnvironmentId, WebhookEndpointId, id_text
+from clarion.secret import Secret
 from clarion.webhooks.model import Endpoint
 
 
@@ -47,7 +49,8 @@ async def record_disabled(
 
 def _describe(endpoint: Endpoint) -> dict[str, Any]:
     return {
-        "url": endpoint.url,
+        "host": mask_url(endpoint.url),
+        "url": Secret(endpoint.url),
         "description": endpoint.description,
         "eventTypes": sorted(endpoint.events),
         "active": endpoint.active,

@@ -65,13 +65,13 @@ async def create_webhook_endpoint(call: Call, body: EndpointIn) -> NewEndpointOu
 async def list_webhook_endpoints(call: Call) -> list[EndpointOut]:
     """List the endpoints of the environment, oldest first."""
     found = await store.list_endpoints(call.db, call.environment_id, call.services.vault)
-    return [EndpointOut.of(one) for one in found]
+    return [_show(call, endpoint) for endpoint in found]
 
 
 @operation("GET", "/v1/webhooks/endpoints/{endpointId}", scope=Scope.WEBHOOKS_READ)
 async def get_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId) -> EndpointOut:
     """Retrieve an endpoint, without its secret."""
-    return EndpointOut.of(await _get_endpoint(call, endpoint_id))
+    return _show(call, await _get_endpoint(call, endpoint_id))
 
 
 async def _check_changed_url(call: DetachedCall, _: WebhookEndpointId, body: EndpointPatch) -> None:
@@ -192,6 +192,11 @@ async def _check_url(call: DetachedCall, url: EndpointUrl) -> None:
         await call.services.gateway.check_url(str(url))
     except SendFailure as failure:
         raise Invalid.field("url", f"cannot be sent to: {failure.message}", str(url)) from None
+
+
+def _show(call: Call, endpoint: Endpoint) -> EndpointOut:
+    shown = EndpointOut.of(endpoint)
+    return shown if call.caller.has_scope(Scope.WEBHOOKS_WRITE) else shown.masked()
 
 
 async def _get_endpoint(call: Call, endpoint_id: WebhookEndpointId, *, for_update: bool = False) -> Endpoint:

@@ -3,9 +3,11 @@
 from typing import Annotated, Any, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
+from msgspec.structs import replace
 
 from clarion.clock import iso_text
 from clarion.db.port import Row
+from clarion.http.masking import mask_url
 from clarion.http.pages import CursorQuery
 from clarion.http.wire import CheckedText, DateTimeText, IdText, MomentText, Wire, given
 from clarion.ids import id_text
@@ -67,7 +69,7 @@ class EndpointOut(Wire):
     id: str = field(name="_id")
     environment_id: str = field(name="_environmentId")
     url: str
-    """Where events are posted to."""
+    """Where events are posted to; without the scope `webhooks:write` its host alone, as it may have a token."""
     description: str | UnsetType = UNSET
     """What the endpoint is for."""
     event_types: list[EventType]
@@ -84,6 +86,10 @@ class EndpointOut(Wire):
     @classmethod
     def of(cls, endpoint: Endpoint) -> Self:
         return cls(**_endpoint(endpoint))
+
+    def masked(self) -> Self:
+        """The endpoint for those who may not change it."""
+        return replace(self, url=mask_url(self.url))
 
 
 class NewEndpointOut(EndpointOut):
