@@ -288,7 +288,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         ),
     )
     watchdog = LoopWatchdog()
-    monitor = Monitor(settings, database, clock=clock, measures=services.measures, watchdog=watchdog)
+    monitor = Monitor(settings, database, services, watchdog)
     authenticator = Authenticator(database, clock, bus)
     member_sessions = SessionAuthenticator(database, clock, bus)
     share_member_services(services, database)

@@ -43,6 +43,8 @@ class Vault:
         self._keys = dict(keys)
         self._token_keys = [hmac.digest(key, b"tokens", "sha256") for key in keys.values()]
         self.writing_key_id = next(iter(keys))
+        self.lacking_key_ids: set[str] = set()
+        """Ids of keys that secrets of the store were sealed with, and that this vault was asked for in vain."""
 
     @classmethod
     def parse(cls, text: str, *, source: str = _SETTING) -> Self:
@@ -71,7 +73,7 @@ class Vault:
     def can_open(self, envelope: Envelope) -> bool:
         """Return whether the key of an envelope is in this vault, and not only one with the same id."""
         try:
-            self.open(envelope.text, context=envelope.context)
+            self.open_foreign(envelope.text, context=envelope.context)
         except SettingsError:
             return False
         return True
@@ -82,9 +84,12 @@ class Vault:
         return f"v1.{key_id.decode()}.{base64.b64encode(sealed).decode()}"
 
     def open(self, envelope: str, *, context: bytes) -> str:
-        """Decrypt an envelope."""
-        _, key_id, encoded = envelope.split(".", 2)
-        return self.open_bytes(key_id.encode() + b"." + base64.b64decode(encoded), context=context).decode()
+        """Decrypt an envelope of the store."""
+        return self.open_bytes(_compact(envelope), context=context).decode()
+
+    def open_foreign(self, envelope: str, *, context: bytes) -> str:
+        """Decrypt an envelope that a client sent, and may have made up."""
+        return self._open(_compact(envelope), context=context).decode()
 
     def tokens(self, *, context: bytes) -> list[str]:
         """Tokens for a context that nobody else can compute, one for each key: give out the first, accept all."""
@@ -102,6 +107,13 @@ class Vault:
         return b"%b.%b%b" % (self.writing_key_id.encode(), nonce, sealed)
 
     def open_bytes(self, envelope: bytes, *, context: bytes) -> bytes:
+        """Decrypt an envelope of the store in the compact form."""
+        key_id = envelope.partition(b".")[0].decode()
+        if key_id not in self._ciphers:
+            self.lacking_key_ids.add(key_id)
+        return self._open(envelope, context=context)
+
+    def _open(self, envelope: bytes, *, context: bytes) -> bytes:
         head, _, sealed = envelope.partition(b".")
         key_id = head.decode()
         if key_id not in self._ciphers:
@@ -114,6 +126,11 @@ class Vault:
             raise SettingsError(
                 f"Key '{key_id}' of CLARION_ENCRYPTION_KEYS does not open what was sealed with it."
             ) from None
+
+
+def _compact(envelope: str) -> bytes:
+    _, key_id, encoded = envelope.split(".", 2)
+    return key_id.encode() + b"." + base64.b64decode(encoded)
 
 
 def sealing_key_id(envelope: str) -> str:

@@ -1,6 +1,7 @@
 """`clarion encryption`: look after the keys that credentials are sealed with."""
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 
 import typer
@@ -14,9 +15,11 @@ from clarion.cli.stores import load_settings, open_current_store
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.environments import actions, store
+from clarion.errors import StoreInUse
 from clarion.http.idempotency import reseal_responses
 from clarion.integrations.actions import reencrypt_credentials
 from clarion.integrations.store import list_samples as list_credential_samples
+from clarion.monitoring.heartbeat import ProcessRow, list_processes
 from clarion.vault import Vault, open_configured_vault, sealing_key_id
 from clarion.webhooks.actions import reencrypt_secrets
 from clarion.webhooks.store import list_samples as list_secret_samples
@@ -32,12 +35,17 @@ def choose() -> None:
 
 @commands.command("rotate")
 def rotate_encryption(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
-    """Seal all stored credentials again with the first encryption key; afterwards the older ones can go."""
+    """Seal all stored credentials again with the first encryption key; afterwards the older ones can go.
+
+    It is refused while a process runs that lacks that key.
+    """
     settings = load_settings(data_dir, database_url)
     vault = open_configured_vault(settings)
 
     async def rotate() -> int:
         async with open_current_store(settings) as database:
+            processes = [one for one in await database.read(list_processes) if one.is_alive]
+            _require_key_of(processes, vault.writing_key_id)
             await database.transaction(partial(_record_rotation, vault=vault))
             count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
             count += await actions.reencrypt_api_keys(database, vault)
@@ -45,6 +53,17 @@ def rotate_encryption(data_dir: DataDir = None, database_url: DatabaseUrl = None
 
     count = asyncio.run(rotate())
     Console().print(f"Sealed {count_text(count, 'secret', 'secrets')} again with key '{vault.writing_key_id}'.")
+
+
+def _require_key_of(processes: Sequence[ProcessRow], key_id: str) -> None:
+    """Refuse to seal with a key that a live process could not open anything with."""
+    lacking = [one for one in processes if key_id not in (one.report.encryption_key_ids or ())]
+    if lacking:
+        names = ", ".join(f"{one.kind} on {one.host} (pid {one.pid})" for one in lacking)
+        raise StoreInUse(
+            f"Running processes lack the encryption key '{key_id}': {names}. Add it to their CLARION_ENCRYPTION_KEYS, "
+            "behind the old one, and restart them first. Processes that are gone are forgotten within 90 seconds."
+        )
 
 
 async def _record_rotation(db: Connection, vault: Vault) -> None:

@@ -135,7 +135,7 @@ class OidcClient:
 
     def _open(self, cookie: str) -> _StoredAttempt:
         try:
-            stored = msgspec.json.decode(self._vault.open(cookie, context=_SEAL_CONTEXT), type=_StoredAttempt)
+            stored = msgspec.json.decode(self._vault.open_foreign(cookie, context=_SEAL_CONTEXT), type=_StoredAttempt)
         except (ClarionError, msgspec.DecodeError, ValueError):
             raise OidcProblem("This attempt to sign in is not known", OidcRefusal.BEGIN_AGAIN) from None
         if self._clock.now() - stored.began_at > _MAX_ATTEMPT:

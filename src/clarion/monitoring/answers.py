@@ -16,7 +16,6 @@ from clarion.monitoring.families import ProcessState, render_metrics
 from clarion.monitoring.health import Health
 from clarion.monitoring.store_state import StoreWatch
 from clarion.secret import Secret
-from clarion.watchdog import LoopWatchdog
 
 _PATHS = frozenset({"/live", "/ready", "/metrics"})
 _JSON = b"application/json"
@@ -35,15 +34,14 @@ class Answers:
     """Answers from the state of this process."""
 
     def __init__(
-        self, database: Database, clock: Clock, measures: Measures, watchdog: LoopWatchdog, token: Secret | None
+        self, database: Database, clock: Clock, measures: Measures, health: Health, token: Secret | None
     ) -> None:
         self._database = database if isinstance(database, MeasuredDatabase) else None
         self._clock = clock
         self._measures = measures
-        self._watchdog = watchdog
         self._store = StoreWatch(database, clock)
         self._token = token
-        self.health = Health(database, watchdog)
+        self.health = health
         self.kind = "serve"
         """The command that the process runs."""
 
@@ -74,7 +72,7 @@ class Answers:
             now=self._clock.now(),
             measures=self._measures,
             database=self._database,
-            watchdog=self._watchdog,
+            watchdog=self.health.watchdog,
             is_ready=not await self.health.list_problems(),
             store=await self._store.find(),
         )

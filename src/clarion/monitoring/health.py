@@ -1,4 +1,4 @@
-"""Whether a process is ready: the store answers and has this version's schema, and the event loop keeps up."""
+"""Whether a process is ready: store and schema are right, no key is lacking, and the event loop keeps up."""
 
 import asyncio
 import logging
@@ -10,6 +10,7 @@ from clarion.db.port import Database
 from clarion.db.revisions import list_known_revisions, list_missing
 from clarion.db.schema_watch import read_schema
 from clarion.errors import StoreNewer, StoreUnavailable
+from clarion.vault import Vault
 from clarion.watchdog import LoopWatchdog
 
 MAX_LAG_SECONDS = 1.0
@@ -22,6 +23,7 @@ _STORE_SECONDS = 3.0
 STOPPING = "The process is stopping"
 LAGGING = "The event loop is lagging"
 UNREACHABLE = "The store cannot be reached"
+LACKING_KEY = "Secrets are sealed with an encryption key that this process lacks; add it and restart the process"
 
 log = logging.getLogger(__name__)
 
@@ -29,9 +31,10 @@ log = logging.getLogger(__name__)
 class Health:
     """The readiness of this process. What it says is fit for anyone to read."""
 
-    def __init__(self, database: Database, watchdog: LoopWatchdog) -> None:
+    def __init__(self, database: Database, watchdog: LoopWatchdog, vault: Vault | None = None) -> None:
         self._database = database
-        self._watchdog = watchdog
+        self.watchdog = watchdog
+        self._vault = vault
         self._lock = asyncio.Lock()
         self._store_problem: str | None = None
         self._checked_at = -_FRESH_SECONDS
@@ -40,8 +43,10 @@ class Health:
     async def list_problems(self) -> Sequence[str]:
         """Why the process is not ready; nothing if it is."""
         problems = [STOPPING] if self.is_stopping else []
-        if self._watchdog.find_recent_lag() > MAX_LAG_SECONDS:
+        if self.watchdog.find_recent_lag() > MAX_LAG_SECONDS:
             problems.append(LAGGING)
+        if self._vault is not None and self._vault.lacking_key_ids:
+            problems.append(LACKING_KEY)
         async with self._lock:
             # Anyone may ask, so the store is asked once a second at most.
             if time.monotonic() - self._checked_at >= _FRESH_SECONDS:

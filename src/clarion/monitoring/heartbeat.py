@@ -52,6 +52,8 @@ class Report(Struct, frozen=True, kw_only=True, rename="camel"):
     interval_seconds: float = 30
     """Of its heartbeats."""
     is_ready: bool = True
+    encryption_key_ids: list[str] | None = None
+    """Of the keys that it has; None from a process that does not say."""
     seconds: float = 0
     """How long the time is that the counts are of."""
     requests: int = 0
@@ -132,12 +134,19 @@ class Heartbeat:
     """The heartbeats of this process."""
 
     def __init__(
-        self, database: Database, clock: Clock, measures: Measures, *, is_ready: Callable[[], Awaitable[bool]]
+        self,
+        database: Database,
+        clock: Clock,
+        measures: Measures,
+        *,
+        is_ready: Callable[[], Awaitable[bool]],
+        key_ids: Sequence[str] = (),
     ) -> None:
         self._database = database
         self._clock = clock
         self._measures = measures
         self._is_ready = is_ready
+        self._key_ids = list(key_ids)
         self._interval = INTERVAL[database.dialect]
         self._started_at = clock.now()
         self._id = new_id(self._started_at)
@@ -147,6 +156,7 @@ class Heartbeat:
     async def run(self, kind: str) -> None:
         """Send heartbeats until cancelled, then leave."""
         try:
+            await self.warn_of_others()
             while True:
                 try:
                     await self.beat(kind)
@@ -155,6 +165,16 @@ class Heartbeat:
                 await asyncio.sleep(self._interval / SECOND)
         finally:
             await self.leave()
+
+    async def warn_of_others(self) -> None:
+        """Log a warning if another process serves the same file: no process hears there of the other's work."""
+        if self._database.dialect is not Dialect.SQLITE:
+            return
+        here = (socket.gethostname(), os.getpid())
+        for one in await self._database.read(list_processes):
+            if one.is_alive and (one.host, one.pid) != here:
+                fields = {"kind": one.kind, "host": one.host, "pid": one.pid}
+                log.warning("Another process serves this SQLite store; run one, or use PostgreSQL", extra=fields)
 
     async def beat(self, kind: str) -> None:
         report = self._report(is_ready=await self._is_ready())
@@ -199,6 +219,7 @@ class Heartbeat:
         return Report(
             interval_seconds=self._interval / SECOND,
             is_ready=is_ready,
+            encryption_key_ids=self._key_ids,
             seconds=(present.at - before.at) / SECOND,
             requests=requests,
             accepted=accepted,

@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from clarion.clock import Clock
 from clarion.db.port import Database
-from clarion.metrics.measures import Measures
+from clarion.http.operation import Services
 from clarion.monitoring.answers import Answers
-from clarion.monitoring.health import HealthFile
+from clarion.monitoring.health import Health, HealthFile
 from clarion.monitoring.heartbeat import Heartbeat
 from clarion.monitoring.port import MonitoringPort
 from clarion.settings import Settings
@@ -18,13 +17,14 @@ from clarion.watchdog import LoopWatchdog
 class Monitor:
     """What those who watch the process get to see."""
 
-    def __init__(
-        self, settings: Settings, database: Database, *, clock: Clock, measures: Measures, watchdog: LoopWatchdog
-    ) -> None:
+    def __init__(self, settings: Settings, database: Database, services: Services, watchdog: LoopWatchdog) -> None:
         self._settings = settings
-        self.measures = measures
-        self.answers = Answers(database, clock, measures, watchdog, settings.metrics_token)
-        self.heartbeat = Heartbeat(database, clock, measures, is_ready=self._is_ready)
+        clock, self.measures = services.clock, services.measures
+        health = Health(database, watchdog, services.vault)
+        self.answers = Answers(database, clock, self.measures, health, settings.metrics_token)
+        self.heartbeat = Heartbeat(
+            database, clock, self.measures, is_ready=self._is_ready, key_ids=sorted(services.vault.key_ids)
+        )
 
     @asynccontextmanager
     async def listen(self, kind: str) -> AsyncIterator[str | None]:
