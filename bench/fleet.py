@@ -13,7 +13,6 @@ from bench.quotas import Quota, cpu_quota
 from bench.systems import System, clarion_worker
 from bench.usage import suspended
 
-READY_TEXT = "works on"
 _START_SECONDS = 60
 _SETTLE_SECONDS = 2.5
 """Workers write a heartbeat each second; after two of them they agree on who does what."""
@@ -54,9 +53,11 @@ class Fleet:
         self._number += 1
         log = self.system.folder / f"worker-{time.time_ns()}-{self._number}.log"
         quota = self._started.enter_context(cpu_quota(self.share))
-        process = self._started.enter_context(clarion_worker(self.system, log))
+        ready = log.with_suffix(".ready")
+        environ = {"CLARION_HEALTH_FILE": str(ready)}
+        process = self._started.enter_context(clarion_worker(self.system, log, environ=environ))
         until = time.monotonic() + _START_SECONDS
-        while READY_TEXT not in log.read_text():
+        while not ready.exists():
             if time.monotonic() > until or process.poll() is not None:
                 raise RuntimeError(f"a worker did not start: {log.read_text()[-2000:]}")
             await asyncio.sleep(0.02)

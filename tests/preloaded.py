@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tty
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -30,6 +31,13 @@ class Start(Struct):
     folder: str
     open_files: tuple[int, int] | None = None
     """The soft and the hard limit of open files."""
+
+
+def open_terminal() -> tuple[int, int]:
+    """A terminal for the output of a process, and the end to read it from: there it shows keys and links."""
+    readable, writable = os.openpty()
+    tty.setraw(writable)
+    return readable, writable
 
 
 class PreloadedProcess:
@@ -82,11 +90,11 @@ class Starter:
         self._requests: socket.socket | None = None
         self._original: subprocess.Popen[bytes] | None = None
 
-    def start(self, start: Start, errors: IO[str]) -> PreloadedProcess:
-        """Start a process that prints its errors to a file; its output can be read from `stdout`."""
+    def start(self, start: Start, errors: IO[str], *, at_terminal: bool = False) -> PreloadedProcess:
+        """Start a process that prints its errors to a file; its output, to a terminal, can be read from `stdout`."""
         if self._requests is None:
             self._requests = self._start_original()
-        readable, writable = os.pipe()
+        readable, writable = open_terminal() if at_terminal else os.pipe()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, os.fdopen(writable), Path(os.devnull).open() as nothing:
             files = [nothing.fileno(), writable, errors.fileno(), theirs.fileno()]

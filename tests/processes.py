@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -48,16 +49,20 @@ class Process:
         variables = clean_environ(environ)
         with Path(log or os.devnull).open("w") as errors:
             if entry:
+                readable, writable = preloaded.open_terminal()
                 self.popen: subprocess.Popen[str] | PreloadedProcess = subprocess.Popen(
                     [sys.executable, *entry, *arguments],
                     env=variables,
                     stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
+                    stdout=writable,
                     stderr=errors,
                     text=True,
                 )
+                os.close(writable)
+                self.popen.stdout = os.fdopen(readable)
             else:
-                self.popen = _starter.start(preloaded.Start(arguments, variables, str(Path.cwd()), open_files), errors)
+                asked = preloaded.Start(arguments, variables, str(Path.cwd()), open_files)
+                self.popen = _starter.start(asked, errors, at_terminal=True)
         self.output = self._read_start()
         found = re.search(r"http://[\d.]+:\d+| works on ", self.output)
         if not found:
@@ -101,7 +106,10 @@ class Process:
         assert self.popen.stdout is not None
         lines = []
         for _ in range(FIRST_LINES):
-            line = self.popen.stdout.readline()
+            line = ""
+            # The other end of a terminal that closes is an error.
+            with suppress(OSError):
+                line = self.popen.stdout.readline()
             lines.append(line)
             if not line or "API reference" in line or " works on " in line:
                 break

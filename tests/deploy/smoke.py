@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from tests.deploy import files
 from tests.deploy.installation import install
@@ -143,23 +143,21 @@ def image_environ(python: Path, data: Path) -> dict[str, str]:
 
 @contextmanager
 def started(python: Path, arguments: list[str], environ: Mapping[str, str], user: int | None = None) -> Iterator[str]:
-    """Run `clarion`, yield the address that it prints, and end it in order; its log is shown if that fails."""
+    """Run `clarion`, yield the address that it logs, and end it in order; its log is shown if that fails."""
     as_user: dict[str, Any] = {} if user is None else {"user": user, "group": user, "extra_groups": []}
     command = [str(python.with_name("clarion")), *arguments]
-    with tempfile.TemporaryFile("w+") as log:
+    with tempfile.NamedTemporaryFile("w+") as log:
         process = subprocess.Popen(
             command,
             env=environ,
             cwd="/",
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=log,
             stderr=log,
-            text=True,
             **as_user,
         )
-        assert process.stdout is not None
         try:
-            yield read_address(process.stdout)
+            yield wait_for_address(Path(log.name), process)
             process.send_signal(signal.SIGTERM)
             assert process.wait(timeout=SECONDS) == 0
         except BaseException:
@@ -169,14 +167,16 @@ def started(python: Path, arguments: list[str], environ: Mapping[str, str], user
         finally:
             process.kill()
             process.wait()
-            process.stdout.close()
 
 
-def read_address(output: IO[str]) -> str:
-    for line in output:
-        found = re.search(r"http://[\d.]+:\d+| works on ", line)
-        if found:
-            return found[0]
+def wait_for_address(log: Path, process: subprocess.Popen[bytes]) -> str:
+    """Wait for the line of the log that says that the process has started; a worker has no address."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        for line in log.read_text().splitlines():
+            if '"Started"' in line:
+                return str(json.loads(line).get("address", ""))
+        time.sleep(0.1)
     raise AssertionError("it did not start")
 
 

@@ -67,6 +67,8 @@ async def test_a_process_with_another_data_folder_and_its_own_key_does_not_start
     keys = (tmp_path / "first" / "encryption.keys").read_text()
     key_id = keys.partition(":")[0]
     with_the_setting = start("worker", *second, CLARION_ENCRYPTION_KEYS=keys.strip())
+    left_behind = (tmp_path / "second").exists()
+    (tmp_path / "second").mkdir()
     (tmp_path / "second" / "encryption.keys").write_text(keys)
     with_the_file = start("worker", *second)
 
@@ -76,6 +78,7 @@ async def test_a_process_with_another_data_folder_and_its_own_key_does_not_start
         assert f"copy the file encryption.keys of the process that set up the store to {tmp_path / 'second'}" in (
             done.stderr
         )
+    assert not left_behind
     assert with_the_setting.popen.poll() is with_the_file.popen.poll() is None
 
 

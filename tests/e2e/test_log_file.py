@@ -2,14 +2,19 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
+import pytest
 
-from tests.processes import COMMAND, Start, clean_environ
+from tests.processes import COMMAND, clean_environ
 
 
 async def until(condition: Callable[[], bool], address: str) -> None:
@@ -20,10 +25,45 @@ async def until(condition: Callable[[], bool], address: str) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_a_renamed_log_file_is_opened_again_with_a_signal_and_without(start: Start, tmp_path: Path) -> None:
+class Service(NamedTuple):
+    """A `clarion serve` without a terminal, as a supervisor runs it."""
+
+    popen: subprocess.Popen[bytes]
+    address: str
+
+    def stop(self) -> int:
+        self.popen.terminate()
+        return self.popen.wait(timeout=30)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Service]]:
+    """Start a service, and wait until its log says that it has started."""
+    with ExitStack() as running:
+
+        def run(log: Path, **environ: str) -> Service:
+            process = subprocess.Popen(
+                [*COMMAND, "serve"],
+                env=clean_environ(environ | {"CLARION_LOG_FILE": str(log)}),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            running.callback(process.wait)
+            running.callback(process.kill)
+            while not (log.exists() and (found := re.search(r'"address":"(http[^"]+)"', log.read_text()))):
+                assert process.poll() is None
+                time.sleep(0.05)
+            return Service(process, found[1])
+
+        yield run
+
+
+async def test_a_renamed_log_file_is_opened_again_with_a_signal_and_without(
+    serve: Callable[..., Service], tmp_path: Path
+) -> None:
     log, older, old = (tmp_path / name for name in ("clarion.log", "clarion.log.2", "clarion.log.1"))
-    environ = {"CLARION_DATA_DIR": str(tmp_path / "data"), "CLARION_LOG_FILE": str(log), "CLARION_PROT": "1"}
-    process = start("serve", **environ)
+    process = serve(log, CLARION_DATA_DIR=str(tmp_path / "data"), CLARION_PROT="1")
     await until(lambda: "/v1/health-check" in log.read_text(), process.address)
 
     log.rename(older)
@@ -38,10 +78,10 @@ async def test_a_renamed_log_file_is_opened_again_with_a_signal_and_without(star
     assert "SIGHUP" not in log.read_text()
 
 
-async def test_a_log_file_whose_folder_is_gone_fails_no_request(start: Start, tmp_path: Path) -> None:
+async def test_a_log_file_whose_folder_is_gone_fails_no_request(serve: Callable[..., Service], tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
-    process = start("serve", CLARION_DATA_DIR=str(tmp_path / "data"), CLARION_LOG_FILE=str(folder / "clarion.log"))
+    process = serve(folder / "clarion.log", CLARION_DATA_DIR=str(tmp_path / "data"))
     (folder / "clarion.log").unlink()
     folder.rmdir()
 
@@ -70,20 +110,17 @@ def test_a_terminal_that_closes_ends_the_process_in_order(tmp_path: Path) -> Non
         [*COMMAND, "serve"],
         env=clean_environ({"CLARION_DATA_DIR": str(tmp_path)}),
         stdin=terminal,
-        stdout=subprocess.PIPE,
+        stdout=terminal,
         stderr=subprocess.DEVNULL,
-        text=True,
     )
+    os.close(terminal)
     signal.signal(signal.SIGHUP, before)
     try:
-        assert process.stdout is not None
-        while "API reference" not in process.stdout.readline():
-            assert process.poll() is None
-        process.send_signal(signal.SIGHUP)
-        assert process.wait(timeout=30) == 0
-        process.stdout.close()
+        with os.fdopen(master) as output:
+            while "API reference" not in output.readline():
+                assert process.poll() is None
+            process.send_signal(signal.SIGHUP)
+            assert process.wait(timeout=30) == 0
     finally:
         process.kill()
         process.wait()
-        os.close(master)
-        os.close(terminal)

@@ -3,13 +3,13 @@
 import os
 import socket
 
-from clarion import __version__
 from clarion.app import Application
 from clarion.clock import MINUTE, SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.metrics.measures import Measures, MessageOutcome
 from clarion.monitoring.heartbeat import FORGET_AFTER, Heartbeat, ProcessRow, Report, list_processes
+from clarion.version import BUILD
 
 AGE = sql("UPDATE processes SET seen_at = seen_at - :age WHERE kind = :kind")
 
@@ -31,7 +31,7 @@ async def test_a_process_that_beats_is_alive_until_it_leaves(application: Applic
     await heartbeat.leave()
 
     assert found.is_alive
-    assert (found.host, found.pid, found.version) == (socket.gethostname(), os.getpid(), __version__)
+    assert (found.host, found.pid, found.version) == (socket.gethostname(), os.getpid(), BUILD)
     assert found.report.is_ready
     assert await list_kind(database, "leaving") == []
 

@@ -14,19 +14,17 @@ from functools import partial
 from typing import Any, Self, cast
 
 import uvicorn
-from rich.console import Console
 
-from clarion import __version__
 from clarion.app import Application, open_application
 from clarion.cli.configuration import log_settings_warnings
 from clarion.cli.hangup import handle_hangup, ignore_hangup
 from clarion.cli.open_files import choose_max_connections, choose_max_sockets, raise_open_files
+from clarion.cli.welcome import announce_api, announce_worker, is_at_terminal
 from clarion.clock import Clock
 from clarion.errors import SettingsError
 from clarion.http.connections import ConnectionLimits, ConnectionTable
 from clarion.http.protocol import LimitedProtocol
 from clarion.logs import configure_logging
-from clarion.members.links import make_setup_url
 from clarion.members.mailing import TeamMail
 from clarion.metrics.measures import Gauge
 from clarion.settings import Settings
@@ -54,7 +52,7 @@ async def _serve_api(settings: Settings, clock: Clock | None, *, has_worker: boo
     with _open_socket(settings) as listener:
         # Links name the port that was taken.
         settings = replace(settings, port=listener.getsockname()[1])
-        opening = open_application(settings, migrate=has_worker, makes_keys=True, clock=clock)
+        opening = open_application(settings, migrate=has_worker, makes_keys=is_at_terminal(), clock=clock)
         kind = "serve" if has_worker else "api"
         async with opening as application, application.monitor.listen(kind) as watched, _Shutdown() as shutdown:
             # What the start made stays: collections need not look at it.
@@ -74,8 +72,7 @@ async def _serve_api(settings: Settings, clock: Clock | None, *, has_worker: boo
             shutdown.run(application.realtime.run_sockets(max_sockets))
             server = _make_server(application, table)
             shutdown.on_begin(lambda: _stop(server))
-            setup_url = await make_setup_url(application.database, settings, application.services.clock.now())
-            _print_welcome(application, watched, setup_url)
+            await announce_api(application, kind, watched)
             with application.watchdog.watch():
                 await server.serve(sockets=[listener])
 
@@ -93,8 +90,7 @@ async def _work(settings: Settings, clock: Clock | None) -> None:
         gc.freeze()
         stopping = asyncio.Event()
         shutdown.on_begin(stopping.set)
-        _print_watched(watched)
-        _print(f"Clarion {__version__} works on {_describe_store(settings)}")
+        announce_worker(settings, watched)
         with application.watchdog.watch():
             await stopping.wait()
 
@@ -156,47 +152,6 @@ def _open_socket(settings: Settings) -> socket.socket:
         ) from error
     listener.listen(_BACKLOG)
     return listener
-
-
-def _print_welcome(application: Application, watched: str | None, setup_url: str | None) -> None:
-    host, port = application.settings.host, application.settings.port
-    address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    _print(f"Clarion {__version__} listens on {address}, store: {_describe_store(application.settings)}")
-    keys = {} if application.first_keys is None else application.first_keys.keys
-    if keys:
-        _print("  API keys, shown this once:")
-        for name, key in keys.items():
-            _print(f"    {name:12} {key}")
-    else:
-        _print("  No new API keys; make one: clarion keys create --environment Development")
-    if "Development" in keys:
-        _print("  Try it:")
-        _print(
-            f"    curl {address}/v2/subscribers -H 'Authorization: ApiKey {keys['Development']}' "
-            '-H \'Content-Type: application/json\' -d \'{"subscriberId": "ada", "firstName": "Ada"}\''
-        )
-    else:
-        _print(f"  curl {address}/v1/health-check")
-    if setup_url is not None:
-        _print(f"  Become the owner, within 30 minutes: {setup_url}")
-    if application.settings.serves_demo:
-        _print(f"  Inbox: {address}/demo")
-    _print_watched(watched)
-    _print(f"  API reference: {address}/docs")
-
-
-def _print_watched(address: str | None) -> None:
-    if address is not None:
-        _print(f"  Monitoring: {address}/metrics")
-
-
-def _describe_store(settings: Settings) -> str:
-    return f"SQLite in {settings.data_dir}" if settings.database_url is None else "PostgreSQL"
-
-
-def _print(line: str) -> None:
-    Console().print(line, markup=False, highlight=False, soft_wrap=True)
-    sys.stdout.flush()
 
 
 class _Shutdown:
@@ -276,3 +231,4 @@ def _run(settings: Settings, work: Coroutine[Any, Any, None]) -> None:
         factory = uvloop.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner:
         runner.run(work)
+    log.info("Stopped")

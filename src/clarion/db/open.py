@@ -55,7 +55,7 @@ async def require_current_store(settings: Settings) -> None:
     missing = await list_missing_migrations(settings)
     if missing == list_known_revisions():
         where = "the database" if settings.database_url is not None else settings.data_dir
-        raise StoreOutdated(f"There is no store in {where} yet; run `clarion serve` or `clarion migrate` first.")
+        raise StoreOutdated(f"There is no store in {where} yet; run `clarion migrate` first, or `clarion serve`.")
     if missing:
         raise StoreOutdated("The store is not at the schema of this version; run `clarion migrate` first.")
 

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 from msgspec import Struct
 
-from clarion import __version__
 from clarion.clock import MINUTE, SECOND, Clock, Millis
 from clarion.db.moments import NOW
 from clarion.db.port import Connection, Database, Dialect, Row
@@ -18,6 +17,7 @@ from clarion.db.query import Query, sql
 from clarion.errors import StoreUnavailable
 from clarion.ids import new_id
 from clarion.metrics.measures import Measures, MessageOutcome
+from clarion.version import BUILD
 
 # On SQLite there is one process, and its disk may sleep while there is nothing to do.
 INTERVAL = {Dialect.SQLITE: Millis(30 * SECOND), Dialect.POSTGRES: Millis(10 * SECOND)}
@@ -183,7 +183,7 @@ class Heartbeat:
             "kind": kind,
             "host": socket.gethostname(),
             "pid": os.getpid(),
-            "version": __version__,
+            "version": BUILD,
             "started_at": self._started_at,
             "report": msgspec.json.encode(report).decode(),
         }
