@@ -1,15 +1,16 @@
 """Sandboxes: everything can be written, and nothing of it reaches the store."""
 
-from contextlib import ExitStack
+import asyncio
+import threading
+from collections.abc import Awaitable
 
 import apsw
 import asyncpg
 import pytest
 
-from clarion.db import sandbox
-from clarion.db.port import Connection, Database, Sandbox
+from clarion.db.port import Connection, Database, Dialect, Sandbox
 from clarion.db.query import sql
-from clarion.db.sandbox import HIDDEN_TABLES, Turns
+from clarion.db.sandbox import HIDDEN_TABLES
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from tests.support import Site
@@ -44,7 +45,7 @@ async def test_a_sandbox_sees_what_it_copies_and_writes_and_leaves_the_store_as_
         return [*seen, sorted(row["passed_at"] for row in rows)]
 
     for _ in range(2):
-        assert await database.sandbox(work) == [[], [2], [2, 3], [1, 2]]
+        assert await database.sandbox(here, work) == [[], [2], [2, 3], [1, 2]]
     assert await database.read(lambda db: list_passes(db, here)) == [1, 2]
 
 
@@ -53,16 +54,16 @@ async def test_a_sandbox_cannot_write_what_it_does_not_hide(database: Database, 
         await db.execute(RENAME, environment_id=site.development.id)
 
     with pytest.raises((StoreUnavailable, apsw.ReadOnlyError, asyncpg.ReadOnlySQLTransactionError)):
-        await database.sandbox(rename)
+        await database.sandbox(site.development.id, rename)
     # The next one works again.
-    assert await database.sandbox(lambda db: list_passes(db, site.development.id)) == []
+    assert await database.sandbox(site.development.id, lambda db: list_passes(db, site.development.id)) == []
 
 
 async def test_all_hidden_tables_can_be_copied_whole(database: Database, site: Site) -> None:
     async def copy_all(db: Sandbox) -> list[int]:
         return [await db.copy(table, "t.environment_id = :e", e=site.development.id) for table in HIDDEN_TABLES]
 
-    assert len(await database.sandbox(copy_all)) == len(HIDDEN_TABLES)
+    assert len(await database.sandbox(site.development.id, copy_all)) == len(HIDDEN_TABLES)
 
 
 async def test_a_failing_sandbox_is_forgotten_too(database: Database, site: Site) -> None:
@@ -71,8 +72,8 @@ async def test_a_failing_sandbox_is_forgotten_too(database: Database, site: Site
         raise LookupError("on purpose")
 
     with pytest.raises(LookupError):
-        await database.sandbox(fail)
-    assert await database.sandbox(lambda db: list_passes(db, site.development.id)) == []
+        await database.sandbox(site.development.id, fail)
+    assert await database.sandbox(site.development.id, lambda db: list_passes(db, site.development.id)) == []
 
 
 async def test_a_part_of_a_sandbox_that_fails_is_undone_alone(database: Database, site: Site) -> None:
@@ -90,40 +91,26 @@ async def test_a_part_of_a_sandbox_that_fails_is_undone_alone(database: Database
         await db.transaction(lambda inner: inner.execute(INSERT, environment_id=here, passed_at=3))
         return await list_passes(db, here)
 
-    assert await database.sandbox(work) == [1, 3]
+    assert await database.sandbox(here, work) == [1, 3]
     assert await database.read(lambda db: list_passes(db, here)) == []
 
 
-def test_sandboxes_rest_so_that_they_take_a_small_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr("clarion.db.sandbox.time.monotonic", lambda: now)
-    turns = Turns()
-    ends = []
-    for _ in range(100):
-        now += turns.rest_seconds
-        with turns.working():
-            now += 0.0625
-        ends.append(now)
+async def test_a_sandbox_of_one_environment_works_beside_that_of_another(database: Database, site: Site) -> None:
+    """Each waits until the other has written, which only both together can bring to an end."""
+    in_threads, in_tasks = threading.Barrier(2, timeout=30), asyncio.Barrier(2)
 
-    # The allowance, and the one that exceeds it, need no rest.
-    assert ends[:5] == [0.0625, 0.125, 0.1875, 0.25, 0.3125]
-    assert sum(0.0625 for end in ends if end > ends[5]) / (ends[-1] - ends[5]) == pytest.approx(sandbox.SHARE)
+    def run(environment_id: EnvironmentId, passed_at: int) -> Awaitable[list[int]]:
+        async def work(db: Sandbox) -> list[int]:
+            await db.execute(INSERT, environment_id=environment_id, passed_at=passed_at)
+            if db.dialect is Dialect.SQLITE:
+                in_threads.wait()
+            else:
+                await in_tasks.wait()
+            return await list_passes(db, environment_id)
 
+        return database.sandbox(environment_id, work)
 
-def test_a_slow_sandbox_does_not_keep_the_next_one_waiting_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr("clarion.db.sandbox.time.monotonic", lambda: now)
-    turns = Turns()
-    for took, rest in ((1, sandbox.LONGEST_REST), (5, 5)):
-        with turns.working():
-            now += took
-        assert turns.rest_seconds == rest
+    async with asyncio.timeout(30):
+        here, there = await asyncio.gather(run(site.development.id, 1), run(site.production.id, 2))
 
-
-def test_a_sandbox_does_not_wait_behind_too_many() -> None:
-    turns = Turns()
-    with ExitStack() as stack:
-        for _ in range(sandbox.MAX_WAITING):
-            stack.enter_context(turns.waiting())
-        with pytest.raises(StoreUnavailable, match="Too many simulations"):
-            stack.enter_context(turns.waiting())
+    assert (here, there) == ([1], [2])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clarion.db import sandbox
+from clarion.db import turns
 from tests.engine.conftest import _log_no_errors, logged_errors, world
 
 __all__ = ["_log_no_errors", "logged_errors", "world"]
@@ -11,4 +11,5 @@ __all__ = ["_log_no_errors", "logged_errors", "world"]
 @pytest.fixture(autouse=True)
 def _do_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many simulations follow each other here, and nothing else is disturbed."""
-    monkeypatch.setattr(sandbox, "ALLOWANCE", float("inf"))
+    for name in ("ALLOWANCE", "ALLOWANCE_OF_ALL"):
+        monkeypatch.setattr(turns, name, float("inf"))

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from clarion.cache import Caches
 from clarion.db.query import Insert, Query
+from clarion.ids import EnvironmentId
 
 T = TypeVar("T")
 
@@ -106,8 +107,11 @@ class Database(Transactions, Protocol):
         """Run reads that may touch many rows, on one snapshot and without blocking the event loop."""
         ...
 
-    async def sandbox(self, work: SandboxWork[T]) -> T:
-        """Run `work` on a snapshot, beside all other units, and forget everything that it writes."""
+    async def sandbox(self, environment_id: EnvironmentId, work: SandboxWork[T]) -> T:
+        """Run `work` on a snapshot, beside all other units, and forget everything that it writes.
+
+        Those of an environment run one after the other, with rests: see `db/turns.py`.
+        """
         ...
 
     async def notify_workers(self) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -14,8 +14,10 @@ from clarion.db.array_types import Connection
 from clarion.db.listener import Channel, Listener
 from clarion.db.port import Dialect, Row, SandboxWork, Work
 from clarion.db.query import Insert, Query, as_short_array
-from clarion.db.sandbox import HIDDEN_TABLES, Turns, copy_query, stored_query
+from clarion.db.sandbox import HIDDEN_TABLES, copy_query, stored_query
+from clarion.db.turns import Turns
 from clarion.errors import StoreUnavailable
+from clarion.ids import EnvironmentId
 from clarion.metrics.database import DatabaseMeasures, PoolState
 from clarion.randomness import random_bytes
 
@@ -155,67 +157,74 @@ class PostgresSandbox(PostgresConnection):
         except (*_UNAVAILABLE, *_CHANGED) as error:
             raise _make_unavailable(error) from error
 
-
-class PostgresSandboxes:
-    """Runs one unit of work after the other, on a connection that is open while it is used."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._lock = asyncio.Lock()
-        self._turns = Turns()
-        self._connection: Any = None
-        self._sandbox: PostgresSandbox | None = None
-        self._expiry: asyncio.TimerHandle | None = None
-        # Its own: what it loads may come from rows that are forgotten.
-        self._caches = Caches()
-
     async def run(self, work: SandboxWork[T]) -> T:
-        with self._turns.waiting():
-            async with self._lock:
-                await asyncio.sleep(self._turns.rest_seconds)
-                with self._turns.working():
-                    return await self._run_or_close(work)
-
-    async def _run_or_close(self, work: SandboxWork[T]) -> T:
-        try:
-            return await self._run(work)
-        except StoreUnavailable:
-            self.close()
-            raise
-        except (*_UNAVAILABLE, *_CHANGED) as error:
-            self.close()
-            raise _make_unavailable(error) from error
-
-    async def _run(self, work: SandboxWork[T]) -> T:
-        sandbox = self._sandbox or await self._open()
         transaction = self._connection.transaction(isolation="repeatable_read", readonly=True)
         await transaction.start()
         try:
-            return await work(sandbox)
+            return await work(self)
         finally:
             if not self._connection.is_closed():
                 await transaction.rollback()
-            if self._expiry is not None:
-                self._expiry.cancel()
-            self._expiry = asyncio.get_running_loop().call_later(_SANDBOX_IDLE_SECONDS, self.close)
 
-    async def _open(self) -> PostgresSandbox:
-        self._connection = await asyncpg.connect(
-            self._url, connection_class=Connection, command_timeout=_SANDBOX_SECONDS
-        )
-        await _prepare_connection(self._connection, max_idle_seconds=_MAX_IDLE_SECONDS)
-        schema = await self._connection.fetchval("SELECT quote_ident(current_schema())")
-        sandbox = PostgresSandbox(self._connection, self._caches, schema)
+    def terminate(self) -> None:
+        self._connection.terminate()
+
+
+class PostgresSandboxes:
+    """Runs units of work on connections that are open while they are used."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._turns = Turns()
+        self._open: set[PostgresSandbox] = set()
+        self._idle: list[PostgresSandbox] = []
+        self._expiry: asyncio.TimerHandle | None = None
+
+    async def run(self, environment_id: EnvironmentId, work: SandboxWork[T]) -> T:
+        async with self._turns.take(environment_id) as turn:
+            try:
+                sandbox = self._idle.pop() if self._idle else await self._connect()
+                try:
+                    with turn.working():
+                        return await sandbox.run(work)
+                except (StoreUnavailable, asyncio.CancelledError, *_UNAVAILABLE, *_CHANGED):
+                    # Idle ones may be of the same server that is gone, or of the same schema.
+                    self._terminate([sandbox, *self._idle])
+                    raise
+                finally:
+                    self._keep(sandbox)
+            except (*_UNAVAILABLE, *_CHANGED) as error:
+                raise _make_unavailable(error) from error
+
+    async def _connect(self) -> PostgresSandbox:
+        connection = await asyncpg.connect(self._url, connection_class=Connection, command_timeout=_SANDBOX_SECONDS)
+        await _prepare_connection(connection, max_idle_seconds=_MAX_IDLE_SECONDS)
+        schema = await connection.fetchval("SELECT quote_ident(current_schema())")
+        # With caches of its own: what it loads may come from rows that are forgotten.
+        sandbox = PostgresSandbox(connection, Caches(), schema)
         await sandbox.hide_tables()
-        self._sandbox = sandbox
+        self._open.add(sandbox)
         return sandbox
+
+    def _keep(self, sandbox: PostgresSandbox) -> None:
+        if sandbox not in self._open:
+            return
+        self._idle.append(sandbox)
+        if self._expiry is not None:
+            self._expiry.cancel()
+        loop = asyncio.get_running_loop()
+        self._expiry = loop.call_later(_SANDBOX_IDLE_SECONDS, lambda: self._terminate(self._idle))
 
     def close(self) -> None:
         if self._expiry is not None:
             self._expiry.cancel()
-        if self._connection is not None:
-            self._connection.terminate()
-        self._connection = self._sandbox = None
+        self._terminate(self._open)
+
+    def _terminate(self, sandboxes: Collection[PostgresSandbox]) -> None:
+        for one in list(sandboxes):
+            one.terminate()
+            self._open.discard(one)
+        self._idle = [one for one in self._idle if one in self._open]
 
 
 class PostgresDatabase:
@@ -291,8 +300,8 @@ class PostgresDatabase:
                 continue  # on another connection, or prepared anew
         raise StoreUnavailable("The store is being migrated")
 
-    async def sandbox(self, work: SandboxWork[T]) -> T:
-        return await self._sandboxes.run(work)
+    async def sandbox(self, environment_id: EnvironmentId, work: SandboxWork[T]) -> T:
+        return await self._sandboxes.run(environment_id, work)
 
     async def notify_workers(self) -> None:
         await self.notify(WORK_CHANNEL, [self._name])

@@ -20,8 +20,10 @@ from clarion.db.checkpoints import PAGES_PER_CHECKPOINT, Checkpointer
 from clarion.db.jsonmatch import json_has_values, json_matches
 from clarion.db.port import Dialect, Row, SandboxWork, Work
 from clarion.db.query import Insert, Query
-from clarion.db.sandbox import HIDDEN_TABLES, Turns, copy_query, stored_query
+from clarion.db.sandbox import HIDDEN_TABLES, copy_query, stored_query
+from clarion.db.turns import MAX_SANDBOXES, Turn, Turns
 from clarion.errors import StoreUnavailable
+from clarion.ids import EnvironmentId
 from clarion.metrics.database import DatabaseMeasures, PoolState
 from clarion.private_files import tighten_file
 
@@ -202,8 +204,8 @@ class SqliteDatabase:
         self._scan_local = threading.local()
         self._scan_connections: list[apsw.Connection] = []
         self._scanners = ThreadPoolExecutor(_SCAN_THREADS, thread_name_prefix="clarion-scan")
-        self._sandboxes = ThreadPoolExecutor(1, thread_name_prefix="clarion-sandbox")
-        self._sandbox: SqliteSandbox | None = None
+        self._sandbox_local = threading.local()
+        self._sandboxes = ThreadPoolExecutor(MAX_SANDBOXES, thread_name_prefix="clarion-sandbox")
         self._turns = Turns()
         self._writer_thread = threading.Thread(target=self._run_writer, name="clarion-writer", daemon=True)
         self._writer_thread.start()
@@ -226,9 +228,9 @@ class SqliteDatabase:
     async def scan(self, work: Work[T]) -> T:
         return await self._loop.run_in_executor(self._scanners, self._scan_in_thread, work)
 
-    async def sandbox(self, work: SandboxWork[T]) -> T:
-        with self._turns.waiting():
-            return await self._loop.run_in_executor(self._sandboxes, self._run_in_sandbox, work)
+    async def sandbox(self, environment_id: EnvironmentId, work: SandboxWork[T]) -> T:
+        async with self._turns.take(environment_id) as turn:
+            return await self._loop.run_in_executor(self._sandboxes, self._run_in_sandbox, work, turn)
 
     async def notify_workers(self) -> None:
         """Does nothing: no other process runs workers on the file."""
@@ -264,15 +266,15 @@ class SqliteDatabase:
             self._scan_connections.append(connection)
         return _read_snapshot(connection, work, self._caches)
 
-    def _run_in_sandbox(self, work: SandboxWork[T]) -> T:
-        if self._sandbox is None:
+    def _run_in_sandbox(self, work: SandboxWork[T], turn: Turn) -> T:
+        sandbox: SqliteSandbox | None = getattr(self._sandbox_local, "sandbox", None)
+        if sandbox is None:
             connection = connect(self._path, read_only=True)
             self._scan_connections.append(connection)
             # With caches of its own: what it loads may come from rows that are forgotten.
-            self._sandbox = SqliteSandbox(connection, Caches())
-        time.sleep(self._turns.rest_seconds)
-        with self._turns.working():
-            return self._sandbox.run(work)
+            sandbox = self._sandbox_local.sandbox = SqliteSandbox(connection, Caches())
+        with turn.working():
+            return sandbox.run(work)
 
     def _run_writer(self) -> None:
         is_last = False

@@ -30,7 +30,7 @@ async def simulate(database: Database, vault: Vault, scenario: Scenario) -> Simu
         with own_ids():
             return await _simulate(db, IntegrationCache(vault), scenario)
 
-    return await database.sandbox(work)
+    return await database.sandbox(scenario.request.environment_id, work)
 
 
 async def _simulate(db: Sandbox, integrations: IntegrationCache, scenario: Scenario) -> Simulation:
