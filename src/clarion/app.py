@@ -64,7 +64,7 @@ from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.proxies import TrustedProxies, trust_proxies
 from clarion.http.rate_limits import HEADER_NAMES
-from clarion.http.reference import render_reference
+from clarion.http.reference import REFERENCE_POLICY, render_reference
 from clarion.http.service import Service
 from clarion.http.static import Page, SlowPage, StaticPage, compressed_page
 from clarion.inbox.tokens import SessionTokens
@@ -355,4 +355,5 @@ def _openapi_page() -> StaticPage:
 
 @functools.cache
 def _reference_page() -> StaticPage:
-    return compressed_page(b"text/html; charset=utf-8", render_reference(_openapi_page().body))
+    headers = ((b"content-security-policy", REFERENCE_POLICY),)
+    return compressed_page(b"text/html; charset=utf-8", render_reference(_openapi_page().body), headers)

@@ -11,6 +11,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from clarion.http.connections import NEVER, RESERVED_CONNECTIONS, ConnectionTable
 from clarion.http.errors import refusal_body
 from clarion.http.pipelining import MAX_PARSED_BYTES, PipelineFlow
+from clarion.http.static import PROTECTION
 from clarion.http.upgrades import Upgrader, UpgradeRefusal, UpgradeRequest
 
 MAX_HEADERS = 100
@@ -344,6 +345,7 @@ class LimitedProtocol(HttpToolsProtocol):
             "connection: close",
             # There is nothing to read but the error, and a page of the inbox should see that.
             "access-control-allow-origin: *",
+            *(f"{name.decode()}: {value.decode()}" for name, value in PROTECTION),
             *(["retry-after: 1"] if status == 503 else []),
         ]
         return "\r\n".join([*lines, "", ""]).encode() + body
@@ -366,6 +368,7 @@ class LimitedProtocol(HttpToolsProtocol):
             (b"content-length", str(len(body)).encode()),
             (b"retry-after", b"1"),
             (b"access-control-allow-origin", b"*"),
+            *PROTECTION,
         ]
         await send_and_close({"type": "http.response.start", "status": 503, "headers": headers})
         await send({"type": "http.response.body", "body": body})

@@ -1,5 +1,7 @@
 """The reference page at /docs: the API description as one HTML page without external resources."""
 
+import base64
+import hashlib
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
@@ -10,6 +12,12 @@ import msgspec
 from clarion.http.descriptions import as_sentences
 
 _STYLE = Path(__file__).with_name("reference.css").read_text()
+_STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+
+REFERENCE_POLICY = (
+    f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+).encode()
+"""The content security policy of the page: its own style, and nothing else."""
 
 
 def render_reference(description: bytes) -> bytes:

@@ -29,7 +29,7 @@ from clarion.http.preconditions import conditions_of, etag_headers, read_etag
 from clarion.http.requests import JSON, Arguments, Request, make_request, read_arguments, read_body
 from clarion.http.responding import send_response
 from clarion.http.router import Router
-from clarion.http.static import HeaderList, Page, StaticPage, accepts_gzip
+from clarion.http.static import PROTECTION, HeaderList, Page, StaticPage, accepts_gzip, protect
 from clarion.http.streams import StreamResponse, send_stream
 from clarion.http.writes import WriteRequest, WriteRunner, make_response
 from clarion.ids import id_text
@@ -138,22 +138,29 @@ class Service:
             # Headers of a refusal are about its own limit.
             others = [] if isinstance(error, errors.RateLimited) else request.response_headers
             others = others + warning_headers(request.warnings)
-            return status_of(error), [*headers, *error_headers(error), *others], body
+            return status_of(error), [*headers, *PROTECTION, *error_headers(error), *others], body
         except Exception:
             error_id = str(uuid.uuid4())
             log.exception("Request failed", extra={"error_id": error_id, "request_id": request.request_id.decode()})
-            return 500, headers, unexpected_body(error_id, path=request.display_path, now=self._services.clock.now())
+            body = unexpected_body(error_id, path=request.display_path, now=self._services.clock.now())
+            return 500, [*headers, *PROTECTION], body
         finally:
             if request.held is not None:
                 request.held.release()
         if isinstance(response, StreamResponse):
             return 200, request.response_headers + warning_headers(request.warnings), response
+        return response.status, self._make_headers(request, response), response.body
+
+    def _make_headers(self, request: Request, response: Response) -> HeaderList:
+        """The headers of a result. JSON is no page: a browser shows it as text, so it needs no protection."""
+        headers = request.response_headers + warning_headers(response.warnings or request.warnings)
         if response.is_replayed:
             self._measures.duplicates[Duplicate.IDEMPOTENCY_KEY] += 1
-            headers.append((b"idempotency-replay", b"true"))
-        headers[0] = (b"content-type", response.content_type)
-        more = request.response_headers + warning_headers(response.warnings or request.warnings)
-        return response.status, (headers[1:] if response.status == 204 else headers) + more, response.body
+            headers = [(b"idempotency-replay", b"true"), *headers]
+        if response.status == 204:
+            return list(headers)
+        first = (b"content-type", response.content_type)
+        return [first, *headers] if response.content_type == JSON else [*protect([first]), *headers]
 
     def _look_up_page(self, raw_path: bytes) -> StaticPage | Awaitable[StaticPage] | None:
         path = raw_path.decode("latin-1")

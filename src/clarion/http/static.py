@@ -4,12 +4,21 @@ import asyncio
 import gzip
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from msgspec import Struct
 
 Headers = Mapping[bytes, bytes]
-HeaderList = list[tuple[bytes, bytes]]
+Header = tuple[bytes, bytes]
+HeaderList = list[Header]
+
+PROTECTION: tuple[Header, ...] = (
+    (b"content-security-policy", b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+)
+"""What a browser may do with anything that is sent to it: show it, and nothing else. Pages say what they need."""
 
 _ACCEPTS_GZIP = re.compile(rb"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
 
@@ -20,14 +29,14 @@ class StaticPage(Struct, frozen=True):
     content_type: bytes
     body: bytes
     status: int = 200
-    headers: tuple[tuple[bytes, bytes], ...] = ()
+    headers: tuple[Header, ...] = ()
     compressed: bytes | None = None
     """The body in gzip, if it was compressed beforehand."""
     etag: bytes | None = None
 
     def respond(self, request_headers: Headers) -> tuple[int, HeaderList, bytes]:
         """The status, headers and body for a request; 304 and no body if the client has this version already."""
-        headers: HeaderList = [*self.headers]
+        headers = protect(self.headers)
         if self.etag is not None:
             headers.append((b"etag", self.etag))
             if self.etag in request_headers.get(b"if-none-match", b""):
@@ -63,8 +72,14 @@ class SlowPage:
             return self._made
 
 
-def compressed_page(content_type: bytes, body: bytes) -> StaticPage:
-    return StaticPage(content_type, body, compressed=gzip.compress(body), etag=make_etag(body))
+def protect(headers: Iterable[Header]) -> HeaderList:
+    """Add the headers of the protection, but those that are there already."""
+    given = dict(headers)
+    return [*given.items(), *(one for one in PROTECTION if one[0] not in given)]
+
+
+def compressed_page(content_type: bytes, body: bytes, headers: tuple[Header, ...] = ()) -> StaticPage:
+    return StaticPage(content_type, body, headers=headers, compressed=gzip.compress(body), etag=make_etag(body))
 
 
 def accepts_gzip(headers: Headers) -> bool:

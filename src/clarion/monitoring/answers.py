@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from clarion.clock import Clock
 from clarion.db.port import Database
 from clarion.http.responding import send_response
+from clarion.http.static import protect
 from clarion.jsontext import encode_json
 from clarion.metrics.database import MeasuredDatabase
 from clarion.metrics.measures import Measures
@@ -102,7 +103,7 @@ async def _send(answer: Answer, send: Send, *, with_body: bool) -> None:
     headers = [
         (b"content-type", answer.content_type),
         (b"content-length", str(len(answer.body)).encode()),
-        *answer.headers,
+        *protect(answer.headers),
     ]
     await send_response(send, answer.status, headers, answer.body if with_body else b"")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clarion.http.static import StaticPage
-from clarion.web.files import FOLDER, NO_SNIFFING, Headers, read_page
+from clarion.web.files import FOLDER, Headers, read_page
 
 PREFIX = "/dashboard"
 
@@ -25,27 +25,28 @@ _PAGE_HEADERS: Headers = (
     (b"content-security-policy", _POLICY),
     (b"cache-control", b"no-cache"),
     (b"cross-origin-opener-policy", b"same-origin"),
-    (b"referrer-policy", b"no-referrer"),
-    NO_SNIFFING,
 )
 # HTML of messages: a document without an origin, which loads nothing but its own script.
 _FRAME_POLICY = (
     b"sandbox allow-scripts; default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; "
     b"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
-_FRAME_HEADERS: Headers = ((b"content-security-policy", _FRAME_POLICY), *_PAGE_HEADERS[1:])
+_FRAME_HEADERS: Headers = (
+    (b"content-security-policy", _FRAME_POLICY),
+    (b"x-frame-options", b"SAMEORIGIN"),
+    *_PAGE_HEADERS[1:],
+)
 # Their names have a hash of their contents. The frame is of another origin than they are.
 _ASSET_HEADERS: Headers = (
     (b"cache-control", b"public, max-age=31536000, immutable"),
     (b"access-control-allow-origin", b"*"),
     (b"cross-origin-resource-policy", b"cross-origin"),
-    NO_SNIFFING,
 )
 _TO_DASHBOARD = StaticPage(
     b"text/plain; charset=utf-8",
     b"The dashboard is at /dashboard, the description of the API at /docs.\n",
     302,
-    ((b"location", f"{PREFIX}/".encode()), NO_SNIFFING),
+    ((b"location", f"{PREFIX}/".encode()),),
 )
 # All other paths are pages of the application.
 _PAGES = {
@@ -63,12 +64,10 @@ def make_dashboard(folder: Path = FOLDER) -> Callable[[str], StaticPage | None]:
             return _TO_DASHBOARD
         if path != PREFIX and not path.startswith(f"{PREFIX}/"):
             return None
-        if not path.startswith(_ASSETS):
-            name, headers = _PAGES.get(path, ("index.html", _PAGE_HEADERS))
-            return read_page(folder / "dashboard" / name, headers, read, missing=_NOT_BUILT)
-        name = path.removeprefix(_ASSETS)
-        if "/" in name or name.startswith(".") or name.endswith(".gz"):
-            return StaticPage(b"text/plain; charset=utf-8", _NOT_FOUND, 404, (NO_SNIFFING,))
-        return read_page(folder / "dashboard" / "assets" / name, _ASSET_HEADERS, read, missing=_NOT_FOUND)
+        if path.startswith(_ASSETS):
+            name = path.removeprefix(_ASSETS)
+            return read_page(folder / "dashboard" / "assets", name, _ASSET_HEADERS, read, missing=_NOT_FOUND)
+        name, headers = _PAGES.get(path, ("index.html", _PAGE_HEADERS))
+        return read_page(folder / "dashboard", name, headers, read, missing=_NOT_BUILT)
 
     return find

@@ -1,24 +1,26 @@
 """The files that `make web` builds, read when they are first asked for."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from clarion.http.static import StaticPage, make_etag
+from clarion.http.static import Header, StaticPage, make_etag
 
 FOLDER = Path(__file__).parent / "files"
 
 Pages = dict[str, Callable[[], StaticPage]]
-Headers = tuple[tuple[bytes, bytes], ...]
+Headers = tuple[Header, ...]
 
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}", re.ASCII)
+_TEXT = b"text/plain; charset=utf-8"
 _SCRIPT = b"text/javascript; charset=utf-8"
 _TYPES = {
     ".js": _SCRIPT,
     ".css": b"text/css; charset=utf-8",
     ".html": b"text/html; charset=utf-8",
-    ".txt": b"text/plain; charset=utf-8",
+    ".txt": _TEXT,
 }
-NO_SNIFFING = (b"x-content-type-options", b"nosniff")
 _NOT_BUILT = (
     b"The inbox element was not built: run `make web` in a checkout of Clarion and start it again, "
     b"or install a released package.\n"
@@ -30,7 +32,6 @@ _INBOX_HEADERS: Headers = (
     (b"access-control-allow-origin", b"*"),
     (b"cross-origin-resource-policy", b"cross-origin"),
     (b"cache-control", b"public, max-age=300, stale-while-revalidate=86400"),
-    NO_SNIFFING,
 )
 
 # The page forbids all that the element must not need: inline code and styles, and texts that are taken for HTML.
@@ -41,30 +42,35 @@ _DEMO_POLICY = (
 _DEMO_HEADERS: Headers = (
     (b"content-security-policy", _DEMO_POLICY),
     (b"cache-control", b"no-cache"),
-    (b"referrer-policy", b"no-referrer"),
-    NO_SNIFFING,
 )
 
 
 def inbox_pages(folder: Path = FOLDER) -> Pages:
-    return {f"/{name}": _reader(folder / name, _INBOX_HEADERS) for name in ("inbox.js", "inbox-more.js")}
+    return {f"/{name}": _reader(folder, name, _INBOX_HEADERS) for name in ("inbox.js", "inbox-more.js")}
 
 
 def demo_pages(folder: Path = FOLDER) -> Pages:
     files = {"/demo": "demo.html", "/demo.js": "demo.js", "/demo.css": "demo.css"}
-    return {path: _reader(folder / name, _DEMO_HEADERS) for path, name in files.items()}
+    return {path: _reader(folder, name, _DEMO_HEADERS) for path, name in files.items()}
 
 
-def _reader(path: Path, headers: Headers) -> Callable[[], StaticPage]:
-    return partial(read_page, path, headers, {}, missing=_NOT_BUILT)
+def _reader(folder: Path, name: str, headers: Headers) -> Callable[[], StaticPage]:
+    return partial(read_page, folder, name, headers, {}, missing=_NOT_BUILT)
 
 
-def read_page(path: Path, headers: Headers, read: dict[Path, StaticPage], *, missing: bytes) -> StaticPage:
-    """The page of a file, which is read once; one that is missing is looked for again the next time."""
-    if path not in read:
-        try:
-            body, compressed = path.read_bytes(), path.with_name(f"{path.name}.gz").read_bytes()
-        except FileNotFoundError:
-            return StaticPage(b"text/plain; charset=utf-8", missing, 404, (NO_SNIFFING,))
-        read[path] = StaticPage(_TYPES[path.suffix], body, headers=headers, compressed=compressed, etag=make_etag(body))
+def read_page(folder: Path, name: str, headers: Headers, read: dict[Path, StaticPage], *, missing: bytes) -> StaticPage:
+    """The page of a file in a folder, which is read once; one that is missing is looked for again the next time.
+
+    The name may be a client's: none but such as a build gives is looked for.
+    """
+    path, content_type = folder / name, _TYPES.get(Path(name).suffix)
+    if path in read:
+        return read[path]
+    if content_type is None or not _NAME.fullmatch(name):
+        return StaticPage(_TEXT, missing, 404)
+    try:
+        body, compressed = path.read_bytes(), path.with_name(f"{name}.gz").read_bytes()
+    except OSError:
+        return StaticPage(_TEXT, missing, 404)
+    read[path] = StaticPage(content_type, body, headers=headers, compressed=compressed, etag=make_etag(body))
     return read[path]
