@@ -8,6 +8,7 @@ import apsw
 import asyncpg
 import pytest
 
+from clarion.cache import Caches
 from clarion.db.port import Connection, Database, Dialect, Sandbox
 from clarion.db.query import sql
 from clarion.db.sandbox import HIDDEN_TABLES
@@ -114,3 +115,16 @@ async def test_a_sandbox_of_one_environment_works_beside_that_of_another(databas
         here, there = await asyncio.gather(run(site.development.id, 1), run(site.production.id, 2))
 
     assert (here, there) == ([1], [2])
+
+
+async def test_a_sandbox_has_caches_of_its_own(database: Database, site: Site) -> None:
+    """What it loads may come from rows that are forgotten, and must not be taken for the store's."""
+
+    async def get_caches(db: Connection) -> Caches:
+        return db.caches
+
+    inside = await database.sandbox(site.development.id, get_caches)
+
+    assert inside is not await database.read(get_caches)
+    assert inside is not await database.transaction(get_caches)
+    assert inside is not await database.scan(get_caches)

@@ -1,11 +1,14 @@
 """Idempotency keys: one effect and one response, however often a request is sent."""
 
 import asyncio
+from typing import Any, cast
 
+import httpx
 import pytest
 
+from clarion.app import Application, build_application
 from clarion.clock import DAY, SECOND, ManualClock
-from clarion.db.port import Database
+from clarion.db.port import Connection, Database, Work
 from clarion.db.query import sql
 from clarion.vocabulary import Scope
 from tests.support import Api, MakeApi
@@ -127,3 +130,59 @@ async def test_an_api_key_with_other_scopes_does_not_get_the_stored_response(api
     assert "canary" in seen.text
     assert hidden.status_code == 422
     assert "canary" not in hidden.text
+
+
+class HeldBeforeCommit:
+    """A database whose transactions wait before they are committed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.dialect = database.dialect
+        self.is_reached = asyncio.Event()
+        self.gate = asyncio.Event()
+
+    async def transaction(self, work: Work[Any]) -> Any:
+        async def hold(db: Connection) -> Any:
+            result = await work(db)
+            self.is_reached.set()
+            await self.gate.wait()
+            return result
+
+        return await self._database.transaction(hold)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+
+@pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [("/v1/environments/api-keys", {"name": "CI"}), ("/v1/events/trigger", {"name": "welcome", "to": "ada"})],
+    ids=["alone", "batched"],
+)
+async def test_a_key_that_another_process_works_on_is_in_progress_and_has_one_effect(
+    api: Api, database: Database, application: Application, path: str, body: dict[str, str]
+) -> None:
+    await api.post("/v2/workflows", json={"name": "Welcome", "workflowId": "welcome", "steps": [], "active": True})
+    held = HeldBeforeCommit(database)
+    services = application.services
+    other = build_application(
+        services.settings, cast("Any", held), services.vault, services.gateway, clock=services.clock
+    )
+    headers = {**api.headers, **KEY}
+    async with (
+        asyncio.timeout(60),
+        httpx.AsyncClient(transport=httpx.ASGITransport(other.asgi), base_url="http://other.test") as elsewhere,
+    ):
+        first = asyncio.create_task(elsewhere.post(path, json=body, headers=headers))
+        await held.is_reached.wait()
+
+        meanwhile = await api.post(path, json=body, headers=KEY)
+        held.gate.set()
+        done = await first
+        again = await api.post(path, json=body, headers=KEY)
+
+    assert (done.status_code, meanwhile.status_code, again.status_code) == (201, 409, 201)
+    assert meanwhile.headers["retry-after"] == "1"
+    assert again.content == done.content
+    assert again.headers["idempotency-replay"] == "true"
