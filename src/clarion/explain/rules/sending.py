@@ -137,7 +137,7 @@ def address_suppressed(seen: Seen) -> list[Decision]:
 
 
 def unsubscribed_but_critical(seen: Seen) -> list[Decision]:
-    summary = f"The owner of the address unsubscribed, but {seen.workflow_name} is critical."
+    summary = f"The owner of the address unsubscribed, but {seen.workflow_name} was critical."
     return [seen.decision(DecisionKind.SUPPRESSION, Verdict.PASSED, summary, values=seen.raw)]
 
 
