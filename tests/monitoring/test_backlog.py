@@ -7,10 +7,10 @@ import pytest
 
 from clarion.clock import HOUR, MINUTE, SECOND, Millis
 from clarion.db.port import Connection, Database
-from clarion.db.query import Insert, Query
+from clarion.db.query import Insert, Query, sql
 from clarion.ids import new_id
 from clarion.monitoring import backlog
-from clarion.monitoring.backlog import MAX_COUNTED, Queue, Waiting, read_backlog
+from clarion.monitoring.backlog import MAX_COUNTED, Queue, Waiting, count_sends_under_way, read_backlog
 from clarion.monitoring.store_state import DEAD_LETTERS, OPEN_WINDOWS
 from tests.engine.providers import ADA, EMAIL, account
 from tests.engine.support import in_app, step
@@ -22,6 +22,10 @@ TRIGGERS = Insert(
     "triggers",
     *("environment_id", "id", "transaction_key", "workflow_id", "version_id", "payload", "created_at", "state"),
 )
+LIST_SENDS = sql("SELECT id FROM jobs WHERE environment_id = :environment_id AND queue = 2")
+SET_STATUS = sql("""
+    UPDATE jobs SET status = :status, due_at = :due_at WHERE environment_id = :environment_id AND id = :id
+""")
 
 
 async def read(world: WatchedWorld, database: Database) -> dict[Queue, Waiting]:
@@ -81,6 +85,23 @@ async def test_sends_wait_until_they_are_claimed_and_again_when_a_retry_is_due(
     assert due.since < world.clock.now()
 
 
+async def test_sends_are_under_way_while_they_are_claimed(world: WatchedWorld, database: Database) -> None:
+    """Of three sends one is due, one is claimed, and one waits for another attempt."""
+    async with account(world, "mail"):
+        await world.make_workflow(EMAIL)
+        await world.trigger([{**ADA, "subscriberId": f"ada-{n}"} for n in range(3)])
+        await world.engine.work_lanes()
+    jobs = await database.read(lambda db: db.fetch(LIST_SENDS, environment_id=world.api.environment.id))
+    later = {"environment_id": world.api.environment.id, "due_at": world.clock.now() + HOUR}
+    for job, status in zip(jobs[:2], ("running", "queued"), strict=True):
+        values = {**later, "id": job["id"], "status": status}
+        await database.transaction(lambda db, values=values: db.execute(SET_STATUS, **values))  # type: ignore[misc]
+
+    under_way = await database.scan(lambda db: count_sends_under_way(db, world.clock.now()))
+
+    assert (len(jobs), under_way) == (3, 1)
+
+
 async def test_events_wait_for_their_endpoint(world: WatchedWorld, database: Database) -> None:
     await make_endpoint(world.api, "http://127.0.0.1:9/hook")
     await world.make_workflow(in_app())
@@ -110,7 +131,7 @@ async def test_counting_stops_at_the_limit_and_the_oldest_is_found_all_the_same(
     assert waiting.is_capped
 
 
-@pytest.mark.parametrize("name", ["QUEUED_TRIGGERS", "SPLITTING_TRIGGERS", "PARTS", "DUE_SENDS"])
+@pytest.mark.parametrize("name", ["QUEUED_TRIGGERS", "SPLITTING_TRIGGERS", "PARTS", "DUE_SENDS", "SENDS_UNDER_WAY"])
 async def test_what_waits_is_found_by_the_index_of_its_queue(database: Database, name: str) -> None:
     query: Query = getattr(backlog, name)
     bound = {"limit": 10, "now": 10}

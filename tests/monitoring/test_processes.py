@@ -15,12 +15,14 @@ from rich.console import Console
 
 from clarion.cli.status import render_status
 from clarion.db.migrate import migrate_postgres, migrate_sqlite
+from clarion.db.upgrade import upgrade_sqlite
 from clarion.errors import SettingsError, StoreUnavailable
 from clarion.monitoring.answers import Answers
 from clarion.monitoring.port import MonitoringPort
 from clarion.monitoring.status import Status, read_status
 from clarion.secret import Secret
 from clarion.settings import Settings
+from tests.cli.support import run_here
 from tests.monitoring.support import Metrics
 from tests.processes import Process, Start
 
@@ -63,6 +65,7 @@ async def test_status_shows_a_process_that_runs_and_that_it_was_stopped(
     process, settings = start("serve", *store), settings_of(store)
 
     running = await wait_until(lambda: read_status(settings), lambda status: bool(status.alive))
+    shown = await asyncio.to_thread(run_command, "status", *store)
     assert process.stop() == 0
     stopped = await asyncio.to_thread(run_command, "status", "--json", *store)
 
@@ -71,6 +74,7 @@ async def test_status_shows_a_process_that_runs_and_that_it_was_stopped(
     assert running.is_current
     assert running.size_bytes > 10_000
     assert re.search(rf"serve .* {process.popen.pid} .* ready ", render(running))
+    assert (shown.returncode, stopped.returncode) == (0, 1)
     document = json.loads(stopped.stdout)
     assert (document["running"], document["processes"]) == (False, [])
     assert document["backlog"]["lane"] == {"count": 0, "isCapped": False, "oldestSeconds": 0.0}
@@ -84,6 +88,10 @@ async def test_status_says_what_is_the_matter_with_a_store(tmp_path: Path) -> No
 
     stopped = render(await read_status(settings))
 
+    (tmp_path / "old").mkdir()
+    upgrade_sqlite(tmp_path / "old" / "clarion.db", "0009")
+    old = await asyncio.to_thread(run_here, "status", "--data-dir", str(tmp_path / "old"))
+    assert (old.exit_code, "run `clarion migrate`" in old.output) == (1, True)
     assert "No process is running" in stopped
     assert "Open circuits: none" in stopped
 

@@ -31,18 +31,25 @@ def show_status(
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> None:
-    """Show an installation at a glance: processes, backlog, rates, open circuits, dead letters, the store."""
+    """Show an installation at a glance: processes, backlog, rates, open circuits, dead letters, the store.
+
+    The exit status is 1 if no process runs, or the store has not the schema of this version.
+    """
     settings = load_settings(data_dir, database_url)
-    with suppress(KeyboardInterrupt):
-        asyncio.run(_watch(settings, as_json=as_json) if watch else _show_once(settings, as_json=as_json))
+    if watch:
+        with suppress(KeyboardInterrupt):
+            asyncio.run(_watch(settings, as_json=as_json))
+    elif not asyncio.run(_show_once(settings, as_json=as_json)).is_working:
+        raise typer.Exit(1)
 
 
-async def _show_once(settings: Settings, *, as_json: bool) -> None:
+async def _show_once(settings: Settings, *, as_json: bool) -> Status:
     status = await read_status(settings)
     if as_json:
         typer.echo(msgspec.json.encode(status_document(status)).decode())
     else:
         Console().print(render_status(status))
+    return status
 
 
 async def _watch(settings: Settings, *, as_json: bool) -> None:
@@ -119,6 +126,7 @@ def _backlog_table(status: Status) -> Table:
         waiting = status.waiting(queue)
         oldest = "–" if waiting.since is None else _span_text(status.read_at - waiting.since)
         table.add_row(name, f"{waiting.count}{' or more' if waiting.is_capped else ''}", oldest)
+    table.add_row("Sends under way", str(status.sends_under_way), "–")
     return table
 
 

@@ -118,6 +118,18 @@ DUE_SENDS = sql(f"""
     SELECT {_send_columns("e.id")}
     FROM waiting AS e CROSS JOIN priorities AS p CROSS JOIN channels AS c WHERE e.id IS NOT NULL
 """)
+# Claimed sends are due when their lease ends; those that wait for another attempt are due later, too.
+SENDS_UNDER_WAY = sql(f"""
+    WITH RECURSIVE {distinct_environments("waiting", "jobs WHERE queue = 2")}, {_PRIORITIES}, {_CHANNELS}
+    SELECT (
+        SELECT COUNT(*) FROM (
+            SELECT status FROM jobs
+            WHERE environment_id = e.id AND queue = 2 AND type = c.type AND priority = p.priority AND due_at > :now
+            ORDER BY due_at, id LIMIT :limit
+        ) AS later WHERE status = 'running'
+    ) AS count
+    FROM waiting AS e CROSS JOIN priorities AS p CROSS JOIN channels AS c WHERE e.id IS NOT NULL
+""")
 DUE_DELIVERIES = sql(f"""
     WITH RECURSIVE
     {distinct_environments("queued", "webhook_deliveries WHERE status = 'queued'")},
@@ -154,6 +166,13 @@ async def read_backlog(db: Connection, now: Millis) -> dict[Queue, Waiting]:
         Queue.SEND: _add_up(await db.fetch(DUE_SENDS, **due), MAX_COUNTED),
         Queue.WEBHOOK: _add_up(await db.fetch(DUE_DELIVERIES, **due), MAX_COUNTED),
     }
+
+
+async def count_sends_under_way(db: Connection, now: Millis) -> int:
+    """How many messages are at their providers at this moment, up to `MAX_COUNTED`."""
+    await prefer_index_scans(db)
+    count: int = sum(row["count"] for row in await db.fetch(SENDS_UNDER_WAY, now=now, limit=MAX_COUNTED))
+    return min(count, MAX_COUNTED)
 
 
 async def read_own_backlog(

@@ -11,7 +11,7 @@ from clarion.db.open import find_revision, open_store, store_path
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
 from clarion.db.revisions import list_known_revisions
-from clarion.monitoring.backlog import Queue, Waiting
+from clarion.monitoring.backlog import Queue, Waiting, count_sends_under_way
 from clarion.monitoring.heartbeat import ProcessRow, list_processes
 from clarion.monitoring.store_state import StoreState, UnwellIntegration, read_store_state
 from clarion.settings import Settings
@@ -39,12 +39,18 @@ class Status(Struct, frozen=True, kw_only=True):
     read_at: Millis
     """By the clock of the database."""
     processes: Sequence[ProcessRow] = ()
+    sends_under_way: int = 0
     state: StoreState | None = None
     """None if the store has not the schema of this version."""
 
     @property
     def alive(self) -> list[ProcessRow]:
         return [one for one in self.processes if one.is_alive]
+
+    @property
+    def is_working(self) -> bool:
+        """Whether a process runs on a store of this version's schema."""
+        return self.is_current and bool(self.alive)
 
     @property
     def is_current(self) -> bool:
@@ -86,6 +92,7 @@ async def read_status(settings: Settings) -> Status:
                 size_bytes=size,
                 read_at=now,
                 processes=await list_processes(db) if is_current else (),
+                sends_under_way=await count_sends_under_way(db, now) if is_current else 0,
                 state=await read_store_state(db, now) if is_current else None,
             )
 
@@ -128,6 +135,7 @@ def status_document(status: Status) -> dict[str, object]:
             }
             for queue in Queue
         },
+        "sendsUnderWay": status.sends_under_way,
         "rates": status.rates,
         "openCircuits": [
             {"providerId": one.provider_id, "identifier": one.identifier, "failures": one.failures}
