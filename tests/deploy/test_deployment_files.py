@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from clarion import __version__
 from clarion.cli.commands import COMMANDS
@@ -32,7 +33,8 @@ def test_every_variable_in_the_files_is_a_setting() -> None:
 
 def test_every_file_names_the_version_of_the_package() -> None:
     compose = files.read_compose()
-    images = {service["image"] for name, service in compose["services"].items() if name != "postgres"}
+    ours = ("migrate", "api", "worker")
+    images = {compose["services"][name]["image"] for name in ours}
     (image,) = files.kustomization("core")["images"]
 
     assert __version__ == files.VERSION
@@ -54,6 +56,22 @@ def test_every_command_in_the_files_exists() -> None:
     assert {unit.split()[1] for unit in units} == {"serve", "api", "worker", "migrate"}
     assert (dockerfile["ENTRYPOINT"], dockerfile["CMD"]) == ('["clarion"]', '["serve"]')
     assert {"serve", "api", "worker", "migrate"} <= set(COMMANDS)
+
+
+def test_prometheus_reaches_the_metrics_of_every_service_of_the_compose_file() -> None:
+    services = files.read_compose()["services"]
+    config = yaml.safe_load((files.DEPLOY / "monitoring" / "prometheus.yml").read_text())
+    (scraped,) = config["scrape_configs"][0]["dns_sd_configs"]
+    mounted = [volume.partition(":")[0] for volume in services["prometheus"]["volumes"]]
+
+    assert scraped["names"] == ["api", "worker"]
+    for name in scraped["names"]:
+        environment = services[name]["environment"]
+        assert environment["CLARION_MONITOR_HOST"] == "0.0.0.0"
+        assert environment["CLARION_MONITOR_PORT"] == str(scraped["port"])
+        assert not [port for port in services[name].get("ports", []) if str(scraped["port"]) in port]
+    assert all((files.COMPOSE.parent / one).resolve().exists() for one in mounted if one.startswith("."))
+    assert config["rule_files"] == ["alerts.yml"]
 
 
 def test_ports_agree() -> None:
