@@ -47,7 +47,7 @@ def test_old_data_is_counted_deleted_and_its_space_given_back(start: Start, run_
     compacted = run_command("compact", *store)
 
     assert number(counted.stdout, "audit entries") == 1500
-    assert "--yes" in counted.stdout
+    assert "--yes" in counted.stderr
     assert (refused.returncode, "stop it first" in refused.stderr) == (1, True)
     assert number(deleted.stdout, "audit entries") == 1500
     assert any("1500 audit entries" in line and "365" in line for line in shown.stdout.splitlines())

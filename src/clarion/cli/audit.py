@@ -11,6 +11,7 @@ from clarion.audit import store
 from clarion.audit.filters import filter_entries
 from clarion.audit.model import Action, ActorType, Entry, TargetType
 from clarion.audit.wire import AuditEntryOut, AuditQuery
+from clarion.cli.listing import AsJson
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
 from clarion.cli.stores import get_environment, load_settings, run_in_store, wide_console
 from clarion.clock import iso_text
@@ -35,7 +36,7 @@ def list_entries(  # noqa: PLR0913, PLR0917 - the options of a command
     since: Annotated[str | None, typer.Option("--from", help="Not before, such as 2026-01-31T09:30:00Z.")] = None,
     until: Annotated[str | None, typer.Option("--to", help="Not after, such as 2026-01-31T09:30:00Z.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many, newest first.")] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, as the API shows entries.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> None:

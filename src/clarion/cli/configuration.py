@@ -10,28 +10,37 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from clarion.cli.listing import AsJson, print_listing
 from clarion.settings import Settings, known_settings, variable
 from clarion.settings_sources import find_values, find_warnings
 
 _HIDDEN = "***"
+_COLUMNS = {"variable": "Variable", "value": "Value", "setBy": "Set by", "about": "What it is for"}
 
 log = logging.getLogger(__name__)
 
 
-def show_settings(environ: Mapping[str, str]) -> None:
+def show_settings(environ: Mapping[str, str], *, as_json: bool = False) -> None:
     """Print the table first and check the values afterwards: a value that is refused is in the table."""
     found = find_values(environ, known_settings())
     secrets = {one.name for one in known_settings() if one.is_secret}
-    table = Table("Variable", "Value", "Set by", "What it is for")
+    rows = []
     for item in dataclasses.fields(Settings):
         value = found.get(item.name)
         if value is None:
             shown, source = default_text(item.default), "default"
         else:
             shown, source = _HIDDEN if item.name in secrets else value.text.reveal(), value.source
-        table.add_row(variable(item.name), escape(shown), escape(source), str(item.metadata["about"]))
-    console = Console()
-    console.print(table)
+        rows.append((variable(item.name), shown, source, str(item.metadata["about"])))
+    if as_json:
+        print_listing(_COLUMNS, rows, as_json=True)
+    else:
+        # As wide as the terminal: descriptions wrap.
+        table = Table(*_COLUMNS.values())
+        for row in rows:
+            table.add_row(*map(escape, row))
+        Console().print(table)
+    console = Console(stderr=as_json)
     for warning in find_warnings(environ, known_settings()):
         fields = ", ".join(f"{name}: {text}" for name, text in warning.fields.items())
         console.print(f"{warning.message} ({fields}).", markup=False, highlight=False, soft_wrap=True)
@@ -61,6 +70,6 @@ def default_text(default: Any) -> str:
     return str(default)
 
 
-def settings() -> None:
+def settings(as_json: AsJson = False) -> None:  # noqa: FBT002
     """List every setting: its variable, its value, where that comes from, and what it is for."""
-    show_settings(os.environ)
+    show_settings(os.environ, as_json=as_json)

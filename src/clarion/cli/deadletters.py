@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
+from clarion.cli.listing import AsJson, Shown, moment, print_listing
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
-from clarion.cli.stores import confirm, format_time, get_environment, load_settings, run_in_store, wide_console
+from clarion.cli.stores import confirm, get_environment, load_settings, run_in_store, wide_console
 from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.deadletters import store
@@ -33,6 +33,17 @@ ReasonOption = Annotated[str | None, typer.Option(help="Only those with an error
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids, from `clarion dead-letters list`.")]
 Everything = Annotated[bool, typer.Option("--all", help="All of the environment.")]
 
+_COLUMNS = {
+    "id": "Id",
+    "diedAt": "Given up",
+    "channel": "Channel",
+    "providerId": "Provider",
+    "subscriberId": "Subscriber",
+    "workflowId": "Workflow",
+    "attempts": "Attempts",
+    "errors": "Why",
+}
+
 _MoveOffList = Callable[[Connection, EnvironmentId, DeadLetterFilter, Millis], Awaitable[int]]
 
 
@@ -45,6 +56,7 @@ def list_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
     workflow: WorkflowOption = None,
     reason: ReasonOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many, newest first.")] = 50,
+    as_json: AsJson = False,  # noqa: FBT002
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> None:
@@ -56,21 +68,22 @@ def list_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
         return await store.list_dead_letters(db, found.id, wanted, page=0, limit=limit)
 
     page = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch_page))
-    table = Table("Id", "Given up", "Channel", "Provider", "Subscriber", "Workflow", "Attempts", "Why")
-    for one in page.data:
-        table.add_row(
+    rows = [
+        (
             id_text(one.id),
-            format_time(one.died_at),
+            moment(one.died_at),
             one.channel,
-            one.provider_id or "–",
+            one.provider_id,
             one.subscriber_key,
             one.workflow_key,
-            str(one.attempts),
-            "\n".join(one.errors) or "–",
+            one.attempts,
+            Shown("\n".join(one.errors) or "–", list(one.errors)),
         )
-    wide_console().print(table)
+        for one in page.data
+    ]
+    print_listing(_COLUMNS, rows, as_json=as_json)
     if page.has_more:
-        wide_console().print("There are more; --limit shows them.")
+        typer.echo("There are more; --limit shows them.", err=True)
 
 
 @commands.command("redrive")

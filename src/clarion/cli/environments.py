@@ -11,6 +11,7 @@ from clarion.audit.model import Action, Change
 from clarion.audit.recording import record_change
 from clarion.bootstrap import check_vault
 from clarion.cli.author import command_line_author
+from clarion.cli.listing import AsJson, print_listing
 from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.cli.stores import (
     confirm,
@@ -54,7 +55,11 @@ _BACKGROUND = "Its keys and sessions are over; running workers delete its data i
 
 
 @commands.command("list")
-def list_all(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+def list_all(
+    as_json: AsJson = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
     """List the environments with their ids and public identifiers."""
 
     async def fetch(db: Connection) -> tuple[list[Organization], list[Environment]]:
@@ -62,10 +67,15 @@ def list_all(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None
 
     organizations, environments = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch))
     names = {one.id: one.name for one in organizations}
-    table = Table("Name", "Id", "Application identifier", "Type", "Organization")
-    for one in environments:
-        table.add_row(one.name, id_text(one.id), one.identifier, one.kind, names[one.organization_id])
-    wide_console().print(table)
+    columns = {
+        "name": "Name",
+        "id": "Id",
+        "identifier": "Application identifier",
+        "type": "Type",
+        "organization": "Organization",
+    }
+    rows = [(one.name, id_text(one.id), one.identifier, one.kind, names[one.organization_id]) for one in environments]
+    print_listing(columns, rows, as_json=as_json)
 
 
 @commands.command("create")

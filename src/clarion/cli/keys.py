@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from clarion.audit.model import Action
 from clarion.bootstrap import check_vault
 from clarion.cli.author import command_line_author
+from clarion.cli.listing import AsJson, moment, print_listing
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
-from clarion.cli.stores import format_time, get_environment, load_settings, run_in_store, wide_console
+from clarion.cli.stores import get_environment, load_settings, run_in_store
 from clarion.clock import DAY, Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.environments import actions, store
@@ -25,6 +25,15 @@ from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope
 commands = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
 
 _console = Console()
+_COLUMNS = {
+    "environment": "Environment",
+    "id": "Key id",
+    "name": "Name",
+    "hint": "Ends in",
+    "scopes": "Scopes",
+    "expiresAt": "Expires",
+    "lastUsedAt": "Last used",
+}
 
 
 @commands.command("create")
@@ -56,7 +65,11 @@ def create_key(
 
 
 @commands.command("list")
-def list_keys(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+def list_keys(
+    as_json: AsJson = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
     """List the API keys of every environment, without their secrets."""
     settings = load_settings(data_dir, database_url)
 
@@ -64,28 +77,26 @@ def list_keys(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> Non
         found = await store.list_environments(db)
         return [(one, key) for one in found for key in await store.list_api_keys(db, one.id)]
 
-    table = Table("Environment", "Key id", "Name", "Ends in", "Scopes", "Expires", "Last used")
-    for environment, key in asyncio.run(run_in_store(settings, fetch_keys)):
-        scopes = ", ".join(sorted(key.scopes))
-        table.add_row(
+    rows = [
+        (
             environment.name,
             id_text(key.id),
             key.name,
             key.hint,
-            scopes,
-            format_time(key.expires_at),
-            format_time(key.last_used_at),
+            sorted(key.scopes),
+            moment(key.expires_at),
+            moment(key.last_used_at),
         )
-    wide_console().print(table)
+        for environment, key in asyncio.run(run_in_store(settings, fetch_keys))
+    ]
+    print_listing(_COLUMNS, rows, as_json=as_json)
 
 
 @commands.command("scopes")
-def list_scopes() -> None:
+def list_scopes(as_json: AsJson = False) -> None:  # noqa: FBT002
     """List the scopes that a key can have, and what each of them allows."""
-    table = Table("Scope", "What it allows")
-    for scope in Scope:
-        table.add_row(scope, SCOPE_DESCRIPTIONS[scope])
-    _console.print(table)
+    columns = {"scope": "Scope", "description": "What it allows"}
+    print_listing(columns, [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in Scope], as_json=as_json)
 
 
 @commands.command("revoke")

@@ -2,14 +2,14 @@
 
 import asyncio
 import sys
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from clarion.cli.author import command_line_author
 from clarion.cli.environments import OrganizationOption, YesOption
+from clarion.cli.listing import AsJson, Shown, moment, print_listing
 from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.cli.stores import (
     confirm,
@@ -18,7 +18,6 @@ from clarion.cli.stores import (
     get_organization,
     load_settings,
     run_in_store,
-    wide_console,
 )
 from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
@@ -49,10 +48,23 @@ NoPassword = Annotated[
 ]
 
 _NO_ACCESS, _AS_ELSEWHERE = "none", "default"
+_COLUMNS = {
+    "email": "E-mail",
+    "name": "Name",
+    "role": "Role",
+    "environmentRoles": "Other roles",
+    "hasPassword": "Password",
+    "createdAt": "Since",
+    "invitedUntil": None,
+}
 
 
 @commands.command("list")
-def list_all(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+def list_all(
+    as_json: AsJson = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
     """List the members of all organizations, and who is invited."""
 
     async def fetch(db: Connection) -> tuple[dict[str, str], list[Member], list[Link]]:
@@ -63,16 +75,23 @@ def list_all(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None
         return {one.id.hex(): one.name for one in environments}, members, invited
 
     names, members, invited = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch))
-    table = Table("E-mail", "Name", "Role", "Other roles", "Password", "Since")
-    for one in members:
-        password = "no" if one.password is None else "yes"
-        table.add_row(
-            one.email, one.name, one.role, _describe(one.access, names), password, format_time(one.created_at)
+    rows: list[tuple[Any, ...]] = [
+        (
+            one.email,
+            one.name,
+            one.role,
+            _other_roles(one.access, names),
+            one.password is not None,
+            moment(one.created_at),
+            None,
         )
+        for one in members
+    ]
     for link in invited:
-        until = f"invited until {format_time(link.expires_at)}"
-        table.add_row(link.email, "", link.access.role, _describe(link.access, names), "", until)
-    wide_console().print(table)
+        until = moment(link.expires_at)
+        since = Shown(f"invited until {until.text}", None)
+        rows.append((link.email, None, link.access.role, _other_roles(link.access, names), None, since, until))
+    print_listing(_COLUMNS, rows, as_json=as_json)
 
 
 @commands.command("create")
@@ -190,6 +209,7 @@ def remove(
 def sessions(
     email: EmailArgument,
     end: Annotated[bool, typer.Option("--end", help="End all of them.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> None:
@@ -206,10 +226,9 @@ def sessions(
     if end:
         _print(f"Ended {count_text(len(found), 'session', 'sessions')} of {email}.")
         return
-    table = Table("Since", "Last used", "Address", "Browser")
-    for one in found:
-        table.add_row(format_time(one.created_at), format_time(one.seen_at), one.address or "", one.user_agent or "")
-    wide_console().print(table)
+    columns = {"createdAt": "Since", "lastUsedAt": "Last used", "address": "Address", "userAgent": "Browser"}
+    rows = [(moment(one.created_at), moment(one.seen_at), one.address, one.user_agent) for one in found]
+    print_listing(columns, rows, as_json=as_json)
 
 
 def _now() -> Millis:
@@ -262,9 +281,10 @@ def _read_password(settings: Settings, *, from_stdin: bool) -> str:
     return password
 
 
-def _describe(access: Access, names: dict[str, str]) -> str:
-    roles = {names[one]: role for one, role in access.environment_roles.items() if one in names}
-    return ", ".join(f"{name}: {role or _NO_ACCESS}" for name, role in roles.items())
+def _other_roles(access: Access, names: dict[str, str]) -> Shown:
+    """The roles in single environments, by their names."""
+    roles = {names[one]: role or _NO_ACCESS for one, role in access.environment_roles.items() if one in names}
+    return Shown(", ".join(f"{name}: {role}" for name, role in roles.items()), roles)
 
 
 def _print_link(settings: Settings, made: NewLink, title: str) -> None:

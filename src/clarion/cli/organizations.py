@@ -6,21 +6,19 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from clarion.audit.model import Action, Change, Target, TargetType
 from clarion.audit.recording import record_change
 from clarion.bootstrap import check_vault
 from clarion.cli.author import command_line_author
 from clarion.cli.environments import YesOption, print_new, record_new
+from clarion.cli.listing import AsJson, Shown, moment, print_listing
 from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.cli.stores import (
     confirm,
-    format_time,
     get_organization,
     load_settings,
     run_in_store,
-    wide_console,
 )
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
@@ -41,7 +39,11 @@ OrganizationArgument = Annotated[str, typer.Argument(help="Name or id of the org
 
 
 @commands.command("list")
-def list_all(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+def list_all(
+    as_json: AsJson = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
     """List the organizations with their ids."""
 
     async def fetch(db: Connection) -> tuple[list[Organization], list[Environment]]:
@@ -49,11 +51,12 @@ def list_all(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None
 
     organizations, environments = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch))
     counts = Counter(one.organization_id for one in environments)
-    table = Table("Name", "Id", "Environments", "Created")
-    for one in organizations:
-        count = str(counts[one.id]) if counts[one.id] else "being deleted"
-        table.add_row(one.name, id_text(one.id), count, format_time(one.created_at))
-    wide_console().print(table)
+    columns = {"name": "Name", "id": "Id", "environments": "Environments", "createdAt": "Created"}
+    rows = [
+        (one.name, id_text(one.id), counts[one.id] or Shown("being deleted", 0), moment(one.created_at))
+        for one in organizations
+    ]
+    print_listing(columns, rows, as_json=as_json)
 
 
 @commands.command("create")

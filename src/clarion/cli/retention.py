@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
+from clarion.cli.listing import AsJson, Shown, print_listing
 from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.cli.stores import load_settings, open_current_store, wide_console
 from clarion.clock import SystemClock
@@ -31,7 +31,11 @@ _MEGABYTE = 1_000_000
 
 
 @commands.command("show")
-def show(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+def show(
+    as_json: AsJson = False,  # noqa: FBT002
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
     """Show the days of each environment and kind of data, and how many rows were deleted so far."""
     settings = load_settings(data_dir, database_url)
 
@@ -43,28 +47,41 @@ def show(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
             return await database.read(read)
 
     environments, deleted = asyncio.run(run())
-    table = Table("Environment", "Kind", "Days", "Set by", "Deleted so far")
-    for one in environments:
-        own = deleted.get(one.id, Counter())
-        for kind, days in days_of(one.options, settings).items():
-            source = "environment" if kind in one.options.retention_days else "installation"
-            table.add_row(one.name, kind, str(days), source, _deleted_text(kind, own))
-    wide_console().print(table)
+    columns = {
+        "environment": "Environment",
+        "kind": "Kind",
+        "days": "Days",
+        "setBy": "Set by",
+        "deleted": "Deleted so far",
+    }
+    rows = [
+        (
+            one.name,
+            kind,
+            days,
+            "environment" if kind in one.options.retention_days else "installation",
+            _deleted_of(kind, deleted.get(one.id, Counter())),
+        )
+        for one in environments
+        for kind, days in days_of(one.options, settings).items()
+    ]
+    print_listing(columns, rows, as_json=as_json)
 
 
 @commands.command("run")
 def run(
     yes: Annotated[bool, typer.Option("--yes", help="Delete; without it, only count.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> None:
     """Count what is old, and with --yes delete it now instead of in the background."""
     settings = load_settings(data_dir, database_url)
     if yes:
-        _print_counts(asyncio.run(_delete(settings)), "Deleted")
+        _print_counts(asyncio.run(_delete(settings)), "Deleted", as_json=as_json)
     else:
-        _print_counts(asyncio.run(_count(settings)), "Old")
-        wide_console().print("Nothing was deleted; --yes does that.")
+        _print_counts(asyncio.run(_count(settings)), "Old", as_json=as_json)
+        typer.echo("Nothing was deleted; --yes does that.", err=True)
 
 
 def compact(data_dir: DataDir = None) -> None:
@@ -92,13 +109,11 @@ async def _delete(settings: Settings) -> Mapping[str, int]:
         return retention.deleted
 
 
-def _deleted_text(kind: DataKind, deleted: Counter[str]) -> str:
-    parts = [f"{deleted[walk.name]} {walk.name}" for walk in WALKS if walk.kind is kind and deleted[walk.name]]
-    return ", ".join(parts) or "–"
+def _deleted_of(kind: DataKind, deleted: Counter[str]) -> Shown:
+    counts = {walk.name: deleted[walk.name] for walk in WALKS if walk.kind is kind and deleted[walk.name]}
+    return Shown(", ".join(f"{count} {name}" for name, count in counts.items()) or "–", counts)
 
 
-def _print_counts(counts: Mapping[str, int], title: str) -> None:
-    table = Table("What", title)
-    for walk in WALKS:
-        table.add_row(walk.name, str(counts.get(walk.name, 0)))
-    wide_console().print(table)
+def _print_counts(counts: Mapping[str, int], title: str, *, as_json: bool) -> None:
+    rows = [(walk.name, counts.get(walk.name, 0)) for walk in WALKS]
+    print_listing({"what": "What", "count": title}, rows, as_json=as_json)
