@@ -1,16 +1,19 @@
 """The Liquid environment of templates: no access to files, our own filters, and limits on output and work."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final, TextIO
 
 from liquid import BoundTemplate, Environment, RenderContext, escape
+from liquid.builtin.expressions.filtered import Filter
 from liquid.builtin.output import Output, OutputNode
 from liquid.builtin.tags.echo_tag import EchoTag
 from liquid.exceptions import ResourceLimitError
 from liquid.filter import with_context
 
 from clarion.templates import filters
+from clarion.templates.dates import date
+from clarion.templates.filter_arguments import find_argument_problem
 from clarion.templates.metering import MAX_OUTPUT, LimitedContext, meter_nodes
 from clarion.work import MAX_RUN_WORK
 
@@ -63,12 +66,25 @@ class LiquidEnvironment(Environment):
         self.add_filter("pluralize", filters.pluralize)
         self.add_filter("toSentence", filters.to_sentence)
         self.add_filter("digest", filters.digest)
+        self.add_filter("date", date)
+        self._functions = self.filters
         self.filters = {name: _guard(name, function) for name, function in self.filters.items()}
 
-    def parse_metered(self, text: str) -> tuple[BoundTemplate, set[str]]:
-        """Parse a template that charges its work when it is rendered; returns also the filters that are unknown."""
+    def parse_metered(self, text: str) -> tuple[BoundTemplate, list[Filter]]:
+        """Parse a template that charges its work when it is rendered; returns also the filters that it uses."""
         template = self.from_string(text)
-        return template, meter_nodes(template.nodes) - self.filters.keys()
+        return template, meter_nodes(template.nodes)
+
+    def find_filter_problem(self, template: BoundTemplate, used: Iterable[Filter]) -> str | None:
+        """Return what is wrong with the filters of a template, or None."""
+        context = LimitedContext(template, {})
+        for one in {str(one): one for one in used}.values():
+            if one.name not in self.filters:
+                return f"unknown filter '{one.name}'"
+            problem = find_argument_problem(one, self._functions[one.name], self.filters[one.name], context)
+            if problem is not None:
+                return problem
+        return None
 
 
 def _guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

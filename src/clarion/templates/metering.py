@@ -9,6 +9,7 @@ from typing import Any, Final, TextIO
 from liquid import BoundTemplate, RenderContext, Token
 from liquid.ast import Node
 from liquid.builtin.expressions import BooleanExpression, FilteredExpression, LoopExpression, Path
+from liquid.builtin.expressions.filtered import Filter
 from liquid.builtin.expressions.logical import (
     ContainsExpression,
     EqExpression,
@@ -154,9 +155,9 @@ class LimitedOutput(StringIO):
         return super().write(text)
 
 
-def meter_nodes(nodes: Iterable[Node]) -> set[str]:
+def meter_nodes(nodes: Iterable[Node]) -> list[Filter]:
     """Make everything in a parsed template charge its context when it is rendered; returns the filters that it uses."""
-    used: set[str] = set()
+    used: list[Filter] = []
     for node in nodes:
         if isinstance(node, CycleNode):
             node.args = [_Measured(one) for one in node.args]
@@ -166,11 +167,11 @@ def meter_nodes(nodes: Iterable[Node]) -> set[str]:
             alternatives.expressions = [_Measured(one) for one in alternatives.expressions]
         for expression in node.expressions():
             _meter_expression(expression, used)
-        used |= meter_nodes(node.children(None))  # type: ignore[arg-type]  # only tags that read files use it
+        used += meter_nodes(node.children(None))  # type: ignore[arg-type]  # only tags that read files use it
     return used
 
 
-def _meter_expression(expression: Expression, used: set[str]) -> None:
+def _meter_expression(expression: Expression, used: list[Filter]) -> None:
     if isinstance(expression, _COMPARISONS):
         expression.left, expression.right = _Measured(expression.left), _Measured(expression.right)
     elif isinstance(expression, LogicalAndExpression | LogicalOrExpression):
@@ -182,7 +183,7 @@ def _meter_expression(expression: Expression, used: set[str]) -> None:
     elif isinstance(expression, LoopExpression):
         expression.iterable = _LoopSource(expression.iterable)
     elif isinstance(expression, FilteredExpression) and expression.filters:
-        used.update(one.name for one in expression.filters)
+        used += expression.filters
     for child in expression.children():
         _meter_expression(child, used)
 

@@ -4,6 +4,7 @@ import re
 from typing import Final, NamedTuple
 
 from liquid import BoundTemplate
+from liquid.builtin.expressions.filtered import Filter
 from liquid.exceptions import LiquidError, LiquidInterrupt
 
 from clarion.cache import BoundedCache
@@ -48,7 +49,8 @@ class ParsedTemplate(NamedTuple):
     template: BoundTemplate
     segments: list[Segment] | None
     """For the fast path; None if the template is not simple."""
-    unknown_filters: list[str]
+    filters: list[Filter]
+    """All that it uses."""
 
 
 def has_markup(text: str) -> bool:
@@ -64,12 +66,18 @@ def parse(text: str, *, html: bool = False) -> ParsedTemplate:
             raise TemplateProblem(problem)
         note_parsing(2 * weigh_markup(text))
         try:
-            template, unknown = _ENVIRONMENTS[html].parse_metered(text)
+            template, filters = _ENVIRONMENTS[html].parse_metered(text)
         except FAULTS as fault:
             raise TemplateProblem(explain_fault(fault)) from None
-        found = ParsedTemplate(template, find_segments(template), sorted(unknown))
+        found = ParsedTemplate(template, find_segments(template), filters)
         _cache.put((text, html), found)
     return found
+
+
+def find_filter_problem(text: str) -> str | None:
+    """Return what is wrong with the filters of a template, or None; raises TemplateProblem if it cannot be parsed."""
+    parsed = parse(text)
+    return _ENVIRONMENTS[False].find_filter_problem(parsed.template, parsed.filters)
 
 
 def find_excess(text: str) -> str | None:

@@ -12,6 +12,7 @@ from clarion.templates.parsing import (
     MAX_TEMPLATE,
     TemplateProblem,
     explain_fault,
+    find_filter_problem,
     has_markup,
     parse,
 )
@@ -25,10 +26,10 @@ def check_template(text: str) -> str | None:
     if not has_markup(text):
         return None
     try:
-        unknown = parse(text).unknown_filters
+        found = find_filter_problem(text)
     except TemplateProblem as problem:
         return f"is not a valid template: {problem}"
-    return f"is not a valid template: unknown filter '{unknown[0]}'" if unknown else None
+    return f"is not a valid template: {found}" if found else None
 
 
 def render_text(text: str, variables: Mapping[str, Any], *, html: bool = False) -> str:
