@@ -170,6 +170,23 @@ async def test_a_canceled_follower_leaves_the_open_window_and_is_canceled(world:
     assert await world.statuses(transactionId="t3") == [["merged", "merged"]]
 
 
+async def test_a_promoted_leader_goes_when_its_window_closes_and_not_before(world: World) -> None:
+    await world.make_workflow(DIGEST, SUMMARY)
+    await world.trigger(payload={"n": 1}, transactionId="t")
+    await world.work()
+    await world.trigger(payload={"n": 2})
+    await world.work(after=HOUR // 2)
+
+    assert await cancel(world)
+    await world.work()
+    assert await world.feed() == []
+    await world.work(after=HOUR // 2 - 1)
+    assert await world.feed() == []
+    await world.work(after=1)
+
+    assert await world.feed() == ["1:2"]
+
+
 async def test_a_follower_whose_event_is_out_stays_as_it_is(world: World) -> None:
     await world.make_workflow(DIGEST, SUMMARY)
     await world.trigger(payload={"n": 1}, transactionId="t1")

@@ -131,6 +131,22 @@ async def test_a_cancel_waits_for_the_unit_that_starts_its_runs(world: World, da
     assert len(await world.messages(transactionId="t")) == at_the_answer
 
 
+async def test_a_cancel_waits_for_the_unit_that_decides_for_its_person(world: World, database: Database) -> None:
+    await world.make_workflow(step("delay", type="regular", amount=1, unit="hours"), in_app("x"))
+    await world.trigger(transactionId="t")
+    await world.work()
+    world.clock.move(HOUR)
+
+    async with unit_under_way(world, database):
+        cancel = asyncio.create_task(_cancel_and_count(world))
+        await give_time_to(cancel)
+        assert not cancel.done()
+    at_the_answer = await cancel
+    await world.work()
+
+    assert len(await world.messages(transactionId="t")) == at_the_answer == 1
+
+
 async def test_what_another_worker_splits_meanwhile_does_not_overtake_an_earlier_trigger(
     world: World, database: Database
 ) -> None:

@@ -293,3 +293,14 @@ async def test_a_step_that_is_switched_off_and_a_channel_without_a_step_are_told
     assert everything["channels"]["in_app"]["outcome"] == "delivered"
     assert sms["channels"] == {}
     assert sms["decisions"][-1]["summary"] == "The version of the workflow that ran has no SMS step."
+
+
+async def test_a_preference_that_stopped_a_step_is_not_told_as_passed_too(world: World) -> None:
+    await world.make_workflow(in_app("Hi"))
+    await world.trigger("ada")
+    await world.work()
+    await world.api.patch("/v2/subscribers/ada/preferences", json={"channels": {"in_app": False}})
+    await world.trigger("ada")
+    await world.work()
+
+    assert [one["verdict"] for one in of_kind(await explain_newest(world), "preference")] == ["stopped"]

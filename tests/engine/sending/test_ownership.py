@@ -3,9 +3,14 @@
 import asyncio
 from functools import partial
 
-from clarion.clock import SECOND
+from clarion.app import Application
+from clarion.clock import SECOND, ManualClock, Millis
+from clarion.db.port import Database
 from clarion.engine.sending.claim import LEASE
 from clarion.engine.sending.model import ClaimedSend
+from clarion.engine.worker import Engine
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.vault import Vault
 from tests.engine.providers import ADA, EMAIL, account
 from tests.engine.sending.support import claim_email
 from tests.engine.sending.test_sender import until
@@ -116,6 +121,42 @@ async def test_what_was_sent_before_the_lease_lapsed_is_recorded_and_only_the_re
 
         assert (slack.count, discord.count) == (1, 1)
         assert await world.statuses() == [["completed"]]
+
+
+async def test_a_process_does_not_take_over_its_own_send_whose_lease_has_lapsed(world: World) -> None:
+    async with hooks(world, "slack", "discord") as (slack, _):
+        may_answer = await start_slow_send(world, slack)
+        world.clock.move(LEASE)
+        await world.engine.sender.claim()
+        may_answer.set()
+        await world.engine.sender._finish()
+
+        assert slack.count == 1
+
+
+async def test_a_worker_whose_clock_is_behind_stops_when_another_has_taken_its_send_over(
+    world: World, application: Application, database: Database, vault: Vault, gateway: ProviderGateway
+) -> None:
+    ahead = ManualClock(Millis(world.clock.now() + LEASE))
+    engine = Engine(database, clock=ahead, vault=vault, bus=application.services.bus, gateway=gateway)
+    async with account(world, "a") as first, account(world, "b") as second:
+        first.break_down(400)
+        await world.make_workflow(EMAIL)
+        await world.trigger(ADA)
+        behind = await claim_one(world)
+        (taken_over,) = await claim_email(World(world.api, engine, ahead))
+
+        await world.engine.sender._send(behind)
+        await world.engine.sender._finish()
+
+        assert (first.count, second.count) == (1, 0)
+        assert await world.statuses() == [["running"]]
+        (event,) = await world.events()
+        assert "Unexpected provider error" not in details(event["jobs"][0])
+
+        await engine.sender._send(taken_over)
+        await engine.sender._finish()
+        assert (second.count, await world.statuses()) == (1, [["completed"]])
 
 
 def canceling(world: World, status: int) -> Respond:

@@ -154,3 +154,11 @@ def test_a_short_secret_of_an_account_is_redacted_inside_of_words_too() -> None:
     assert redact("user=ada&passwordopen", secretKey="open", webhookUrl="https://a.example/open") == (
         "user=ada&password***"
     )
+
+
+@pytest.mark.parametrize("secret", ['q"uote-7f3a', "back\\slash-7f3a", "line\nbreak-7f3a", 'all "\\\n-7f3a'])
+def test_a_secret_is_redacted_inside_of_json_texts(secret: str) -> None:
+    echoed = json.dumps({"error": {"password": secret}})
+
+    assert redact(echoed, secretKey=secret) == '{"error": {"password": "***"}}'
+    assert redact({"answer": echoed}, secretKey=secret) == {"answer": '{"error": {"password": "***"}}'}
