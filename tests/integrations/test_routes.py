@@ -111,6 +111,16 @@ async def test_credentials_are_kept_as_they_are_spelled(api: Api) -> None:
     ):
         made = await make_integration(api, providerId=provider_id, channel=channel, credentials=given, active=True)
         assert (made["credentials"], made["active"]) == (given, True)
+        assert "unusedCredentials" not in made
+
+
+async def test_a_credential_in_another_spelling_is_unused_beside_its_own_name(api: Api) -> None:
+    given = {"apiKey": "k", "baseUrl": "https://rest.iad-01.braze.com", "apiURL": "https://a.example", "appID": "a"}
+    given |= {"from": "a@example.com"}
+
+    made = await make_integration(api, providerId="braze", channel="email", credentials=given)
+
+    assert made["unusedCredentials"] == ["apiURL"]
 
 
 @pytest.mark.parametrize(

@@ -268,6 +268,31 @@ async def test_overrides_extend_a_text_for_whatsapp() -> None:
     assert body["context"] == {"message_id": "wamid.1"}
 
 
+@pytest.mark.parametrize(
+    ("phone", "region", "default_region", "to"),
+    [
+        ("+44 (0)20 7946 0000", "", "", "442079460000"),
+        ("0044 20 7946 0000", "", "", "442079460000"),
+        ("020 7946 0000", "GB", "", "442079460000"),
+        ("020 7946 0000", "", "GB", "442079460000"),
+    ],
+)
+async def test_numbers_for_whatsapp_follow_the_rule_of_texts(
+    phone: str, region: str, default_region: str, to: str
+) -> None:
+    case = BY_ID["whatsapp-business"]
+    credentials = dict(case.credentials) | {"defaultRegion": default_region}
+    _, vendor = await send(case, phone=phone, phone_region=region, credentials=credentials)
+
+    assert json.loads(vendor.requests[0].body)["to"] == to
+
+
+async def test_whatsapp_refuses_a_number_without_a_country_code() -> None:
+    failure = await fail("whatsapp-business", phone="020 7946 0000")
+
+    assert (failure.kind, "no country code" in failure.message) == (FailureKind.RECIPIENT_INVALID, True)
+
+
 @pytest.mark.parametrize("phone", [None, "", "+"])
 async def test_whatsapp_needs_a_phone_number(phone: str | None) -> None:
     assert (await fail("whatsapp-business", phone=phone)).kind is FailureKind.RECIPIENT_INVALID

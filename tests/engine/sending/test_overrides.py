@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.engine.sending.test_sends import integrate
 from tests.engine.support import World, in_app, step
 from tests.providers.loopback import answering, web_server
@@ -65,3 +67,23 @@ async def test_overrides_that_nothing_reads_are_named_where_a_workflow_has_in_ap
     (warning,) = [one for one in event["jobs"][0]["executionDetails"] if one["status"] == "Warning"]
     assert set(json.loads(warning["raw"])["ignored"]) == {"in_app", "telegraph", "steps.other"}
     assert await world.feed() == ["x"]
+
+
+@pytest.mark.parametrize("has_delay", [False, True])
+@pytest.mark.parametrize("kind", ["in_app", "email"])
+async def test_a_delay_of_the_trigger_without_a_delay_step_is_named_in_a_warning(
+    world: World, kind: str, has_delay: bool
+) -> None:
+    await integrate(world, "svc-email", "email")
+    delay = [step("delay", type="regular", amount=1, unit="hours")] if has_delay else []
+    shown = in_app("Hi") if kind == "in_app" else step("email", subject="Hi", body="x")
+    await world.make_workflow(*delay, shown)
+    person = {"subscriberId": "ada", "email": "ada@example.com"}
+    await world.trigger(person, overrides={"delay": {"amount": 0, "unit": "seconds"}})
+    await world.work()
+
+    (event,) = await world.events()
+    ignored = [json.loads(one["raw"]) for one in event["jobs"][-1]["executionDetails"] if one["status"] == "Warning"]
+    expected = [] if has_delay else [{"delay": "the workflow has no delay step"}]
+    assert event["jobs"][-1]["status"] == "completed"
+    assert [one["ignored"] for one in ignored] == expected

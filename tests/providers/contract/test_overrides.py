@@ -72,6 +72,15 @@ async def test_each_member_of_custom_data_is_in_the_request_or_listed_as_ignored
         assert is_sent is not bool(PROVIDERS[case.id].list_ignored(overrides)), name
 
 
+@each_case
+async def test_each_part_of_a_passthrough_is_in_the_request_or_listed_as_ignored(case: Case) -> None:
+    for name in ("body", "headers", "query"):
+        overrides = {"_passthrough": {name: {"x-nobody-knows": "canary-of-nobody"}}}
+        is_sent = "canary-of-nobody" in await send(case, overrides)
+
+        assert is_sent is not (f"_passthrough.{name}" in PROVIDERS[case.id].list_ignored(overrides)), name
+
+
 def test_an_e_mail_over_smtp_passes_nothing_through() -> None:
     assert "_passthrough" in PROVIDERS["nodemailer"].list_ignored({"_passthrough": {"body": {"x": 1}}})
 

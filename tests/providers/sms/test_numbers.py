@@ -20,6 +20,14 @@ from clarion.providers.sms.numbers import find_region, has_country_code, normali
         ("020 7946 0000", ["US", "GB"], "+442079460000"),
         ("020 7946 0000", ["GB", "GB", ""], "+442079460000"),
         ("12345", [], "12345"),
+        ("+44 (0)20 7946 0000", [], "+442079460000"),
+        ("0044 ( 0 ) 20 7946 0000", [], "+442079460000"),
+        ("+49 (0) 30 123456", [], "+4930123456"),
+        # In Italy the zero is a part of the number.
+        ("+39 (0)6 1234 5678", [], "+390612345678"),
+        ("(0)20 7946 0000", ["GB"], "+442079460000"),
+        # Numbers that are none: the zero is dropped as well.
+        ("+44 (0)20 7946", [], "+44207946"),
     ],
 )
 def test_a_number_gets_its_international_form(given: str, regions: list[str], number: str) -> None:

@@ -20,6 +20,10 @@ BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH})
 """Channels whose addresses are a person's own at one provider, so that no other integration can take over."""
 
 
+_OF_STEPS = ("steps", "delay")
+"""Overrides that are compared with the steps of the workflow."""
+
+
 class OutgoingMessage(Struct, frozen=True, kw_only=True):
     """What a provider is to be handed of a message, and where it was tried last."""
 
@@ -224,4 +228,6 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     @property
     def needs_run(self) -> bool:
         channels = {message.channel for message in self.messages} - BY_ENTRY
-        return "steps" in self.overrides or any(one.conditions and one.channel in channels for one in self.integrations)
+        if not self.overrides.keys().isdisjoint(_OF_STEPS):
+            return True
+        return any(one.conditions and one.channel in channels for one in self.integrations)

@@ -87,6 +87,5 @@ def list_ignored_overrides(send: ClaimedSend, outgoing: Outgoing, provider_id: s
     provider = find_provider(provider_id)
     ignored = {} if provider is None else provider.list_ignored(outgoing.overrides)
     if send.overrides:
-        step_ids = None if send.run is None else {one.step_id for one in send.run.version.steps}
-        ignored |= list_misplaced_overrides(send.overrides, step_ids)
+        ignored |= list_misplaced_overrides(send.overrides, None if send.run is None else send.run.version.steps)
     return ignored

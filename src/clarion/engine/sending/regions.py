@@ -10,6 +10,7 @@ from clarion.providers.sms.numbers import complete_number, find_region, has_coun
 from clarion.triggers.model import Recipients, decode_recipients
 from clarion.vocabulary import Channel
 
+_BY_PHONE = frozenset({Channel.SMS, Channel.CHAT})
 LIST_LOCALES = sql("SELECT id, key, locale FROM subscribers WHERE environment_id = :environment_id AND id {any:ids}")
 # Those that keep what their callers say of people.
 LIST_KEPT = sql("""
@@ -51,4 +52,4 @@ def list_completed(send: ClaimedSend, message: OutgoingMessage) -> Iterator[str]
 
 
 def is_incomplete(message: OutgoingMessage) -> bool:
-    return message.channel is Channel.SMS and bool(message.phone) and not has_country_code(message.phone or "")
+    return message.channel in _BY_PHONE and bool(message.phone) and not has_country_code(message.phone or "")

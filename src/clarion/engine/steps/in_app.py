@@ -35,7 +35,7 @@ async def decide(context: StepContext) -> StepOutcome:
 
 def _note_ignored(context: StepContext, overrides: dict[str, Any]) -> None:
     """Other steps may not be reached, so this one names all overrides that nothing reads."""
-    ignored = list_misplaced_overrides(overrides, {step.step_id for step in context.run.version.steps})
+    ignored = list_misplaced_overrides(overrides, context.run.version.steps)
     if ignored:
         context.note(DetailStatus.WARNING, IGNORED, source=DetailSource.PAYLOAD, raw={"ignored": ignored})
 

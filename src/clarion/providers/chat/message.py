@@ -20,6 +20,8 @@ class Chat(PartlyPrinted, frozen=True, kw_only=True):
     """Empty if the subscriber has none."""
     channel: str = ""
     phone: str = ""
+    phone_region: str = ""
+    """The subscriber's region, if the number has no country code and the region is known."""
     entry: Mapping[str, Any] = {}
     """The rest of the subscriber's channel credentials."""
     overrides: Mapping[str, Any] = {}
@@ -39,6 +41,7 @@ def read_chat(outgoing: Outgoing) -> Chat:
         webhook=(outgoing.webhook_url or "").strip(),
         channel=str(outgoing.entry.get("channel") or "").strip(),
         phone=outgoing.phone or "",
+        phone_region=outgoing.phone_region,
         entry=outgoing.entry,
         overrides=outgoing.overrides,
     )

@@ -7,12 +7,13 @@ from clarion.providers.chat.message import Chat
 from clarion.providers.definition.answer import json_id, values_at
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.failures import codes
-from clarion.providers.definition.formats import URL
+from clarion.providers.definition.formats import COUNTRY, URL
 from clarion.providers.definition.kinds import ChatProvider, Check
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty, path_part
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.signing.digests import hmac_hex
+from clarion.providers.sms.numbers import normalise_number
 from clarion.secret import Secret
 
 _TYPES = (
@@ -40,6 +41,7 @@ class WhatsappBusinessCredentials(Credentials):
     """The verify token, by which Meta checks our URL before it sends reports."""
     business_account_id: str = ""
     """The id of the WhatsApp Business account, kept with the integration; sending does not need it."""
+    default_region: Annotated[str, COUNTRY] = ""
     base_url: Annotated[str, URL] = "https://graph.facebook.com/v22.0"
 
     @property
@@ -48,9 +50,9 @@ class WhatsappBusinessCredentials(Credentials):
 
 
 def request(account: WhatsappBusinessCredentials, chat: Chat) -> ProviderRequest:
-    number = "".join(filter(str.isdecimal, chat.phone))
-    if not number:
+    if not chat.phone:
         raise SendFailure(FailureKind.RECIPIENT_INVALID, "The subscriber has no phone number")
+    number = normalise_number(chat.phone, (chat.phone_region, account.default_region)).removeprefix("+")
     given = chat.overrides
     given_kinds = [one for one in _TYPES if given.get(one)]
     kind = next((one for one in [*given_kinds, "text"] if one == given.get("type")), (*given_kinds, "text")[0])

@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_args, get_origin
 from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
-from clarion.providers.definition.credentials import get_format_rules
+from clarion.providers.definition.credentials import get_format_rules, is_blank
 from clarion.providers.definition.field_texts import find_field_text
 from clarion.providers.definition.formats import EMAIL_ADDRESS, JSON_OBJECT, PORT, URL
 from clarion.providers.definition.provider import Provider
@@ -78,6 +78,8 @@ def list_unused(provider: Provider | None, credentials: Mapping[str, Any]) -> li
     if provider is None or provider.channel is Channel.IN_APP:
         return []
     known = {one.encode_name for one in fields(provider.credentials)}
+    # A value under the name of the field wins over one in another spelling.
+    known |= {old for old, new in provider.credentials.SPELLINGS.items() if is_blank(credentials, new)}
     return sorted(credentials.keys() - known)
 
 

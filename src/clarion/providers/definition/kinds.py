@@ -12,7 +12,15 @@ from clarion.providers.definition.answer import ProviderAnswer, ReadSent, own_id
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.failures import Accepts, Classifier, ReadRetryAfter, has_any_body, no_retry_after
 from clarion.providers.definition.outgoing import Outgoing
-from clarion.providers.definition.overrides import CUSTOM_DATA, PASSTHROUGH, Casing, deep_merge, extras, recase
+from clarion.providers.definition.overrides import (
+    CUSTOM_DATA,
+    PASSTHROUGH,
+    Casing,
+    deep_merge,
+    extras,
+    read_passthrough,
+    recase,
+)
 from clarion.providers.definition.provider import Provider
 from clarion.providers.definition.receipts import ReceiptQuery, Receipts, RequestFlow
 from clarion.providers.definition.request import ProviderCall, ProviderRequest
@@ -73,6 +81,8 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
     """Returns the parts of a complete request whose size the provider limits."""
     reads: Callable[[str], bool] | None = None
     """Returns whether `request` itself reads an override that is not `known`; such overrides are not merged."""
+    takes_body: bool = True
+    """Whether a trigger can add to the body of the request; not if it has none, or a list."""
     is_http2: bool = False
     can_use_apprise: bool = False
     """Whether `apprise:` is accepted as URL."""
@@ -99,6 +109,8 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
 
     def list_ignored(self, overrides: Mapping[str, Any], /) -> dict[str, str]:
         ignored = Provider.list_ignored(self, overrides)
+        if not self.takes_body and read_passthrough(overrides).body:
+            ignored[f"{PASSTHROUGH}.body"] = f"a request to {self.name} has no body that it could be added to"
         given = overrides.get(CUSTOM_DATA)
         if self.custom_data is None or not isinstance(given, Mapping):
             return ignored

@@ -78,5 +78,6 @@ PROVIDER = SmsProvider(
         passes=lambda answer: answer.status == 400,
     ),
     receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    takes_body=False,
     documentation="https://www.kannel.org/download/1.4.5/userguide-1.4.5/userguide.html",
 )

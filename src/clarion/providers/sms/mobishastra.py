@@ -54,6 +54,7 @@ PROVIDER = SmsProvider(
     ),
     # The balance is a number, or one per country such as "Tanzania (+255) = 3452".
     check=Check(request=balance_request, passes=text_matches(r"^\s*\d[\d.]*\s*$|=\s*\d")),
+    takes_body=False,
     documentation="https://mshastra.com",
     note="`baseUrl` is the whole address, usually `https://mshastra.com/sendsms_api_json.aspx`.",
 )

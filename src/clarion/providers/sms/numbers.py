@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from clarion.providers.definition.result import FailureKind, SendFailure
 
 _SEPARATORS = re.compile(r"[\s\-().\u00a0/]")
+# The zero that is dialled within the country: `+44 (0)20 7946 0000`.
+_TRUNK_ZERO = re.compile(r"\(\s*0\s*\)")
 _NUMBER = re.compile(r"\+?[0-9]{3,15}")
 _LONGEST_SHORT_CODE = 6
 _LOCALE_REGION = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z]{3}){0,3}(?:[-_][A-Za-z]{4})?[-_]([A-Za-z]{2})(?:[-_].*)?")
@@ -58,7 +60,25 @@ def find_region(locale: str | None) -> str:
 
 def _bare(text: str) -> str:
     bare = _SEPARATORS.sub("", text)
+    is_complete = bare.startswith(("+", "00"))
+    if is_complete and _TRUNK_ZERO.search(text):
+        bare = _without_trunk_zero(text)
     return f"+{bare[2:]}" if bare.startswith("00") else bare
+
+
+def _without_trunk_zero(text: str) -> str:
+    """Return the number without the zero in brackets, unless it is a part of the numbers of that country (Italy)."""
+    kept, dropped = _SEPARATORS.sub("", text), _SEPARATORS.sub("", _TRUNK_ZERO.sub("", text, count=1))
+    import phonenumbers  # noqa: PLC0415 - slow to import, and most numbers are complete
+
+    for one in (kept, dropped):
+        try:
+            number = phonenumbers.parse(f"+{one.removeprefix('00').removeprefix('+')}")
+        except phonenumbers.NumberParseException:
+            continue
+        if phonenumbers.is_valid_number(number):
+            return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+    return dropped
 
 
 def _problem(regions: list[str], found: set[str]) -> str:
