@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from liquid.builtin.expressions.filtered import Filter, KeywordArgument
+from liquid.builtin.expressions.arguments import KeywordArgument
+from liquid.builtin.expressions.filtered import Filter
 from liquid.builtin.expressions.primitive import Literal, Nil
 from liquid.exceptions import LiquidError, ResourceLimitError
 

@@ -128,9 +128,8 @@ async def test_the_answer_to_a_test_send_has_no_secret(
         assert secret not in caplog.text
 
 
-def redact(text: str, **credentials: str) -> str:
-    redacted: str = make_account_redactor(Channel.CHAT, credentials)(text)
-    return redacted
+def redact(value: Any, **credentials: str) -> Any:
+    return make_account_redactor(Channel.CHAT, credentials)(value)
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
     to = _recipient(outgoing.email)
     to_others = _without(_addresses(given, "to"), (to,))
     headers = dict(_headers(given.get("headers")))
-    reply_to = [headers.pop(name) for name in list(headers) if name.lower() == _REPLY_TO]
+    reply_to = _reply_to(given, headers)
     return Email(
         message_id=outgoing.message_id,
         at=now,
@@ -125,7 +125,7 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
         to_others=to_others,
         cc=_without(_addresses(given, "cc"), (to, *to_others)),
         bcc=_addresses(given, "bcc"),
-        reply_to=_addresses({"Reply-To": reply_to[-1]} if reply_to else given, "Reply-To" if reply_to else "replyTo"),
+        reply_to=reply_to,
         headers=headers,
         attachments=tuple(_attachments(given.get("attachments"))),
         context=outgoing.context,
@@ -200,6 +200,12 @@ def _recipient(text: str | None) -> Address:
     except SendFailure as failure:
         raise SendFailure(FailureKind.RECIPIENT_INVALID, failure.message) from failure
     return Address("", address.username, address.domain)
+
+
+def _reply_to(overrides: Mapping[str, Any], headers: dict[str, str]) -> tuple[Address, ...]:
+    """Return where replies go; a header that says so wins, and is taken from the others."""
+    found = [headers.pop(name) for name in list(headers) if name.lower() == _REPLY_TO]
+    return _addresses({_REPLY_TO: found[-1]}, _REPLY_TO) if found else _addresses(overrides, "replyTo")
 
 
 def _without(given: tuple[Address, ...], others: Iterable[Address]) -> tuple[Address, ...]:

@@ -41,15 +41,7 @@ def has_country_code(text: str) -> bool:
 
 def complete_number(text: str, region: str) -> str | None:
     """Return the international form of a region's number, or None if there is no such number in the region."""
-    import phonenumbers  # noqa: PLC0415 - slow to import, and most numbers are complete
-
-    try:
-        number = phonenumbers.parse(_bare(text), region.upper())
-    except phonenumbers.NumberParseException:
-        return None
-    if not phonenumbers.is_valid_number(number):
-        return None
-    return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+    return _find_valid(_bare(text), region.upper())
 
 
 def find_region(locale: str | None) -> str:
@@ -60,25 +52,32 @@ def find_region(locale: str | None) -> str:
 
 def _bare(text: str) -> str:
     bare = _SEPARATORS.sub("", text)
-    is_complete = bare.startswith(("+", "00"))
-    if is_complete and _TRUNK_ZERO.search(text):
+    if bare.startswith(("+", "00")) and _TRUNK_ZERO.search(text):
         bare = _without_trunk_zero(text)
-    return f"+{bare[2:]}" if bare.startswith("00") else bare
+    return _with_plus(bare)
 
 
 def _without_trunk_zero(text: str) -> str:
     """Return the number without the zero in brackets, unless it is a part of the numbers of that country (Italy)."""
-    kept, dropped = _SEPARATORS.sub("", text), _SEPARATORS.sub("", _TRUNK_ZERO.sub("", text, count=1))
+    dropped = _SEPARATORS.sub("", _TRUNK_ZERO.sub("", text, count=1))
+    return _find_valid(_with_plus(_SEPARATORS.sub("", text))) or dropped
+
+
+def _with_plus(bare: str) -> str:
+    return f"+{bare[2:]}" if bare.startswith("00") else bare
+
+
+def _find_valid(bare: str, region: str | None = None) -> str | None:
+    """Return the international form of a number, or None if there is no such number."""
     import phonenumbers  # noqa: PLC0415 - slow to import, and most numbers are complete
 
-    for one in (kept, dropped):
-        try:
-            number = phonenumbers.parse(f"+{one.removeprefix('00').removeprefix('+')}")
-        except phonenumbers.NumberParseException:
-            continue
-        if phonenumbers.is_valid_number(number):
-            return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
-    return dropped
+    try:
+        number = phonenumbers.parse(bare, region)
+    except phonenumbers.NumberParseException:
+        return None
+    if not phonenumbers.is_valid_number(number):
+        return None
+    return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
 
 
 def _problem(regions: list[str], found: set[str]) -> str:
