@@ -3,13 +3,14 @@
 from clarion.conditions.filters import (
     check_filters,
     decide_filters,
+    list_fields,
     list_previous_steps,
     list_unsupported,
     rename_previous_steps,
 )
 from clarion.conditions.kinds import Circumstances, FilterKind
 from clarion.conditions.limits import OF_SUBSCRIBERS
-from clarion.conditions.logic import CompiledLogic, check_logic, decide_logic, explain_logic
+from clarion.conditions.logic import CompiledLogic, check_logic, decide_logic, explain_logic, list_rule_variables
 from clarion.conditions.values import Decision, shorten
 
 __all__ = [
@@ -23,7 +24,9 @@ __all__ = [
     "decide_filters",
     "decide_logic",
     "explain_logic",
+    "list_fields",
     "list_previous_steps",
+    "list_rule_variables",
     "list_unsupported",
     "rename_previous_steps",
     "shorten",

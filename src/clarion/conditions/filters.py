@@ -57,6 +57,13 @@ def list_previous_steps(filters: Any) -> list[tuple[str, str]]:
     return [(f"{path}.step", part["step"]) for path, part in found if isinstance(part.get("step"), str)]
 
 
+def list_fields(filters: Any) -> list[tuple[str, str, str]]:
+    """List the fields that filters compare: the path of each, whose field it is, and the field."""
+    kinds = (FilterKind.PAYLOAD, FilterKind.SUBSCRIBER)
+    found = ((path, part.get("on", FilterKind.PAYLOAD), part.get("field")) for path, part in _parts(filters))
+    return [(f"{path}.field", str(on), field) for path, on, field in found if on in kinds and isinstance(field, str)]
+
+
 def rename_previous_steps(filters: Any, rename: Callable[[str], str]) -> Any:
     """Return the filters with other references to earlier steps."""
     if isinstance(filters, list):

@@ -16,6 +16,7 @@ from clarion.work import allow_work, spend_work
 
 MAX_PATH: Final = 512
 """Characters of the path of a variable; longer ones name nothing."""
+_LOOPS: Final = frozenset({"map", "filter", "all", "some", "none", "reduce"})
 
 
 def check_logic(rule: Any, limits: RuleLimits = OF_WORKFLOWS) -> str | None:
@@ -25,6 +26,21 @@ def check_logic(rule: Any, limits: RuleLimits = OF_WORKFLOWS) -> str | None:
     if limits.max_bytes is not None and len(json_text(rule).encode()) > limits.max_bytes:
         return f"must not have more than {limits.max_bytes} bytes of JSON"
     return _check(rule, limits, depth=0, size=[0])
+
+
+def list_rule_variables(rule: Any) -> list[str]:
+    """List the paths of the variables that a rule names; inside of loops over lists, paths are those of items."""
+    if isinstance(rule, list):
+        return [path for one in rule for path in list_rule_variables(one)]
+    if not isinstance(rule, dict) or len(rule) != 1:
+        return []
+    ((operator, arguments),) = rule.items()
+    if operator == "var":
+        path = arguments[0] if isinstance(arguments, list) and arguments else arguments
+        return [path] if isinstance(path, str) and path else []
+    if operator in _LOOPS and isinstance(arguments, list):
+        return list_rule_variables(arguments[:1])
+    return list_rule_variables(arguments)
 
 
 def decide_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis, limits: RuleLimits = OF_WORKFLOWS) -> bool:

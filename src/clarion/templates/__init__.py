@@ -3,12 +3,14 @@
 from clarion.paths import MISSING
 from clarion.templates.keys import check_key, evaluate_key, find_path
 from clarion.templates.parsing import MAX_TEMPLATE, TemplateProblem, has_markup, weigh_markup
+from clarion.templates.references import Reference, list_references
 from clarion.templates.rendering import check_template, render_text, render_value
 from clarion.templates.sanitizing import is_script_link, sanitize_text
 
 __all__ = [
     "MAX_TEMPLATE",
     "MISSING",
+    "Reference",
     "TemplateProblem",
     "check_key",
     "check_template",
@@ -16,6 +18,7 @@ __all__ = [
     "find_path",
     "has_markup",
     "is_script_link",
+    "list_references",
     "render_text",
     "render_value",
     "sanitize_text",

@@ -44,6 +44,8 @@ class IssueType(StrEnum):
     UNSUPPORTED_PROPERTY = "UNSUPPORTED_PROPERTY"
     UNKNOWN_PROPERTY = "UNKNOWN_PROPERTY"
     """Nothing reads it; the step works without it."""
+    ILLEGAL_VARIABLE = "ILLEGAL_VARIABLE_IN_CONTROL_VALUE"
+    """A variable that can never have a value; it is rendered as empty text."""
 
 
 class WorkflowStatus(StrEnum):
@@ -61,13 +63,16 @@ class Issue(Struct, frozen=True):
 def find_issues(step: Step) -> list[Issue]:
     """List everything that a step and its variants still lack."""
     found: list[Issue] = []
-    parts: list[tuple[str, Step | Variant]] = [("", step)]
-    parts += [(f"variants.{number}.", one) for number, one in enumerate(step.variants)]
-    for prefix, part in parts:
+    for prefix, part in list_parts(step):
         found += _issues_of(step.type, part.controls, prefix)
         found += _unknown_controls(step.type, part.controls, prefix)
         found += _issues_of_filters(part.filters, prefix)
     return found
+
+
+def list_parts(step: Step) -> list[tuple[str, Step | Variant]]:
+    """The step and its variants, each with how paths in it begin."""
+    return [("", step), *((f"variants.{number}.", one) for number, one in enumerate(step.variants))]
 
 
 def status_of(*, active: bool, steps: Sequence[Step]) -> WorkflowStatus:

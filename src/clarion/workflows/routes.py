@@ -35,6 +35,7 @@ from clarion.workflows.step_wire import (
     UnsavedPreviewIn,
 )
 from clarion.workflows.steps import build_steps, check_definition
+from clarion.workflows.unknown_variables import find_unknown_variables
 from clarion.workflows.variables import describe_variables, digest_variables, workflow_variables
 from clarion.workflows.wire import (
     DuplicateIn,
@@ -172,7 +173,8 @@ async def list_step_schemas(_: Call) -> list[StepSchemaOut]:
 async def get_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str) -> StepOut:
     """Retrieve a step of a workflow by its identifier, `_id` or slug."""
     workflow, version, step = await _get_step(call.db, call.environment_id, workflow_key, step_id)
-    return StepOut.of(step, workflow, describe_variables(version, step, whole=True), call.services.names.origin)
+    variables, unknown = describe_variables(version, step, whole=True), find_unknown_variables(version)
+    return StepOut.of(step, workflow, variables, call.services.names.origin, unknown.get(step.id, ()))
 
 
 @operation(

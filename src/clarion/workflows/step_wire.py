@@ -1,6 +1,7 @@
 """Shapes of steps and their previews."""
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self
 
@@ -9,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.http.wire import CheckedText, OriginText, Wire
 from clarion.ids import id_text
 from clarion.vocabulary import StepType
-from clarion.workflows.issues import IssueType, find_issues
+from clarion.workflows.issues import Issue, IssueType, find_issues
 from clarion.workflows.model import Step, Variant, Workflow
 from clarion.workflows.schemas import control_schema, control_widgets
 
@@ -163,7 +164,10 @@ class StepOut(Wire):
     """The `_id` of the workflow."""
 
     @classmethod
-    def of(cls, step: Step, workflow: Workflow, variables: dict[str, Any], origin: str) -> Self:
+    def of(
+        cls, step: Step, workflow: Workflow, variables: dict[str, Any], origin: str, unknown: Sequence[Issue] = ()
+    ) -> Self:
+        """`unknown` are the issues about variables, which are those of the whole workflow."""
         values = _with_subject(step)
         return cls(
             id=step.id,
@@ -178,7 +182,7 @@ class StepOut(Wire):
             should_stop_on_fail=step.should_stop_on_fail,
             variants=[VariantOut.of(variant) for variant in step.variants],
             variables=variables,
-            issues=_issues_out(step),
+            issues=_issues_out([*find_issues(step), *unknown]),
             origin=origin,
             workflow_id=workflow.key,
             workflow_database_id=id_text(workflow.id),
@@ -194,7 +198,7 @@ class ListedStepOut(Wire):
 
     @classmethod
     def of(cls, step: Step) -> Self:
-        return cls(slug=step.slug, type=step.type, issues=_issues_out(step))
+        return cls(slug=step.slug, type=step.type, issues=_issues_out(find_issues(step)))
 
 
 class PreviewPayloadIn(Wire):
@@ -251,9 +255,9 @@ class PreviewOut(Wire):
     """The JSON Schema of the variables."""
 
 
-def _issues_out(step: Step) -> StepIssuesOut | UnsetType:
+def _issues_out(issues: Sequence[Issue]) -> StepIssuesOut | UnsetType:
     found: dict[str, list[IssueOut]] = {}
-    for issue in find_issues(step):
+    for issue in issues:
         found.setdefault(issue.path, []).append(IssueOut(issue_type=issue.type, message=issue.message))
     return StepIssuesOut(controls=found) if found else UNSET
 

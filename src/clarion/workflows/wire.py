@@ -14,6 +14,7 @@ from clarion.vocabulary import Channel, OrderDirection, Severity, StepType
 from clarion.workflows.issues import WorkflowStatus, status_of
 from clarion.workflows.model import MAX_STEPS, MainSwitch, PreferenceLayer, Switch, Workflow, WorkflowVersion
 from clarion.workflows.step_wire import IdentifierText, ListedStepOut, Name, StepIn, StepOut
+from clarion.workflows.unknown_variables import find_unknown_variables
 from clarion.workflows.variables import describe_variables
 
 Tags = Annotated[list[Annotated[str, Meta(min_length=1, max_length=64)]], Meta(max_length=16)]
@@ -257,7 +258,11 @@ class WorkflowsOut(Wire):
 
 
 def list_steps(workflow: Workflow, version: WorkflowVersion, origin: str) -> list[StepOut]:
-    return [StepOut.of(step, workflow, describe_variables(version, step), origin) for step in version.steps]
+    unknown = find_unknown_variables(version)
+    return [
+        StepOut.of(step, workflow, describe_variables(version, step), origin, unknown.get(step.id, ()))
+        for step in version.steps
+    ]
 
 
 def etag_of(workflow: Workflow) -> str:
