@@ -67,11 +67,16 @@ class TriggerRequest(Struct, frozen=True, kw_only=True):
     warnings: Sequence[str] = ()
     """What the response warns of."""
 
-    @property
-    def described(self) -> list[str]:
+    def list_described(self) -> list[str]:
         """Which of `to` and `actor` say something of people besides their keys."""
-        places = ["to"] if any(isinstance(one, Person) and one.fields for one in self.wanted or ()) else []
-        return [*places, "actor"] if self.actor is not None and self.actor.fields else places
+        described = []
+        for one in self.wanted or ():
+            if isinstance(one, Person) and one.fields:
+                described.append("to")
+                break
+        if self.actor is not None and self.actor.fields:
+            described.append("actor")
+        return described
 
 
 class Accepted(Struct, frozen=True):

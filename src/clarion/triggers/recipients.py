@@ -1,7 +1,7 @@
 """Whom a trigger is for: the forms that callers write, as one normal form."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ from clarion.triggers.wire import TopicRecipientIn
 T = TypeVar("T", bound=Wire)
 
 Wanted = list[Person | TopicRecipientIn]
+Problems = dict[str, list[Problem]]
 
 
 def read_recipients(to: Any, warnings: list[InputWarning]) -> Wanted:
@@ -32,11 +33,11 @@ def read_recipients(to: Any, warnings: list[InputWarning]) -> Wanted:
         raise Invalid.field("to", "must name at least one recipient")
     if len(entries) > MAX_RECIPIENTS:
         raise Invalid.field("to", f"must have at most {MAX_RECIPIENTS} entries; a topic counts once")
-    problems: dict[str, list[Problem]] = {}
+    problems: Problems = {}
     wanted: Wanted = []
     for number, entry in enumerate(entries):
         path = f"to.{number}" if isinstance(to, list) else "to"
-        found = _read_entry(entry, _Place(path, problems, warnings))
+        found = _read_entry(entry, path, problems, warnings)
         if found is not None:
             wanted.append(found)
     if problems:
@@ -48,8 +49,8 @@ def read_actor(actor: Any, warnings: list[InputWarning]) -> Person | None:
     """Who did what the trigger tells about."""
     if actor is None:
         return None
-    problems: dict[str, list[Problem]] = {}
-    found = _read_person(actor, _Place("actor", problems, warnings))
+    problems: Problems = {}
+    found = _read_person(actor, "actor", problems, warnings)
     if problems:
         raise Invalid(problems)
     return found
@@ -65,47 +66,47 @@ def topics_of(wanted: Iterable[Person | TopicRecipientIn]) -> list[TopicRecipien
     return [one for one in wanted if isinstance(one, TopicRecipientIn)]
 
 
-class _Place(NamedTuple):
-    """Where an entry stands, and what is said about it."""
-
-    path: str
-    problems: dict[str, list[Problem]]
-    warnings: list[InputWarning]
-
-
-def _read_entry(entry: Any, place: _Place) -> Person | TopicRecipientIn | None:
+def _read_entry(
+    entry: Any, path: str, problems: Problems, warnings: list[InputWarning]
+) -> Person | TopicRecipientIn | None:
     if isinstance(entry, dict) and ("topicKey" in entry or entry.get("type") == "Topic"):
-        return _convert(entry, TopicRecipientIn, place)
-    return _read_person(entry, place)
+        return _convert(entry, _TOPIC, path, problems, warnings)
+    return _read_person(entry, path, problems, warnings)
 
 
-def _read_person(entry: Any, place: _Place) -> Person | None:
+def _read_person(entry: Any, path: str, problems: Problems, warnings: list[InputWarning]) -> Person | None:
     if isinstance(entry, str):
         if SubscriberKeyText.accepts(entry):
             return Person(key=SubscriberKey(entry))
-        place.problems[place.path] = [Problem(SubscriberKeyText.RULE, entry)]
+        problems[path] = [Problem(SubscriberKeyText.RULE, entry)]
         return None
     if not isinstance(entry, dict):
-        place.problems[place.path] = [Problem("must be a subscriberId, a subscriber object or a topic object", entry)]
+        problems[path] = [Problem("must be a subscriberId, a subscriber object or a topic object", entry)]
         return None
-    found = _convert(entry, SubscriberIn, place)
+    found = _convert(entry, _PERSON, path, problems, warnings)
     if found is None:
         return None
     return Person(key=SubscriberKey(str(found.subscriber_id)), fields=plain_value(changes_of(found, *CONTACT_FIELDS)))
 
 
-def _convert(entry: Any, shape: type[T], place: _Place) -> T | None:
-    try:
-        return msgspec.convert(entry, strict(shape), dec_hook=parse_checked)
-    except msgspec.ValidationError:
-        return _convert_again(entry, shape, place)
+class _Shape(NamedTuple, Generic[T]):
+    strict: type[T]
+    lenient: type[T]
 
 
-def _convert_again(entry: Any, shape: type[T], place: _Place) -> T | None:
-    """Convert what may only have members that are unknown."""
+_PERSON = _Shape(strict(SubscriberIn), SubscriberIn)
+_TOPIC = _Shape(strict(TopicRecipientIn), TopicRecipientIn)
+
+
+def _convert(entry: Any, shape: _Shape[T], path: str, problems: Problems, warnings: list[InputWarning]) -> T | None:
     try:
-        return convert_leniently(entry, shape, place.path, place.warnings)
+        return msgspec.convert(entry, shape.strict, dec_hook=parse_checked)
     except msgspec.ValidationError:
-        for where, problem in find_problems(entry, shape, place.path):
-            place.problems.setdefault(where, []).append(problem)
+        pass
+    # Perhaps it only has members that are unknown.
+    try:
+        return convert_leniently(entry, shape.lenient, path, warnings)
+    except msgspec.ValidationError:
+        for where, problem in find_problems(entry, shape.lenient, path):
+            problems.setdefault(where, []).append(problem)
         return None

@@ -110,9 +110,10 @@ def _read(call: Call, body: TriggerIn | BroadcastIn, path: str) -> actions.Trigg
         request = read_request(call.environment_id, body, found, call.trace)
     except Invalid as refusal:
         return refusal
-    if request.described and not call.caller.has_scope(Scope.SUBSCRIBERS_WRITE):
+    described = request.list_described()
+    if described and not call.caller.has_scope(Scope.SUBSCRIBERS_WRITE):
         request = replace(request, keeps_fields=True)
-        found += [InputWarning(where, _NOT_STORED) for where in request.described]
+        found += [InputWarning(where, _NOT_STORED) for where in described]
     if found or call.warnings:
         call.warnings += [InputWarning(f"{path}{one.path}", one.message) for one in found]
         own = [one for one in call.warnings if one.path.startswith(path)][:MAX_WARNINGS]
