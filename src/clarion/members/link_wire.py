@@ -18,7 +18,7 @@ Token = str
 """Of a link. Not limited by its type: errors of types repeat the value."""
 
 
-class SetUpIn(Wire, forbid_unknown_fields=True):
+class SetUpIn(Wire):
     """The first owner."""
 
     token: Token
@@ -30,7 +30,7 @@ class SetUpIn(Wire, forbid_unknown_fields=True):
     """The password, of 12 characters or more; left out where passwords are off."""
 
 
-class InvitationTokenIn(Wire, forbid_unknown_fields=True):
+class InvitationTokenIn(Wire):
     token: Token
 
 
@@ -58,7 +58,7 @@ class InvitationDetailsOut(Wire):
         )
 
 
-class AcceptanceIn(Wire, forbid_unknown_fields=True):
+class AcceptanceIn(Wire):
     token: Token
     name: PersonName
     """The name that other members see."""
@@ -66,7 +66,7 @@ class AcceptanceIn(Wire, forbid_unknown_fields=True):
     """The password, of 12 characters or more; left out where passwords are off."""
 
 
-class ResetRequestIn(Wire, forbid_unknown_fields=True):
+class ResetRequestIn(Wire):
     email: MemberEmailText
     """The e-mail address of the member."""
 
@@ -88,7 +88,7 @@ class ResetRequestOut(Wire):
     """What happens now, in words."""
 
 
-class ResetIn(Wire, forbid_unknown_fields=True):
+class ResetIn(Wire):
     token: Token
     password: Password
     """The new password, of 12 characters or more."""

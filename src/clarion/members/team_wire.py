@@ -109,7 +109,7 @@ class NewInvitationOut(Wire):
     """Whether the link is mailed to the person, and to nobody else."""
 
 
-class InvitationIn(Wire, forbid_unknown_fields=True):
+class InvitationIn(Wire):
     """Who is invited; without `environmentRoles` the role is the same in all environments."""
 
     email: MemberEmailText
@@ -118,7 +118,7 @@ class InvitationIn(Wire, forbid_unknown_fields=True):
     environment_roles: EnvironmentRoles | UnsetType = UNSET
 
 
-class MemberPatch(Wire, forbid_unknown_fields=True):
+class MemberPatch(Wire):
     """`environmentRoles` is replaced whole."""
 
     role: Role | UnsetType = UNSET
