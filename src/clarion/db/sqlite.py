@@ -21,7 +21,7 @@ from clarion.db.jsonmatch import json_has_values, json_matches
 from clarion.db.port import Dialect, Row, SandboxWork, Work
 from clarion.db.query import Insert, Query
 from clarion.db.sandbox import HIDDEN_TABLES, copy_query, stored_query
-from clarion.db.turns import MAX_SANDBOXES, Turn, Turns
+from clarion.db.turns import MAX_SANDBOXES, Turns
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.metrics.database import DatabaseMeasures, PoolState
@@ -230,7 +230,8 @@ class SqliteDatabase:
 
     async def sandbox(self, environment_id: EnvironmentId, work: SandboxWork[T]) -> T:
         async with self._turns.take(environment_id) as turn:
-            return await self._loop.run_in_executor(self._sandboxes, self._run_in_sandbox, work, turn)
+            with turn.working():
+                return await self._loop.run_in_executor(self._sandboxes, self._run_in_sandbox, work)
 
     async def notify_workers(self) -> None:
         """Does nothing: no other process runs workers on the file."""
@@ -266,15 +267,14 @@ class SqliteDatabase:
             self._scan_connections.append(connection)
         return _read_snapshot(connection, work, self._caches)
 
-    def _run_in_sandbox(self, work: SandboxWork[T], turn: Turn) -> T:
+    def _run_in_sandbox(self, work: SandboxWork[T]) -> T:
         sandbox: SqliteSandbox | None = getattr(self._sandbox_local, "sandbox", None)
         if sandbox is None:
             connection = connect(self._path, read_only=True)
             self._scan_connections.append(connection)
             # With caches of its own: what it loads may come from rows that are forgotten.
             sandbox = self._sandbox_local.sandbox = SqliteSandbox(connection, Caches())
-        with turn.working():
-            return sandbox.run(work)
+        return sandbox.run(work)
 
     def _run_writer(self) -> None:
         is_last = False
