@@ -22,6 +22,7 @@ async def test_a_new_topic_answers_201_and_is_retrieved_as_created(api: Api) -> 
         "_id": created.json()["_id"],
         "key": "news",
         "name": "News",
+        "isOpen": False,
         "createdAt": "2026-01-01T00:00:00.000Z",
         "updatedAt": "2026-01-01T00:00:00.000Z",
     }

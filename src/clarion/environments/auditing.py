@@ -89,6 +89,7 @@ def _describe_environment(environment: Environment) -> dict[str, Any]:
         "timezone": environment.timezone,
         "limits": options.get("limits", {}),
         "retentionDays": options.get("retention_days", {}),
+        "subscribersCreateTopics": environment.options.subscribers_create_topics,
     }
 
 

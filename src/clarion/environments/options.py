@@ -1,4 +1,4 @@
-"""What an environment may be set to besides its time zone: rate limits, and how long data is kept."""
+"""What an environment may be set to besides its time zone: rate limits, how long data is kept, what people may do."""
 
 from enum import StrEnum
 
@@ -35,6 +35,8 @@ class EnvironmentOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     limits: dict[LimitCategory, RateLimit] = {}
     retention_days: dict[DataKind, int] = {}
+    subscribers_create_topics: bool = True
+    """Whether people make topics by subscribing to them."""
     color: str | None = None
     """How people tell it from others, such as `#2f6fed`."""
 

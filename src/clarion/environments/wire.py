@@ -81,6 +81,8 @@ class EnvironmentOut(Wire):
     limits: dict[LimitCategory, RateLimitShape]
     """The rate limits that the environment set itself, by what they count."""
     retention_days: dict[DataKind, int]
+    subscribers_create_topics: bool
+    """Whether people make topics by subscribing to them in their inbox."""
     """For how many days the environment keeps data, by its kind, where it set that itself."""
     created_at: DateTimeText
     updated_at: DateTimeText
@@ -99,6 +101,7 @@ class EnvironmentOut(Wire):
             timezone=given(environment.timezone),
             limits={one: RateLimitShape.of(limit) for one, limit in environment.options.limits.items()},
             retention_days=environment.options.retention_days,
+            subscribers_create_topics=environment.options.subscribers_create_topics,
             created_at=iso_text(environment.created_at),
             updated_at=iso_text(environment.updated_at),
         )
@@ -126,6 +129,7 @@ class EnvironmentPatch(Wire):
     limits: dict[LimitCategory, RateLimitShape | None] | UnsetType = UNSET
     """The rate limits to change, by what they count; null takes one back."""
     retention_days: dict[DataKind, Annotated[int, Meta(ge=1, le=36_500)] | None] | UnsetType = UNSET
+    subscribers_create_topics: bool | UnsetType = UNSET
     """For how many days data is kept, by its kind; null takes one back."""
 
     def fields(self, before: Environment, settings: Settings) -> dict[str, Any]:
@@ -147,6 +151,11 @@ class EnvironmentPatch(Wire):
                 before.limits, {one: None if value is None else value.limit() for one, value in limits.items()}
             ),
             retention_days=_overlay(before.retention_days, days),
+            subscribers_create_topics=(
+                before.subscribers_create_topics
+                if isinstance(self.subscribers_create_topics, UnsetType)
+                else self.subscribers_create_topics
+            ),
             color=before.color if isinstance(self.color, UnsetType) else _text(self.color),
         )
 

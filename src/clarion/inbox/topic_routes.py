@@ -8,6 +8,7 @@ from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import TopicKey
 from clarion.inbox import topic_subscriptions as actions
 from clarion.inbox.access import get_session_subscriber
+from clarion.inbox.topic_access import check_topic, join_topic
 from clarion.inbox.topic_wire import OwnSubscriptionIn, OwnSubscriptionQuery, SuccessOut
 from clarion.inbox.wire import Reply
 from clarion.preferences.topic_rules import update_subscription_preference
@@ -19,7 +20,7 @@ from clarion.preferences.topic_wire import (
 )
 from clarion.topics import subscriptions
 from clarion.topics.rules import WorkflowFilter
-from clarion.topics.store import update_topic, upsert_topic
+from clarion.topics.store import delete_unused_topic, find_topic
 
 
 @operation("GET", "/v1/inbox/topics/{topicKey}/subscriptions", session=True)
@@ -41,14 +42,14 @@ async def list_own_subscriptions(call: Call, topic_key: TopicKey) -> Reply[list[
 async def create_own_subscription(
     call: Call, topic_key: TopicKey, body: OwnSubscriptionIn
 ) -> Reply[TopicSubscriptionOut]:
-    """Subscribe to a topic, which is created if need be; an existing subscription is changed."""
+    """Subscribe to a topic that is open, which is created if need be; an existing subscription is changed."""
     if not TopicKeyText.accepts(topic_key):
         raise Invalid.field("topicKey", TopicKeyText.RULE, topic_key)
+    fields = {} if isinstance(body.topic, UnsetType) else changes_of(body.topic, "name")
     # Topics are locked before people, as everywhere.
-    topic, is_new = await upsert_topic(call.db, call.environment_id, topic_key, {}, call.now)
+    topic, is_new = await join_topic(call.db, call.environment_id, topic_key, call.session, fields, call.now)
     subscriber = await get_session_subscriber(call, for_update=True)
-    if is_new and not isinstance(body.topic, UnsetType):
-        topic = await update_topic(call.db, topic, changes_of(body.topic, "name"), call.now)
+    await check_topic(call.db, topic, subscriber, is_new=is_new)
     keys = call.session.context_keys
     subscription = await actions.subscribe(call.db, topic, subscriber, body, call.now, context_keys=keys)
     return Reply(data=await actions.show_subscription(call.db, subscription))
@@ -93,10 +94,13 @@ async def update_own_subscription(
 
 @operation("DELETE", "/v1/inbox/topics/{topicKey}/subscriptions/{identifier}", session=True)
 async def delete_own_subscription(call: Call, topic_key: TopicKey, identifier: str) -> Reply[SuccessOut]:
-    """Unsubscribe from a topic."""
+    """Unsubscribe from a topic; one that people made is deleted with its last subscription."""
+    topic = await find_topic(call.db, call.environment_id, topic_key, for_update=True)
     subscriber = await get_session_subscriber(call, for_update=True)
     found = await actions.get_own(call.db, subscriber, topic_key, identifier)
     await subscriptions.delete_subscriptions(call.db, call.environment_id, [found.id])
+    if topic is not None:
+        await delete_unused_topic(call.db, topic)
     return Reply(data=SuccessOut(success=True))
 
 

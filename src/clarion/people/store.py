@@ -76,6 +76,11 @@ DELETE_REST = tuple(
     )
 )
 
+# What a person made stays for the others who are subscribed to it.
+FORGET_CREATOR = sql("""
+    UPDATE topics SET creator_id = NULL WHERE environment_id = :environment_id AND creator_id = :subscriber_id
+""")
+
 INSERT_ERASURE = sql("""
     INSERT INTO erasures (environment_id, subscriber_id, author, requested_at)
     VALUES (:environment_id, :subscriber_id, :author, :now)
@@ -103,7 +108,7 @@ async def count_history(db: Connection, environment_id: EnvironmentId, subscribe
 
 
 async def delete_rest(db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> None:
-    for query in DELETE_REST:
+    for query in (FORGET_CREATOR, *DELETE_REST):
         await db.execute(query, environment_id=environment_id, subscriber_id=subscriber_id)
 
 

@@ -103,7 +103,11 @@ EXPORTED = (
         where="t.id = :subscriber_id",
         json=frozenset({"data", "schedule"}),
         flags=frozenset({"is_online"}),
-        omitted={"search_row": "a row number of the text index", "full_name": "made of the two names"},
+        omitted={
+            "search_row": "a row number of the text index",
+            "full_name": "made of the two names",
+            "is_unproven": "how the row came to be",
+        },
     ),
     PersonTable(
         kind="channel",

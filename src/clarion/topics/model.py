@@ -9,6 +9,8 @@ from clarion.topics.rules import Rule
 MAX_SUBSCRIPTIONS_PER_CALL = 100
 MAX_SUBSCRIPTIONS_PER_PERSON = 10
 """To one topic."""
+MAX_TOPICS_PER_PERSON = 10
+"""That they made by subscribing."""
 
 
 class Topic(Struct, frozen=True, kw_only=True):
@@ -16,6 +18,10 @@ class Topic(Struct, frozen=True, kw_only=True):
     id: TopicId
     key: TopicKey
     name: str | None
+    is_open: bool
+    """Whether people may subscribe themselves."""
+    creator_id: SubscriberId | None
+    """The person who made it by subscribing; None: the application."""
     created_at: Millis
     updated_at: Millis
 

@@ -38,9 +38,9 @@ _LISTED_MEMBERS = 1_000
 
 @operation("POST", "/v2/topics", scope=Scope.TOPICS_WRITE, status=(201, 200), query=CreateTopicQuery, body=TopicIn)
 async def create_topic(call: Call, query: CreateTopicQuery, body: TopicIn) -> JsonResponse[TopicOut]:
-    """Create a topic (201), or change the name of the existing one (200)."""
+    """Create a topic (201), or change the existing one (200)."""
     topic, created = await store.upsert_topic(
-        call.db, call.environment_id, TopicKey(body.key), changes_of(body, "name"), call.now
+        call.db, call.environment_id, TopicKey(body.key), changes_of(body, "name", "is_open"), call.now
     )
     if query.fail_if_exists and not created:
         raise AlreadyExists(f"Topic '{topic.key}' exists already; leave out failIfExists to update it")
@@ -66,9 +66,9 @@ async def get_topic(call: Call, topic_key: TopicKey, query: CountsQuery) -> Topi
 
 @operation("PATCH", "/v2/topics/{topicKey}", scope=Scope.TOPICS_WRITE, body=TopicPatch)
 async def update_topic(call: Call, topic_key: TopicKey, body: TopicPatch) -> TopicOut:
-    """Change the name of a topic; null clears it."""
+    """Change the name of a topic, which null clears, or whether it is open."""
     found = await store.get_topic(call.db, call.environment_id, topic_key, for_update=True)
-    return TopicOut.of(await store.update_topic(call.db, found, changes_of(body, "name"), call.now))
+    return TopicOut.of(await store.update_topic(call.db, found, changes_of(body, "name", "is_open"), call.now))
 
 
 @operation("DELETE", "/v2/topics/{topicKey}", scope=Scope.TOPICS_WRITE)

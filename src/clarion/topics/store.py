@@ -10,10 +10,10 @@ from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound, StoreUnavailable
-from clarion.ids import EnvironmentId, TopicId, TopicKey, new_id
+from clarion.ids import EnvironmentId, SubscriberId, TopicId, TopicKey, new_id
 from clarion.topics.model import MemberCount, Topic
 
-_COLUMNS = "t.environment_id, t.id, t.key, t.name, t.created_at, t.updated_at"
+_COLUMNS = "t.environment_id, t.id, t.key, t.name, t.is_open, t.creator_id, t.created_at, t.updated_at"
 
 FIND_TOPIC = sql(f"""
     SELECT {_COLUMNS} FROM topics AS t WHERE t.environment_id = :environment_id AND t.key = :key
@@ -25,13 +25,14 @@ LIST_TOPICS_BY_KEY = sql(f"""
     SELECT {_COLUMNS} FROM topics AS t WHERE t.environment_id = :environment_id AND t.key {{any:keys}}
 """)
 INSERT_TOPIC = sql("""
-    INSERT INTO topics (environment_id, id, key, name, created_at, updated_at)
-    VALUES (:environment_id, :id, :key, :name, :now, :now)
+    INSERT INTO topics (environment_id, id, key, name, is_open, creator_id, created_at, updated_at)
+    VALUES (:environment_id, :id, :key, :name, :is_open, :creator_id, :now, :now)
     ON CONFLICT (environment_id, key) DO NOTHING
-    RETURNING environment_id, id, key, name, created_at, updated_at
+    RETURNING environment_id, id, key, name, is_open, creator_id, created_at, updated_at
 """)
 UPDATE_TOPIC = sql("""
-    UPDATE topics SET name = :name, updated_at = :now WHERE environment_id = :environment_id AND id = :id
+    UPDATE topics SET name = :name, is_open = :is_open, updated_at = :now
+    WHERE environment_id = :environment_id AND id = :id
 """)
 DELETE_SUBSCRIPTIONS_OF_TOPIC = sql("""
     DELETE FROM topic_subscriptions WHERE environment_id = :environment_id AND topic_id = :topic_id
@@ -42,6 +43,15 @@ COUNT_MEMBERS = sql("""
         SELECT subscriber_id FROM topic_subscriptions
         WHERE environment_id = :environment_id AND topic_id = :topic_id ORDER BY subscriber_id LIMIT :most
     ) AS members
+""")
+COUNT_MADE_BY = sql("""
+    SELECT count(*) AS made FROM topics WHERE environment_id = :environment_id AND creator_id = :creator_id
+""")
+DELETE_UNUSED_TOPIC = sql("""
+    DELETE FROM topics WHERE environment_id = :environment_id AND id = :topic_id AND creator_id IS NOT NULL
+    AND NOT EXISTS (
+        SELECT 1 FROM topic_subscriptions WHERE environment_id = :environment_id AND topic_id = :topic_id
+    )
 """)
 DELETE_TOPIC = sql("DELETE FROM topics WHERE environment_id = :environment_id AND id = :topic_id")
 
@@ -70,10 +80,17 @@ async def list_topics_by_key(
 
 
 async def upsert_topic(
-    db: Connection, environment_id: EnvironmentId, key: TopicKey, fields: Mapping[str, Any], now: Millis
+    db: Connection,
+    environment_id: EnvironmentId,
+    key: TopicKey,
+    fields: Mapping[str, Any],
+    now: Millis,
+    *,
+    creator_id: SubscriberId | None = None,
 ) -> tuple[Topic, bool]:
-    """Create the topic, or change its name if one is given; returns it and whether it was created.
+    """Create the topic, or change the given fields; returns it and whether it was created.
 
+    One that a person creates is open, one that the application creates is not, unless `fields` say so.
     Its row stays locked, so that it cannot be deleted while people are being subscribed.
     """
     for _ in range(3):
@@ -81,7 +98,14 @@ async def upsert_topic(
         if found is not None:
             return await update_topic(db, found, fields, now), False
         row = await db.fetch_one(
-            INSERT_TOPIC, environment_id=environment_id, id=new_id(now), key=key, name=fields.get("name"), now=now
+            INSERT_TOPIC,
+            environment_id=environment_id,
+            id=new_id(now),
+            key=key,
+            name=fields.get("name"),
+            is_open=fields.get("is_open", creator_id is not None),
+            creator_id=creator_id,
+            now=now,
         )
         if row is not None:
             return topic_of(row), True
@@ -89,18 +113,36 @@ async def upsert_topic(
 
 
 async def update_topic(db: Connection, topic: Topic, fields: Mapping[str, Any], now: Millis) -> Topic:
-    """Write the name if it differs; otherwise `updated_at` stays as it is."""
-    name = fields.get("name", topic.name)
-    if name == topic.name:
+    """Write the fields that differ; without any, `updated_at` stays as it is."""
+    changed = replace(topic, **fields)
+    if changed == topic:
         return topic
-    await db.execute(UPDATE_TOPIC, environment_id=topic.environment_id, id=topic.id, name=name, now=now)
-    return replace(topic, name=name, updated_at=now)
+    await db.execute(
+        UPDATE_TOPIC,
+        environment_id=topic.environment_id,
+        id=topic.id,
+        name=changed.name,
+        is_open=changed.is_open,
+        now=now,
+    )
+    return replace(changed, updated_at=now)
 
 
 async def delete_topic(db: Connection, environment_id: EnvironmentId, topic_id: TopicId) -> None:
     """Delete a topic and its subscriptions."""
     for query in (DELETE_SUBSCRIPTIONS_OF_TOPIC, DELETE_TOPIC):
         await db.execute(query, environment_id=environment_id, topic_id=topic_id)
+
+
+async def count_made_by(db: Connection, environment_id: EnvironmentId, creator_id: SubscriberId) -> int:
+    """Return how many topics a person has made."""
+    row = await db.fetch_one(COUNT_MADE_BY, environment_id=environment_id, creator_id=creator_id)
+    return 0 if row is None else int(row["made"])
+
+
+async def delete_unused_topic(db: Connection, topic: Topic) -> None:
+    """Delete a topic that a person made if nobody is subscribed to it any more; the caller has locked its row."""
+    await db.execute(DELETE_UNUSED_TOPIC, environment_id=topic.environment_id, topic_id=topic.id)
 
 
 async def count_members(
@@ -134,4 +176,4 @@ def topics_listing(environment_id: EnvironmentId, *, key: str | None, name: str 
 
 
 def topic_of(row: Row) -> Topic:
-    return Topic(**dict(row))
+    return Topic(**{**dict(row), "is_open": bool(row["is_open"])})

@@ -17,7 +17,7 @@ from clarion.topics.rules import Rule, decode_rules
 _SUBSCRIPTIONS = """
     SELECT
         t.id, t.identifier, t.name, t.preferences, t.created_at, t.updated_at, t.environment_id, t.topic_id,
-        topic.key AS topic_key, topic.name AS topic_name,
+        topic.key AS topic_key, topic.name AS topic_name, topic.is_open AS topic_is_open, topic.creator_id,
         topic.created_at AS topic_created_at, topic.updated_at AS topic_updated_at,
         t.subscriber_id, member.key AS member_key, member.first_name, member.last_name, member.email, member.avatar
     FROM topic_subscriptions AS t
@@ -210,6 +210,8 @@ def subscription_of(row: Row) -> Subscription:
             id=row["topic_id"],
             key=TopicKey(row["topic_key"]),
             name=row["topic_name"],
+            is_open=bool(row["topic_is_open"]),
+            creator_id=row["creator_id"],
             created_at=row["topic_created_at"],
             updated_at=row["topic_updated_at"],
         ),

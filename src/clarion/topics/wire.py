@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType, field, structs
 
 from clarion.clock import iso_text
 from clarion.http.pages import CursorQuery
@@ -27,6 +27,8 @@ class TopicPatch(Wire):
 
     name: TopicName | UnsetType | None = UNSET
     """What people call the topic; null clears it."""
+    is_open: bool | UnsetType = UNSET
+    """Whether people may subscribe to it themselves, in their inbox; false for a new topic."""
 
 
 class TopicIn(TopicPatch):
@@ -95,6 +97,8 @@ class TopicOut(Wire):
     """Your own id of the topic."""
     name: str | UnsetType = UNSET
     """What people call the topic."""
+    is_open: bool | UnsetType = UNSET
+    """Whether people may subscribe to it themselves; absent in a subscription."""
     created_at: DateTimeText
     updated_at: DateTimeText
     member_count: int | UnsetType = UNSET
@@ -104,14 +108,21 @@ class TopicOut(Wire):
 
     @classmethod
     def of(cls, topic: Topic, count: MemberCount | None = None) -> Self:
+        return structs.replace(
+            cls.of_subscription(topic),
+            is_open=topic.is_open,
+            member_count=UNSET if count is None else count.people,
+            member_count_capped=UNSET if count is None else count.is_capped,
+        )
+
+    @classmethod
+    def of_subscription(cls, topic: Topic) -> Self:
         return cls(
             id=id_text(topic.id),
             key=topic.key,
             name=given(topic.name),
             created_at=iso_text(topic.created_at),
             updated_at=iso_text(topic.updated_at),
-            member_count=UNSET if count is None else count.people,
-            member_count_capped=UNSET if count is None else count.is_capped,
         )
 
 
@@ -177,7 +188,7 @@ class SubscriptionOut(Wire):
             id=id_text(subscription.id),
             identifier=subscription.identifier,
             name=given(subscription.name),
-            topic=TopicOut.of(subscription.topic),
+            topic=TopicOut.of_subscription(subscription.topic),
             subscriber=TopicSubscriberOut.of(subscription.member),
             rules=[SubscriptionRuleOut.of(one) for one in subscription.rules] or UNSET,
             created_at=iso_text(subscription.created_at),

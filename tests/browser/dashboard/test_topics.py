@@ -12,7 +12,7 @@ async def make_topic(desk: Desk, key: str, name: str, *members: str) -> None:
         await desk.call("POST", f"/v2/topics/{key}/subscriptions", {"subscriberIds": members})
 
 
-async def test_a_topic_is_created_found_renamed_and_deleted(desk: Desk, page: Page) -> None:
+async def test_a_topic_is_created_found_edited_and_deleted(desk: Desk, page: Page) -> None:
     await desk.open(page, "/topics")
     await page.get_by_role("button", name="New topic").first.click()
     await page.get_by_role("textbox", name="Key").fill("release-news")
@@ -20,10 +20,14 @@ async def test_a_topic_is_created_found_renamed_and_deleted(desk: Desk, page: Pa
     await page.get_by_role("button", name="Create topic").click()
     await expect(page.get_by_role("heading", level=1, name="Release news")).to_be_visible()
 
-    await page.get_by_role("button", name="Rename").click()
+    await page.get_by_role("button", name="Edit").click()
     await page.get_by_role("textbox", name="Name").fill("Product news")
+    await page.get_by_label("People may subscribe themselves").check()
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("heading", level=1, name="Product news")).to_be_visible()
+    await page.get_by_role("button", name="Edit").click()
+    await expect(page.get_by_label("People may subscribe themselves")).to_be_checked()
+    await page.get_by_role("button", name="Cancel").click()
 
     await page.get_by_role("link", name="All topics").click()
     await page.get_by_role("searchbox", name="Search").fill("PRODUCT")
@@ -114,7 +118,7 @@ async def test_a_viewer_cannot_change_topics(desk: Desk, page: Page) -> None:
     await expect(page.get_by_role("button", name="New topic")).to_have_count(0)
     await page.get_by_role("link", name="News").click()
     await expect(page.get_by_role("link", name="ada")).to_be_visible()
-    for name in ("Rename", "Delete", "Add people", "Add from a file", "Remove ada"):
+    for name in ("Edit", "Delete", "Add people", "Add from a file", "Remove ada"):
         await expect(page.get_by_role("button", name=name)).to_have_count(0)
 
 

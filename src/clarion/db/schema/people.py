@@ -26,10 +26,18 @@ subscribers = Table(
     moment("updated_at"),
     Column("search_row", BigInteger, nullable=False),  # row of SQLite's text index; PostgreSQL has no use for it
     Column("full_name", Text, Computed(FULL_NAME, persisted=True)),
+    # Created by a session without proof, and not changed by the application since.
+    Column("is_unproven", Boolean, nullable=False, server_default=text("FALSE")),
     Index("subscribers_key", "environment_id", "key", unique=True),
     Index("subscribers_updated", "environment_id", "updated_at", "id"),
     Index("subscribers_email", "environment_id", "email"),
     Index("subscribers_search_row", "search_row"),
+    Index(
+        "subscribers_unproven",
+        "environment_id",
+        sqlite_where=text("is_unproven"),
+        postgresql_where=text("is_unproven"),
+    ),
 )
 
 subscriber_channels = Table(
@@ -54,8 +62,17 @@ topics = Table(
     text_("name", optional=True),
     moment("created_at"),
     moment("updated_at"),
+    Column("is_open", Boolean, nullable=False, server_default=text("FALSE")),  # whether people may join themselves
+    id_("creator_id", optional=True),  # the person who made it by subscribing; NULL: the application
     Index("topics_key", "environment_id", "key", unique=True),
     Index("topics_updated", "environment_id", "updated_at", "id"),
+    Index(
+        "topics_creator",
+        "environment_id",
+        "creator_id",
+        sqlite_where=text("creator_id IS NOT NULL"),
+        postgresql_where=text("creator_id IS NOT NULL"),
+    ),
 )
 
 topic_subscriptions = Table(

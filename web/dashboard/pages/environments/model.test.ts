@@ -11,6 +11,7 @@ const environment = {
   slug: "dev",
   limits: { trigger: { perSecond: 100, burst: 500 } },
   retentionDays: { runs: 30 },
+  subscribersCreateTopics: true,
   createdAt: "2026-05-03T12:00:00.000Z",
   updatedAt: "2026-05-03T12:00:00.000Z",
 };

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../../api/action.ts";
 import { api } from "../../../api/client.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { TextField } from "../../../ui/field.tsx";
+import { CheckField, TextField } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { texts as people } from "../../texts/people.ts";
@@ -11,13 +11,14 @@ import type { Topic } from "./page.tsx";
 
 type RenameTopicProps = { topic: Topic; reload: () => void; onClose: () => void };
 
-/** Change the name; the key stays. */
+/** Change the name, and whether people may join; the key stays. */
 export function RenameTopic({ topic, reload, onClose }: RenameTopicProps) {
   const [name, setName] = useState(topic.name ?? "");
+  const [isOpen, setIsOpen] = useState(topic.isOpen === true);
   const renaming = useAction(async () => {
     await api.PATCH("/v2/topics/{topicKey}", {
       params: { path: { topicKey: topic.key } },
-      body: { name: name.trim() || null },
+      body: { name: name.trim() || null, isOpen },
     });
     notify(texts.renamed);
     reload();
@@ -34,6 +35,7 @@ export function RenameTopic({ topic, reload, onClose }: RenameTopicProps) {
           problem={renaming.fields.name}
           autoComplete="off"
         />
+        <CheckField isSwitch label={texts.open} hint={texts.openHint} checked={isOpen} onChecked={setIsOpen} />
       </Form>
     </Dialog>
   );
