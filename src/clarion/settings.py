@@ -57,6 +57,9 @@ class Settings:
         (ANY_ORIGIN,), "Origins of the pages that may call the inbox and its sockets, comma-separated, or `*`."
     )
     session_days: int = _setting(15, "How many days the session of a subscriber's inbox lasts, 1 to 365.")
+    unproven_subscribers: int = _setting(
+        1_000, "How many subscribers of an environment inboxes without a `subscriberHash` may create, 0 to 1000000."
+    )
     bus_url: Secret | None = _setting(
         None, "`nats://…` to pass changes of inboxes between processes through NATS; unset: through PostgreSQL."
     )
@@ -204,9 +207,16 @@ def known_settings() -> list[KnownSetting]:
 
 
 _TIMEOUTS = ("header_timeout_seconds", "body_timeout_seconds", "idle_timeout_seconds")
+_RANGES = {
+    "database_pool_size": (1, 1_000),
+    "session_days": (1, 365),
+    "unproven_subscribers": (0, 1_000_000),
+    **dict.fromkeys(_TIMEOUTS, (1, 86_400)),
+}
 _NUMBERS = frozenset(
     {
         *("port", "database_pool_size", "max_connections", "max_sockets", "session_days", "shutdown_grace_seconds"),
+        "unproven_subscribers",
         *("failed_keys_per_minute", "monitor_port"),
         *_TIMEOUTS,
     }
@@ -312,17 +322,13 @@ def _check_origins(settings: Settings) -> None:
 def _check_numbers(settings: Settings) -> None:
     if settings.port > 65_535:
         raise SettingsError(f"CLARION_PORT must be at most 65535, not {settings.port}.")
-    if not 1 <= settings.database_pool_size <= 1_000:
-        raise SettingsError("CLARION_DATABASE_POOL_SIZE must be between 1 and 1000.")
     if settings.max_connections is not None and settings.max_connections < 1:
         raise SettingsError("CLARION_MAX_CONNECTIONS must be at least 1.")
-    if not 1 <= settings.session_days <= 365:
-        raise SettingsError("CLARION_SESSION_DAYS must be between 1 and 365.")
     if settings.max_sockets is not None and settings.max_sockets < 1:
         raise SettingsError("CLARION_MAX_SOCKETS must be at least 1.")
-    for name in _TIMEOUTS:
-        if not 1 <= getattr(settings, name) <= 86_400:
-            raise SettingsError(f"{variable(name)} must be between 1 and 86400.")
+    for name, (least, most) in _RANGES.items():
+        if not least <= getattr(settings, name) <= most:
+            raise SettingsError(f"{variable(name)} must be between {least} and {most}.")
 
 
 def _check_words(settings: Settings) -> None:

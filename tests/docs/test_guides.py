@@ -28,6 +28,7 @@ _RUN = (
         "retention",
         "backup",
         "simulate",
+        "inbox-security",
     ),
 )
 GUIDES = [guide for guide in list_guides() if guide.stem in _RUN and list_examples(guide)]

@@ -37,7 +37,11 @@ async def make_person(
     clients: list[Person] = []
 
     async def make(
-        key: str = "ada", environment: Environment | None = None, *, context_keys: tuple[str, ...] = ()
+        key: str = "ada",
+        environment: Environment | None = None,
+        *,
+        context_keys: tuple[str, ...] = (),
+        is_proven: bool = True,
     ) -> Person:
         chosen = environment or site.development
 
@@ -45,7 +49,9 @@ async def make_person(
             return await ensure_subscribers(db, chosen.id, [SubscriberKey(key)], clock.now())
 
         subscriber = (await database.transaction(ensure))[SubscriberKey(key)]
-        session = SubscriberSession(subscriber_id=subscriber.id, epoch=0, context_keys=context_keys)
+        session = SubscriberSession(
+            subscriber_id=subscriber.id, epoch=0, context_keys=context_keys, is_proven=is_proven
+        )
         token = SessionTokens(vault, clock).issue(session, chosen.id, chosen.organization_id)
         transport = httpx.ASGITransport(app=application.asgi, raise_app_exceptions=False)
         person = Person(

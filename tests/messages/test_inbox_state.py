@@ -10,7 +10,7 @@ from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, TransactionKey, WorkflowId
 from clarion.jsontext import json_value
 from clarion.messages.inbox import state
-from clarion.messages.model import InboxMessage
+from clarion.messages.model import MAX_DELIVERIES, InboxMessage
 from clarion.vocabulary import Severity
 
 START = Millis(1_000_000)
@@ -133,3 +133,11 @@ def test_an_action_that_is_repeated_changes_nothing(actions: list[str], last: st
 def test_what_is_not_snoozed_cannot_be_unsnoozed() -> None:
     with pytest.raises(NotFound):
         state.unsnooze(NEW, START)
+
+
+def test_a_message_that_is_snoozed_without_end_keeps_its_first_and_last_deliveries() -> None:
+    message = NEW
+    for number in range(1, 100):
+        message = state.wake(message, Millis(START + number))
+
+    assert message.delivered_at == [START, *(START + number for number in range(100 - MAX_DELIVERIES + 1, 100))]

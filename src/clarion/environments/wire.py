@@ -81,9 +81,9 @@ class EnvironmentOut(Wire):
     limits: dict[LimitCategory, RateLimitShape]
     """The rate limits that the environment set itself, by what they count."""
     retention_days: dict[DataKind, int]
+    """For how many days the environment keeps data, by its kind, where it set that itself."""
     subscribers_create_topics: bool
     """Whether people make topics by subscribing to them in their inbox."""
-    """For how many days the environment keeps data, by its kind, where it set that itself."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -129,8 +129,9 @@ class EnvironmentPatch(Wire):
     limits: dict[LimitCategory, RateLimitShape | None] | UnsetType = UNSET
     """The rate limits to change, by what they count; null takes one back."""
     retention_days: dict[DataKind, Annotated[int, Meta(ge=1, le=36_500)] | None] | UnsetType = UNSET
-    subscribers_create_topics: bool | UnsetType = UNSET
     """For how many days data is kept, by its kind; null takes one back."""
+    subscribers_create_topics: bool | UnsetType = UNSET
+    """Whether people make topics by subscribing to them in their inbox; true at first."""
 
     def fields(self, before: Environment, settings: Settings) -> dict[str, Any]:
         """The fields of the environment with what the caller sent."""

@@ -20,6 +20,8 @@ class SubscriberSession(Struct, frozen=True, kw_only=True):
     """The session epoch of the environment when the session began."""
     context_keys: tuple[str, ...] = ()
     """The contexts of the session as `type:id`, sorted."""
+    is_proven: bool = False
+    """Whether a hash proved who the subscriber is."""
 
 
 class CallingMember(Struct, frozen=True, kw_only=True):
@@ -58,7 +60,12 @@ class Caller:
         if self.session is not None:
             one = self.session
             return b"\x00".join(
-                (one.subscriber_id, str(one.epoch).encode(), *(key.encode() for key in one.context_keys))
+                (
+                    one.subscriber_id,
+                    str(one.epoch).encode(),
+                    *(key.encode() for key in one.context_keys),
+                    *((b"proven",) if one.is_proven else ()),
+                )
             )
         if self.member is not None:
             return b"\x00".join((b"member", self.member.id, self.member.role.encode()))

@@ -8,6 +8,7 @@ from clarion.errors import Invalid
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.wire import changes_of
 from clarion.inbox.access import get_session_subscriber
+from clarion.inbox.allowance import check_schedule, limited_subscriptions
 from clarion.inbox.preference_wire import (
     BulkPreferenceIn,
     BulkPreferenceOut,
@@ -52,7 +53,9 @@ async def update_inbox_global_preference(call: Call, body: InboxPreferencePatch)
     subscriber = await get_session_subscriber(call, for_update=True)
     await actions.switch_channels_everywhere(call.db, subscriber, body.given(), call.now)
     if not isinstance(body.schedule, UnsetType):
-        subscriber = await actions.set_schedule(call.db, subscriber, plain_value(body.schedule), call.now)
+        schedule = plain_value(body.schedule)
+        check_schedule(schedule, "schedule", is_proven=call.session.is_proven)
+        subscriber = await actions.set_schedule(call.db, subscriber, schedule, call.now)
     return await _global(call, subscriber)
 
 
@@ -68,7 +71,8 @@ async def update_inbox_preferences_in_bulk(
 ) -> Reply[list[BulkPreferenceOut]]:
     """Switch up to 100 workflows, also in subscriptions to topics: all of them, or none when one cannot be changed."""
     subscriber = await get_session_subscriber(call, for_update=True)
-    return Reply(data=await _switch_workflows(call, subscriber, body.preferences))
+    async with limited_subscriptions(call, "preferences"):
+        return Reply(data=await _switch_workflows(call, subscriber, body.preferences))
 
 
 @operation("PATCH", "/v1/inbox/preferences/{workflowId}", session=True, body=InboxPreferencePatch, body_optional=True)

@@ -40,7 +40,14 @@ async def create_inbox_session(call: DetachedCall, body: SessionIn) -> Reply[Ses
     async def count(environment_id: EnvironmentId) -> None:
         call.response_headers.extend(await services.limiter.admit(environment_id, LimitCategory.ALL))
 
-    begun = await begin_session(call.database, _request(body), vault=services.vault, now=call.now, count=count)
+    begun = await begin_session(
+        call.database,
+        _request(body),
+        vault=services.vault,
+        now=call.now,
+        count=count,
+        max_unproven=services.settings.unproven_subscribers,
+    )
     token = SessionTokens(services.vault, services.clock).issue(
         begun.session,
         begun.environment.id,

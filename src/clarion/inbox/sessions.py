@@ -14,15 +14,17 @@ from clarion.environments.store import find_environment_state, list_secrets
 from clarion.errors import Malformed, NotFound
 from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, SubscriberKey
+from clarion.inbox.allowance import check_fields, check_new_person, check_schedule
 from clarion.inbox.hashes import is_hash_of, list_context_forms, list_context_texts, list_subscriber_forms
 from clarion.integrations.cache import IntegrationCache
 from clarion.messages.inbox.counts import InboxCounts, count_inbox
 from clarion.subscribers.model import Subscriber, changed_fields
 from clarion.subscribers.store import (
     find_subscriber,
+    get_subscriber,
+    insert_subscriber,
     list_subscribers_by_key,
     update_subscriber,
-    upsert_subscriber,
 )
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
@@ -75,10 +77,12 @@ async def begin_session(
     vault: Vault,
     now: Millis,
     count: Callable[[EnvironmentId], Awaitable[None]],
+    max_unproven: int,
 ) -> BegunSession:
     """Begin a session; the person is created if they do not exist.
 
-    `count` is called when the environment is known, and may refuse the request.
+    `count` is called when the environment is known, and may refuse the request. `max_unproven` is how many people
+    sessions without proof may create.
 
     What is stored of a person who exists changes only if a hash proves that the caller is that person: the application
     identifier is public. Most sessions therefore change nothing, and need no transaction that writes.
@@ -87,9 +91,13 @@ async def begin_session(
     await count(found.environment.id)
     person = found.person
     if person is None or _has_changes(found, person.subscriber, request):
-        person = await database.transaction(partial(_write_subscriber, found=found, request=request, now=now))
+        write = partial(_write_subscriber, found=found, request=request, now=now, max_unproven=max_unproven)
+        person = await database.transaction(write)
     session = SubscriberSession(
-        subscriber_id=person.subscriber.id, epoch=found.epoch, context_keys=keys_of(request.contexts)
+        subscriber_id=person.subscriber.id,
+        epoch=found.epoch,
+        context_keys=keys_of(request.contexts),
+        is_proven=found.is_proven,
     )
     return BegunSession(environment=found.environment, session=session, counts=person.counts)
 
@@ -151,16 +159,25 @@ def _has_changes(found: _Found, subscriber: Subscriber, request: SessionRequest)
     return is_scheduled or (found.is_proven and bool(changed_fields(subscriber, request.fields)))
 
 
-async def _write_subscriber(db: Connection, *, found: _Found, request: SessionRequest, now: Millis) -> _Person:
+async def _write_subscriber(
+    db: Connection, *, found: _Found, request: SessionRequest, now: Millis, max_unproven: int
+) -> _Person:
     environment_id, key = found.environment.id, request.subscriber_key
     # Not the one that was found: the person may have been changed or deleted since.
     subscriber = await find_subscriber(db, environment_id, key, for_update=True)
     if subscriber is None:
-        subscriber, _ = await upsert_subscriber(db, environment_id, key, request.fields, now)
-    elif found.is_proven:
+        if not found.is_proven:
+            await check_new_person(db, environment_id, limit=max_unproven)
+        check_fields(request.fields, is_proven=found.is_proven)
+        await insert_subscriber(db, environment_id, key, request.fields, now, is_unproven=not found.is_proven)
+        subscriber = await get_subscriber(db, environment_id, key, for_update=True)
+    if found.is_proven:
+        check_fields(request.fields, is_proven=True)
         subscriber = await update_subscriber(db, subscriber, request.fields, now)
     if request.schedule is not None and subscriber.schedule is None:
-        subscriber = await update_subscriber(db, subscriber, {"schedule": request.schedule}, now)
+        check_schedule(request.schedule, "defaultSchedule", is_proven=found.is_proven)
+        schedule = {"schedule": request.schedule}
+        subscriber = await update_subscriber(db, subscriber, schedule, now, is_proven=found.is_proven)
     counts = await count_inbox(db, environment_id, [subscriber.id], context_keys=keys_of(request.contexts))
     return _Person(subscriber, counts[subscriber.id])
 

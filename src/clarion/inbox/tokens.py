@@ -32,6 +32,7 @@ class _Claims(Struct, frozen=True, kw_only=True):
     org: str
     epoch: int
     ctx: tuple[str, ...] = ()
+    proven: bool = False
 
 
 class SessionTokens:
@@ -64,6 +65,7 @@ class SessionTokens:
             org=id_text(organization_id),
             epoch=session.epoch,
             ctx=session.context_keys,
+            proven=session.is_proven,
         )
         key_id = self._writing_key_id
         return jwt.encode(msgspec.to_builtins(claims), self._keys[key_id], _ALGORITHM, headers={"kid": key_id})
@@ -98,7 +100,10 @@ class SessionTokens:
             frozenset(),
             expires_at=Millis(claims.exp * SECOND),
             session=SubscriberSession(
-                subscriber_id=SubscriberId(subscriber_id), epoch=claims.epoch, context_keys=claims.ctx
+                subscriber_id=SubscriberId(subscriber_id),
+                epoch=claims.epoch,
+                context_keys=claims.ctx,
+                is_proven=claims.proven,
             ),
         )
 

@@ -8,6 +8,7 @@ from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import TopicKey
 from clarion.inbox import topic_subscriptions as actions
 from clarion.inbox.access import get_session_subscriber
+from clarion.inbox.allowance import limited_subscriptions
 from clarion.inbox.topic_access import check_topic, join_topic
 from clarion.inbox.topic_wire import OwnSubscriptionIn, OwnSubscriptionQuery, SuccessOut
 from clarion.inbox.wire import Reply
@@ -51,7 +52,8 @@ async def create_own_subscription(
     subscriber = await get_session_subscriber(call, for_update=True)
     await check_topic(call.db, topic, subscriber, is_new=is_new)
     keys = call.session.context_keys
-    subscription = await actions.subscribe(call.db, topic, subscriber, body, call.now, context_keys=keys)
+    async with limited_subscriptions(call, "preferences"):
+        subscription = await actions.subscribe(call.db, topic, subscriber, body, call.now, context_keys=keys)
     return Reply(data=await actions.show_subscription(call.db, subscription))
 
 
@@ -88,7 +90,8 @@ async def update_own_subscription(
     """Change the name or the preferences of one's own subscription to a topic."""
     subscriber = await get_session_subscriber(call, for_update=True)
     found = await actions.get_own(call.db, subscriber, topic_key, identifier)
-    changed = await actions.update_own(call.db, subscriber, found, body, call.now)
+    async with limited_subscriptions(call, "preferences"):
+        changed = await actions.update_own(call.db, subscriber, found, body, call.now)
     return Reply(data=await actions.show_subscription(call.db, changed))
 
 
@@ -116,7 +119,8 @@ async def update_own_subscription_preference(
 ) -> Reply[SubscriptionPreferenceOut]:
     """Switch a workflow on or off for one's own subscription to a topic, or set a condition for it."""
     subscriber = await get_session_subscriber(call, for_update=True)
-    subscription, workflow = await update_subscription_preference(
-        call.db, subscriber, identifier, workflow_id, body, call.now
-    )
+    async with limited_subscriptions(call, "condition"):
+        subscription, workflow = await update_subscription_preference(
+            call.db, subscriber, identifier, workflow_id, body, call.now
+        )
     return Reply(data=SubscriptionPreferenceOut.of(subscription, workflow))

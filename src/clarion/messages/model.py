@@ -20,6 +20,8 @@ from clarion.vocabulary import Channel, MarkAs, MessageStatus, Severity
 
 MAX_SNOOZE_HOURS = 2160
 """How far ahead a message can be snoozed."""
+MAX_DELIVERIES = 20
+"""How many moments of delivery a message keeps: its first, and the last ones that ended a snooze."""
 
 MessageChanges = dict[str, bool | Millis | None]
 """New values by column."""

@@ -96,8 +96,8 @@ async def switch_channels_everywhere(
 
 
 async def set_schedule(db: Connection, subscriber: Subscriber, schedule: dict[str, Any], now: Millis) -> Subscriber:
-    """Replace the schedule of a subscriber."""
-    changed = await update_subscriber(db, subscriber, {"schedule": schedule}, now)
+    """Replace the schedule of a subscriber; it proves nothing about who they are."""
+    changed = await update_subscriber(db, subscriber, {"schedule": schedule}, now, is_proven=False)
     await _append_event(db, changed, None, {"schedule": schedule}, now)
     return changed
 

@@ -42,6 +42,15 @@ INSERT_SUBSCRIBER = sql("""
     RETURNING id
 """)
 
+COUNT_UNPROVEN = sql("""
+    SELECT count(*) AS found FROM (
+        SELECT 1 FROM subscribers WHERE environment_id = :environment_id AND is_unproven LIMIT :limit
+    ) AS unproven
+""")
+MARK_UNPROVEN = sql("""
+    UPDATE subscribers SET is_unproven = TRUE WHERE environment_id = :environment_id AND key = :key
+""")
+
 
 async def find_subscriber(
     db: Connection, environment_id: EnvironmentId, key: SubscriberKey, *, for_update: bool = False
@@ -109,14 +118,44 @@ async def upsert_subscriber(
     raise StoreUnavailable(f"Subscriber '{key}' keeps being created and deleted")
 
 
+async def insert_subscriber(
+    db: Connection,
+    environment_id: EnvironmentId,
+    key: SubscriberKey,
+    fields: Mapping[str, Any],
+    now: Millis,
+    *,
+    is_unproven: bool,
+) -> bool:
+    """Create the subscriber; returns False if the key is taken.
+
+    `is_unproven` says that nothing proves that the application knows them.
+    """
+    is_new = await _insert_subscriber(db, environment_id, key, fields, now)
+    if is_new and is_unproven:
+        await db.execute(MARK_UNPROVEN, environment_id=environment_id, key=key)
+    return is_new
+
+
+async def count_unproven(db: Connection, environment_id: EnvironmentId, *, limit: int) -> int:
+    """Count the subscribers that nothing but sessions without proof know, up to the limit."""
+    row = await db.fetch_one(COUNT_UNPROVEN, environment_id=environment_id, limit=limit)
+    return 0 if row is None else int(row["found"])
+
+
 async def update_subscriber(
-    db: Connection, subscriber: Subscriber, fields: Mapping[str, Any], now: Millis
+    db: Connection, subscriber: Subscriber, fields: Mapping[str, Any], now: Millis, *, is_proven: bool = True
 ) -> Subscriber:
-    """Write the fields that differ; without any, version and `updated_at` stay as they are."""
+    """Write the fields that differ; without any, version and `updated_at` stay as they are.
+
+    `is_proven` says that the application or the person, with proof, writes them.
+    """
     changed = changed_fields(subscriber, fields)
     if not changed:
         return subscriber
-    assignments = ", ".join(f"{name} = :{name}" for name in changed)
+    assignments = ", ".join(
+        [*(f"{name} = :{name}" for name in changed), *(["is_unproven = FALSE"] if is_proven else [])]
+    )
     await db.execute(
         sql(f"""
             UPDATE subscribers SET {assignments}, version = version + 1, updated_at = :now

@@ -43,6 +43,13 @@ class MemberCount(Struct, frozen=True):
     """Whether there may be more."""
 
 
+class SubscriptionSizes(Struct, frozen=True):
+    """Of one person: how many subscriptions, and how long their texts are together."""
+
+    count: int
+    size: int
+
+
 class Subscription(Struct, frozen=True, kw_only=True):
     """One person in one topic. A person may have several subscriptions to a topic, with different identifiers."""
 

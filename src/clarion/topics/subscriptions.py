@@ -11,7 +11,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey, find_id, new_id
 from clarion.jsontext import json_text
-from clarion.topics.model import Member, Subscription, Topic
+from clarion.topics.model import Member, Subscription, SubscriptionSizes, Topic
 from clarion.topics.rules import Rule, decode_rules
 
 _SUBSCRIPTIONS = """
@@ -55,7 +55,12 @@ DELETE_SUBSCRIPTIONS = sql("DELETE FROM topic_subscriptions WHERE environment_id
 _ID_OF_SUBSCRIBER = "SELECT id FROM subscribers WHERE environment_id = :environment_id AND key = :key"
 _ID_OF_TOPIC = "SELECT id FROM topics WHERE environment_id = :environment_id AND key = :key"
 
-
+MEASURE_SUBSCRIPTIONS = sql("""
+    SELECT count(*) AS count, COALESCE(
+        sum(length(identifier) + length(COALESCE(name, '')) + length(COALESCE(preferences, ''))), 0
+    ) AS size
+    FROM topic_subscriptions WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
+""")
 LIST_OWN_IDS = sql(f"""
     SELECT id FROM topic_subscriptions
     WHERE environment_id = :environment_id AND topic_id = ({_ID_OF_TOPIC}) AND subscriber_id = :subscriber_id
@@ -94,6 +99,14 @@ async def list_own_subscriptions(
     scope = {"environment_id": environment_id, "subscriber_id": subscriber_id}
     ids = sorted(row["id"] for row in await db.fetch(LIST_OWN_IDS, **scope, key=topic_key))
     return await list_subscriptions_by_id(db, environment_id, ids)
+
+
+async def measure_subscriptions(
+    db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId
+) -> SubscriptionSizes:
+    """Return how much the subscriptions of one person are, to all topics together."""
+    row = await db.fetch_one(MEASURE_SUBSCRIPTIONS, environment_id=environment_id, subscriber_id=subscriber_id)
+    return SubscriptionSizes(0, 0) if row is None else SubscriptionSizes(int(row["count"]), int(row["size"]))
 
 
 async def list_own_by_reference(

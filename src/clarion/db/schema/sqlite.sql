@@ -357,7 +357,7 @@ CREATE TABLE subscribers (
 	created_at BIGINT NOT NULL,
 	updated_at BIGINT NOT NULL,
 	search_row BIGINT NOT NULL,
-	full_name TEXT GENERATED ALWAYS AS (TRIM(COALESCE(first_name, '') || ' ' || COALESCE(last_name, ''))) STORED,
+	full_name TEXT GENERATED ALWAYS AS (TRIM(COALESCE(first_name, '') || ' ' || COALESCE(last_name, ''))) STORED, is_unproven BOOLEAN DEFAULT FALSE NOT NULL,
 	PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE suppressions (
@@ -396,7 +396,7 @@ CREATE TABLE topics (
 	"key" TEXT NOT NULL,
 	name TEXT,
 	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL, is_open BOOLEAN DEFAULT FALSE NOT NULL, creator_id BLOB,
 	PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE trigger_attachments (
@@ -554,6 +554,7 @@ CREATE INDEX subscriber_channels_integration ON subscriber_channels (environment
 CREATE INDEX subscribers_email ON subscribers (environment_id, email);
 CREATE UNIQUE INDEX subscribers_key ON subscribers (environment_id, "key");
 CREATE INDEX subscribers_search_row ON subscribers (search_row);
+CREATE INDEX subscribers_unproven ON subscribers (environment_id) WHERE is_unproven;
 CREATE INDEX subscribers_updated ON subscribers (environment_id, updated_at, id);
 CREATE INDEX suppressions_recent ON suppressions (environment_id, created_at, address);
 CREATE INDEX throttle_passes_subscriber ON throttle_passes (environment_id, subscriber_id);
@@ -561,6 +562,7 @@ CREATE UNIQUE INDEX topic_subscriptions_member ON topic_subscriptions (environme
 CREATE INDEX topic_subscriptions_rules ON topic_subscriptions (environment_id, topic_id, subscriber_id) WHERE preferences IS NOT NULL;
 CREATE INDEX topic_subscriptions_subscriber ON topic_subscriptions (environment_id, subscriber_id, id);
 CREATE INDEX topic_subscriptions_topic ON topic_subscriptions (environment_id, topic_id, id);
+CREATE INDEX topics_creator ON topics (environment_id, creator_id) WHERE creator_id IS NOT NULL;
 CREATE UNIQUE INDEX topics_key ON topics (environment_id, "key");
 CREATE INDEX topics_updated ON topics (environment_id, updated_at, id);
 CREATE INDEX trigger_attachments_check ON trigger_attachments (check_at);
@@ -588,4 +590,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0022', '0014..0022');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0023', '0022..0023');

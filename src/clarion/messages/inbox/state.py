@@ -8,7 +8,7 @@ from clarion.clock import HOUR, Millis
 from clarion.errors import Invalid, Malformed, NotFound
 from clarion.ids import id_text
 from clarion.jsontext import json_text, json_value
-from clarion.messages.model import MAX_SNOOZE_HOURS, InboxMessage
+from clarion.messages.model import MAX_DELIVERIES, MAX_SNOOZE_HOURS, InboxMessage
 
 
 def mark_read(message: InboxMessage, now: Millis) -> InboxMessage:
@@ -59,7 +59,9 @@ def unsnooze(message: InboxMessage, _now: Millis) -> InboxMessage:
 
 def wake(message: InboxMessage, now: Millis) -> InboxMessage:
     """A snooze has ended: delivered once more, as new and unread."""
-    delivered_at = [*message.delivered_at, now]
+    # The first delivery and the last ones are shown; a message may be snoozed without end.
+    first, *others = message.delivered_at
+    delivered_at = [first, *others[2 - MAX_DELIVERIES :], now]
     return replace(message, snoozed_until=None, read=False, read_at=None, created_at=now, delivered_at=delivered_at)
 
 
