@@ -44,6 +44,7 @@ UNSCOPED = {
     "clarion.monitoring.heartbeat",
     "clarion.monitoring.status._DATABASE_BYTES",
     "clarion.db.schema_watch",
+    "clarion.db.store_clock",
     "clarion.doctor.clocks",
     "clarion.doctor.store",
     "clarion.members.store",  # they belong to an organization

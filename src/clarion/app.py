@@ -50,10 +50,11 @@ import clarion.workflows.history_routes
 import clarion.workflows.routes
 from clarion.bootstrap import FirstKeys, prepare_store
 from clarion.bus import Bus, Signal
-from clarion.clock import Clock, SystemClock
+from clarion.clock import SECOND, Clock
 from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Database
 from clarion.db.schema_watch import watch_schema
+from clarion.db.store_clock import StoreClock
 from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
 from clarion.environments.rate_limiter import RateLimiter
@@ -154,6 +155,8 @@ class Application(Struct, frozen=True, kw_only=True):
     member_sessions: SessionAuthenticator
     asgi: ASGIApp
     vault: Vault
+    store_clock: StoreClock | None
+    """None if the clock was given."""
     realtime: Realtime
     retention: Retention
     first_keys: FirstKeys | None
@@ -197,11 +200,13 @@ class Application(Struct, frozen=True, kw_only=True):
             await asyncio.sleep(_NOTIFY_SECONDS)
 
     async def run_maintenance(self) -> None:
-        """Periodically record the use of API keys, poll for receipts and update statistics, until cancelled."""
+        """Record the use of API keys, poll for receipts, update statistics and follow the clock, until cancelled."""
         update_statistics = functools.partial(self.database.update_statistics, min_commits=_STATISTICS_COMMITS)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_repeat(self._maintain, _MAINTENANCE_SECONDS))
             tasks.create_task(_repeat(update_statistics, _STATISTICS_SECONDS))
+            if self.store_clock is not None:
+                tasks.create_task(self.store_clock.run())
 
     async def _maintain(self) -> None:
         await self.authenticator.record_use()
@@ -241,15 +246,19 @@ async def open_application(
         await require_current_store(settings)
     database = await open_store(settings)
     try:
-        clock = clock or SystemClock()
+        store_clock = None
+        if clock is None:
+            store_clock = await StoreClock.open(database)
+            clock = store_clock.clock
         prepared = await prepare_store(database, settings, clock, makes_keys=makes_keys)
-        async with ProviderGateway(EgressGuard(settings.egress_allow)) as gateway:
+        async with ProviderGateway(EgressGuard(settings.egress_allow), clock=clock) as gateway:
             application = build_application(
                 settings,
                 database,
                 prepared.vault,
                 gateway,
                 clock=clock,
+                store_clock=store_clock,
                 first_keys=prepared.first_keys,
                 tracer=tracer,
             )
@@ -270,10 +279,11 @@ def build_application(  # noqa: PLR0913 - what it is composed of
     gateway: ProviderGateway,
     *,
     clock: Clock,
+    store_clock: StoreClock | None = None,
     first_keys: FirstKeys | None = None,
     tracer: Tracer | None = None,
 ) -> Application:
-    """Build the application on a store that is migrated and set up."""
+    """Build the application on a store that is migrated and set up; `store_clock` keeps `clock` with the store's."""
     bus = Bus()
     services = Services(
         settings=settings,
@@ -288,7 +298,9 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         ),
     )
     watchdog = LoopWatchdog()
-    monitor = Monitor(settings, database, services, watchdog)
+    monitor = Monitor(settings, database, services, watchdog, machine=store_clock.machine if store_clock else clock)
+    if store_clock is not None:
+        services.measures.watch(Gauge.CLOCK_OFFSET, lambda: store_clock.machine_offset / SECOND)
     authenticator = Authenticator(database, clock, bus)
     member_sessions = SessionAuthenticator(database, clock, bus)
     share_member_services(services, database)
@@ -320,6 +332,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
             add_answers(_add_cors(service, settings), monitor.answers), TrustedProxies(settings.trusted_proxies)
         ),
         vault=vault,
+        store_clock=store_clock,
         realtime=realtime,
         retention=Retention(database, settings=settings, clock=clock, bus=bus),
         first_keys=first_keys,

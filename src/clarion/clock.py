@@ -2,6 +2,7 @@
 
 import functools
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NewType, Protocol
 
@@ -18,6 +19,7 @@ _DAY_MINUTES = DAY // MINUTE
 _MINUTE_TEXTS = [f"T{minute // 60:02}:{minute % 60:02}:" for minute in range(_DAY_MINUTES)]
 _SECOND_TEXTS = [f"{second:02}" for second in range(60)]
 _MILLI_TEXTS = [f".{milli:03}Z" for milli in range(1000)]
+_BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -25,11 +27,43 @@ class Clock(Protocol):
     def now(self) -> Millis: ...
 
 
+def boot_milliseconds() -> int:
+    """Milliseconds since the machine was started, those included in which it was suspended."""
+    return time.clock_gettime_ns(_BOOT) // 1_000_000
+
+
 class SystemClock:
     """The clock of the machine."""
 
     def now(self) -> Millis:
         return Millis(time.time_ns() // 1_000_000)
+
+
+class SteadyClock:
+    """A clock that runs evenly whatever happens to that of the machine, and is set by whoever follows a reference.
+
+    It counts the time of a suspended machine, too. It goes back only when it is set.
+    """
+
+    def __init__(self, now: Millis, elapsed: Callable[[], int] = boot_milliseconds) -> None:
+        self._elapsed = elapsed
+        self._offset = now - elapsed()
+        self._last = now
+
+    def now(self) -> Millis:
+        now = Millis(self._elapsed() + self._offset)
+        if now < self._last:
+            return self._last
+        self._last = now
+        return now
+
+    def set(self, moment: Millis) -> None:
+        self._offset = moment - self._elapsed()
+        self._last = moment
+
+    def hold_back(self, by: int) -> None:
+        """Let the clock stand still until so many milliseconds have passed."""
+        self._offset -= by
 
 
 class ManualClock:

@@ -12,6 +12,8 @@ class Proxy:
         self._port = 0
         self._listener: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
+        self._flows = asyncio.Event()
+        self._flows.set()
 
     @property
     def url(self) -> str:
@@ -39,11 +41,19 @@ class Proxy:
             writer.transport.abort()
         self._listener = None
 
+    def freeze(self) -> None:
+        """Pass nothing on any more; connections stay open, and new ones get no answer."""
+        self._flows.clear()
+
+    def thaw(self) -> None:
+        """Pass on what was held, and everything after it."""
+        self._flows.set()
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         back_reader, back_writer = await self._connect()
         self._writers |= {writer, back_writer}
         try:
-            await asyncio.gather(_copy(reader, back_writer), _copy(back_reader, writer))
+            await asyncio.gather(self._copy(reader, back_writer), self._copy(back_reader, writer))
         finally:
             self._writers -= {writer, back_writer}
             writer.close()
@@ -56,10 +66,10 @@ class Proxy:
             return await asyncio.open_unix_connection(f"{folder[0]}/.s.PGSQL.{port}")
         return await asyncio.open_connection(self._target.hostname, port)
 
-
-async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    with suppress(ConnectionError):
-        while data := await source.read(65_536):
-            sink.write(data)
-            await sink.drain()
-    sink.close()
+    async def _copy(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while data := await source.read(65_536):
+                await self._flows.wait()
+                sink.write(data)
+                await sink.drain()
+        sink.close()

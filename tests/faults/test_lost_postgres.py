@@ -5,6 +5,7 @@ import asyncio
 import asyncpg
 import httpx
 
+from clarion.db.pulse import SLOW_SECONDS
 from tests.faults.conftest import Accepted, Cluster, wait_for_status
 
 END_SESSIONS = """
@@ -74,3 +75,45 @@ async def test_requests_that_find_no_connection_in_the_pool_get_a_503(cluster: C
 
     check_refusal(refused)
     assert [one.status_code for one in (*done, after)] == [200, 200, 200]
+
+
+async def test_a_postgresql_that_does_not_answer_is_a_503_within_seconds_until_it_does(cluster: Cluster) -> None:
+    """As when its process is stopped, or the network drops packets: no connection is closed."""
+    async with cluster.client() as client:
+        triggers = Accepted(client, "hanging")
+        assert (await triggers.trigger("before")).status_code == 201
+        await triggers.wait_until_done()
+
+        cluster.proxy.freeze()
+        # Without a limit of its own a statement waits for a minute.
+        async with asyncio.timeout(15):
+            refused = await asyncio.gather(
+                *(triggers.trigger(f"during-{n}") for n in range(20)), client.get("/v2/subscribers")
+            )
+            unready = await client.get("/ready")
+            at_once = await client.get("/v2/topics")
+        cluster.proxy.thaw()
+        await wait_for_status(200, lambda: client.get("/ready"))
+        await wait_for_status(201, lambda: triggers.trigger("after"))
+        again = [await triggers.trigger(f"during-{n}") for n in range(20)]
+        await triggers.wait_until_done()
+
+    for one in (*refused, at_once):
+        check_refusal(one)
+    assert unready.status_code == 503
+    assert {one.status_code for one in again} == {201}
+    assert cluster.is_running()
+
+
+async def test_a_slow_statement_is_waited_for_while_postgresql_answers(cluster: Cluster) -> None:
+    blocking = await asyncpg.connect(cluster.url)
+    async with cluster.client() as client:
+        async with blocking.transaction():
+            await blocking.execute("LOCK TABLE topics IN ACCESS EXCLUSIVE MODE")
+            stuck = asyncio.create_task(client.get("/v2/topics"))
+            await asyncio.sleep(3 * SLOW_SECONDS)
+            beside = await client.get("/v2/subscribers")
+        waited = await stuck
+    await blocking.close()
+
+    assert (beside.status_code, waited.status_code) == (200, 200)

@@ -39,7 +39,7 @@ async def test_a_process_that_beats_is_alive_until_it_leaves(application: Applic
 async def test_the_clock_of_a_process_is_written_beside_that_of_the_database(
     database: Database, clock: ManualClock
 ) -> None:
-    heartbeat = Heartbeat(database, clock, Measures(), is_ready=is_ready)
+    heartbeat = Heartbeat(database, clock, Measures(), machine=clock, is_ready=is_ready)
 
     await heartbeat.beat("late")
     (found,) = await list_kind(database, "late")
@@ -52,7 +52,7 @@ async def test_the_clock_of_a_process_is_written_beside_that_of_the_database(
 async def test_a_process_that_misses_its_beats_is_gone_and_forgotten_later(
     database: Database, clock: ManualClock
 ) -> None:
-    dead, other = (Heartbeat(database, clock, Measures(), is_ready=is_ready) for _ in range(2))
+    dead, other = (Heartbeat(database, clock, Measures(), machine=clock, is_ready=is_ready) for _ in range(2))
     await dead.beat("dead")
     (found,) = await list_kind(database, "dead")
     await database.transaction(lambda db: db.execute(AGE, age=2 * MINUTE, kind="dead"))
@@ -68,7 +68,7 @@ async def test_a_process_that_misses_its_beats_is_gone_and_forgotten_later(
 
 async def test_a_report_has_the_counts_of_the_last_minute(database: Database, clock: ManualClock) -> None:
     measures = Measures()
-    heartbeat = Heartbeat(database, clock, measures, is_ready=is_ready)
+    heartbeat = Heartbeat(database, clock, measures, machine=clock, is_ready=is_ready)
     reports: list[Report] = []
     for _ in range(30):
         measures.accepted_triggers += 3

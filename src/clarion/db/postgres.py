@@ -13,6 +13,7 @@ from clarion.cache import Caches
 from clarion.db.array_types import Connection
 from clarion.db.listener import Channel, Listener
 from clarion.db.port import Dialect, Row, SandboxWork, Work
+from clarion.db.pulse import Pulse, ask_server
 from clarion.db.query import Insert, Query, as_short_array
 from clarion.db.sandbox import HIDDEN_TABLES, copy_query, stored_query
 from clarion.db.turns import Turns
@@ -24,7 +25,8 @@ from clarion.randomness import random_bytes
 T = TypeVar("T")
 
 WORK_CHANNEL = "clarion_work"
-_ACQUIRE_SECONDS = 10
+_ACQUIRE_SECONDS = 4
+"""How long a unit of work waits for a connection; requests get 503 after it."""
 _MAX_WAITING_UNITS = 10_000
 _MAX_ATTEMPTS = 5
 _MAX_IDLE_SECONDS = 15.0
@@ -239,6 +241,7 @@ class PostgresDatabase:
         self._caches = Caches()
         self._listener = Listener(url)
         self._sandboxes = PostgresSandboxes(url)
+        self._pulse = Pulse(partial(ask_server, url), pool.expire_connections)
         self._unit_count = 0
         self._examined_commits = 0
         self.measures = DatabaseMeasures()
@@ -341,16 +344,20 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         self._sandboxes.close()
+        await self._pulse.close()
         await self._listener.close()
         await self._pool.close()
 
     @asynccontextmanager
     async def _acquire(self) -> AsyncIterator[Any]:
+        if self._pulse.is_lost:
+            raise StoreUnavailable("PostgreSQL does not answer")
         if self._unit_count >= _MAX_WAITING_UNITS:
             raise StoreUnavailable("PostgreSQL has too much to do")
         self._unit_count += 1
         try:
             async with self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
+                self._pulse.begin(connection)
                 try:
                     yield connection
                 except (asyncpg.ReadOnlySQLTransactionError, asyncpg.InternalClientError):
@@ -359,6 +366,8 @@ class PostgresDatabase:
                     # which happens when it is lost at an unlucky moment.
                     connection.terminate()
                     raise
+                finally:
+                    self._pulse.end(connection)
         except _UNAVAILABLE as error:
             raise _make_unavailable(error) from error
         finally:

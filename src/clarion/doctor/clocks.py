@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from clarion.clock import MINUTE, SECOND, Clock, Millis
-from clarion.db.moments import POSTGRES_NOW
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import sql
+from clarion.db.store_clock import READ_CLOCK
 from clarion.doctor.model import Finding, fine, problem, warning
 from clarion.wording import count_text
 
@@ -14,7 +14,6 @@ _SMALL_DIFFERENCE = Millis(2 * SECOND)
 _LARGE_DIFFERENCE = Millis(30 * SECOND)
 _MAX_PROCESSES = 1_000
 
-READ_DATABASE_CLOCK = sql(f"SELECT {POSTGRES_NOW} AS now")
 LIST_PROCESSES = sql("""
     SELECT kind, host, pid, version, seen_at, clock_at FROM processes WHERE seen_at > :since
     ORDER BY seen_at DESC LIMIT :limit
@@ -53,7 +52,7 @@ async def check_processes(database: Database, clock: Clock) -> list[Finding]:
 async def _read_clock(database: Database, clock: Clock) -> Millis:
     if database.dialect is Dialect.SQLITE:
         return clock.now()
-    row = await database.read(lambda db: db.fetch_one(READ_DATABASE_CLOCK))
+    row = await database.read(lambda db: db.fetch_one(READ_CLOCK))
     return clock.now() if row is None else Millis(row["now"])
 
 

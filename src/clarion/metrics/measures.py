@@ -19,6 +19,7 @@ class Gauge(StrEnum):
     SOCKETS = "sockets"
     CONNECTIONS = "connections"
     WAITING_REQUESTS = "waiting_requests"
+    CLOCK_OFFSET = "clock_offset"
 
 
 class Duplicate(StrEnum):

@@ -27,6 +27,10 @@ _GAUGES = {
     Gauge.SOCKETS: ("clarion_sockets_open", "Open sockets of inboxes."),
     Gauge.CONNECTIONS: ("clarion_http_connections_open", "Open HTTP connections."),
     Gauge.WAITING_REQUESTS: ("clarion_http_requests_waiting", "Requests that wait for the store to write."),
+    Gauge.CLOCK_OFFSET: (
+        "clarion_clock_offset_seconds",
+        "How far the clock of the machine is ahead of the one that the process goes by: on PostgreSQL the server's.",
+    ),
 }
 _OUTCOMES: dict[Channel, tuple[MessageOutcome, ...]] = {
     Channel.IN_APP: (MessageOutcome.SENT,),

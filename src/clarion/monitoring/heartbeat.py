@@ -74,7 +74,7 @@ class ProcessRow(Struct, frozen=True, kw_only=True):
     seen_at: Millis
     """By the clock of the database."""
     clock_at: Millis
-    """The same moment, by the clock of the process."""
+    """The same moment, by the clock of its machine."""
     report: Report
     now: Millis
     """By the clock of the database."""
@@ -82,7 +82,7 @@ class ProcessRow(Struct, frozen=True, kw_only=True):
 
     @property
     def clock_offset_seconds(self) -> float:
-        """How far the clock of the process is ahead of the database's."""
+        """How far the clock of its machine is ahead of the database's."""
         return (self.clock_at - self.seen_at) / SECOND
 
 
@@ -139,11 +139,13 @@ class Heartbeat:
         clock: Clock,
         measures: Measures,
         *,
+        machine: Clock,
         is_ready: Callable[[], Awaitable[bool]],
         key_ids: Sequence[str] = (),
     ) -> None:
         self._database = database
         self._clock = clock
+        self._machine = machine
         self._measures = measures
         self._is_ready = is_ready
         self._key_ids = list(key_ids)
@@ -189,7 +191,7 @@ class Heartbeat:
         }
 
         async def write(db: Connection) -> None:
-            await db.execute(BEAT[db.dialect], **values, clock_at=self._clock.now())
+            await db.execute(BEAT[db.dialect], **values, clock_at=self._machine.now())
             await db.execute(DELETE_DEAD[db.dialect], age=FORGET_AFTER)
 
         await self._database.transaction(write)

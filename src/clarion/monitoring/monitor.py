@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from clarion.clock import Clock
 from clarion.db.port import Database
 from clarion.http.operation import Services
 from clarion.monitoring.answers import Answers
@@ -17,13 +18,20 @@ from clarion.watchdog import LoopWatchdog
 class Monitor:
     """What those who watch the process get to see."""
 
-    def __init__(self, settings: Settings, database: Database, services: Services, watchdog: LoopWatchdog) -> None:
+    def __init__(
+        self, settings: Settings, database: Database, services: Services, watchdog: LoopWatchdog, *, machine: Clock
+    ) -> None:
         self._settings = settings
         clock, self.measures = services.clock, services.measures
         health = Health(database, watchdog, services.vault)
         self.answers = Answers(database, clock, self.measures, health, settings.metrics_token)
         self.heartbeat = Heartbeat(
-            database, clock, self.measures, is_ready=self._is_ready, key_ids=sorted(services.vault.key_ids)
+            database,
+            clock,
+            self.measures,
+            machine=machine,
+            is_ready=self._is_ready,
+            key_ids=sorted(services.vault.key_ids),
         )
 
     @asynccontextmanager

@@ -6,7 +6,7 @@ from clarion.db.schema.columns import id_
 
 revision = "0014"
 down_revision = "0013"
-works_with = "0013"
+works_with = "0009"
 
 
 def upgrade() -> None:

@@ -5,7 +5,7 @@ from alembic import op
 
 revision = "0018"
 down_revision = "0014"
-works_with = "0014"
+works_with = "0009"
 
 
 def upgrade() -> None:
