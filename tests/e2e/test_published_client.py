@@ -175,7 +175,7 @@ async def test_environments_are_created_changed_and_deleted(client: Novu, proces
 
     assert (made.name, made.type, tags) == ("Staging", "dev", [])
     assert (renamed.name, renamed.id, renamed.identifier) == ("Preview", made.id, made.identifier)
-    assert names == ["Development", "Production", "Preview"]
+    assert names == ["Preview"]
     assert [one.name for one in await call(client.environments.list)] == ["Development", "Production"]
 
 
