@@ -215,7 +215,7 @@ async def test_conditions_and_preferences_leave_their_reason(world: World) -> No
 
 
 async def test_a_step_that_cannot_be_rendered_fails_and_the_run_goes_on_or_stops(world: World) -> None:
-    broken = "{{ payload.n | divided_by: 0 }}"
+    broken = "{{ payload.n | divided_by: payload.zero }}"
     await world.make_workflow(in_app(broken), in_app("after"), key="goes-on")
     await world.make_workflow(in_app(broken, shouldStopOnFail=True), in_app("after"), key="stops")
 

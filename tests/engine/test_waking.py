@@ -138,7 +138,7 @@ async def test_several_workers_bring_each_message_back_once_also_after_downtime(
 
 async def test_the_event_of_a_message_that_came_back_is_sent(world: World, database: Database) -> None:
     # No server listens on the port.
-    body = {"url": "http://127.0.0.1:9/", "events": ["message.snoozed", "message.unsnoozed"]}
+    body = {"url": "http://127.0.0.1:9/", "eventTypes": ["message.snoozed", "message.unsnoozed"]}
     endpoint = (await world.api.post("/v1/webhooks/endpoints", json=body)).json()
     await snooze(world, await make_message(database, world.api.environment))
     await world.work(after=HOUR)

@@ -30,7 +30,7 @@ _FAILS = {"==": [{"var": "payload.fails"}, True]}
 _EVENTS = "{% for event in steps.digest.events %} {{event.payload.n}}{% endfor %}"
 DIGEST_STEPS = (
     in_app("start {{payload.n}}"),
-    in_app("{{ payload.n | divided_by: 0 }}", shouldStopOnFail=True, skip=_FAILS),
+    in_app("{{ payload.n | divided_by: payload.zero }}", shouldStopOnFail=True, skip=_FAILS),
     step("digest", "Digest", type="regular", amount=10, unit="minutes"),
     in_app("digest" + _EVENTS),
 )

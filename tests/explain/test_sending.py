@@ -209,7 +209,7 @@ async def test_failed_attempts_are_numbered_and_the_next_is_announced(world: Wor
 
 
 async def test_content_that_cannot_be_made_names_the_reason(world: World) -> None:
-    await world.make_workflow(in_app("{{payload.list | divided_by: 0}}"))
+    await world.make_workflow(in_app("{{payload.list | divided_by: payload.zero}}"))
     await world.trigger(ADA, payload={"list": 1})
     await world.work()
 

@@ -17,7 +17,7 @@ TEXTS = (
     *["{{step.total_count}}: {% for event in step.events %}{{event.n}} {% endfor %}"] * 3,
     "{{steps.custom-0.plan}} in {{payload.room}}, {{actor.firstName}}",
 )
-BROKEN_TEXT = "{{ payload.n | divided_by: 0 }}"
+BROKEN_TEXT = "{{ payload.n | divided_by: payload.zero }}"
 LENGTHS = ((10, "minutes"), (2, "hours"), (1, "days"))
 CRONS = ("0 9 * * *", "*/30 * * * *", "0 12 * * 1")
 GAPS = (0, MINUTE, MINUTE, 5 * MINUTE, 2 * HOUR, DAY)

@@ -154,7 +154,7 @@ async def test_a_message_that_no_provider_would_take_fails_as_it_would(world: Wo
 
 
 async def test_an_error_in_a_template_is_a_decision(world: World) -> None:
-    await world.make_workflow(in_app("{{ payload.n | divided_by: 0 }}"), in_app("Goes on"))
+    await world.make_workflow(in_app("{{ payload.n | divided_by: payload.zero }}"), in_app("Goes on"))
 
     (person,) = (await simulate(world, payload={"n": 1}))["recipients"]
 

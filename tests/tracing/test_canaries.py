@@ -19,7 +19,11 @@ TRANSACTIONS = ("canaries-1", "canaries-2")
 ODD_STEPS: list[dict[str, Any]] = [
     {"name": "Throttle", "type": "throttle", "controlValues": {"type": "dynamic", "dynamicKey": "payload.text"}},
     {"name": "Delay", "type": "delay", "controlValues": {"type": "dynamic", "dynamicKey": "payload.text"}},
-    {"name": "Broken", "type": "in_app", "controlValues": {"body": "{{ payload.text | divided_by: 0 }} canary-body-5"}},
+    {
+        "name": "Broken",
+        "type": "in_app",
+        "controlValues": {"body": "{{ payload.text | divided_by: payload.zero }} canary-body-5"},
+    },
 ]
 
 
