@@ -17,7 +17,14 @@ from clarion.runs.wire import RunCountsOut, RunCountsQuery, RunEventsOut, RunOut
 from clarion.vocabulary import Scope
 
 
-@operation("GET", "/v1/runs", scope=Scope.EVENTS_READ, query=RunQuery, transaction=Transaction.SCAN)
+@operation(
+    "GET",
+    "/v1/runs",
+    scope=Scope.EVENTS_READ,
+    also=(Scope.SUBSCRIBERS_READ,),
+    query=RunQuery,
+    transaction=Transaction.SCAN,
+)
 async def list_runs(call: Call, query: RunQuery) -> RunPage:
     """List runs as slim rows, newest first, by status, step type, provider, workflow, person, transaction and time."""
     check_order(query.after, query.before)
@@ -50,7 +57,14 @@ async def count_runs(call: Call, query: RunCountsQuery) -> RunCountsOut:
     return RunCountsOut.of(await counts.count_runs(call.db, wanted, span))
 
 
-@operation("GET", "/v1/runs/stream", scope=Scope.EVENTS_READ, query=RunStreamQuery, transaction=Transaction.NONE)
+@operation(
+    "GET",
+    "/v1/runs/stream",
+    scope=Scope.EVENTS_READ,
+    also=(Scope.SUBSCRIBERS_READ,),
+    query=RunStreamQuery,
+    transaction=Transaction.NONE,
+)
 async def stream_runs(call: DetachedCall, query: RunStreamQuery) -> StreamResponse[RunEventsOut]:
     """Stream runs as server-sent events, when they begin and when their status changes.
 
