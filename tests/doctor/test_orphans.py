@@ -26,6 +26,7 @@ NOT_CHECKED = {
     "throttle_id": "derived",
     "environment_id": "leads every key",
     "transaction_id": "of the caller",
+    "creator_id": "of topics, which outlive the person who made them",
     "member_id": "of members, who belong to no environment; their sessions are deleted with them",
 }
 # These rows may outlive their run.

@@ -64,7 +64,7 @@ _MANY = {"tags": ["orders"], "data": {"plan": "pro"}}
 
 REQUESTS: dict[str, Any] = {
     "CredentialsIn": {"providerId": "fcm", "credentials": {"deviceTokens": ["a-device-token"]}},
-    "TopicIn": {"key": "release-news", "name": "Release news"},
+    "TopicIn": {"key": "release-news", "name": "Release news", "isOpen": True},
     "TopicPatch": {"name": "Release news"},
     "SubscriptionsIn": {"subscriberIds": ["ada"], "name": "Release news"},
     "MembersIn": {"subscriberIds": ["ada"]},

@@ -590,4 +590,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0023', '0022..0023');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0023', '0009..0023');

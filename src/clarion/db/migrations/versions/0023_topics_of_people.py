@@ -7,7 +7,7 @@ from clarion.db.schema.columns import id_
 
 revision = "0023"
 down_revision = "0022"
-works_with = "0022"
+works_with = "0009"
 
 _FALSE = sa.text("FALSE")
 _MADE_BY_PEOPLE = sa.text("creator_id IS NOT NULL")
