@@ -22,7 +22,15 @@ async def make_rows(database: Database, count: int) -> Listing:
     """A list of `count` rows."""
     environment_id, now = EnvironmentId(new_id(Millis(1))), Millis(1)
     rows = [
-        {"environment_id": environment_id, "id": new_id(now), "key": f"{number}", "name": None, "now": now}
+        {
+            "environment_id": environment_id,
+            "id": new_id(now),
+            "key": f"{number}",
+            "name": None,
+            "is_open": False,
+            "creator_id": None,
+            "now": now,
+        }
         for number in range(count)
     ]
     await database.transaction(lambda db: db.execute_many(store.INSERT_TOPIC, rows))

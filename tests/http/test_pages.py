@@ -159,7 +159,15 @@ async def test_the_total_counts_what_the_filters_find_on_every_page(api: Api) ->
 async def test_totals_are_exact_up_to_fifty_thousand(database: Database, count: int, total: int, capped: bool) -> None:
     environment_id, now = EnvironmentId(new_id(Millis(1))), Millis(1)
     rows = [
-        {"environment_id": environment_id, "id": new_id(now), "key": f"{number}", "name": None, "now": now}
+        {
+            "environment_id": environment_id,
+            "id": new_id(now),
+            "key": f"{number}",
+            "name": None,
+            "is_open": False,
+            "creator_id": None,
+            "now": now,
+        }
         for number in range(count)
     ]
     await database.transaction(lambda db: db.execute_many(store.INSERT_TOPIC, rows))
