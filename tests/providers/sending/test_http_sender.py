@@ -23,6 +23,10 @@ BY_ID = {case.id: case for case in CASES}
 Answer = Reply | Callable[[Received], Reply | None]
 
 
+EVIL = "a\r\nBcc: victim@example.org\r\n\r\nx"
+"""A text that would begin other headers, and the body."""
+
+
 async def send(case: Case, answer: Answer | None = None, **fields: Any) -> tuple[Sent, Vendor]:
     async with play(case.answers(answer or case.success)) as vendor, make_gateway(vendor) as gateway:
         return await gateway.send(case.id, case.make_outgoing(**fields)), vendor
@@ -112,12 +116,23 @@ async def test_a_trigger_adds_to_body_query_and_headers_but_not_to_authenticatio
     assert [one["email"] for one in personalization["to"]] == ["ada@example.org", "b@example.org"]
 
 
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case.channel is Channel.EMAIL and PROVIDERS[case.id].can_attach_files],
+    ids=lambda case: case.id,
+)
+async def test_a_file_whose_type_has_line_breaks_is_refused(case: Case) -> None:
+    files = [{"name": "a.txt", "mime": f"text/plain{EVIL}", "file": "eA=="}]
+
+    with pytest.raises(SendFailure, match="which no file can have"):
+        await send(case, overrides={"attachments": files})
+
+
 @pytest.mark.parametrize("case", [case for case in CASES if case.channel is Channel.EMAIL], ids=lambda case: case.id)
 async def test_line_breaks_inject_no_headers_into_an_e_mail(case: Case) -> None:
-    evil = "a\r\nBcc: victim@example.org\r\n\r\nx"
-    files = [{"name": evil, "mime": f"text/plain{evil}", "file": "eA=="}] if PROVIDERS[case.id].can_attach_files else []
-    overrides = {"senderName": evil, "headers": {"X-Evil": evil}, "attachments": files}
-    _, vendor = await send(case, subject=evil, overrides=overrides)
+    files = [{"name": EVIL, "mime": "text/plain", "file": "eA=="}] if PROVIDERS[case.id].can_attach_files else []
+    overrides = {"senderName": EVIL, "headers": {"X-Evil": EVIL}, "attachments": files}
+    _, vendor = await send(case, subject=EVIL, overrides=overrides)
 
     request = vendor.requests[-1]
     opened = json.dumps(show(request, opens=case.opens))
