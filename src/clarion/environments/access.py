@@ -10,8 +10,9 @@ from typing import Self
 from msgspec import Struct
 
 from clarion.db.port import Connection
+from clarion.environments.actions import list_environments_to_change
 from clarion.environments.model import Environment
-from clarion.environments.store import list_environments, lock_organization
+from clarion.environments.store import list_environments
 from clarion.errors import Forbidden, NotFound
 from clarion.http.caller import Caller
 from clarion.http.operation import Call
@@ -33,8 +34,7 @@ class Reach(Struct, frozen=True, kw_only=True):
     @classmethod
     async def lock(cls, db: Connection, caller: Caller) -> Self:
         """Read the environments to change them: others that change them wait for this unit of work."""
-        await lock_organization(db, caller.organization_id)
-        return await cls.read(db, caller)
+        return cls(caller=caller, all=await list_environments_to_change(db, caller.organization_id))
 
     def list(self) -> list[Environment]:
         """List the environments that the caller can name."""
