@@ -13,6 +13,8 @@ from clarion.http.limits import MIB
 
 MAX_CALLERS_BYTES = 224 * MIB
 MAX_STRANGERS_BYTES = 32 * MIB
+MAX_UNCOUNTED_BYTES = 4 * 1024
+"""A body that comes at once and is no larger than this is not counted: a connection has one, and they are limited."""
 
 _BUSY = "The service has received more than it can work on, from you or from all; try again"
 

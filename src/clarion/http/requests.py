@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope
 from clarion import errors
 from clarion.http.caller import Caller
 from clarion.http.contract import Contract
-from clarion.http.held_bytes import HeldBody
+from clarion.http.held_bytes import MAX_UNCOUNTED_BYTES, BodyMemory, HeldBody
 from clarion.http.input_warnings import InputWarning
 from clarion.http.limits import check_nesting, check_size
 from clarion.http.operation import Operation
@@ -88,7 +88,8 @@ def read_arguments(operation: Operation, request: Request, path_texts: list[str]
             named["body"] = operation.read_body(content, request.warnings)
     except errors.Invalid as error:
         problems |= error.problems
-    problems |= _check_unread(operation, request, body)
+    if (body and operation.read_body is None) or (request.query and operation.read_query is None):
+        problems |= _check_unread(operation, request, body)
     if problems:
         raise errors.Invalid(problems)
     return Arguments(operation.path_values(path_texts), named)
@@ -118,15 +119,21 @@ def _check_body(operation: Operation, headers: Headers, body: bytes) -> bytes:
     return body
 
 
-async def read_body(receive: Receive, request: Request, limit: int, held: HeldBody) -> tuple[bytes, bool]:
-    """The body, which is held from now on, and whether it came at once."""
+async def read_body(
+    receive: Receive, request: Request, limit: int, memory: BodyMemory, caller: Caller
+) -> tuple[bytes, bool]:
+    """The body, which is held from now on unless it is small, and whether it came at once."""
     length = request.headers.get(b"content-length", b"0")
     check_size(int(length) if length.isdigit() else 0, limit)
-    request.held = held
     message = await receive()
     body: bytes = message.get("body", b"")
+    is_whole = not message.get("more_body", False)
+    if is_whole and len(body) <= MAX_UNCOUNTED_BYTES:
+        check_size(len(body), limit)
+        return body, True
+    held = request.held = memory.open(caller, request.address)
     _hold(held, len(body), limit)
-    if not message.get("more_body", False):
+    if is_whole:
         return body, True
     parts = [body]
     while message.get("more_body", False):

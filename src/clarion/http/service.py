@@ -46,6 +46,7 @@ MAX_LOOP_BYTES = 256 * 1024
 _THREADS = 2
 _TRIGGERS = "/v1/events/"
 """The operations that start traces; others are traced if their callers are."""
+_JSON_TYPE = (b"content-type", JSON)
 _VARIES = (b"vary", b"Accept-Encoding")
 _NOT_STORED = (b"cache-control", b"no-store")
 """For members: caches respect the Authorization header of API keys by themselves, and not cookies."""
@@ -125,7 +126,6 @@ class Service:
         return _compress(body) if len(body) <= MAX_LOOP_BYTES else await self._in_thread(_compress, body)
 
     async def _respond(self, request: Request, receive: Receive) -> tuple[int, HeaderList, bytes | StreamResponse[Any]]:
-        headers = [(b"content-type", JSON)]
         try:
             if request.method == "GET" and (page := self._look_up_page(request.raw_path)) is not None:
                 request.operation = "page"
@@ -138,12 +138,12 @@ class Service:
             # Headers of a refusal are about its own limit.
             others = [] if isinstance(error, errors.RateLimited) else request.response_headers
             others = others + warning_headers(request.warnings)
-            return status_of(error), [*headers, *PROTECTION, *error_headers(error), *others], body
+            return status_of(error), [_JSON_TYPE, *PROTECTION, *error_headers(error), *others], body
         except Exception:
             error_id = str(uuid.uuid4())
             log.exception("Request failed", extra={"error_id": error_id, "request_id": request.request_id.decode()})
             body = unexpected_body(error_id, path=request.display_path, now=self._services.clock.now())
-            return 500, [*headers, *PROTECTION], body
+            return 500, [_JSON_TYPE, *PROTECTION], body
         finally:
             if request.held is not None:
                 request.held.release()
@@ -153,14 +153,17 @@ class Service:
 
     def _make_headers(self, request: Request, response: Response) -> HeaderList:
         """The headers of a result. JSON is no page: a browser shows it as text, so it needs no protection."""
-        headers = request.response_headers + warning_headers(response.warnings or request.warnings)
+        headers = request.response_headers
+        if warnings := response.warnings or request.warnings:
+            headers = headers + warning_headers(warnings)
         if response.is_replayed:
             self._measures.duplicates[Duplicate.IDEMPOTENCY_KEY] += 1
             headers = [(b"idempotency-replay", b"true"), *headers]
         if response.status == 204:
             return list(headers)
-        first = (b"content-type", response.content_type)
-        return [first, *headers] if response.content_type == JSON else [*protect([first]), *headers]
+        if response.content_type == JSON:
+            return [_JSON_TYPE, *headers]
+        return [*protect([(b"content-type", response.content_type)]), *headers]
 
     def _look_up_page(self, raw_path: bytes) -> StaticPage | Awaitable[StaticPage] | None:
         path = raw_path.decode("latin-1")
@@ -169,14 +172,13 @@ class Service:
 
     async def _run_operation(self, request: Request, receive: Receive) -> Response | StreamResponse[Any]:
         operation, path_texts = self._router.find(request.method, request.raw_path)
-        self._name_operation(operation, request)
+        _name_operation(request, operation, self._tracer)
         caller = await self._authorizer.authorize(operation, request)
         if operation.limit is not None and caller is not ANONYMOUS:
             request.response_headers = await self._limiter.admit(caller.environment_id, operation.limit)
         if caller.member is not None:
             request.response_headers = [*request.response_headers, _NOT_STORED]
-        held = self._memory.open(caller, request.address)
-        body, came_at_once = await read_body(receive, request, operation.body_limit, held)
+        body, came_at_once = await read_body(receive, request, operation.body_limit, self._memory, caller)
         if not came_at_once:
             # The key may have been revoked while the rest of the body was awaited.
             caller = await self._authorizer.authorize(operation, request)
@@ -193,13 +195,6 @@ class Service:
         if operation.has_etag and isinstance(response, Response):
             request.response_headers = request.response_headers + etag_headers(read_etag(response.body))
         return response if caller.sees_channel_credentials else await self._mask(response)
-
-    def _name_operation(self, operation: Operation, request: Request) -> None:
-        """Say what is called, for metrics and traces."""
-        request.operation = operation.handler.__name__
-        if self._tracer is not None:
-            request.route = operation.path
-            request.trace = self._tracer.start_request(request.headers, can_start=operation.path.startswith(_TRIGGERS))
 
     async def _mask(self, response: Response | StreamResponse[Any]) -> Response | StreamResponse[Any]:
         """Mask the credentials of people; events of streams have none, which a test checks."""
@@ -274,6 +269,14 @@ class Service:
     async def _read(self, operation: Operation, caller: Caller, arguments: Arguments, db: Connection) -> Response:
         call = Call(caller, db, self._services.clock.now(), self._services)
         return make_response(operation, await operation.handler(call, *arguments.path, **arguments.named))
+
+
+def _name_operation(request: Request, operation: Operation, tracer: Tracer | None) -> None:
+    """Say what is called, for metrics and traces."""
+    request.operation = operation.handler.__name__
+    if tracer is not None:
+        request.route = operation.path
+        request.trace = tracer.start_request(request.headers, can_start=operation.path.startswith(_TRIGGERS))
 
 
 def _end_trace(request: Request, status: int, trace: RequestTrace, tracer: Tracer) -> None:
