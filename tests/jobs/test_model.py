@@ -4,7 +4,7 @@ import pytest
 
 from clarion.clock import Millis
 from clarion.ids import JobId
-from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
+from clarion.jobs.details import DetailCode, DetailSource, DetailStatus, ExecutionDetail
 from clarion.jobs.model import Job, JobQueue, Priority
 from clarion.vocabulary import JobStatus
 
@@ -42,7 +42,7 @@ def test_a_job_waits_joins_a_queue_and_leaves_it_at_its_end() -> None:
 @pytest.mark.parametrize(("attempt", "is_retry"), [(0, False), (1, False), (2, True)])
 def test_a_detail_names_the_provider_and_says_whether_it_is_of_a_retry(attempt: int, is_retry: bool) -> None:
     job = make_job(attempt)
-    job.note(NOW, DetailStatus.SUCCESS, "Message sent", source=DetailSource.WEBHOOK, raw={"id": "1"})
+    job.note(NOW, DetailCode.SENT, source=DetailSource.WEBHOOK, raw={"id": "1"})
 
     assert job.changed
     assert job.details == [
@@ -50,6 +50,7 @@ def test_a_detail_names_the_provider_and_says_whether_it_is_of_a_retry(attempt: 
             at=NOW,
             status=DetailStatus.SUCCESS,
             detail="Message sent",
+            code="sent",
             source=DetailSource.WEBHOOK,
             is_retry=is_retry,
             provider_id="svc-email",

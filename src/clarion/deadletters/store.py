@@ -22,7 +22,7 @@ from clarion.errors import NotFound
 from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.ids import EnvironmentId, JobId, id_text
 from clarion.jobs import sends
-from clarion.jobs.details import DetailStatus, ExecutionDetail, read_details
+from clarion.jobs.details import DetailCode, ExecutionDetail, read_details
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE
 from clarion.jobs.run_status import settle_run_statuses
 from clarion.vocabulary import Channel
@@ -166,7 +166,7 @@ async def discard_dead_letters(
 ) -> int:
     """Let the oldest jobs stay failed for good; returns how many, at most MAX_REDRIVEN."""
     ids = await list_dead_ids(db, environment_id, wanted, limit=min(limit, MAX_REDRIVEN))
-    detail = ExecutionDetail(at=now, status=DetailStatus.FAILED, detail="Discarded")
+    detail = ExecutionDetail.of(DetailCode.DISCARDED, now)
     return len(await sends.discard(db, environment_id, ids, detail, now))
 
 
@@ -175,7 +175,7 @@ async def redrive_dead_letters(
 ) -> int:
     """Queue the oldest jobs again with new attempts; returns how many, at most MAX_REDRIVEN."""
     ids = await list_dead_ids(db, environment_id, wanted, limit=min(limit, MAX_REDRIVEN))
-    detail = ExecutionDetail(at=now, status=DetailStatus.PENDING, detail="Redriven", is_retry=True)
+    detail = ExecutionDetail.of(DetailCode.REDRIVEN, now, is_retry=True)
     redriven = await sends.redrive(db, environment_id, ids, detail, now)
     if redriven:
         runs = await db.fetch(LIST_RUN_IDS, environment_id=environment_id, job_ids=redriven)

@@ -19,8 +19,8 @@ from clarion.engine.steps.registry import DECIDE, FINISH
 from clarion.engine.steps.throttle import find_passes
 from clarion.engine.throttles import ThrottlePasses
 from clarion.ids import EnvironmentId
-from clarion.jobs.details import DetailStatus, canceled_detail
-from clarion.jobs.model import CANCELED_BY_FAILURE, FINISHED, Job, JobQueue
+from clarion.jobs.details import DetailCode, canceled_detail
+from clarion.jobs.model import FINISHED, Job, JobQueue
 from clarion.logs import describe_error
 from clarion.preferences.model import DecidingLayer, decide_channel, layers_of, subscriber_layers
 from clarion.schedules import is_within
@@ -34,10 +34,10 @@ from clarion.workflows.model import Step, WithControls
 log = logging.getLogger(__name__)
 
 _FILTERED_BY = {
-    DecidingLayer.WORKFLOW_DEFAULT: "Step filtered by workflow preferences",
-    DecidingLayer.WORKFLOW_OVERRIDE: "Step filtered by user preferences",
-    DecidingLayer.SUBSCRIBER_GLOBAL: "Step filtered by subscriber global preferences",
-    DecidingLayer.SUBSCRIBER_WORKFLOW: "Step filtered by subscriber workflow preferences",
+    DecidingLayer.WORKFLOW_DEFAULT: DetailCode.WORKFLOW_FILTERED,
+    DecidingLayer.WORKFLOW_OVERRIDE: DetailCode.OVERRIDE_FILTERED,
+    DecidingLayer.SUBSCRIBER_GLOBAL: DetailCode.SUBSCRIBER_FILTERED,
+    DecidingLayer.SUBSCRIBER_WORKFLOW: DetailCode.SUBSCRIBER_WORKFLOW_FILTERED,
 }
 _ASKING = frozenset({StepType.DIGEST, StepType.THROTTLE})
 # What a template, a condition or a length of time may raise over unexpected data: the step fails, not the unit.
@@ -102,7 +102,7 @@ class Advance:
         step = run.step_of(job)
         is_finished = is_resumed and step.type in FINISH
         if not is_finished:
-            job.note(self._now, DetailStatus.PENDING, "Step queued")
+            job.note(self._now, DetailCode.STEP_QUEUED)
         try:
             context = self._context(run, job)
             if is_finished:
@@ -111,13 +111,12 @@ class Advance:
             return refused if refused is not None else await DECIDE[step.type](context)
         except (TemplateProblem, ControlsProblem) as problem:
             raw = {"reason": str(problem)}
-            job.note(self._now, DetailStatus.FAILED, "Message content could not be generated", raw=raw)
+            job.note(self._now, DetailCode.CONTENT_FAILED, raw=raw)
             return Failed()
         except _STEP_ERRORS as error:
             fields = {"workflow": run.workflow.key, "step": step.step_id, "trace": describe_error(error)}
             log.error("Step failed", extra=fields)  # noqa: TRY400 - the message of the error may quote the payload
-            text = "There was one or more errors when trying to execute the notification"
-            job.note(self._now, DetailStatus.FAILED, text, raw={"reason": f"{type(error).__name__}: {error}"})
+            job.note(self._now, DetailCode.STEP_FAILED, raw={"reason": f"{type(error).__name__}: {error}"})
             return Failed()
 
     async def _load(self, runs: Sequence[Run]) -> None:
@@ -204,7 +203,7 @@ def _refuse_by_condition(context: StepContext) -> StepOutcome | None:
     held: dict[str, Any] = {}
     for decision in _decide_conditions(context):
         if not decision.passed:
-            context.note(DetailStatus.SUCCESS, "Step was skipped based on steps conditions", raw=decision.explanation)
+            context.note(DetailCode.CONDITIONS_REFUSED, raw=decision.explanation)
             return Skipped()
         held |= decision.explanation
     context.add_to_last("conditions", held)
@@ -231,7 +230,7 @@ def _refuse_by_preference(context: StepContext) -> StepOutcome | None:
     verdict = decide_channel(layers, channel)
     if verdict.enabled or verdict.layer is None:
         return None
-    context.note(DetailStatus.SUCCESS, _FILTERED_BY[verdict.layer], raw={"channel": channel, "layer": verdict.layer})
+    context.note(_FILTERED_BY[verdict.layer], raw={"channel": channel, "layer": verdict.layer})
     return Skipped()
 
 
@@ -258,8 +257,8 @@ def _refuse_by_schedule(context: StepContext) -> StepOutcome | None:
         if run.subscriber.schedule.get("isEnabled"):
             context.add_to_last("schedule", {"timezone": context.zone})
         return None
-    text = "The step was skipped as it fell outside the subscriber's schedule"
-    context.note(DetailStatus.SUCCESS, text, raw={"timezone": context.zone, "schedule": run.subscriber.schedule})
+    raw = {"timezone": context.zone, "schedule": run.subscriber.schedule}
+    context.note(DetailCode.OUTSIDE_SCHEDULE, raw=raw)
     return Skipped()
 
 
@@ -285,10 +284,10 @@ def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
             return False
         case Merged(into):
             run.digested_into = into
-            _close(run, place, JobStatus.MERGED, "Digest was merged with other digest", now)
+            _close(run, place, JobStatus.MERGED, DetailCode.DIGEST_MERGED, now)
             return False
         case Ended():
-            _close(run, place, JobStatus.SKIPPED, "Step was skipped because the run was throttled", now)
+            _close(run, place, JobStatus.SKIPPED, DetailCode.RUN_THROTTLED, now)
             return False
     return True
 
@@ -317,12 +316,12 @@ def _leads_until_cancel(run: Run) -> bool:
     return any(job.status is JobStatus.DELAYED and run.step_of(job).type is StepType.DIGEST for job in run.jobs)
 
 
-def _close(run: Run, place: int, status: JobStatus, reason: str, now: Millis) -> None:
+def _close(run: Run, place: int, status: JobStatus, reason: DetailCode, now: Millis) -> None:
     """End the run at this step; those behind it say why."""
     run.jobs[place].status = status
     for job in run.jobs[place + 1 :]:
         job.status = status
-        job.note(now, DetailStatus.SUCCESS, reason)
+        job.note(now, reason)
 
 
 def _stop_on_fail(run: Run, place: int, now: Millis) -> None:
@@ -330,4 +329,4 @@ def _stop_on_fail(run: Run, place: int, now: Millis) -> None:
     if run.step_of(run.jobs[place]).should_stop_on_fail:
         for job in run.jobs[place + 1 :]:
             job.status = JobStatus.CANCELED
-            job.note(now, DetailStatus.SUCCESS, CANCELED_BY_FAILURE)
+            job.note(now, DetailCode.CANCELED_BY_FAILURE)

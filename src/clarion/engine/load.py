@@ -9,7 +9,7 @@ from clarion.db.query import sql
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, JobId, NotificationId, find_id, new_id
-from clarion.jobs.details import DetailStatus
+from clarion.jobs.details import DetailCode
 from clarion.jobs.digest_events import add_payloads
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Job
@@ -82,7 +82,7 @@ def _refuse(run: Run, refusal: dict[str, Any], now: Millis) -> None:
     for place, job in enumerate(run.jobs):
         job.finish(JobStatus.SKIPPED)
         raw = None if place else refusal
-        job.note(now, DetailStatus.SUCCESS, "Topic subscription preference evaluated", raw=raw)
+        job.note(now, DetailCode.TOPIC_RULES, raw=raw)
 
 
 async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable[NotificationId]) -> list[Run]:

@@ -7,9 +7,6 @@ from clarion.providers.registry import find_provider
 from clarion.vocabulary import Channel, StepType
 from clarion.workflows.model import Step
 
-IGNORED = "Overrides were ignored"
-"""The execution detail that names overrides which nothing reads."""
-
 _DELAY = "delay"
 _LAYERS = frozenset({*Channel, _DELAY, "providers", "steps"})
 

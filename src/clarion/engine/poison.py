@@ -23,15 +23,13 @@ from clarion.engine.write import write_runs
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, NotificationId, new_id
 from clarion.jobs import store as jobs
-from clarion.jobs.details import DetailStatus
+from clarion.jobs.details import DetailCode
 from clarion.jobs.lanes import LaneSet, lane_of
-from clarion.jobs.model import CANCELED_BY_FAILURE, FINISHED, JobQueue
+from clarion.jobs.model import FINISHED, JobQueue
 from clarion.jobs.run_status import settle_run_statuses
 from clarion.triggers import store as triggers
 from clarion.triggers.model import Part
 from clarion.vocabulary import JobStatus, StepType
-
-FAILURE = "There was one or more errors when trying to execute the notification"
 
 _MAX_ITEMS = 256
 
@@ -129,10 +127,10 @@ async def _fail_runs(
             if job.status is JobStatus.DELAYED and run.step_of(job).type is StepType.DIGEST:
                 leading.append(job.id)
             if place == 0:
-                job.note(now, DetailStatus.FAILED, FAILURE, raw={"reason": reason})
+                job.note(now, DetailCode.STEP_FAILED, raw={"reason": reason})
                 job.finish(JobStatus.FAILED)
             else:
-                job.note(now, DetailStatus.SUCCESS, CANCELED_BY_FAILURE)
+                job.note(now, DetailCode.CANCELED_BY_FAILURE)
                 job.finish(JobStatus.CANCELED)
     await write_runs(db, environment_id, runs, now)
     for job_id in leading:

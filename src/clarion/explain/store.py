@@ -23,7 +23,7 @@ from clarion.ids import (
     first_id,
     last_id,
 )
-from clarion.jobs.details import MESSAGE_DELETED, ExecutionDetail, decode_details, in_time_order
+from clarion.jobs.details import DetailCode, ExecutionDetail, code_of, decode_details, in_time_order
 from clarion.jobs.model import JobQueue
 from clarion.jsontext import json_value
 from clarion.notifications.model import Notification
@@ -101,7 +101,7 @@ class StoredJob(Struct, frozen=True, kw_only=True):
     @property
     def has_deleted_message(self) -> bool:
         """Whether it is recorded that its message was deleted."""
-        return any(one.detail == MESSAGE_DELETED for one in self.details)
+        return any(code_of(one) == DetailCode.MESSAGE_DELETED for one in self.details)
 
 
 class StoredMessage(Struct, frozen=True, kw_only=True):

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import JobId, id_text
-
-MESSAGE_DELETED = "Message was deleted"
 
 
 class DetailStatus(StrEnum):
@@ -30,12 +28,140 @@ class DetailSource(StrEnum):
 
 
 class DetailCode(StrEnum):
-    """What a detail is about, where its text does not tell all."""
+    """All that can happen to a job: the code that is stored, the status, and the text that the API shows."""
 
-    BOUNCED_HARD = "bounced_hard"
-    """The address does not work: it is suppressed."""
-    BOUNCED_SOFT = "bounced_soft"
-    """It may work another time."""
+    status: DetailStatus
+    text: str
+
+    def __new__(cls, value: str, status: DetailStatus, text: str) -> Self:
+        code = str.__new__(cls, value)
+        code._value_, code.status, code.text = value, status, text
+        return code
+
+    # A step is reached, and a rule refuses it.
+    STEP_QUEUED = "step_queued", DetailStatus.PENDING, "Step queued"
+    TOPIC_RULES = "topic_rules", DetailStatus.SUCCESS, "Topic subscription preference evaluated"
+    CONDITIONS_REFUSED = "conditions_refused", DetailStatus.SUCCESS, "Step was skipped based on steps conditions"
+    WORKFLOW_FILTERED = "workflow_filtered", DetailStatus.SUCCESS, "Step filtered by workflow preferences"
+    OVERRIDE_FILTERED = "override_filtered", DetailStatus.SUCCESS, "Step filtered by user preferences"
+    SUBSCRIBER_FILTERED = (
+        "subscriber_filtered",
+        DetailStatus.SUCCESS,
+        "Step filtered by subscriber global preferences",
+    )
+    SUBSCRIBER_WORKFLOW_FILTERED = (
+        "subscriber_workflow_filtered",
+        DetailStatus.SUCCESS,
+        "Step filtered by subscriber workflow preferences",
+    )
+    OUTSIDE_SCHEDULE = (
+        "outside_schedule",
+        DetailStatus.SUCCESS,
+        "The step was skipped as it fell outside the subscriber's schedule",
+    )
+
+    # It waits, or it is done.
+    EXTENDED_TO_SCHEDULE = (
+        "extended_to_schedule",
+        DetailStatus.PENDING,
+        "Step was extended to the subscriber's schedule",
+    )
+    DIGEST_STARTED = "digest_started", DetailStatus.PENDING, "Start digesting"
+    DIGEST_MERGED = "digest_merged", DetailStatus.SUCCESS, "Digest was merged with other digest"
+    DIGEST_SKIPPED = "digest_skipped", DetailStatus.SUCCESS, "Digest was skipped, first backoff event"
+    DIGEST_CLOSED = "digest_closed", DetailStatus.SUCCESS, "Digest triggered events"
+    DIGEST_PROMOTED = "digest_promoted", DetailStatus.PENDING, "Digest took the place of its leader"
+    DELAYED = "delayed", DetailStatus.PENDING, "Step delayed"
+    DELAY_OVER = "delay_over", DetailStatus.SUCCESS, "Delay is finished"
+    DELAY_OVERRIDE_IGNORED = "delay_override_ignored", DetailStatus.WARNING, "Delay override was ignored"
+    DELAY_INVALID = "delay_invalid", DetailStatus.FAILED, "Invalid delay configuration"
+    THROTTLE_INVALID = "throttle_invalid", DetailStatus.FAILED, "Invalid throttle configuration"
+    DEFERRED_TOO_LONG = "deferred_too_long", DetailStatus.FAILED, "Defer duration limit exceeded"
+    THROTTLED = "throttled", DetailStatus.SUCCESS, "Step was throttled: limit exceeded"
+    RUN_THROTTLED = "run_throttled", DetailStatus.SUCCESS, "Step was skipped because the run was throttled"
+    STEP_COMPLETED = "step_completed", DetailStatus.SUCCESS, "Step completed"
+
+    # Its content is rendered.
+    MESSAGE_CREATED = "message_created", DetailStatus.PENDING, "Message created"
+    CONTENT_FAILED = "content_failed", DetailStatus.FAILED, "Message content could not be generated"
+    STEP_FAILED = (
+        "step_failed",
+        DetailStatus.FAILED,
+        "There was one or more errors when trying to execute the notification",
+    )
+    LINKS_LEFT_OUT = "links_left_out", DetailStatus.WARNING, "Links were left out of the message"
+    ATTACHMENTS_LEFT_OUT = "attachments_left_out", DetailStatus.WARNING, "Attachments without a file were left out"
+    OVERRIDES_IGNORED = "overrides_ignored", DetailStatus.WARNING, "Overrides were ignored"
+
+    # It needs an address that may be written to.
+    EMAIL_MISSING = "email_missing", DetailStatus.FAILED, "Subscriber missing email address"
+    PHONE_MISSING = "phone_missing", DetailStatus.FAILED, "Subscriber missing phone number"
+    CHAT_MISSING = "chat_missing", DetailStatus.FAILED, "Webhook URL for the chat channel is missing"
+    TOKENS_MISSING = (
+        "tokens_missing",
+        DetailStatus.FAILED,
+        "Subscriber credentials is missing the tokens for sending a push notification message",
+    )
+    CHANNEL_MISSING = "channel_missing", DetailStatus.FAILED, "Subscriber does not have a configured channel"
+    WEBHOOK_MISSING = (
+        "webhook_missing",
+        DetailStatus.WARNING,
+        "Neither the subscriber nor the integration has a webhook URL",
+    )
+    TOKEN_REMOVED = "token_removed", DetailStatus.WARNING, "Invalid push device token was removed from subscriber"
+    EMAIL_SUPPRESSED = "email_suppressed", DetailStatus.FAILED, "Subscriber's email address is suppressed"
+    PHONE_SUPPRESSED = "phone_suppressed", DetailStatus.FAILED, "Subscriber's phone number is suppressed"
+    COPIES_SUPPRESSED = "copies_suppressed", DetailStatus.WARNING, "Suppressed addresses were left out"
+    UNSUBSCRIBED_BUT_CRITICAL = (
+        "unsubscribed_but_critical",
+        DetailStatus.PENDING,
+        "Address unsubscribed, but the workflow is critical",
+    )
+    ADDRESS_SUPPRESSED = "address_suppressed", DetailStatus.WARNING, "Address was suppressed"
+
+    # It goes through an integration.
+    INTEGRATION_SELECTED = "integration_selected", DetailStatus.PENDING, "Integration instance selected"
+    INTEGRATION_MISSING = (
+        "integration_missing",
+        DetailStatus.FAILED,
+        "Subscriber does not have an active integration",
+    )
+    WAITS_FOR_TURN = "waits_for_turn", DetailStatus.PENDING, "Waits for its turn at the integration"
+    WAITS_FOR_CONNECTION = "waits_for_connection", DetailStatus.PENDING, "Waits for a free connection"
+    SENT = "sent", DetailStatus.SUCCESS, "Message sent"
+    PROVIDER_FAILED = "provider_failed", DetailStatus.FAILED, "Unexpected provider error"
+    ATTEMPT_FAILED = "attempt_failed", DetailStatus.FAILED, "Unexpected error"
+    UNCONFIRMED = "unconfirmed", DetailStatus.FAILED, "Unconfirmed by the provider, which knows a second try"
+    POSSIBLY_DELIVERED = "possibly_delivered", DetailStatus.FAILED, "Possibly delivered"
+    PUT_OFF_TOO_LONG = "put_off_too_long", DetailStatus.FAILED, "Put off by the provider for too long"
+    PARTLY_SENT = "partly_sent", DetailStatus.WARNING, "Some messages of the step were not sent"
+    RECIPIENTS_REFUSED = "recipients_refused", DetailStatus.WARNING, "The provider refused some of the recipients"
+    DELETED_BEFORE_SENT = "deleted_before_sent", DetailStatus.FAILED, "The message was deleted before it was sent"
+    NOT_RECORDED = "not_recorded", DetailStatus.FAILED, "The outcome could not be recorded"
+    REDRIVEN = "redriven", DetailStatus.PENDING, "Redriven"
+    DISCARDED = "discarded", DetailStatus.FAILED, "Discarded"
+
+    # The provider reports what became of it.
+    REPORTED_SENT = "reported_sent", DetailStatus.PENDING, "Message sent by the provider"
+    DELIVERED = "delivered", DetailStatus.SUCCESS, "Message delivered"
+    REPORTED_DEFERRED = "reported_deferred", DetailStatus.WARNING, "Message deferred"
+    BOUNCED = "bounced", DetailStatus.FAILED, "Message bounced"
+    BOUNCED_HARD = "bounced_hard", DetailStatus.FAILED, "Message bounced"
+    BOUNCED_SOFT = "bounced_soft", DetailStatus.FAILED, "Message bounced"
+    REPORTED_FAILED = "reported_failed", DetailStatus.FAILED, "Message failed"
+    COMPLAINED = "complained", DetailStatus.WARNING, "Message complaint"
+    UNSUBSCRIBED = "unsubscribed", DetailStatus.WARNING, "Message unsubscribed"
+    OPENED = "opened", DetailStatus.READ_CONFIRMATION, "Message opened"
+    CLICKED = "clicked", DetailStatus.READ_CONFIRMATION, "Message clicked"
+
+    # It ends in another way.
+    MESSAGE_DELETED = "message_deleted", DetailStatus.SUCCESS, "Message was deleted"
+    CANCELED = "canceled", DetailStatus.SUCCESS, "Step canceled"
+    CANCELED_BY_FAILURE = (
+        "canceled_by_failure",
+        DetailStatus.SUCCESS,
+        "Step was canceled because a previous step failed",
+    )
 
 
 class ExecutionDetail(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -47,13 +173,39 @@ class ExecutionDetail(Struct, frozen=True, kw_only=True, rename="camel", omit_de
     status: DetailStatus
     detail: str
     code: str | None = None
-    """A DetailCode, or one of a later version."""
+    """A DetailCode, or one of a later version; None where a detail was stored before there were codes."""
     source: DetailSource = DetailSource.INTERNAL
     is_retry: bool = False
     is_test: bool = False
     provider_id: str | None = None
     raw: Any = None
 
+    @classmethod
+    def of(
+        cls,
+        code: DetailCode,
+        at: Millis,
+        *,
+        source: DetailSource = DetailSource.INTERNAL,
+        is_retry: bool = False,
+        provider_id: str | None = None,
+        raw: Any = None,
+    ) -> Self:
+        """A detail with the status and the text of its code."""
+        return cls(
+            at=at,
+            status=code.status,
+            detail=code.text,
+            code=code,
+            source=source,
+            is_retry=is_retry,
+            provider_id=provider_id,
+            raw=raw,
+        )
+
+
+_CODES_BY_TEXT = {code.text: code for code in reversed(DetailCode)}
+"""Of codes with the same text the first, which says least."""
 
 decode_details = msgspec.json.Decoder(list[ExecutionDetail]).decode
 
@@ -74,9 +226,12 @@ def read_details(job_id: JobId, text: str) -> list[ExecutionDetail]:
 
 def canceled_detail(now: Millis) -> ExecutionDetail:
     """Why a job is canceled by its caller."""
-    return ExecutionDetail(
-        at=now, status=DetailStatus.SUCCESS, detail="Step canceled", raw={"reason": "canceled by the caller"}
-    )
+    return ExecutionDetail.of(DetailCode.CANCELED, now, raw={"reason": "canceled by the caller"})
+
+
+def code_of(detail: ExecutionDetail) -> str | None:
+    """The code of a detail; that of its text if it was stored before there were codes."""
+    return detail.code or _CODES_BY_TEXT.get(detail.detail)
 
 
 def in_time_order(details: Iterable[ExecutionDetail]) -> list[ExecutionDetail]:

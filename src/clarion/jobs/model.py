@@ -26,12 +26,11 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import JobId
-from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
+from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
 from clarion.vocabulary import JobStatus
 
 FINISHED = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.SKIPPED, JobStatus.CANCELED, JobStatus.MERGED})
 
-CANCELED_BY_FAILURE = "Step was canceled because a previous step failed"
 
 ATTEMPTS_PER_DRIVE = 1_000
 """Each redrive counts its attempts from the next multiple of this: no late worker of an earlier drive has the same
@@ -101,8 +100,7 @@ class Job(Struct, kw_only=True):
     def note(
         self,
         now: Millis,
-        status: DetailStatus,
-        text: str,
+        code: DetailCode,
         *,
         source: DetailSource = DetailSource.INTERNAL,
         raw: Any = None,
@@ -112,8 +110,9 @@ class Job(Struct, kw_only=True):
         self.details.append(
             ExecutionDetail(
                 at=now,
-                status=status,
-                detail=text,
+                status=code.status,
+                detail=code.text,
+                code=code,
                 source=source,
                 is_retry=self.attempt > 1,
                 provider_id=self.provider_id,

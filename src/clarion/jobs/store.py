@@ -8,7 +8,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, Query, sql
 from clarion.ids import EnvironmentId, JobId, NotificationId
-from clarion.jobs.details import APPENDED_DETAIL, DetailStatus, ExecutionDetail, decode_details
+from clarion.jobs.details import APPENDED_DETAIL, DetailCode, ExecutionDetail, decode_details
 from clarion.jobs.digest_events import without_payloads
 from clarion.jobs.lanes import IN_LANES, LaneSet
 from clarion.jobs.model import Job, JobQueue, Priority
@@ -254,14 +254,10 @@ async def promote(
     row = await db.fetch_one(FIND_RUN_OF_JOB, **scope, id=job_id)
     if row is None:
         raise LookupError("an event of a digest has no job")
-    await db.execute(PROMOTE_JOB, **scope, id=job_id, due_at=due_at, now=now, detail=json_text(_promoted(due_at, now)))
+    detail = ExecutionDetail.of(DetailCode.DIGEST_PROMOTED, now, raw={"until": due_at})
+    await db.execute(PROMOTE_JOB, **scope, id=job_id, due_at=due_at, now=now, detail=json_text(detail))
     await db.execute(PROMOTE_LATER_JOBS, **scope, run_id=row["notification_id"], step=row["step"], now=now)
     return NotificationId(row["notification_id"])
-
-
-def _promoted(due_at: Millis | None, now: Millis) -> ExecutionDetail:
-    text = "Digest took the place of its leader"
-    return ExecutionDetail(at=now, status=DetailStatus.PENDING, detail=text, raw={"until": due_at})
 
 
 async def fail_run(db: Connection, environment_id: EnvironmentId, run_id: NotificationId, now: Millis) -> None:

@@ -9,7 +9,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.http.operation import Call
 from clarion.ids import EnvironmentId, JobId
-from clarion.jobs.details import MESSAGE_DELETED, DetailStatus, ExecutionDetail
+from clarion.jobs.details import DetailCode, ExecutionDetail
 from clarion.jobs.store import append_to_all
 
 BY_SUBSCRIBER = {"by": "subscriber"}
@@ -24,7 +24,7 @@ async def note_deleted(call: Call, job_ids: Iterable[JobId]) -> None:
 async def note_deleted_by(
     db: Connection, environment_id: EnvironmentId, job_ids: Iterable[JobId], by: dict[str, Any], now: Millis
 ) -> None:
-    detail = ExecutionDetail(at=now, status=DetailStatus.SUCCESS, detail=MESSAGE_DELETED, raw=by)
+    detail = ExecutionDetail.of(DetailCode.MESSAGE_DELETED, now, raw=by)
     await append_to_all(db, environment_id, job_ids, detail)
 
 

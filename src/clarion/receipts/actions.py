@@ -13,7 +13,7 @@ from clarion.db.port import Connection, Database
 from clarion.ids import JobId, MessageId, SubscriberId, id_text
 from clarion.integrations.model import Integration
 from clarion.jobs import store as jobs
-from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
+from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
 from clarion.jsontext import json_text
 from clarion.providers.definition.receipts import ReceiptKind
 from clarion.receipts import store
@@ -161,7 +161,7 @@ def _add_effects(
     token = find_dead_token(message, report)
     if token is not None:
         effects.dead_tokens.setdefault(message.subscriber_id, set()).add(token)
-        removal = _warning(integration, "Invalid push device token was removed from subscriber", now)
+        removal = _follow_up(integration, DetailCode.TOKEN_REMOVED, now)
         effects.details[message.job_id].append(removal)
     suppressed = find_suppressed_address(message, report)
     if suppressed is not None:
@@ -179,20 +179,13 @@ def _add_effects(
             )
         )
         raw = {"channel": message.channel, "address": address, "reason": reason}
-        effects.details[message.job_id].append(_warning(integration, "Address was suppressed", now, raw=raw))
+        effects.details[message.job_id].append(_follow_up(integration, DetailCode.ADDRESS_SUPPRESSED, now, raw=raw))
 
 
-def _warning(integration: Integration, text: str, now: Millis, *, raw: dict[str, Any] | None = None) -> str:
+def _follow_up(integration: Integration, code: DetailCode, now: Millis, *, raw: dict[str, Any] | None = None) -> str:
     """JSON of an execution detail about what a report led to."""
     return json_text(
-        ExecutionDetail(
-            at=now,
-            status=DetailStatus.WARNING,
-            detail=text,
-            source=DetailSource.WEBHOOK,
-            provider_id=integration.provider_id,
-            raw=raw,
-        )
+        ExecutionDetail.of(code, now, source=DetailSource.WEBHOOK, provider_id=integration.provider_id, raw=raw)
     )
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from clarion.clock import DAY, Millis
 from clarion.ids import IntegrationId, JobId, MessageId, SubscriberId, find_id
 from clarion.integrations.model import Integration
-from clarion.jobs.details import DetailCode, DetailSource, DetailStatus, ExecutionDetail
+from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
 from clarion.jsontext import json_text
 from clarion.providers.definition.receipts import Receipt, ReceiptKind
 from clarion.suppressions.model import SuppressionReason, fold_address, is_address
@@ -24,16 +24,16 @@ _FAILURES = (ReceiptKind.BOUNCED, ReceiptKind.FAILED)
 # An opened message has arrived, even if no delivery was reported.
 _ARRIVALS = (ReceiptKind.DELIVERED, ReceiptKind.OPENED, ReceiptKind.CLICKED)
 
-_DETAILS: Mapping[ReceiptKind, tuple[DetailStatus, str]] = {
-    ReceiptKind.SENT: (DetailStatus.PENDING, "Message sent by the provider"),
-    ReceiptKind.DELIVERED: (DetailStatus.SUCCESS, "Message delivered"),
-    ReceiptKind.DEFERRED: (DetailStatus.WARNING, "Message deferred"),
-    ReceiptKind.BOUNCED: (DetailStatus.FAILED, "Message bounced"),
-    ReceiptKind.FAILED: (DetailStatus.FAILED, "Message failed"),
-    ReceiptKind.COMPLAINED: (DetailStatus.WARNING, "Message complaint"),
-    ReceiptKind.UNSUBSCRIBED: (DetailStatus.WARNING, "Message unsubscribed"),
-    ReceiptKind.OPENED: (DetailStatus.READ_CONFIRMATION, "Message opened"),
-    ReceiptKind.CLICKED: (DetailStatus.READ_CONFIRMATION, "Message clicked"),
+_CODES = {
+    ReceiptKind.SENT: DetailCode.REPORTED_SENT,
+    ReceiptKind.DELIVERED: DetailCode.DELIVERED,
+    ReceiptKind.DEFERRED: DetailCode.REPORTED_DEFERRED,
+    ReceiptKind.BOUNCED: DetailCode.BOUNCED_HARD,
+    ReceiptKind.FAILED: DetailCode.REPORTED_FAILED,
+    ReceiptKind.COMPLAINED: DetailCode.COMPLAINED,
+    ReceiptKind.UNSUBSCRIBED: DetailCode.UNSUBSCRIBED,
+    ReceiptKind.OPENED: DetailCode.OPENED,
+    ReceiptKind.CLICKED: DetailCode.CLICKED,
 }
 
 
@@ -83,15 +83,9 @@ class ReportedMessage(Struct, frozen=True, kw_only=True):
 def read_report(receipt: Receipt, integration: Integration, redact: Callable[[Any], Any], now: Millis) -> Report:
     """Make a report of a receipt; an impossible moment is replaced by now."""
     at = now if receipt.at is None or not 0 < receipt.at <= now + DAY else receipt.at
-    status, text = _DETAILS[receipt.kind]
-    detail = ExecutionDetail(
-        at=at,
-        status=status,
-        detail=text,
-        code=_find_code(receipt),
-        source=DetailSource.WEBHOOK,
-        provider_id=integration.provider_id,
-        raw=_redacted_raw(receipt.raw, redact),
+    raw = _redacted_raw(receipt.raw, redact)
+    detail = ExecutionDetail.of(
+        _find_code(receipt), at, source=DetailSource.WEBHOOK, provider_id=integration.provider_id, raw=raw
     )
     own_id = find_id(receipt.message_id or "")
     return Report(
@@ -198,10 +192,10 @@ def _failure_text(state: MessageState, report: Report, before: tuple[Millis, str
     return max(reason, state.error_text or "") if this == before else state.error_text
 
 
-def _find_code(receipt: Receipt) -> DetailCode | None:
-    if receipt.kind is not ReceiptKind.BOUNCED:
-        return None
-    return DetailCode.BOUNCED_HARD if receipt.is_hard else DetailCode.BOUNCED_SOFT
+def _find_code(receipt: Receipt) -> DetailCode:
+    if receipt.kind is ReceiptKind.BOUNCED and not receipt.is_hard:
+        return DetailCode.BOUNCED_SOFT
+    return _CODES[receipt.kind]
 
 
 def _digest(receipt: Receipt, integration: Integration) -> bytes:

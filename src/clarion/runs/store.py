@@ -7,6 +7,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, NotificationId
+from clarion.jobs.details import DetailCode
 from clarion.jobs.model import JobQueue
 from clarion.jobs.run_status import decide_from_facts, read_fact
 from clarion.runs.model import RunRow, RunStep, Wait, WaitReason
@@ -28,8 +29,6 @@ LIST_JOBS = sql("""
     FROM jobs WHERE environment_id = :environment_id AND notification_id {any:ids} AND type <> 'trigger'
     ORDER BY notification_id, step
 """)
-
-_EXTENDED = "extended to the subscriber's schedule"
 
 
 async def list_run_rows(
@@ -78,6 +77,6 @@ def _find_wait(jobs: Iterable[Row]) -> Wait | None:
 def _reason(job: Row) -> WaitReason:
     if job["queue"] == JobQueue.SEND:
         return WaitReason.RATE_LIMIT if job["status"] == JobStatus.DELAYED else WaitReason.RETRY
-    if job["details"] and _EXTENDED in job["details"]:
+    if job["details"] and DetailCode.EXTENDED_TO_SCHEDULE.text in job["details"]:
         return WaitReason.SCHEDULE
     return WaitReason.DIGEST if job["type"] == StepType.DIGEST else WaitReason.DELAY

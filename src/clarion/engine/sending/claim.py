@@ -27,7 +27,7 @@ from clarion.integrations.cache import IntegrationCache
 from clarion.integrations.model import Integration
 from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
-from clarion.jobs.details import DetailStatus, ExecutionDetail, canceled_detail
+from clarion.jobs.details import DetailCode, ExecutionDetail, canceled_detail
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue, Priority
 from clarion.jobs.run_status import settle_run_statuses
 from clarion.jobs.sends import Wait
@@ -293,10 +293,6 @@ def _find_entry(channels: dict[SubscriberId, list[ChannelEntry]], message: Outgo
 def _wait(send: ClaimedSend, wait: int, now: Millis) -> Wait:
     routes = {route.integrations[0].identifier: route for route in send.planned.values()}
     paused = {name: route.paused_until for name, route in routes.items() if route.paused_until is not None}
-    detail = ExecutionDetail(
-        at=now,
-        status=DetailStatus.PENDING,
-        detail="Waits for its turn at the integration",
-        raw={"integrations": sorted(routes), "milliseconds": wait, "pausedUntil": paused},
-    )
+    raw = {"integrations": sorted(routes), "milliseconds": wait, "pausedUntil": paused}
+    detail = ExecutionDetail.of(DetailCode.WAITS_FOR_TURN, now, raw=raw)
     return Wait(job_id=send.job.id, until=Millis(now + wait), put_off_since=send.put_off_since, reason=detail)

@@ -8,7 +8,6 @@ from functools import partial
 
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.deadletters.model import POSSIBLY_DELIVERED
-from clarion.engine.overrides import IGNORED
 from clarion.engine.sending.choosing import explain_choice, find_reason
 from clarion.engine.sending.model import (
     ClaimedSend,
@@ -26,7 +25,7 @@ from clarion.engine.sending.settling import settle
 from clarion.engine.sending.traces import send_traced
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.jobs.details import DetailSource, DetailStatus
+from clarion.jobs.details import DetailCode, DetailSource
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE
 from clarion.metrics.measures import Measures
 from clarion.providers.definition.outgoing import Outgoing
@@ -42,8 +41,8 @@ MAX_PAUSE = Millis(15 * MINUTE)
 IsCurrent = Callable[[ClaimedSend], Awaitable[bool]]
 """Whether the job is still in the attempt that was claimed."""
 _SUPPRESSED = {
-    Channel.EMAIL: "Subscriber's email address is suppressed",
-    Channel.SMS: "Subscriber's phone number is suppressed",
+    Channel.EMAIL: DetailCode.EMAIL_SUPPRESSED,
+    Channel.SMS: DetailCode.PHONE_SUPPRESSED,
 }
 _CLEAR = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
 
@@ -84,7 +83,7 @@ class Deliverer:
             if not self._is_cut_short():
                 raise
         if not send.messages:
-            send.job.note(now, DetailStatus.FAILED, "The message was deleted before it was sent")
+            send.job.note(now, DetailCode.DELETED_BEFORE_SENT)
         settle(send, now)
         return True
 
@@ -156,7 +155,7 @@ class Deliverer:
 def give_up(send: ClaimedSend, error: Exception, now: Millis) -> None:
     """Count an attempt that failed unexpectedly as one that may succeed the next time."""
     failure = SendFailure(FailureKind.RETRYABLE, f"{type(error).__name__} in Clarion itself")
-    send.job.note(now, DetailStatus.FAILED, "Unexpected error", raw={"kind": failure.kind, "message": str(failure)})
+    send.job.note(now, DetailCode.ATTEMPT_FAILED, raw={"kind": failure.kind, "message": str(failure)})
     for message in send.untried[:1]:
         send.not_sent[message.id] = NotSent(failure)
         send.outcomes[message.id] = SendOutcome(
@@ -179,7 +178,7 @@ def set_aside(send: ClaimedSend, now: Millis) -> None:
     send.dead_tokens.clear()
     send.refusals.clear()
     send.job.details.clear()
-    send.job.note(now, DetailStatus.FAILED, "The outcome could not be recorded")
+    send.job.note(now, DetailCode.NOT_RECORDED)
     send.job.finish(JobStatus.FAILED)
 
 
@@ -239,17 +238,17 @@ class _Attempt:
         if is_first and (self._send.run is not None or self._message.refused_by):
             # The run is loaded only where an integration has conditions.
             raw |= explain_choice(self._send, self._message)
-        self._send.job.note(self._now, DetailStatus.PENDING, "Integration instance selected", raw=raw)
+        self._send.job.note(self._now, DetailCode.INTEGRATION_SELECTED, raw=raw)
 
     def _explain_suppressions(self, left_out: dict[str, list[str]]) -> None:
         job, message_id = self._send.job, self._message.id
         if left_out:
             raw = {"leftOut": left_out, "reasons": self._send.suppressed_copies[message_id], "wayOut": _CLEAR}
-            job.note(self._now, DetailStatus.WARNING, "Suppressed addresses were left out", raw=raw)
+            job.note(self._now, DetailCode.COPIES_SUPPRESSED, raw=raw)
         passed = self._send.passed_unsubscribed.get(message_id)
         if passed:
             raw = {"addresses": passed, "reason": "e-mails of critical workflows are sent to those who unsubscribed"}
-            job.note(self._now, DetailStatus.PENDING, "Address unsubscribed, but the workflow is critical", raw=raw)
+            job.note(self._now, DetailCode.UNSUBSCRIBED_BUT_CRITICAL, raw=raw)
 
     def _explain_overrides(self, integration: Integration, outgoing: Outgoing) -> None:
         if not outgoing.overrides and not self._send.overrides:
@@ -259,15 +258,14 @@ class _Attempt:
             return
         raw = {"providerId": integration.provider_id, "ignored": ignored}
         # Once for all messages of the job that go to the same provider.
-        if not any(one.detail == IGNORED and one.raw == raw for one in self._send.job.details):
-            self._send.job.note(self._now, DetailStatus.WARNING, IGNORED, source=DetailSource.PAYLOAD, raw=raw)
+        if not any(one.code == DetailCode.OVERRIDES_IGNORED and one.raw == raw for one in self._send.job.details):
+            self._send.job.note(self._now, DetailCode.OVERRIDES_IGNORED, source=DetailSource.PAYLOAD, raw=raw)
 
     def _succeed(self, integration: Integration, sent: Sent, milliseconds: int, *, is_news: bool) -> None:
         raw = {"id": sent.provider_message_id, "answer": sent.raw, "milliseconds": milliseconds}
-        self._send.job.note(self._now, DetailStatus.SUCCESS, "Message sent", raw=raw)
+        self._send.job.note(self._now, DetailCode.SENT, raw=raw)
         if sent.refused:
-            text, raw = "The provider refused some of the recipients", {"refused": sent.refused}
-            self._send.job.note(self._now, DetailStatus.WARNING, text, raw=raw)
+            self._send.job.note(self._now, DetailCode.RECIPIENTS_REFUSED, raw={"refused": sent.refused})
         self._forget_tokens(integration, sent.dead_tokens)
         if is_news and not self._has_own_address:
             self._send.health_reports.append(HealthReport(integration_id=integration.id, is_working=True))
@@ -284,10 +282,10 @@ class _Attempt:
         attempt = self._send.job.attempt % ATTEMPTS_PER_DRIVE
         raw = {"kind": failure.kind, "message": str(failure), "answer": failure.raw, "attempt": attempt}
         raw["milliseconds"] = milliseconds
-        text, is_safe = "Unexpected provider error", recognises_repeats(integration)
+        code = DetailCode.PROVIDER_FAILED
         if failure.is_ambiguous:
-            text = "Unconfirmed by the provider, which knows a second try" if is_safe else "Possibly delivered"
-        self._send.job.note(self._now, DetailStatus.FAILED, text, raw=raw)
+            code = DetailCode.UNCONFIRMED if recognises_repeats(integration) else DetailCode.POSSIBLY_DELIVERED
+        self._send.job.note(self._now, code, raw=raw)
         self._forget_tokens(integration, failure.dead_tokens)
         if failure.kind is FailureKind.PERMANENT:
             self._send.refusals.setdefault(self._message.id, []).append(integration.id)
@@ -299,7 +297,7 @@ class _Attempt:
             provider_id=integration.provider_id,
             integration_id=integration.id,
             error_id=POSSIBLY_DELIVERED if failure.is_ambiguous else None,
-            error_text=_storable(f"{text}: {failure}" if failure.is_ambiguous else str(failure)),
+            error_text=_storable(f"{code.text}: {failure}" if failure.is_ambiguous else str(failure)),
         )
 
     def _note_call(self, integration: Integration, started: float, *, has_failed: bool) -> int:
@@ -314,7 +312,7 @@ class _Attempt:
     def _note_no_connection(self, failure: SendFailure) -> None:
         """The provider was not called: this says nothing about it, and the message is as it was."""
         raw = {"kind": failure.kind, "message": str(failure)}
-        self._send.job.note(self._now, DetailStatus.PENDING, "Waits for a free connection", raw=raw)
+        self._send.job.note(self._now, DetailCode.WAITS_FOR_CONNECTION, raw=raw)
 
     @property
     def _has_own_address(self) -> bool:
@@ -323,18 +321,17 @@ class _Attempt:
 
     def _forget_tokens(self, integration: Integration, tokens: Sequence[str]) -> None:
         if tokens:
-            text, raw = "Invalid push device token was removed from subscriber", {"count": len(tokens)}
-            self._send.job.note(self._now, DetailStatus.WARNING, text, raw=raw)
+            self._send.job.note(self._now, DetailCode.TOKEN_REMOVED, raw={"count": len(tokens)})
             by_provider = self._send.dead_tokens.setdefault(self._message.subscriber_id, {})
             by_provider.setdefault(integration.provider_id, set()).update(tokens)
 
 
 def _skip_suppressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
-    text, reason = _SUPPRESSED[message.channel], send.suppressed[message.id]
+    code, reason = _SUPPRESSED[message.channel], send.suppressed[message.id]
     raw = {"reason": reason, "channel": message.channel, "address": message.address, "wayOut": _CLEAR}
-    send.job.note(now, DetailStatus.FAILED, text, raw=raw)
+    send.job.note(now, code, raw=raw)
     send.outcomes[message.id] = SendOutcome(
-        status=MessageStatus.WARNING, provider_id=message.provider_id, error_id="suppressed", error_text=text
+        status=MessageStatus.WARNING, provider_id=message.provider_id, error_id="suppressed", error_text=code.text
     )
     return NotSent()
 
@@ -346,22 +343,22 @@ def _lacks_address(message: OutgoingMessage, integration: Integration) -> bool:
 
 
 def _skip_unaddressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
-    text = "Neither the subscriber nor the integration has a webhook URL"
-    send.job.note(now, DetailStatus.WARNING, text, raw={"providerId": message.provider_id})
+    code = DetailCode.WEBHOOK_MISSING
+    send.job.note(now, code, raw={"providerId": message.provider_id})
     send.outcomes[message.id] = SendOutcome(
-        status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=text
+        status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=code.text
     )
     return NotSent()
 
 
 def _fail_without_integration(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
-    text = "Subscriber does not have an active integration"
+    code = DetailCode.INTEGRATION_MISSING
     raw = {"channel": message.channel, "providerId": message.provider_id, **explain_choice(send, message)}
-    send.job.note(now, DetailStatus.FAILED, text, raw=raw)
+    send.job.note(now, code, raw=raw)
     send.outcomes[message.id] = SendOutcome(
-        status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=text
+        status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=code.text
     )
-    return NotSent(SendFailure(FailureKind.PERMANENT, text))
+    return NotSent(SendFailure(FailureKind.PERMANENT, code.text))
 
 
 def _passes_on(failure: SendFailure, *, is_trial: bool) -> bool:

@@ -14,8 +14,7 @@ from clarion.engine.webhook_events import emit_send_events
 from clarion.ids import EnvironmentId, MessageId, NotificationId, id_text
 from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
-from clarion.jobs.details import DetailStatus, ExecutionDetail
-from clarion.jobs.model import CANCELED_BY_FAILURE
+from clarion.jobs.details import DetailCode, ExecutionDetail
 from clarion.jobs.run_status import settle_run_statuses
 from clarion.jsontext import json_text
 from clarion.receipts.tickets import insert_tickets, make_tickets
@@ -56,7 +55,7 @@ async def record_sends(
     await _await_receipts(db, environment_id, ours, now)
     await emit_send_events(db, environment_id, ours, version, now)
     stopped = await _list_stopped(db, environment_id, [one for one in ours if one.job.status is JobStatus.FAILED])
-    detail = ExecutionDetail(at=now, status=DetailStatus.SUCCESS, detail=CANCELED_BY_FAILURE)
+    detail = ExecutionDetail.of(DetailCode.CANCELED_BY_FAILURE, now)
     await jobs.cancel_pending(db, environment_id, stopped, detail, now)
     ended = {one.notification_id for one in ours if one.job.status is not JobStatus.QUEUED} - stopped
     released = await jobs.release_next(db, environment_id, ended, now)

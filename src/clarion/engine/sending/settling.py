@@ -15,7 +15,7 @@ from clarion.engine.sending.retry import (
     uses_attempt,
 )
 from clarion.ids import MessageId, id_text
-from clarion.jobs.details import DetailStatus
+from clarion.jobs.details import DetailCode
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.vocabulary import JobStatus, MessageStatus
 
@@ -76,7 +76,7 @@ def _put_off(send: ClaimedSend, failures: dict[MessageId, SendFailure], now: Mil
         until = put_off_until(since, shown, now, has_others=has_others)
         if until is None:
             raw = {"since": iso_text(since), "askedToWaitUntil": iso_text(shown)}
-            job.note(now, DetailStatus.FAILED, "Put off by the provider for too long", raw=raw)
+            job.note(now, DetailCode.PUT_OFF_TOO_LONG, raw=raw)
             if has_others:
                 return False
         else:
@@ -119,4 +119,4 @@ def _note_partial(send: ClaimedSend, failed: dict[MessageId, str | None], now: M
     job = send.job
     job.provider_id = next((one for one in failed.values() if one is not None), job.provider_id)
     raw = {"messages": [{"_id": id_text(one), "providerId": provider_id} for one, provider_id in failed.items()]}
-    job.note(now, DetailStatus.WARNING, "Some messages of the step were not sent", raw=raw)
+    job.note(now, DetailCode.PARTLY_SENT, raw=raw)

@@ -7,7 +7,7 @@ from clarion.engine.outcomes import Failed, Sending, StepOutcome
 from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
 from clarion.ids import MessageId, new_id
-from clarion.jobs.details import DetailStatus
+from clarion.jobs.details import DetailCode
 from clarion.providers.definition.kinds import PushProvider
 from clarion.providers.definition.options import provider_overrides
 from clarion.providers.email.addresses import find_address_problem
@@ -25,10 +25,10 @@ _OPEN_CHATS = frozenset({"chat-webhook", _BY_PHONE})
 _FILE = frozenset({"file", "fileHash"})
 _ATTACHMENT = (*sorted(_FILE), "fileLength", "name", "mime", "cid")
 _MISSING = {
-    Channel.EMAIL: "Subscriber missing email address",
-    Channel.SMS: "Subscriber missing phone number",
-    Channel.CHAT: "Webhook URL for the chat channel is missing",
-    Channel.PUSH: "Subscriber credentials is missing the tokens for sending a push notification message",
+    Channel.EMAIL: DetailCode.EMAIL_MISSING,
+    Channel.SMS: DetailCode.PHONE_MISSING,
+    Channel.CHAT: DetailCode.CHAT_MISSING,
+    Channel.PUSH: DetailCode.TOKENS_MISSING,
 }
 
 
@@ -54,7 +54,7 @@ def _list_attachments(context: StepContext) -> list[dict[str, Any]]:
             "leftOut": paths or ["payload.attachments"],
             "wayOut": "give each a file: base64, a list of bytes or a Buffer",
         }
-        context.note(DetailStatus.WARNING, "Attachments without a file were left out", raw=raw)
+        context.note(DetailCode.ATTACHMENTS_LEFT_OUT, raw=raw)
     return [
         {name: one[name] for name in _ATTACHMENT if name in one}
         for one in files.values()
@@ -188,8 +188,8 @@ def _message(context: StepContext, channel: Channel, content: str) -> NewMessage
 def _send(context: StepContext, channel: Channel, message: NewMessage, *, is_addressed: bool) -> StepOutcome:
     if is_addressed:
         return _send_all(context, channel, [message])
-    message.status, message.error_text = MessageStatus.WARNING, _MISSING[channel]
-    context.note(DetailStatus.FAILED, _MISSING[channel], raw={"subscriberId": context.run.subscriber.key})
+    message.status, message.error_text = MessageStatus.WARNING, _MISSING[channel].text
+    context.note(_MISSING[channel], raw={"subscriberId": context.run.subscriber.key})
     return Failed([message])
 
 
@@ -198,8 +198,8 @@ def _send_all(context: StepContext, channel: Channel, messages: list[NewMessage]
         context.note_no_integration(channel)
         return Failed()
     if not messages:
-        raw = {"subscriberId": context.run.subscriber.key, "missing": _MISSING[channel]}
-        context.note(DetailStatus.FAILED, "Subscriber does not have a configured channel", raw=raw)
+        raw = {"subscriberId": context.run.subscriber.key, "missing": _MISSING[channel].text}
+        context.note(DetailCode.CHANNEL_MISSING, raw=raw)
         return Failed()
-    context.note(DetailStatus.PENDING, "Message created", raw={"messages": len(messages)})
+    context.note(DetailCode.MESSAGE_CREATED, raw={"messages": len(messages)})
     return Sending(messages)

@@ -10,7 +10,7 @@ from clarion.clock import Millis
 from clarion.engine.digests import DigestWindows
 from clarion.engine.records import Run
 from clarion.engine.throttles import ThrottlePasses
-from clarion.jobs.details import DetailSource, DetailStatus
+from clarion.jobs.details import DetailCode, DetailSource
 from clarion.jobs.model import Job
 from clarion.vocabulary import Channel
 from clarion.workflows.controls import ControlsT, read_as
@@ -65,10 +65,8 @@ class StepContext(Struct, frozen=True, kw_only=True):
     def open_providers(self) -> frozenset[str]:
         return self.defaults.open_providers
 
-    def note(
-        self, status: DetailStatus, text: str, *, source: DetailSource = DetailSource.INTERNAL, raw: Any = None
-    ) -> None:
-        self.job.note(self.now, status, text, source=source, raw=raw)
+    def note(self, code: DetailCode, *, source: DetailSource = DetailSource.INTERNAL, raw: Any = None) -> None:
+        self.job.note(self.now, code, source=source, raw=raw)
 
     def note_no_integration(self, channel: Channel) -> None:
         """Note that the environment has no active integration for the channel."""
@@ -77,7 +75,7 @@ class StepContext(Struct, frozen=True, kw_only=True):
             "notEligible": dict.fromkeys(self.defaults.inactive.get(channel, ()), "is not active"),
             "wayOut": "activate an integration of the channel",
         }
-        self.note(DetailStatus.FAILED, "Subscriber does not have an active integration", raw=raw)
+        self.note(DetailCode.INTEGRATION_MISSING, raw=raw)
 
     def add_to_last(self, name: str, value: Any) -> None:
         """Add what a rule that let the step pass has seen to the last detail of the job."""

@@ -2,11 +2,11 @@
 
 from clarion.engine.outcomes import Done, StepOutcome
 from clarion.engine.steps.context import StepContext
-from clarion.jobs.details import DetailStatus
+from clarion.jobs.details import DetailCode
 from clarion.templates import render_value
 
 
 async def decide(context: StepContext) -> StepOutcome:
     values = {name: value for name, value in context.controls.items() if name != "skip"}
-    context.note(DetailStatus.SUCCESS, "Step completed")
+    context.note(DetailCode.STEP_COMPLETED)
     return Done(outputs=render_value(values, context.variables))

@@ -11,7 +11,7 @@ from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.waiting import extend
 from clarion.ids import NotificationId, id_text
-from clarion.jobs.details import DetailStatus
+from clarion.jobs.details import DetailCode
 from clarion.jsontext import encode_json
 from clarion.schedules import MAX_AHEAD, end_of, next_cron
 from clarion.templates import evaluate_key
@@ -23,7 +23,7 @@ async def decide(context: StepContext) -> StepOutcome:
     controls = context.read_controls(DigestControls)
     closes_at = _end(context, controls)
     if closes_at is None or closes_at - context.now > MAX_AHEAD:
-        context.note(DetailStatus.FAILED, "Defer duration limit exceeded", raw={"until": closes_at})
+        context.note(DetailCode.DEFERRED_TOO_LONG, raw={"until": closes_at})
         return Failed()
     identity = _identity(context, controls)
     window = await context.digests.find(identity)
@@ -31,14 +31,14 @@ async def decide(context: StepContext) -> StepOutcome:
         return _join(context, controls, window, window.leader_run_id)
     if controls.look_back_window is not None and not _is_recent(context, controls, window):
         await context.digests.open(identity, None)
-        context.note(DetailStatus.SUCCESS, "Digest was skipped, first backoff event", raw=_look_back(controls, window))
+        context.note(DetailCode.DIGEST_SKIPPED, raw=_look_back(controls, window))
         context.job.has_events = True
         return Done(outputs=_outputs([_event(context.run.trigger)], 1))
     closes_at = extend(context, closes_at)
     opened = await context.digests.open(identity, Leader(context.job.id, context.run.id, closes_at))
     context.digests.join(opened, context.job.id, context.run.trigger)
     context.job.digest = _metadata(controls)
-    context.note(DetailStatus.PENDING, "Start digesting", raw={"until": closes_at, **_seen(context, controls)})
+    context.note(DetailCode.DIGEST_STARTED, raw={"until": closes_at, **_seen(context, controls)})
     return Waiting(closes_at)
 
 
@@ -52,7 +52,7 @@ async def finish(context: StepContext) -> StepOutcome:
     context.job.digest = (context.job.digest or {"type": "regular"}) | outputs
     context.job.has_events = True
     shown = {} if len(outputs["events"]) == outputs["eventCount"] else {"shown": len(outputs["events"])}
-    context.note(DetailStatus.SUCCESS, "Digest triggered events", raw={"events": outputs["eventCount"], **shown})
+    context.note(DetailCode.DIGEST_CLOSED, raw={"events": outputs["eventCount"], **shown})
     return Done(outputs=outputs)
 
 
@@ -64,7 +64,7 @@ def find_window_id(context: StepContext) -> bytes:
 def _join(context: StepContext, controls: DigestControls, window: Window, leader_run_id: NotificationId) -> StepOutcome:
     context.digests.join(window, context.job.id, context.run.trigger)
     raw = {"_digestedNotificationId": id_text(leader_run_id), "until": window.closes_at, **_seen(context, controls)}
-    context.note(DetailStatus.SUCCESS, "Digest was merged with other digest", raw=raw)
+    context.note(DetailCode.DIGEST_MERGED, raw=raw)
     return Merged(leader_run_id)
 
 

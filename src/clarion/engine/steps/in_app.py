@@ -3,11 +3,11 @@
 from typing import Any
 
 from clarion.engine.outcomes import Done, Failed, StepOutcome
-from clarion.engine.overrides import IGNORED, list_misplaced_overrides
+from clarion.engine.overrides import list_misplaced_overrides
 from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
 from clarion.ids import MessageId, id_text, new_id
-from clarion.jobs.details import DetailSource, DetailStatus
+from clarion.jobs.details import DetailCode, DetailSource
 from clarion.vocabulary import Channel
 from clarion.workflows.controls import Action, InAppControls, Redirect
 from clarion.workflows.in_app_content import InAppContent, render_in_app
@@ -24,12 +24,12 @@ async def decide(context: StepContext) -> StepOutcome:
     message = _message(context, content)
     if refused_links:
         raw = {"fields": refused_links, "reason": "the link would run code in the page that shows the message"}
-        context.note(DetailStatus.WARNING, "Links were left out of the message", raw=raw)
+        context.note(DetailCode.LINKS_LEFT_OUT, raw=raw)
     if context.run.trigger.overrides:
         _note_ignored(context, context.run.trigger.overrides)
-    context.note(DetailStatus.PENDING, "Message created")
-    context.note(DetailStatus.PENDING, "Integration instance selected", raw={"providerId": PROVIDER})
-    context.note(DetailStatus.SUCCESS, "Message sent")
+    context.note(DetailCode.MESSAGE_CREATED)
+    context.note(DetailCode.INTEGRATION_SELECTED, raw={"providerId": PROVIDER})
+    context.note(DetailCode.SENT)
     return Done(outputs=_outputs(context, message), messages=[message])
 
 
@@ -37,7 +37,7 @@ def _note_ignored(context: StepContext, overrides: dict[str, Any]) -> None:
     """Other steps may not be reached, so this one names all overrides that nothing reads."""
     ignored = list_misplaced_overrides(overrides, context.run.version.steps)
     if ignored:
-        context.note(DetailStatus.WARNING, IGNORED, source=DetailSource.PAYLOAD, raw={"ignored": ignored})
+        context.note(DetailCode.OVERRIDES_IGNORED, source=DetailSource.PAYLOAD, raw={"ignored": ignored})
 
 
 def _outputs(context: StepContext, message: NewMessage) -> dict[str, Any]:

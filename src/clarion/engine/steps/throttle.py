@@ -9,7 +9,7 @@ from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.digest import key_digest
 from clarion.engine.steps.waiting import find_length
 from clarion.engine.throttles import ThrottleIdentity
-from clarion.jobs.details import DetailStatus
+from clarion.jobs.details import DetailCode
 from clarion.schedules import Unit, end_of
 from clarion.templates import evaluate_key
 from clarion.workflows.controls import ThrottleControls, ThrottleType, whole
@@ -29,7 +29,7 @@ async def decide(context: StepContext) -> StepOutcome:
     controls = context.read_controls(ThrottleControls)
     length = _length(context, controls)
     if length is None:
-        context.note(DetailStatus.FAILED, "Invalid throttle configuration", raw={"controls": dict(context.controls)})
+        context.note(DetailCode.THROTTLE_INVALID, raw={"controls": dict(context.controls)})
         return Failed()
     threshold = controls.threshold or 1
     value = _key_value(context, controls)
@@ -42,10 +42,10 @@ async def decide(context: StepContext) -> StepOutcome:
         raw |= {"throttleKey": controls.throttle_key, "value": shorten(value)}
     if len(recent) >= threshold:
         raw["until"] = end_of(recent[len(recent) - threshold], *length, context.zone)
-        context.note(DetailStatus.SUCCESS, "Step was throttled: limit exceeded", raw=raw)
+        context.note(DetailCode.THROTTLED, raw=raw)
         return Ended()
     context.throttles.add(identity, context.job.id)
-    context.note(DetailStatus.SUCCESS, "Step completed", raw=raw)
+    context.note(DetailCode.STEP_COMPLETED, raw=raw)
     return Done(outputs={"throttled": False})
 
 

@@ -6,7 +6,7 @@ from clarion.clock import Millis, find_moment
 from clarion.conditions import shorten
 from clarion.engine.outcomes import Done, Failed, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
-from clarion.jobs.details import DetailSource, DetailStatus
+from clarion.jobs.details import DetailCode, DetailSource
 from clarion.schedules import MAX_AHEAD, Unit, end_of, next_cron, next_within
 from clarion.templates import evaluate_key
 from clarion.workflows.controls import DelayControls, DelayType, whole
@@ -14,24 +14,22 @@ from clarion.workflows.controls import DelayControls, DelayType, whole
 MAX_EXTENSIONS = 3
 """How often a step is extended; a person who keeps changing their schedule does not hold it up for ever."""
 
-_EXTENDED = "Step was extended to the subscriber's schedule"
-
 
 async def decide(context: StepContext) -> StepOutcome:
     controls = context.read_controls(DelayControls)
     until = _moment(context, controls)
     if until is None:
         raw = {"controls": dict(context.controls), **_seen(context, controls)}
-        context.note(DetailStatus.FAILED, "Invalid delay configuration", raw=raw)
+        context.note(DetailCode.DELAY_INVALID, raw=raw)
         return Failed()
     until = extend(context, until)
     if until - context.now > MAX_AHEAD:
-        context.note(DetailStatus.FAILED, "Defer duration limit exceeded", raw={"until": until})
+        context.note(DetailCode.DEFERRED_TOO_LONG, raw={"until": until})
         return Failed()
     if until <= context.now:
-        context.note(DetailStatus.SUCCESS, "Delay is finished", raw={"until": until, "reason": "already past"})
+        context.note(DetailCode.DELAY_OVER, raw={"until": until, "reason": "already past"})
         return Done(outputs={})
-    context.note(DetailStatus.PENDING, "Step delayed", raw={"until": until, **_seen(context, controls)})
+    context.note(DetailCode.DELAYED, raw={"until": until, **_seen(context, controls)})
     return Waiting(until)
 
 
@@ -40,7 +38,7 @@ async def finish(context: StepContext) -> StepOutcome:
     until = extend(context, context.now)
     if until > context.now:
         return Waiting(until)
-    context.note(DetailStatus.SUCCESS, "Delay is finished")
+    context.note(DetailCode.DELAY_OVER)
     return Done(outputs={})
 
 
@@ -49,12 +47,12 @@ def extend(context: StepContext, until: Millis) -> Millis:
     run = context.run
     if not context.controls.get("extendToSchedule") or run.workflow.is_critical:
         return until
-    extensions = sum(one.detail == _EXTENDED for one in context.job.details)
+    extensions = sum(one.code == DetailCode.EXTENDED_TO_SCHEDULE for one in context.job.details)
     inside = next_within(run.subscriber.schedule, max(until, context.now), context.zone)
     if inside is None or inside <= context.now or inside == until or extensions >= MAX_EXTENSIONS:
         return until
     raw = {"from": until, "until": inside, "timezone": context.zone, "schedule": run.subscriber.schedule}
-    context.note(DetailStatus.PENDING, _EXTENDED, raw=raw)
+    context.note(DetailCode.EXTENDED_TO_SCHEDULE, raw=raw)
     return inside
 
 
@@ -65,7 +63,7 @@ def _moment(context: StepContext, controls: DelayControls) -> Millis | None:
         return end_of(context.now, *length, context.zone)
     if override is not None:
         raw = {"delay": override, "way out": "give an amount of at least 0 and a unit, such as hours"}
-        context.note(DetailStatus.WARNING, "Delay override was ignored", source=DetailSource.PAYLOAD, raw=raw)
+        context.note(DetailCode.DELAY_OVERRIDE_IGNORED, source=DetailSource.PAYLOAD, raw=raw)
     if controls.kind is DelayType.TIMED:
         return next_cron(controls.cron, context.now, context.zone) if controls.cron else None
     if controls.kind is DelayType.SCHEDULED:

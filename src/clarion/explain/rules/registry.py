@@ -1,15 +1,12 @@
-"""All texts of execution details, each with the rule that makes decisions of it; a test finds one that is missing."""
+"""All codes of execution details, each with the rule that makes decisions of it; a test finds one that is missing."""
 
 from clarion.explain.model import Decision, DecisionKind, Verdict
 from clarion.explain.rules import conditions, preferences, receipts, sending, waiting
 from clarion.explain.rules.receipts import reported
 from clarion.explain.rules.seen import Rule, Seen
 from clarion.explain.rules.sending import attempt_noted, left_out, not_sent
-from clarion.jobs.details import MESSAGE_DELETED, DetailCode, DetailStatus
+from clarion.jobs.details import DetailCode, DetailStatus, code_of
 from clarion.vocabulary import StepType
-
-REACHED = "Step queued"
-"""The step was reached: its conditions, the person's preferences and their schedule were asked."""
 
 _VERDICTS = {
     DetailStatus.SUCCESS: Verdict.PASSED,
@@ -43,18 +40,17 @@ def _find_refusal(seen: Seen) -> DecisionKind | None:
     details = seen.job.details
     place = next((place for place, one in enumerate(details) if one is seen.detail), len(details))
     for later in details[place + 1 :]:
-        if later.at != seen.at or later.detail == REACHED:
+        if later.at != seen.at or code_of(later) == DetailCode.STEP_QUEUED:
             break
-        for kind, texts in _REFUSALS.items():
-            if later.detail in texts:
+        for kind, codes in _REFUSALS.items():
+            if code_of(later) in codes:
                 return kind
     return None
 
 
 def decide(seen: Seen) -> list[Decision]:
     """The decisions that a detail tells of."""
-    rule = CODES.get(seen.detail.code) or RULES.get(seen.detail.detail, decide_unknown)
-    return rule(seen)
+    return RULES.get(code_of(seen.detail), decide_unknown)(seen)
 
 
 def _complete(seen: Seen) -> list[Decision]:
@@ -67,113 +63,113 @@ def decide_unknown(seen: Seen) -> list[Decision]:
     return [seen.decision(kind, _VERDICTS[seen.detail.status], f"{seen.detail.detail}.", values=seen.raw)]
 
 
-RULES: dict[str, Rule] = {
-    REACHED: reached,
-    "Topic subscription preference evaluated": preferences.topic_rules,
-    "Step was skipped based on steps conditions": conditions.refused,
-    "Step filtered by workflow preferences": preferences.filtered,
-    "Step filtered by user preferences": preferences.filtered,
-    "Step filtered by subscriber global preferences": preferences.filtered,
-    "Step filtered by subscriber workflow preferences": preferences.filtered,
-    "The step was skipped as it fell outside the subscriber's schedule": preferences.outside_schedule,
-    "Step was extended to the subscriber's schedule": preferences.extended,
-    "Start digesting": waiting.digest_started,
-    "Digest was merged with other digest": waiting.digest_merged,
-    "Digest was skipped, first backoff event": waiting.digest_first,
-    "Digest triggered events": waiting.digest_closed,
-    "Digest took the place of its leader": waiting.digest_promoted,
-    "Step delayed": waiting.delayed,
-    "Delay is finished": waiting.delay_over,
-    "Delay override was ignored": waiting.delay_override_ignored,
-    "Invalid delay configuration": waiting.badly_configured,
-    "Invalid throttle configuration": waiting.badly_configured,
-    "Defer duration limit exceeded": waiting.too_long,
-    "Step was throttled: limit exceeded": waiting.throttled,
-    "Step was skipped because the run was throttled": waiting.throttled,
-    "Step completed": _complete,
-    "Message created": sending.content_made,
-    "Message content could not be generated": sending.content_failed,
-    "There was one or more errors when trying to execute the notification": sending.step_failed,
-    "Links were left out of the message": left_out(
+RULES: dict[str | None, Rule] = {
+    DetailCode.STEP_QUEUED: reached,
+    DetailCode.TOPIC_RULES: preferences.topic_rules,
+    DetailCode.CONDITIONS_REFUSED: conditions.refused,
+    DetailCode.WORKFLOW_FILTERED: preferences.filtered,
+    DetailCode.OVERRIDE_FILTERED: preferences.filtered,
+    DetailCode.SUBSCRIBER_FILTERED: preferences.filtered,
+    DetailCode.SUBSCRIBER_WORKFLOW_FILTERED: preferences.filtered,
+    DetailCode.OUTSIDE_SCHEDULE: preferences.outside_schedule,
+    DetailCode.EXTENDED_TO_SCHEDULE: preferences.extended,
+    DetailCode.DIGEST_STARTED: waiting.digest_started,
+    DetailCode.DIGEST_MERGED: waiting.digest_merged,
+    DetailCode.DIGEST_SKIPPED: waiting.digest_first,
+    DetailCode.DIGEST_CLOSED: waiting.digest_closed,
+    DetailCode.DIGEST_PROMOTED: waiting.digest_promoted,
+    DetailCode.DELAYED: waiting.delayed,
+    DetailCode.DELAY_OVER: waiting.delay_over,
+    DetailCode.DELAY_OVERRIDE_IGNORED: waiting.delay_override_ignored,
+    DetailCode.DELAY_INVALID: waiting.badly_configured,
+    DetailCode.THROTTLE_INVALID: waiting.badly_configured,
+    DetailCode.DEFERRED_TOO_LONG: waiting.too_long,
+    DetailCode.THROTTLED: waiting.throttled,
+    DetailCode.RUN_THROTTLED: waiting.throttled,
+    DetailCode.STEP_COMPLETED: _complete,
+    DetailCode.MESSAGE_CREATED: sending.content_made,
+    DetailCode.CONTENT_FAILED: sending.content_failed,
+    DetailCode.STEP_FAILED: sending.step_failed,
+    DetailCode.LINKS_LEFT_OUT: left_out(
         "Links that would run code in the page were left out of the message.", "Use links that begin with https."
     ),
-    "Attachments without a file were left out": left_out(
+    DetailCode.ATTACHMENTS_LEFT_OUT: left_out(
         "Attachments without a file were left out.", "Give each a file: base64, a list of bytes or a Buffer."
     ),
-    "Overrides were ignored": left_out(
+    DetailCode.OVERRIDES_IGNORED: left_out(
         "Some overrides of the trigger were ignored, because nothing reads them.", "Move them to where they are read."
     ),
-    "Subscriber missing email address": sending.address_missing,
-    "Subscriber missing phone number": sending.address_missing,
-    "Webhook URL for the chat channel is missing": sending.address_missing,
-    "Subscriber credentials is missing the tokens for sending a push notification message": sending.address_missing,
-    "Subscriber does not have a configured channel": sending.address_missing,
-    "Neither the subscriber nor the integration has a webhook URL": sending.webhook_missing,
-    "Invalid push device token was removed from subscriber": sending.token_removed,
-    "Subscriber's email address is suppressed": sending.suppressed,
-    "Subscriber's phone number is suppressed": sending.suppressed,
-    "Suppressed addresses were left out": sending.copies_suppressed,
-    "Address unsubscribed, but the workflow is critical": sending.unsubscribed_but_critical,
-    "Integration instance selected": sending.integration_selected,
-    "Subscriber does not have an active integration": sending.integration_missing,
-    "Waits for its turn at the integration": sending.waits_for_turn,
-    "Waits for a free connection": sending.waits_for_connection,
-    "Message sent": sending.sent,
-    "Unexpected provider error": sending.attempt_failed,
-    "Unexpected error": sending.attempt_failed,
-    "Unconfirmed by the provider, which knows a second try": sending.unconfirmed,
-    "Possibly delivered": sending.unconfirmed,
-    "Put off by the provider for too long": not_sent(
+    DetailCode.EMAIL_MISSING: sending.address_missing,
+    DetailCode.PHONE_MISSING: sending.address_missing,
+    DetailCode.CHAT_MISSING: sending.address_missing,
+    DetailCode.TOKENS_MISSING: sending.address_missing,
+    DetailCode.CHANNEL_MISSING: sending.address_missing,
+    DetailCode.WEBHOOK_MISSING: sending.webhook_missing,
+    DetailCode.TOKEN_REMOVED: sending.token_removed,
+    DetailCode.EMAIL_SUPPRESSED: sending.suppressed,
+    DetailCode.PHONE_SUPPRESSED: sending.suppressed,
+    DetailCode.COPIES_SUPPRESSED: sending.copies_suppressed,
+    DetailCode.UNSUBSCRIBED_BUT_CRITICAL: sending.unsubscribed_but_critical,
+    DetailCode.INTEGRATION_SELECTED: sending.integration_selected,
+    DetailCode.INTEGRATION_MISSING: sending.integration_missing,
+    DetailCode.WAITS_FOR_TURN: sending.waits_for_turn,
+    DetailCode.WAITS_FOR_CONNECTION: sending.waits_for_connection,
+    DetailCode.SENT: sending.sent,
+    DetailCode.PROVIDER_FAILED: sending.attempt_failed,
+    DetailCode.ATTEMPT_FAILED: sending.attempt_failed,
+    DetailCode.UNCONFIRMED: sending.unconfirmed,
+    DetailCode.POSSIBLY_DELIVERED: sending.unconfirmed,
+    DetailCode.PUT_OFF_TOO_LONG: not_sent(
         "The provider asked to come back later for too long.",
         "Add a second integration of the channel, or raise the limit at the provider",
     ),
-    "Some messages of the step were not sent": not_sent(
+    DetailCode.PARTLY_SENT: not_sent(
         "Some messages of the step were given up, while others were sent.", "Correct what their providers said"
     ),
-    "The provider refused some of the recipients": attempt_noted(
+    DetailCode.RECIPIENTS_REFUSED: attempt_noted(
         Verdict.FAILED, "The provider refused some of the recipients.", "Correct the addresses of the copies."
     ),
-    "The message was deleted before it was sent": attempt_noted(
+    DetailCode.DELETED_BEFORE_SENT: attempt_noted(
         Verdict.STOPPED, "The message was deleted before it was sent.", "Trigger the workflow again."
     ),
-    "The outcome could not be recorded": attempt_noted(
+    DetailCode.NOT_RECORDED: attempt_noted(
         Verdict.FAILED, "The outcome of the attempt could not be recorded.", "The log of the worker says why."
     ),
-    "Redriven": attempt_noted(Verdict.WAITING, "The dead letter was put back into the queue with new attempts."),
-    "Discarded": attempt_noted(
+    DetailCode.REDRIVEN: attempt_noted(
+        Verdict.WAITING, "The dead letter was put back into the queue with new attempts."
+    ),
+    DetailCode.DISCARDED: attempt_noted(
         Verdict.STOPPED, "The dead letter was discarded: it is not tried again.", "Trigger the workflow again."
     ),
-    "Message sent by the provider": reported(Verdict.PASSED, "it sent the message on"),
-    "Message delivered": reported(Verdict.PASSED, "the message arrived"),
-    "Message deferred": reported(Verdict.WAITING, "the receiving server wants the message later"),
-    "Message bounced": reported(
+    DetailCode.REPORTED_SENT: reported(Verdict.PASSED, "it sent the message on"),
+    DetailCode.DELIVERED: reported(Verdict.PASSED, "the message arrived"),
+    DetailCode.REPORTED_DEFERRED: reported(Verdict.WAITING, "the receiving server wants the message later"),
+    DetailCode.BOUNCED: reported(
         Verdict.FAILED,
         "the message bounced; whether for good was not recorded",
         "A correct address. GET /v1/suppressions tells whether it is suppressed.",
     ),
-    "Message failed": reported(Verdict.FAILED, "the message was not delivered", "What the report says is wrong."),
-    "Message complaint": reported(Verdict.STOPPED, "its receiver complained about the message"),
-    "Message unsubscribed": reported(Verdict.STOPPED, "its receiver unsubscribed"),
-    "Address was suppressed": sending.address_suppressed,
-    "Message opened": reported(Verdict.PASSED, "the message was opened"),
-    "Message clicked": reported(Verdict.PASSED, "a link of the message was clicked"),
-    MESSAGE_DELETED: receipts.deleted,
-    "Step canceled": receipts.canceled,
-    "Step was canceled because a previous step failed": receipts.stopped_by_failure,
-}
-
-CODES: dict[str | None, Rule] = {
     DetailCode.BOUNCED_HARD: reported(Verdict.FAILED, "the message bounced for good", "A correct address."),
     DetailCode.BOUNCED_SOFT: reported(
         Verdict.FAILED,
         "the message bounced, but may arrive another time",
         "What the report says is wrong, such as a full mailbox. The address is not suppressed.",
     ),
+    DetailCode.REPORTED_FAILED: reported(
+        Verdict.FAILED, "the message was not delivered", "What the report says is wrong."
+    ),
+    DetailCode.COMPLAINED: reported(Verdict.STOPPED, "its receiver complained about the message"),
+    DetailCode.UNSUBSCRIBED: reported(Verdict.STOPPED, "its receiver unsubscribed"),
+    DetailCode.ADDRESS_SUPPRESSED: sending.address_suppressed,
+    DetailCode.OPENED: reported(Verdict.PASSED, "the message was opened"),
+    DetailCode.CLICKED: reported(Verdict.PASSED, "a link of the message was clicked"),
+    DetailCode.MESSAGE_DELETED: receipts.deleted,
+    DetailCode.CANCELED: receipts.canceled,
+    DetailCode.CANCELED_BY_FAILURE: receipts.stopped_by_failure,
 }
-"""Rules of details that have a code, which goes before their text."""
 
 _REFUSALS = {
-    DecisionKind.CONDITION: {text for text, rule in RULES.items() if rule is conditions.refused},
-    DecisionKind.PREFERENCE: {text for text, rule in RULES.items() if rule is preferences.filtered},
-    DecisionKind.SCHEDULE: {text for text, rule in RULES.items() if rule is preferences.outside_schedule},
+    DecisionKind.CONDITION: {code for code, rule in RULES.items() if rule is conditions.refused},
+    DecisionKind.PREFERENCE: {code for code, rule in RULES.items() if rule is preferences.filtered},
+    DecisionKind.SCHEDULE: {code for code, rule in RULES.items() if rule is preferences.outside_schedule},
 }
