@@ -1,5 +1,6 @@
 """How much a rule may cost: what people set costs little, whatever the payload is."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -44,18 +45,17 @@ def test_measuring_stops_at_the_limit() -> None:
 
 
 @pytest.mark.parametrize("operator", TWO_VALUES)
-@pytest.mark.parametrize("first", WIDE)
-@pytest.mark.parametrize("second", [*WIDE, "x", "[1]"])
-def test_no_rule_of_a_subscriber_takes_more_work_than_allowed(operator: str, first: Any, second: Any) -> None:
-    rule = {"and": [{"or": [{operator: [first, second]}, True]}] * 4}
-    assert check_logic(rule, OF_SUBSCRIBERS) is None
-    budget = WorkBudget()
+def test_no_rule_of_a_subscriber_takes_more_work_than_allowed(operator: str) -> None:
+    for first, second in itertools.product(WIDE, [*WIDE, "x", "[1]"]):
+        rule = {"and": [{"or": [{operator: [first, second]}, True]}] * 4}
+        assert check_logic(rule, OF_SUBSCRIBERS) is None
+        budget = WorkBudget()
 
-    with spending(budget):
-        explained = explain_logic(rule, DATA, now=NOW, limits=OF_SUBSCRIBERS)
-        assert decide_logic(rule, DATA, now=NOW, limits=OF_SUBSCRIBERS) is explained.passed
+        with spending(budget):
+            explained = explain_logic(rule, DATA, now=NOW, limits=OF_SUBSCRIBERS)
+            assert decide_logic(rule, DATA, now=NOW, limits=OF_SUBSCRIBERS) is explained.passed, rule
 
-    assert budget.spent <= 2 * OF_SUBSCRIBERS.max_work
+        assert budget.spent <= 2 * OF_SUBSCRIBERS.max_work, rule
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The contract of all HTTP providers: requests, classification of answers, receipts and redaction."""
 
+import asyncio
 import base64
 import contextlib
 import json
@@ -15,7 +16,7 @@ from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.definition.receipts import ReceiptRefused
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import PROVIDERS
-from tests.providers.contract.case import Case, Fault, Report
+from tests.providers.contract.case import Case, Report
 from tests.providers.contract.golden import FOLDER, make_gateway, record
 from tests.providers.contract.table import CASES
 from tests.providers.contract.vendor import SILENCE, Received, Reply, play
@@ -55,14 +56,15 @@ async def test_the_id_of_the_message_is_found(case: Case) -> None:
     assert sent.provider_message_id == case.message_id
 
 
-@pytest.mark.parametrize(
-    ("case", "fault"),
-    [pytest.param(case, fault, id=f"{case.id}-{name}") for case in CASES for name, fault in case.faults.items()],
-)
-async def test_an_error_answer_is_classified(case: Case, fault: Fault) -> None:
-    failure = await fail(case, fault.reply)
+@each_case
+async def test_error_answers_are_classified(case: Case) -> None:
+    wrong = {}
+    for name, fault in case.faults.items():
+        failure = await fail(case, fault.reply)
+        if (failure.kind, failure.retry_after) != (fault.kind, fault.retry_after):
+            wrong[name] = (failure.kind, failure.retry_after, failure.message)
 
-    assert (failure.kind, failure.retry_after) == (fault.kind, fault.retry_after), failure.message
+    assert wrong == {}
 
 
 # Their 401 is about the webhook of one recipient, for which an integration has no account.
@@ -79,12 +81,12 @@ async def test_wrong_credentials_are_a_refusal_of_the_account_and_a_wrong_recipi
     assert not wrong_recipient.is_account_refused
 
 
-@each_case
-async def test_a_timeout_is_retryable_and_ambiguous(case: Case) -> None:
-    # Enough to connect: a call that timed out before that has sent nothing.
-    failure = await fail(case, SILENCE, seconds=0.5)
+async def test_a_timeout_is_retryable_and_ambiguous() -> None:
+    # At the same time, since each waits; long enough to connect, since a call that did not connect has sent nothing.
+    failures = await asyncio.gather(*(fail(case, SILENCE, seconds=3) for case in CASES))
 
-    assert (failure.kind, failure.is_ambiguous) == (FailureKind.RETRYABLE, True)
+    for case, failure in zip(CASES, failures, strict=True):
+        assert (failure.kind, failure.is_ambiguous) == (FailureKind.RETRYABLE, True), case.id
 
 
 @each_case
@@ -174,14 +176,11 @@ async def test_wrong_credentials_fail_the_check(case: Case) -> None:
 
 
 @each_case
-@pytest.mark.parametrize("odd", ODD, ids=repr)
-async def test_malformed_credentials_raise_no_unexpected_error(case: Case, odd: str) -> None:
+async def test_malformed_credentials_raise_no_unexpected_error(case: Case) -> None:
     """Callers can store any credentials, so only expected errors may be raised."""
-    provider = PROVIDERS[case.id]
-    names = [one.encode_name for one in fields(provider.credentials)]
-    for changed in ([name] for name in names) if odd in SINGLY else (names,):
-        credentials = dict(case.credentials) | dict.fromkeys(changed, odd)
-        async with play(case.answers(case.success)) as vendor, make_gateway(vendor) as gateway:
+    async with play(case.answers(case.success)) as vendor, make_gateway(vendor) as gateway:
+        for changed in _malformed_credentials(case):
+            credentials = dict(case.credentials) | changed
             with contextlib.suppress(SendFailure):
                 await gateway.check(case.id, credentials)
             with contextlib.suppress(SendFailure):
@@ -189,3 +188,12 @@ async def test_malformed_credentials_raise_no_unexpected_error(case: Case, odd: 
             for report in case.reports:
                 with contextlib.suppress(SendFailure, ReceiptRefused):
                     await gateway.read_receipts(case.id, credentials, report.callback)
+
+
+def _malformed_credentials(case: Case) -> Iterator[dict[str, str]]:
+    names = [field.encode_name for field in fields(PROVIDERS[case.id].credentials)]
+    for odd in ODD:
+        if odd in SINGLY:
+            yield from ({name: odd} for name in names)
+        else:
+            yield dict.fromkeys(names, odd)
