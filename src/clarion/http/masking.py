@@ -7,6 +7,7 @@ answer is masked, by the names of these fields.
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -30,7 +31,7 @@ class CredentialMask:
     """Masks members of answers by the names of the secret fields of all shapes."""
 
     def __init__(self, shapes: Iterable[Any]) -> None:
-        self._forms = find_secret_names(shapes) | _FREE_NAMES
+        self._forms = _find_all_names(tuple(shapes)) | _FREE_NAMES
         self._names = re.compile("|".join(sorted(self._forms)))
         self._names_in_body = re.compile(self._names.pattern.encode())
 
@@ -75,6 +76,10 @@ def find_secret_names(shapes: Iterable[Any]) -> dict[str, SecretForm]:
     fields = [field for struct in list_structs(shapes) for field in struct.fields]
     forms = {field.encode_name: _find_form(field.type) for field in fields}
     return {name: form for name, form in forms.items() if form is not None}
+
+
+_find_all_names = cache(find_secret_names)
+"""Looks at hundreds of shapes, which are the same for all applications of a process."""
 
 
 def mask_url(url: str) -> str:
