@@ -11,6 +11,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
+CHANGELOG = ROOT / "CHANGELOG.md"
 DOCKERFILE = DEPLOY / "docker" / "Dockerfile"
 COMPOSE = DEPLOY / "docker" / "compose.yaml"
 KUBERNETES = DEPLOY / "kubernetes"

@@ -43,6 +43,7 @@ def test_every_file_names_the_version_of_the_package() -> None:
     assert list(files.find_objects("Job")) == [f"clarion-migrate-{files.VERSION.replace('.', '-')}"]
     assert f'image.version="{files.VERSION}"' in files.DOCKERFILE.read_text()
     assert f"clarion:{files.VERSION} " in files.DOCKERFILE.read_text()
+    assert re.search(rf"(?m)^## {re.escape(files.VERSION)} \(\d{{4}}-\d\d-\d\d\)$", files.CHANGELOG.read_text())
 
 
 def test_every_command_in_the_files_exists() -> None:
