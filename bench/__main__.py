@@ -22,6 +22,7 @@ from bench.report import print_run, render_report
 from bench.results import find_latest, read_run, update_run, write_run
 from bench.rounds import run_rounds
 from bench.systems import CLARION, PEOPLE, SQLITE
+from clarion.db.revisions import list_known_revisions
 
 _NAMES = [one.name for one in (*WORKLOADS, *STANDALONE_WORKLOADS)]
 _DOCUMENT = ROOT / "docs" / "performance.md"
@@ -79,7 +80,7 @@ def _arguments() -> argparse.Namespace:
     profiling.add_argument("system", choices=CLARION)
     migrations = commands.add_parser("migrations", help="how long writers wait while a PostgreSQL is migrated")
     migrations.add_argument("--rows", type=int, default=1_000_000)
-    migrations.add_argument("--since", default="0008", help="the schema to begin with")
+    migrations.add_argument("--since", default=list_known_revisions()[-1], help="the schema to begin with")
     migrations.add_argument("--in-steps", action="store_true", help="only as the service does it")
     dashboard = commands.add_parser("dashboard", help="a live tail in a browser, and Activity with many runs")
     dashboard.add_argument("--system", choices=CLARION, default=SQLITE)

@@ -1,4 +1,8 @@
-"""How long writers wait while a filled PostgreSQL database is migrated: `python -m bench migrations --rows 1000000`."""
+"""How long writers wait while a filled PostgreSQL database is migrated: `python -m bench migrations --rows 1000000`.
+
+It begins with the schema `since`, and applies the released migrations after it and those of the tests: one that fills
+a column and builds and replaces indexes, and one that adds a column.
+"""
 
 import asyncio
 import multiprocessing
@@ -12,11 +16,10 @@ from pathlib import Path
 
 import asyncpg
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import create_async_engine
 
-from clarion.db.migrate import list_missing_in_postgres
-from clarion.db.revisions import list_known_revisions
-from clarion.db.upgrade import _upgrade, upgrade_postgres
+from clarion.db.migrate import list_missing_in_postgres, migrate_postgres
+from clarion.db.upgrade import upgrade_postgres
+from tests.db.versions import ADD_COLUMN, FILL_AND_INDEX, make_versions
 from tests.servers import empty_database, postgres_server
 
 _WRITERS = 4
@@ -69,24 +72,28 @@ class MigrationFigures(Struct, frozen=True):
 async def measure_migrations(rows: int, since: str, *, in_steps_only: bool) -> list[MigrationFigures]:
     """Migrate the same store in steps as the service does, and each migration in one transaction to compare."""
     ways = (_IN_STEPS,) if in_steps_only else (_AT_ONCE, _IN_STEPS)
-    with tempfile.TemporaryDirectory() as folder, postgres_server(Path(folder)) as server:
-        return [one for way in ways for one in await _measure(server.url, rows, since, way)]
+    with tempfile.TemporaryDirectory() as folder, postgres_server(Path(folder) / "data") as server:
+        old, new = Path(folder) / "old", Path(folder) / "new"
+        make_versions(old, until=since)
+        make_versions(new, FILL_AND_INDEX, ADD_COLUMN)
+        return [figures for way in ways for figures in await _measure(server.url, rows, (old, new), way)]
 
 
-async def _measure(server_url: str, rows: int, since: str, way: str) -> list[MigrationFigures]:
+async def _measure(server_url: str, rows: int, versions: tuple[Path, Path], way: str) -> list[MigrationFigures]:
     figures: list[MigrationFigures] = []
+    old, new = versions
     async with empty_database(server_url) as url:
-        await _fill(url, rows, since)
+        await _fill(url, rows, old)
         async with _run_writers(url, rows) as writers:
             await asyncio.sleep(_SETTLE_SECONDS)
             usual = max(await _take_waits(writers))
-            for revision in await list_missing_in_postgres(url):
+            for revision in await list_missing_in_postgres(url, new):
                 started = time.monotonic()
-                await _migrate(url, revision, way)
+                await _migrate(url, revision, way, new)
                 seconds = time.monotonic() - started
                 waits = await _take_waits(writers)
                 figures.append(MigrationFigures(revision, way, rows, seconds, len(waits), max(waits), usual))
-        if await list_missing_in_postgres(url):
+        if await list_missing_in_postgres(url, new):
             raise RuntimeError("the migration is not complete")
     return figures
 
@@ -94,18 +101,18 @@ async def _measure(server_url: str, rows: int, since: str, way: str) -> list[Mig
 _AT_ONCE, _IN_STEPS = "at once", "in steps"
 
 
-async def _migrate(url: str, revision: str, way: str) -> None:
+async def _migrate(url: str, revision: str, way: str, versions: Path) -> None:
     """In another process, as the service does, so that the writers' waits are those for the database."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(process, _migrate_here, url, revision, way)
+        await loop.run_in_executor(process, _migrate_here, url, revision, way, versions)
 
 
-def _migrate_here(url: str, revision: str, way: str) -> None:
+def _migrate_here(url: str, revision: str, way: str, versions: Path) -> None:
     async def migrate() -> None:
         connection = await asyncpg.connect(url)
         try:
-            await upgrade_postgres(url, connection, [revision], is_empty=way == _AT_ONCE)
+            await upgrade_postgres(url, connection, [revision], is_empty=way == _AT_ONCE, versions=versions)
         finally:
             await connection.close()
 
@@ -163,12 +170,9 @@ async def _take_waits(writers: list[_Writer]) -> list[float]:
     return waits
 
 
-async def _fill(url: str, rows: int, since: str) -> None:
+async def _fill(url: str, rows: int, versions: Path) -> None:
     started = time.monotonic()
-    engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url))
-    async with engine.begin() as transaction:
-        await transaction.run_sync(_upgrade, since, None)
-    await engine.dispose()
+    await migrate_postgres(url, versions=versions)
     connection = await asyncpg.connect(url)
     # Rows are inserted several times as fast before there are indexes.
     indexes = await connection.fetch(_LIST_INDEXES, list(_TABLES))
@@ -196,7 +200,7 @@ def _insert(table: str, source: str) -> str:
 
 def describe(figures: list[MigrationFigures], since: str) -> str:
     rows = figures[0].rows if figures else 0
-    lines = [f"From {since} to {list_known_revisions()[-1]}, {rows:,} rows in each of {', '.join(_TABLES)}."]
+    lines = [f"From {since}, {rows:,} rows in each of {', '.join(_TABLES)}."]
     lines += [
         f"{one.revision} {one.way}: {one.seconds:.0f} s; {one.writes:,} writes, the longest wait "
         f"{one.longest_wait * 1000:,.0f} ms (without a migration {one.usual_wait * 1000:.0f} ms)"

@@ -4,7 +4,6 @@ The next version is a copy of this one with one more migration, which only adds 
 """
 
 import asyncio
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,45 +13,10 @@ from subprocess import CompletedProcess
 
 import pytest
 
-import clarion
-from clarion.db.revisions import list_known_revisions
 from tests.chaos.test_kills import SETTINGS, check_store, prepare, under_load
-from tests.processes import Process, Start, clean_environ
-
-LATEST = list_known_revisions()[-1]
-MIGRATION = """
-import sqlalchemy as sa
-from alembic import op
-
-revision = "9000"
-down_revision = "{latest}"
-{claim}
-
-
-def upgrade() -> None:
-    op.add_column("environments", sa.Column("motto", sa.Text(), nullable=True))
-"""
-
-
-class NextVersion:
-    """A package folder with one more migration, and processes that run from it."""
-
-    def __init__(self, folder: Path, running: ExitStack, *, claim: str) -> None:
-        package = Path(clarion.__file__).parent
-        shutil.copytree(package, folder / "clarion", ignore=shutil.ignore_patterns("__pycache__", "files"))
-        versions = folder / "clarion" / "db" / "migrations" / "versions"
-        (versions / "9000_motto.py").write_text(MIGRATION.format(latest=LATEST, claim=claim))
-        self._environ = {"PYTHONPATH": str(folder)}
-        self._running = running
-
-    def start(self, *arguments: str, **environ: str) -> Process:
-        process = Process([*arguments], environ | self._environ, entry=["-m", "clarion"])
-        self._running.callback(process.close)
-        return process
-
-    def run(self, *arguments: str) -> CompletedProcess[str]:
-        command = [sys.executable, "-m", "clarion", *arguments]
-        return subprocess.run(command, env=clean_environ(self._environ), capture_output=True, text=True, check=False)
+from tests.db.versions import COMPATIBLE, LATEST
+from tests.next_version import REVISION, NextVersion
+from tests.processes import Start, clean_environ
 
 
 @pytest.fixture
@@ -65,7 +29,7 @@ async def test_a_migration_that_only_adds_runs_under_the_version_before_which_go
     start: Start, fresh_postgres_url: str, tmp_path: Path, running: ExitStack
 ) -> None:
     store = ["--database-url", fresh_postgres_url, "--data-dir", str(tmp_path / "data")]
-    following = NextVersion(tmp_path / "next", running, claim=f'works_with = "{LATEST}"')
+    following = NextVersion(tmp_path / "next", running, claim=COMPATIBLE)
     accepted: set[str] = set()
     process = start("serve", *store, **SETTINGS)
     await prepare(process)
@@ -76,7 +40,7 @@ async def test_a_migration_that_only_adds_runs_under_the_version_before_which_go
     await under_load(process, accepted, lambda: None)
     restarted = start("worker", *store, **SETTINGS)
 
-    assert (migrated[0].returncode, migrated[0].stdout) == (0, "Applied 9000.\n"), migrated[0].stderr
+    assert (migrated[0].returncode, migrated[0].stdout) == (0, f"Applied {REVISION}.\n"), migrated[0].stderr
     assert len(accepted) > before
     assert (process.popen.poll(), restarted.popen.poll()) == (None, None)
     await check_store(process, store, accepted)
@@ -86,7 +50,7 @@ async def test_a_migration_that_breaks_the_version_before_is_refused_until_it_is
     start: Start, store: list[str], tmp_path: Path, running: ExitStack
 ) -> None:
     """On SQLite every migration is refused while a process has the file open."""
-    following = NextVersion(tmp_path / "next", running, claim="")
+    following = NextVersion(tmp_path / "next", running)
     accepted: set[str] = set()
     process = start("serve", *store, **SETTINGS)
     await prepare(process)
@@ -100,7 +64,10 @@ async def test_a_migration_that_breaks_the_version_before_is_refused_until_it_is
 
     assert refused[0].returncode == 1
     assert "change what processes of the older version rely on" in refused[0].stderr or "is in use" in refused[0].stderr
-    assert (old.returncode, f"has schema 9000, newer than this Clarion, which knows up to {LATEST}" in old.stderr) == (
+    assert (
+        old.returncode,
+        f"has schema {REVISION}, newer than this Clarion, which knows up to {LATEST}" in old.stderr,
+    ) == (
         1,
         True,
     )
@@ -111,7 +78,7 @@ async def test_a_process_under_which_a_breaking_migration_is_forced_ends_and_los
     start: Start, fresh_postgres_url: str, tmp_path: Path, running: ExitStack
 ) -> None:
     store = ["--database-url", fresh_postgres_url, "--data-dir", str(tmp_path / "data")]
-    following = NextVersion(tmp_path / "next", running, claim="")
+    following = NextVersion(tmp_path / "next", running)
     accepted: set[str] = set()
     process = start("serve", *store, **SETTINGS)
     await prepare(process)

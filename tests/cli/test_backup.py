@@ -16,12 +16,12 @@ from clarion.cli.backup import backup, restore
 from clarion.clock import SystemClock
 from clarion.db.backup import back_up
 from clarion.db.migrate import migrate_sqlite
-from clarion.db.revisions import Schema, list_missing
 from clarion.db.sqlite import SqliteDatabase, connect
-from clarion.db.upgrade import upgrade_sqlite
-from clarion.errors import ClarionError, SettingsError, StoreError, StoreInUse
+from clarion.errors import ClarionError, SettingsError, StoreError, StoreInUse, StoreOutdated
 from clarion.settings import Settings
 from tests.chaos.test_kills import KEY, SETTINGS, find_lost, prepare, under_load, wait_for_invariants
+from tests.db.versions import LATEST
+from tests.next_version import REVISION, NextVersion
 from tests.processes import Start
 
 Run = Callable[..., CompletedProcess[str]]
@@ -150,18 +150,29 @@ def test_a_backup_of_an_older_schema_is_restored_and_migrated_at_the_next_start(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, new, file = tmp_path / "data", tmp_path / "new", tmp_path / "store.backup"
-    data.mkdir()
-    upgrade_sqlite(data / "clarion.db", "0009")
-    monkeypatch.setenv("CLARION_ENCRYPTION_KEYS", f"old:{'A' * 43}=")
+    migrate_sqlite(data / "clarion.db")
+    keys, following = f"old:{'A' * 43}=", NextVersion(tmp_path / "next")
+    monkeypatch.setenv("CLARION_ENCRYPTION_KEYS", keys)
 
     backup(file, data_dir=str(data))
-    restore(file, data_dir=str(new))
     shown = capsys.readouterr().out
+    restored = following.run("restore", str(file), "--data-dir", str(new), CLARION_ENCRYPTION_KEYS=keys)
 
     assert "Keep a copy of CLARION_ENCRYPTION_KEYS" in shown
-    assert "Its schema is 0009; the next `clarion serve` migrates it." in shown
+    assert f"Its schema is {LATEST}; the next `clarion serve` migrates it." in restored.stdout
     assert not (new / "encryption.keys").exists()
-    assert migrate_sqlite(new / "clarion.db") == list_missing(Schema("0009"), "The store")
+    assert following.run("migrate", "--data-dir", str(new)).stdout == f"Applied {REVISION}.\n"
+
+
+def test_a_backup_of_a_version_that_was_never_released_is_not_restored(tmp_path: Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "store.backup"
+    migrate_sqlite(file)
+    _execute(file, "UPDATE alembic_version SET version_num = '0009'")
+
+    with pytest.raises(StoreOutdated, match="has schema 0009, of a version before"):
+        restore(file, data_dir=str(data))
+
+    assert not (data / "clarion.db").exists()
 
 
 def test_a_backup_is_of_one_moment_although_the_store_changes_between_its_steps(tmp_path: Path) -> None:

@@ -2,13 +2,12 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 from sqlalchemy.ext.asyncio import create_async_engine
 
@@ -22,41 +21,49 @@ from clarion.db.migrate import (
     migrate_sqlite,
 )
 from clarion.db.migration_process import Order, run_migration
-from clarion.db.revisions import MIGRATIONS, Schema, list_missing, oldest_compatible
+from clarion.db.revisions import VERSIONS, list_known_revisions, oldest_compatible
 from clarion.db.schema import metadata
 from clarion.db.schema.script import render_sqlite_script
 from clarion.db.sqlite import connect
 from clarion.db.upgrade import upgrade_sqlite
-from clarion.errors import StoreInUse, StoreNewer, StoreUnavailable
+from clarion.errors import StoreInUse, StoreNewer, StoreOutdated, StoreUnavailable
+from tests.db.catalog import Catalog, read_postgres_catalog, read_sqlite_catalog
+from tests.db.versions import ADD_COLUMN, LATEST, make_versions
+
+# What `db/schema` does not describe: the table of Alembic, the indexes for text search, functions, settings of tables.
+UNDESCRIBED = ("alembic_version", "subscriber_search", "clarion_grams")
+UNDESCRIBED_KINDS = {"functions", "settings", "triggers"}
 
 
-def _differences(connection: Any) -> list[Any]:
-    context = MigrationContext.configure(connection, opts={"compare_type": True, "include_name": _is_ours})
-    return [one for one in compare_metadata(context, metadata) if "grams" not in str(one)]
-
-
-def _is_ours(name: str | None, kind: str, _parents: Any) -> bool:
-    # SQLite's full-text index has its own tables.
-    return kind != "table" or not str(name).startswith("subscriber_search")
+def described(catalog: Catalog) -> Catalog:
+    return {
+        kind: [row for row in rows if not any(name in str(row) for name in UNDESCRIBED)]
+        for kind, rows in catalog.items()
+        if kind not in UNDESCRIBED_KINDS
+    }
 
 
 @pytest.mark.parametrize("make", [upgrade_sqlite, create_sqlite], ids=["migrated", "new"])
 def test_a_sqlite_store_has_the_schema(make: Callable[[Path], Any], tmp_path: Path) -> None:
-    path = tmp_path / "clarion.db"
-    make(path)
-    assert list_missing_in_sqlite(path) == []
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.connect() as connection:
-        assert _differences(connection) == []
+    make(tmp_path / "clarion.db")
+    engine = create_engine(f"sqlite:///{tmp_path / 'described.db'}")
+    metadata.create_all(engine)
     engine.dispose()
 
+    assert list_missing_in_sqlite(tmp_path / "clarion.db") == []
+    made, wanted = [read_sqlite_catalog(tmp_path / name) for name in ("clarion.db", "described.db")]
+    assert described(made) == described(wanted)
 
-async def test_migrated_postgresql_has_the_schema(postgres_url: str) -> None:
-    await migrate_postgres(postgres_url)
-    engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(postgres_url))
-    async with engine.connect() as connection:
-        assert await connection.run_sync(_differences) == []
+
+async def test_migrated_postgresql_has_the_schema(migrated_postgres_url: str, fresh_postgres_url: str) -> None:
+    engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(fresh_postgres_url))
+    async with engine.begin() as connection:
+        await connection.run_sync(metadata.create_all)
     await engine.dispose()
+
+    made, wanted = [await read_postgres_catalog(url) for url in (migrated_postgres_url, fresh_postgres_url)]
+
+    assert described(made) == described(wanted)
 
 
 async def test_migrating_twice_changes_nothing(tmp_path: Path, postgres_url: str) -> None:
@@ -72,11 +79,13 @@ def test_the_script_of_a_new_store_is_what_the_migrations_make() -> None:
     assert SQLITE_SCRIPT.read_text() == render_sqlite_script(), "run `make docs`"
 
 
-def test_no_migration_locks_out_writers_by_building_an_index_or_changing_all_rows_at_once() -> None:
-    """`db/online.py` has what to use instead."""
-    texts = {path.name: path.read_text() for path in (MIGRATIONS / "versions").glob("[0-9]*.py")}
+def test_no_later_migration_locks_out_writers_by_building_an_index_or_changing_all_rows_at_once() -> None:
+    """`db/online.py` has what to use instead. The first one makes empty tables."""
+    first, *later = sorted(VERSIONS.glob("[0-9]*.py"))
+    texts = {path.name: path.read_text() for path in later}
     updates = [line.strip() for text in texts.values() for line in text.splitlines() if '"UPDATE' in line]
 
+    assert first.name.endswith("_first_schema.py")
     assert [name for name, text in texts.items() if "CREATE INDEX" in text or "CREATE UNIQUE INDEX" in text] == []
     assert [line for line in updates if "WHERE" not in line] == []
 
@@ -87,10 +96,11 @@ def test_a_store_that_has_tables_is_not_made_again(tmp_path: Path) -> None:
     assert (create_sqlite(path), create_sqlite(path)) == (True, False)
 
 
-async def test_a_migration_in_its_own_process_reports_what_it_applied_and_why_it_failed(tmp_path: Path) -> None:
-    path = tmp_path / "clarion.db"
-    upgrade_sqlite(path, "0009")
-    assert await run_migration(Order(path=str(path))) == list_missing(Schema("0009"), "The store")
+async def test_a_migration_in_its_own_process_reports_what_it_applied_and_why_it_failed(
+    tmp_path: Path, fresh_postgres_url: str
+) -> None:
+    assert await run_migration(Order(url=fresh_postgres_url)) == list_known_revisions()
+    assert await run_migration(Order(path=str(tmp_path / "clarion.db"))) == list_known_revisions()
 
     (tmp_path / "text.db").write_text("not a database, just a text that is long enough to be looked at")
     with pytest.raises(StoreUnavailable, match="is damaged"):
@@ -98,17 +108,17 @@ async def test_a_migration_in_its_own_process_reports_what_it_applied_and_why_it
 
 
 def test_a_sqlite_store_in_use_is_not_migrated(tmp_path: Path) -> None:
-    path = tmp_path / "clarion.db"
-    upgrade_sqlite(path, "0009")
+    path, versions = tmp_path / "clarion.db", make_versions(tmp_path / "versions", ADD_COLUMN)
+    migrate_sqlite(path)
     reader = connect(path, read_only=True)
     reader.execute("SELECT count(*) FROM messages").fetchall()
 
     with pytest.raises(StoreInUse, match="stop `clarion serve`"):
-        migrate_sqlite(path)
+        migrate_sqlite(path, versions)
     reader.close()
 
     require_unused(path)
-    assert migrate_sqlite(path) == list_missing(Schema("0009"), "The store")
+    assert migrate_sqlite(path, versions) == ["9001"]
 
 
 def test_a_version_can_work_with_a_newer_schema_if_all_newer_migrations_say_so() -> None:
@@ -121,14 +131,15 @@ def test_a_version_can_work_with_a_newer_schema_if_all_newer_migrations_say_so()
     assert oldest_compatible(revisions, {"4": "3", "3": "2"}) == "3"
 
 
-@pytest.mark.parametrize("works_with", ["0010", "0009"])
-def test_a_newer_store_that_this_version_can_work_with_is_served(works_with: str, tmp_path: Path) -> None:
+def set_schema(path: Path, revision: str, works_with: str) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?, works_with = ?", [revision, works_with])
+
+
+def test_a_newer_store_that_this_version_can_work_with_is_served(tmp_path: Path) -> None:
     path = tmp_path / "clarion.db"
     migrate_sqlite(path)
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999', works_with = ?", [f"{works_with}..9999"])
-    connection.close()
+    set_schema(path, "9999", f"{LATEST}..9999")
 
     assert list_missing_in_sqlite(path) == []
 
@@ -136,13 +147,28 @@ def test_a_newer_store_that_this_version_can_work_with_is_served(works_with: str
 def test_a_newer_store_is_refused_with_a_clear_message(tmp_path: Path) -> None:
     path = tmp_path / "clarion.db"
     migrate_sqlite(path)
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999', works_with = '9998..9999'")
-    connection.close()
+    set_schema(path, "9999", "9998..9999")
 
     with pytest.raises(StoreNewer, match="9999, newer than this Clarion"):
         migrate_sqlite(path)
+
+
+async def test_a_store_of_a_version_that_was_never_released_is_refused_with_what_to_do(
+    tmp_path: Path, fresh_postgres_url: str
+) -> None:
+    path, first = tmp_path / "clarion.db", list_known_revisions()[0]
+    migrate_sqlite(path)
+    set_schema(path, "0009", "0009..0009")
+    await migrate_postgres(fresh_postgres_url)
+    connection = await asyncpg.connect(fresh_postgres_url)
+    await connection.execute("ALTER TABLE alembic_version DROP COLUMN works_with")
+    await connection.execute("UPDATE alembic_version SET version_num = '0008'")
+    await connection.close()
+
+    with pytest.raises(StoreOutdated, match=rf"has schema 0009, .* migrate it to {first} with"):
+        migrate_sqlite(path)
+    with pytest.raises(StoreOutdated, match=r"The database has schema 0008.* Begin with a new store"):
+        await migrate_postgres(fresh_postgres_url)
 
 
 def test_a_file_that_is_not_a_store_is_refused(tmp_path: Path) -> None:

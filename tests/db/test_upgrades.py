@@ -1,4 +1,4 @@
-"""A filled store of the first schema becomes one of today's, with its data."""
+"""Migrations that come after the released ones: a filled store keeps its data, and processes go on."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,19 +12,23 @@ import pytest
 
 from clarion.app import build_application
 from clarion.clock import ManualClock
-from clarion.db.migrate import list_missing_in_postgres, migrate_postgres, migrate_sqlite
+from clarion.db.migrate import list_missing_in_postgres, list_missing_in_sqlite, migrate_postgres, migrate_sqlite
 from clarion.db.port import Database, Dialect
 from clarion.db.postgres import PostgresDatabase
 from clarion.db.query import sql
-from clarion.db.revisions import PENDING_TABLE, Schema, list_known_revisions, list_missing
+from clarion.db.revisions import PENDING_TABLE
 from clarion.db.sqlite import SqliteDatabase
 from clarion.errors import StoreInUse
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings import Settings
 from clarion.vault import Vault
-from tests.db.old_store import KEY, PEOPLE, Rows, make_postgres_store, make_rows, make_sqlite_store
+from tests.db.filled_store import KEY, PEOPLE, Rows, fill_postgres, fill_sqlite
+from tests.db.versions import ADD_COLUMN, COMPATIBLE, FILL_AND_INDEX, INDEX_CONTENT, make_versions
 
-LATER = list_known_revisions()[1:]
+INSERT_WORKER = """
+    INSERT INTO workers (id, seen_at)
+    VALUES (gen_random_uuid(), CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))
+"""
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -34,18 +38,21 @@ def url(request: pytest.FixtureRequest) -> str | None:
 
 
 @asynccontextmanager
-async def upgraded_store(url: str | None, folder: Path, rows: Rows) -> AsyncIterator[Database]:
+async def upgraded_store(url: str | None, folder: Path, versions: Path) -> AsyncIterator[tuple[Database, Rows]]:
+    """A filled store to which the migrations 9001 and 9002 were applied, and the rows that it had before."""
     if url is None:
         path = folder / "clarion.db"
-        make_sqlite_store(path, rows)
-        assert migrate_sqlite(path) == LATER
+        rows = fill_sqlite(path)
+        assert migrate_sqlite(path, versions) == ["9001", "9002"]
+        assert list_missing_in_sqlite(path, versions) == []
         database: Database = SqliteDatabase(path)
     else:
-        await make_postgres_store(url, rows)
-        assert await migrate_postgres(url) == LATER
+        rows = await fill_postgres(url)
+        assert await migrate_postgres(url, versions=versions) == ["9001", "9002"]
+        assert await list_missing_in_postgres(url, versions) == []
         database = await PostgresDatabase.connect(url, pool_size=2)
     try:
-        yield database
+        yield database, rows
     finally:
         await database.close()
 
@@ -55,28 +62,28 @@ async def read_rows(database: Database, table: str, columns: list[str]) -> list[
     return [dict(row) for row in await database.read(lambda db: db.fetch(query))]
 
 
-async def test_a_filled_store_of_the_first_schema_keeps_all_its_data(
-    url: str | None, settings: Settings, vault: Vault, gateway: ProviderGateway, clock: ManualClock
+async def test_a_filled_store_keeps_all_its_data_and_is_served(
+    url: str | None, settings: Settings, vault: Vault, gateway: ProviderGateway, clock: ManualClock, tmp_path: Path
 ) -> None:
-    rows = make_rows()
-    async with upgraded_store(url, settings.data_dir, rows) as database:
+    versions = make_versions(tmp_path / "versions", FILL_AND_INDEX, ADD_COLUMN, claim=COMPATIBLE)
+    async with upgraded_store(url, settings.data_dir, versions) as (database, rows):
         for table, expected in rows.items():
             columns = list(expected[0])
-            found = await read_rows(database, table, columns)
-            assert sorted(map(str, found)) == sorted(str(as_stored(row, database.dialect)) for row in expected)
-        positions = await read_rows(database, "messages", ["id", "position"])
-        assert [row for row in positions if row["id"] != row["position"]] == []
+            stored = await read_rows(database, table, columns)
+            assert sorted(map(str, stored)) == sorted(str(as_stored(row, database.dialect)) for row in expected)
+        filled = await read_rows(database, "messages", ["content", "length"])
+        assert [row for row in filled if row["length"] != len(row["content"])] == []
 
         application = build_application(settings, database, vault, gateway, clock=clock)
         transport = httpx.ASGITransport(app=application.asgi)
         headers = {"Authorization": f"ApiKey {KEY}"}
-        async with httpx.AsyncClient(transport=transport, base_url="http://old.test", headers=headers) as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://filled.test", headers=headers) as client:
             feed = (await client.get("/v1/subscribers/person-7/notifications/feed")).json()
             people = (await client.get("/v2/subscribers", params={"email": "ada7@"})).json()
             members = (await client.get("/v2/topics/news/subscriptions", params={"limit": 100})).json()
 
-    assert [one["content"] for one in feed["data"]] == ["Hello 7 'é'"]
-    assert [one["subscriberId"] for one in people["data"]] == ["person-7"]
+    assert [message["content"] for message in feed["data"]] == ["Hello 7 'é'"]
+    assert [person["subscriberId"] for person in people["data"]] == ["person-7"]
     assert len(members["data"]) == PEOPLE
 
 
@@ -86,40 +93,47 @@ def as_stored(row: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
     return {name: int(value) if isinstance(value, bool) else value for name, value in row.items()}
 
 
-async def test_an_interrupted_migration_goes_on_with_the_steps_that_are_left(fresh_postgres_url: str) -> None:
+async def test_an_interrupted_migration_goes_on_with_the_steps_that_are_left(
+    fresh_postgres_url: str, tmp_path: Path
+) -> None:
     """A row that cannot be indexed stops the migration after its transaction; once it is gone, the rest is done."""
-    await make_postgres_store(fresh_postgres_url, make_rows(), "0008")
+    versions = make_versions(tmp_path / "versions", INDEX_CONTENT + FILL_AND_INDEX, ADD_COLUMN)
+    await fill_postgres(fresh_postgres_url)
     connection = await asyncpg.connect(fresh_postgres_url)
     await connection.execute("""
-        UPDATE messages SET severity = (SELECT string_agg(md5(n::text), '') FROM generate_series(1, 2000) AS n)
+        UPDATE messages SET content = (SELECT string_agg(md5(n::text), '') FROM generate_series(1, 2000) AS n)
         WHERE content LIKE 'Hello 3 %'
     """)
 
     with pytest.raises(asyncpg.PostgresError, match="index row"):
-        await migrate_postgres(fresh_postgres_url)
+        await migrate_postgres(fresh_postgres_url, versions=versions)
     left = await connection.fetchval(f"SELECT count(*) FROM {PENDING_TABLE}")
-    missing = await list_missing_in_postgres(fresh_postgres_url)
-    await connection.execute("UPDATE messages SET severity = 'none'")
-    applied = await migrate_postgres(fresh_postgres_url)
-    names = {row["indexname"] for row in await connection.fetch("SELECT indexname FROM pg_indexes")}
+    missing = await list_missing_in_postgres(fresh_postgres_url, versions)
+    await connection.execute("UPDATE messages SET content = 'Hello'")
+    applied = await migrate_postgres(fresh_postgres_url, versions=versions)
+    indexes = dict(await connection.fetch("SELECT indexname, indexdef FROM pg_indexes"))
     await connection.close()
 
     assert left > 0
-    assert missing == applied == list_missing(Schema("0008"), "The store")
-    assert await list_missing_in_postgres(fresh_postgres_url) == []
-    assert {"messages_unread", "messages_wake", "topic_subscriptions_member"} <= names
-    assert [name for name in names if name.endswith("_new")] == []
+    assert missing == applied == ["9001", "9002"]
+    assert await list_missing_in_postgres(fresh_postgres_url, versions) == []
+    assert {"messages_content", "messages_length", "messages_trigger"} <= set(indexes)
+    assert "length" in indexes["messages_trigger"]
+    assert [name for name in indexes if name == "messages_channel" or name.endswith("_new")] == []
 
 
-async def test_writers_go_on_while_columns_are_filled_and_indexes_are_built(fresh_postgres_url: str) -> None:
+async def test_writers_go_on_while_columns_are_filled_and_indexes_are_built(
+    fresh_postgres_url: str, tmp_path: Path
+) -> None:
     """Each statement of a migration waits for a transaction that reads, and lets writers pass meanwhile."""
-    await make_postgres_store(fresh_postgres_url, make_rows(), "0008")
+    versions = make_versions(tmp_path / "versions", FILL_AND_INDEX)
+    await fill_postgres(fresh_postgres_url)
     reader, writer = [await asyncpg.connect(fresh_postgres_url) for _ in range(2)]
     reading = reader.transaction()
     await reading.start()
     await reader.fetch("SELECT * FROM messages LIMIT 1")
 
-    migration = asyncio.create_task(migrate_postgres(fresh_postgres_url))
+    migration = asyncio.create_task(migrate_postgres(fresh_postgres_url, versions=versions))
     for _ in range(5):
         # Would fail if a writer had to wait until the reader is done.
         await writer.execute("SET statement_timeout = '5s'")
@@ -128,36 +142,35 @@ async def test_writers_go_on_while_columns_are_filled_and_indexes_are_built(fres
     assert not migration.done()
     await reading.rollback()
 
-    assert await migration == list_missing(Schema("0008"), "The store")
+    assert await migration == ["9001"]
     for connection in (reader, writer):
         await connection.close()
 
 
 async def test_migrations_that_break_running_processes_are_refused_until_these_are_gone(
-    fresh_postgres_url: str,
+    fresh_postgres_url: str, tmp_path: Path
 ) -> None:
-    await make_postgres_store(fresh_postgres_url, {}, "0008")
+    versions = make_versions(tmp_path / "versions", ADD_COLUMN)
+    await migrate_postgres(fresh_postgres_url)
     connection = await asyncpg.connect(fresh_postgres_url)
-    await connection.execute("""
-        INSERT INTO workers (id, seen_at)
-        VALUES (gen_random_uuid(), CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))
-    """)
+    await connection.execute(INSERT_WORKER)
 
-    with pytest.raises(StoreInUse, match=r"0009, .* change what processes .* rely on, and 1 of those are alive"):
-        await migrate_postgres(fresh_postgres_url)
+    with pytest.raises(StoreInUse, match=r"9001 change what processes .* rely on, and 1 of those are alive"):
+        await migrate_postgres(fresh_postgres_url, versions=versions)
     await connection.execute("UPDATE workers SET seen_at = seen_at - 60000")
     await connection.close()
 
-    assert await migrate_postgres(fresh_postgres_url) == list_missing(Schema("0008"), "The store")
+    assert await migrate_postgres(fresh_postgres_url, versions=versions) == ["9001"]
 
 
-async def test_migrations_that_only_add_run_beside_processes_of_the_version_before(fresh_postgres_url: str) -> None:
-    await make_postgres_store(fresh_postgres_url, {}, "0009")
+async def test_migrations_that_only_add_run_beside_processes_of_the_version_before(
+    fresh_postgres_url: str, tmp_path: Path
+) -> None:
+    versions = make_versions(tmp_path / "versions", ADD_COLUMN, claim=COMPATIBLE)
+    await migrate_postgres(fresh_postgres_url)
     connection = await asyncpg.connect(fresh_postgres_url)
-    await connection.execute("""
-        INSERT INTO workers (id, seen_at)
-        VALUES (gen_random_uuid(), CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))
-    """)
+    await connection.execute(INSERT_WORKER)
     await connection.close()
 
-    assert await migrate_postgres(fresh_postgres_url) == list_missing(Schema("0009"), "The store")
+    assert await migrate_postgres(fresh_postgres_url, versions=versions) == ["9001"]
+    assert await list_missing_in_postgres(fresh_postgres_url) == []

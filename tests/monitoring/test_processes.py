@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Callable, Coroutine
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from rich.console import Console
 
 from clarion.cli.status import render_status
 from clarion.db.migrate import migrate_postgres, migrate_sqlite
-from clarion.db.upgrade import upgrade_sqlite
+from clarion.db.sqlite import connect
 from clarion.errors import SettingsError, StoreUnavailable
 from clarion.monitoring.answers import Answers
 from clarion.monitoring.port import MonitoringPort
@@ -88,9 +89,9 @@ async def test_status_says_what_is_the_matter_with_a_store(tmp_path: Path) -> No
 
     stopped = render(await read_status(settings))
 
-    (tmp_path / "old").mkdir()
-    upgrade_sqlite(tmp_path / "old" / "clarion.db", "0009")
-    old = await asyncio.to_thread(run_here, "status", "--data-dir", str(tmp_path / "old"))
+    with closing(connect(tmp_path / "clarion.db")) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0000'")
+    old = await asyncio.to_thread(run_here, "status", "--data-dir", str(tmp_path))
     assert (old.exit_code, "run `clarion migrate`" in old.output) == (1, True)
     assert "No process is running" in stopped
     assert "Open circuits: none" in stopped

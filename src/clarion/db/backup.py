@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from clarion.db import sqlite
 from clarion.db.exclusive import exclusively
-from clarion.db.revisions import Schema, list_known_revisions, read_sqlite_schema
+from clarion.db.revisions import Schema, list_known_revisions, read_sqlite_schema, require_released
 from clarion.db.store_files import BACKUP_MARK, LOG_SUFFIXES, beside, describe_ours, is_backup
 from clarion.errors import StoreError, StoreNewer, StoreUnavailable
 from clarion.private_files import keep_aside, make_private_folder, private_draft
@@ -65,6 +65,7 @@ def check_copy(path: Path) -> CopyReport:
         schema = read_sqlite_schema(connection)
     if schema is None:
         raise StoreError(f"The file {path} is no store of Clarion.")
+    require_released(schema, f"The file {path}")
     if schema.revision not in list_known_revisions():
         raise StoreNewer(
             f"The file {path} has schema {schema.revision}, newer than this Clarion; "

@@ -17,6 +17,7 @@ from clarion.db.exclusive import require_unused
 from clarion.db.moments import POSTGRES_NOW
 from clarion.db.opening import opening
 from clarion.db.revisions import (
+    VERSIONS,
     list_known_revisions,
     list_missing,
     read_postgres_schema,
@@ -32,16 +33,17 @@ _LOCK = 0x_C1A_1107  # an arbitrary number
 _LOCK_PAUSE_SECONDS = 0.1
 _ALIVE_MILLISECONDS = 20_000
 
-_COUNT_ALIVE = f"SELECT count(*) FROM {{table}} WHERE seen_at > {POSTGRES_NOW} - {{milliseconds}}"
+_SEEN = f"WHERE seen_at > {POSTGRES_NOW} - {_ALIVE_MILLISECONDS}"
+_COUNT_ALIVE = f"SELECT greatest((SELECT count(*) FROM processes {_SEEN}), (SELECT count(*) FROM workers {_SEEN}))"
 
 
-def list_missing_in_sqlite(path: Path) -> list[str]:
+def list_missing_in_sqlite(path: Path, versions: Path = VERSIONS) -> list[str]:
     """The migrations that the store lacks; all of them if it does not exist."""
     with opening(path):
         if not path.exists():
-            return list_known_revisions()
+            return list_known_revisions(versions)
         with closing(sqlite.connect(path)) as connection:
-            return list_missing(read_sqlite_schema(connection), f"The store {path}")
+            return list_missing(read_sqlite_schema(connection), f"The store {path}", versions)
 
 
 def find_sqlite_revision(path: Path) -> str | None:
@@ -73,15 +75,15 @@ def create_sqlite(path: Path) -> bool:
             return True
 
 
-def migrate_sqlite(path: Path) -> list[str]:
+def migrate_sqlite(path: Path, versions: Path = VERSIONS) -> list[str]:
     """Apply the missing migrations and return their revisions."""
-    missing = list_missing_in_sqlite(path)
+    missing = list_missing_in_sqlite(path, versions)
     if missing and not create_sqlite(path):
         from clarion.db import upgrade  # noqa: PLC0415 - only when there is something to migrate
 
         require_unused(path)
         try:
-            upgrade.upgrade_sqlite(path)
+            upgrade.upgrade_sqlite(path, versions)
         except sqlite3.Error as error:
             raise StoreUnavailable(f"The SQLite store {path} cannot be migrated: {error}") from error
     return missing
@@ -94,29 +96,30 @@ async def find_postgres_revision(url: str) -> str | None:
         return None if schema is None else schema.revision
 
 
-async def list_missing_in_postgres(url: str) -> list[str]:
+async def list_missing_in_postgres(url: str, versions: Path = VERSIONS) -> list[str]:
     async with _connected(url) as connection:
-        return list_missing(await read_postgres_schema(connection), "The database")
+        return list_missing(await read_postgres_schema(connection), "The database", versions)
 
 
-async def migrate_postgres(url: str, *, force: bool = False) -> list[str]:
+async def migrate_postgres(url: str, *, force: bool = False, versions: Path = VERSIONS) -> list[str]:
     """Apply the missing migrations and return their revisions; a lock lets one process at a time do so.
 
     Migrations that running processes of the older version cannot work with are refused while there are any, unless
     `force` is given.
     """
     async with _connected(url) as connection:
-        if not list_missing(await read_postgres_schema(connection), "The database"):
+        if not list_missing(await read_postgres_schema(connection), "The database", versions):
             return []
         await _lock(connection)
         schema = await read_postgres_schema(connection)
-        missing = list_missing(schema, "The database")
+        missing = list_missing(schema, "The database", versions)
         if missing:
             from clarion.db import upgrade  # noqa: PLC0415 - only when there is something to migrate
 
             if schema is not None and not force:
-                await _require_compatible_processes(connection, upgrade.list_breaking(schema.revision, missing))
-            await upgrade.upgrade_postgres(url, connection, missing, is_empty=schema is None)
+                breaking = upgrade.list_breaking(schema.revision, missing, versions)
+                await _require_compatible_processes(connection, breaking)
+            await upgrade.upgrade_postgres(url, connection, missing, is_empty=schema is None, versions=versions)
         return missing
 
 
@@ -127,22 +130,11 @@ async def _lock(connection: Any) -> None:
 
 
 async def _require_compatible_processes(connection: Any, breaking: list[str]) -> None:
-    if not breaking:
-        return
-    counts = {table: await _count_alive(connection, table) for table in ("processes", "workers")}
-    if any(counts.values()):
+    if breaking and (count := await connection.fetchval(_COUNT_ALIVE)):
         raise StoreInUse(
             f"The migrations {', '.join(breaking)} change what processes of the older version rely on, and "
-            f"{max(counts.values())} of those are alive. Stop them, and migrate again after "
-            f"{_ALIVE_MILLISECONDS // 1000} seconds."
+            f"{count} of those are alive. Stop them, and migrate again after {_ALIVE_MILLISECONDS // 1000} seconds."
         )
-
-
-async def _count_alive(connection: Any, table: str) -> int:
-    if await connection.fetchval("SELECT to_regclass($1)", table) is None:
-        return 0
-    count: int = await connection.fetchval(_COUNT_ALIVE.format(table=table, milliseconds=_ALIVE_MILLISECONDS))
-    return count
 
 
 @asynccontextmanager

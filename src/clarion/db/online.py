@@ -78,19 +78,6 @@ class OnlinePostgres(PostgresqlImpl):
             steps.append({"kind": "drop", "name": str(index.name)})
 
 
-def replace_index(name: str, definition: str) -> None:
-    """On PostgreSQL: build an index that Alembic cannot describe; it replaces one with the same name.
-
-    The definition is what follows the name: `ON table USING …`.
-    """
-    steps = op.get_context().opts.get("steps")
-    if steps is None:
-        op.execute(f"DROP INDEX IF EXISTS {name}")
-        op.execute(f"CREATE INDEX {name} {definition}")
-    else:
-        _add_index(steps, name, f"CREATE INDEX CONCURRENTLY {name}_new {definition}")
-
-
 def fill_column(table: str, column: str, value: str) -> None:
     """Set a new column of all rows where it is NULL; the table's key is (environment_id, id)."""
     steps = op.get_context().opts.get("steps")

@@ -12,9 +12,10 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
-from clarion.errors import StoreNewer
+from clarion.errors import StoreNewer, StoreOutdated
 
-MIGRATIONS = Path(__file__).parent / "migrations"
+VERSIONS = Path(__file__).parent / "migrations" / "versions"
+"""The folder of the migrations. Functions take another one, so that tests can bring migrations of their own."""
 PENDING_TABLE = "pending_migration_steps"
 """On PostgreSQL, while steps of a migration are left; see `db/online.py`."""
 
@@ -32,21 +33,33 @@ class Schema(Struct, frozen=True):
     """Whether steps of the last migration are left."""
 
 
-def list_known_revisions() -> list[str]:
+def list_known_revisions(versions: Path = VERSIONS) -> list[str]:
     """The revisions of all migrations, oldest first."""
-    return sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+    return sorted(path.name.partition("_")[0] for path in versions.glob("[0-9]*.py"))
 
 
-def list_missing(schema: Schema | None, store: str) -> list[str]:
+def list_missing(schema: Schema | None, store: str, versions: Path = VERSIONS) -> list[str]:
     """The migrations that a store lacks; raises for one whose schema this version cannot work with."""
-    known = list_known_revisions()
+    known = list_known_revisions(versions)
     if schema is None:
         return known
+    require_released(schema, store, versions)
     if schema.revision not in known:
         require_compatible(schema, store)
         return []
     first = known.index(schema.revision) + (not schema.is_pending)
     return known[first:]
+
+
+def require_released(schema: Schema, store: str, versions: Path = VERSIONS) -> None:
+    """Raise if the schema is older than the first one that was released: no migration leads away from it."""
+    first = list_known_revisions(versions)[0]
+    if schema.revision < first:
+        raise StoreOutdated(
+            f"{store} has schema {schema.revision}, of a version before 0.1.0, which this version cannot migrate. "
+            f"Begin with a new store, or migrate it to {first} with the last version before 0.1.0, and then start this "
+            "one."
+        )
 
 
 def require_compatible(schema: Schema, store: str = "The store") -> None:

@@ -17,24 +17,24 @@ from sqlalchemy.pool import StaticPool
 
 from clarion.db.locking import LOCK_TIMEOUT, retry_while_locked
 from clarion.db.online import Steps, run_pending_steps, store_steps
-from clarion.db.revisions import MIGRATIONS, list_known_revisions, works_with_text
-
-_COLUMN = "works_with VARCHAR(32)"
+from clarion.db.revisions import VERSIONS, list_known_revisions, works_with_text
 
 
-def list_breaking(revision: str, missing: Sequence[str]) -> list[str]:
+def list_breaking(revision: str, missing: Sequence[str], versions: Path = VERSIONS) -> list[str]:
     """Those of the missing migrations that processes of a revision cannot work with."""
-    works_with = _read_claims()
+    works_with = _read_claims(versions)
     return [one for one in missing if one > revision and works_with.get(one, one) > revision]
 
 
-def upgrade_sqlite(path: Path, to: str = "head") -> None:
+def upgrade_sqlite(path: Path, versions: Path = VERSIONS) -> None:
     """Apply all migrations in one transaction."""
     with _sqlite_engine(path) as engine, engine.begin() as connection:
-        _upgrade(connection, to, None)
+        _upgrade(connection, list_known_revisions(versions)[-1], None, versions)
 
 
-async def upgrade_postgres(url: str, connection: Any, missing: Sequence[str], *, is_empty: bool) -> None:
+async def upgrade_postgres(
+    url: str, connection: Any, missing: Sequence[str], *, is_empty: bool, versions: Path = VERSIONS
+) -> None:
     """Apply migrations one after the other, each in a short transaction with its long steps behind it.
 
     An empty database has no writers, and gets all of them in one transaction.
@@ -46,7 +46,7 @@ async def upgrade_postgres(url: str, connection: Any, missing: Sequence[str], *,
         async with engine.begin() as transaction:
             if steps is not None:
                 await transaction.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
-            await transaction.run_sync(_upgrade, revision, steps)
+            await transaction.run_sync(_upgrade, revision, steps, versions)
 
     try:
         await run_pending_steps(connection)
@@ -57,26 +57,23 @@ async def upgrade_postgres(url: str, connection: Any, missing: Sequence[str], *,
         await engine.dispose()
 
 
-def _upgrade(connection: Any, revision: str, steps: Steps | None) -> None:
+def _upgrade(connection: Any, revision: str, steps: Steps | None, versions: Path) -> None:
     """Apply migrations up to a revision; long steps are done at once, or stored if there is a list for them."""
-    config = _make_config()
+    config = _make_config(versions)
     config.attributes["connection"] = connection
     config.attributes["steps"] = steps
     script: list[str] | None = None if steps is None else []
     config.attributes["script"] = script
-    known = list_known_revisions()
-    revisions = known if revision == "head" else known[: known.index(revision) + 1]
-    note = f"UPDATE alembic_version SET works_with = '{works_with_text(revisions, _read_claims())}'"
-    if script is None:
-        command.upgrade(config, revision)
-        if "works_with" not in connection.exec_driver_sql("SELECT * FROM alembic_version").keys():  # noqa: SIM118
-            connection.exec_driver_sql(f"ALTER TABLE alembic_version ADD COLUMN {_COLUMN}")
-        connection.exec_driver_sql(note)
-    else:
+    if script is not None:
         # A migration that reads what it changed needs the statements before that.
         event.listen(connection, "before_cursor_execute", lambda *_: _run_script(connection, script))
-        command.upgrade(config, revision)
-        script += [*store_steps(steps or []), f"ALTER TABLE alembic_version ADD COLUMN IF NOT EXISTS {_COLUMN}", note]
+    command.upgrade(config, revision)
+    revisions = [known for known in list_known_revisions(versions) if known <= revision]
+    note = f"UPDATE alembic_version SET works_with = '{works_with_text(revisions, _read_claims(versions))}'"
+    if script is None:
+        connection.exec_driver_sql(note)
+    else:
+        script += [*store_steps(steps or []), note]
         _run_script(connection, script)
 
 
@@ -88,15 +85,17 @@ def _run_script(connection: Any, script: list[str]) -> None:
         connection.connection.dbapi_connection.run_async(lambda driver: driver.execute(statements))
 
 
-def _read_claims() -> dict[str, str]:
+def _read_claims(versions: Path) -> dict[str, str]:
     """What migrations say of older versions: `works_with`, by revision."""
-    scripts = ScriptDirectory.from_config(_make_config()).walk_revisions()
+    scripts = ScriptDirectory.from_config(_make_config(versions)).walk_revisions()
     return {one.revision: one.module.works_with for one in scripts if hasattr(one.module, "works_with")}
 
 
-def _make_config() -> Config:
+def _make_config(versions: Path) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
+    config.set_main_option("script_location", str(VERSIONS.parent))
+    config.set_main_option("version_locations", str(versions))
+    config.set_main_option("path_separator", "os")
     return config
 
 

@@ -14,7 +14,7 @@ from clarion.doctor.orphans import check_orphans
 from clarion.doctor.queues import check_queues
 from clarion.doctor.store import check_store
 from clarion.environments.store import list_environments
-from clarion.errors import StoreError, StoreNewer
+from clarion.errors import StoreError, StoreNewer, StoreOutdated
 from clarion.providers.transport.egress import EgressGuard
 from clarion.settings import Settings
 from clarion.vault import open_configured_vault
@@ -44,7 +44,7 @@ async def check_installation(
 async def _check_migrations(settings: Settings) -> Finding:
     try:
         missing = await list_missing_migrations(settings)
-    except StoreNewer as error:
+    except (StoreNewer, StoreOutdated) as error:
         return problem("migrations", str(error), "Install the version of Clarion that migrated the store.")
     except StoreError as error:
         return problem("store", str(error), "Correct CLARION_DATABASE_URL or CLARION_DATA_DIR, or start the database.")

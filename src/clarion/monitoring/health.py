@@ -9,7 +9,7 @@ from pathlib import Path
 from clarion.db.port import Database
 from clarion.db.revisions import list_known_revisions, list_missing
 from clarion.db.schema_watch import read_schema
-from clarion.errors import StoreNewer, StoreUnavailable
+from clarion.errors import StoreNewer, StoreOutdated, StoreUnavailable
 from clarion.vault import Vault
 from clarion.watchdog import LoopWatchdog
 
@@ -63,7 +63,7 @@ class Health:
         try:
             if not list_missing(schema, "The store"):
                 return None
-        except StoreNewer:
+        except (StoreNewer, StoreOutdated):
             pass
         revision = None if schema is None else schema.revision
         return f"The store has schema {revision}, and this version needs {list_known_revisions()[-1]}"

@@ -4,517 +4,543 @@ CREATE TABLE alembic_version (
 	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 CREATE TABLE api_keys (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	hash BLOB NOT NULL,
-	name TEXT NOT NULL,
-	hint TEXT NOT NULL,
-	scopes TEXT NOT NULL,
-	created_at BIGINT NOT NULL,
-	expires_at BIGINT,
-	last_used_at BIGINT,
-	revoked_at BIGINT, sealed TEXT, created_by BLOB,
-	PRIMARY KEY (environment_id, id),
-	UNIQUE (hash)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    hash BLOB NOT NULL,
+    name TEXT NOT NULL,
+    hint TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    sealed TEXT,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT,
+    last_used_at BIGINT,
+    revoked_at BIGINT,
+    created_by BLOB,
+    PRIMARY KEY (environment_id, id),
+    UNIQUE (hash)
 );
 CREATE TABLE attachments (
-	environment_id BLOB NOT NULL,
-	hash BLOB NOT NULL,
-	used_at BIGINT NOT NULL,
-	content TEXT NOT NULL,
-	PRIMARY KEY (environment_id, hash)
+    environment_id BLOB NOT NULL,
+    hash BLOB NOT NULL,
+    used_at BIGINT NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (environment_id, hash)
 );
 CREATE TABLE audit_entries (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	action TEXT NOT NULL,
-	target_type TEXT NOT NULL,
-	target_id TEXT NOT NULL,
-	target_name TEXT,
-	actor_type TEXT NOT NULL,
-	actor_id TEXT,
-	actor_name TEXT,
-	request_id TEXT,
-	"before" TEXT,
-	"after" TEXT,
-	created_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    action TEXT NOT NULL,
+    target_type TEXT NOT NULL,
+    target_id TEXT NOT NULL,
+    target_name TEXT,
+    actor_type TEXT NOT NULL,
+    actor_id TEXT,
+    actor_name TEXT,
+    request_id TEXT,
+    "before" TEXT,
+    "after" TEXT,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE awaited_receipts (
-	environment_id BLOB NOT NULL,
-	integration_id BLOB NOT NULL,
-	ticket TEXT NOT NULL,
-	message_id BLOB NOT NULL,
-	recipient TEXT NOT NULL,
-	is_partial BOOLEAN NOT NULL,
-	sent_at BIGINT NOT NULL,
-	ask_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, integration_id, ticket)
+    environment_id BLOB NOT NULL,
+    integration_id BLOB NOT NULL,
+    ticket TEXT NOT NULL,
+    message_id BLOB NOT NULL,
+    recipient TEXT NOT NULL,
+    is_partial BOOLEAN NOT NULL,
+    sent_at BIGINT NOT NULL,
+    ask_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, integration_id, ticket)
 );
 CREATE TABLE digest_events (
-	environment_id BLOB NOT NULL,
-	window_id BLOB NOT NULL,
-	generation INTEGER NOT NULL,
-	job_id BLOB NOT NULL,
-	trigger_id BLOB NOT NULL,
-	PRIMARY KEY (environment_id, window_id, generation, job_id)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    window_id BLOB NOT NULL,
+    generation INTEGER NOT NULL,
+    job_id BLOB NOT NULL,
+    trigger_id BLOB NOT NULL,
+    PRIMARY KEY (environment_id, window_id, generation, job_id)
+) WITHOUT ROWID;
 CREATE TABLE digest_windows (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	subscriber_id BLOB NOT NULL,
-	generation INTEGER NOT NULL,
-	leader_id BLOB,
-	leader_run_id BLOB,
-	closes_at BIGINT,
-	last_event_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    subscriber_id BLOB NOT NULL,
+    generation INTEGER NOT NULL,
+    leader_id BLOB,
+    leader_run_id BLOB,
+    closes_at BIGINT,
+    last_event_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE early_reports (
-	environment_id BLOB NOT NULL,
-	integration_id BLOB NOT NULL,
-	digest BLOB NOT NULL,
-	report TEXT NOT NULL,
-	received_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, integration_id, digest)
+    environment_id BLOB NOT NULL,
+    integration_id BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    report TEXT NOT NULL,
+    received_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, integration_id, digest)
 );
 CREATE TABLE environments (
-	id BLOB NOT NULL,
-	organization_id BLOB NOT NULL,
-	parent_id BLOB,
-	name TEXT NOT NULL,
-	kind TEXT NOT NULL,
-	identifier TEXT NOT NULL,
-	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL, timezone TEXT, configuration_version INTEGER DEFAULT '0' NOT NULL, session_epoch INTEGER DEFAULT '0' NOT NULL, options TEXT, deleted_at BIGINT,
-	PRIMARY KEY (id),
-	UNIQUE (identifier),
-	CONSTRAINT environments_name UNIQUE (organization_id, name)
+    id BLOB NOT NULL,
+    organization_id BLOB NOT NULL,
+    parent_id BLOB,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    identifier TEXT NOT NULL,
+    timezone TEXT,
+    configuration_version INTEGER DEFAULT '0' NOT NULL,
+    session_epoch INTEGER DEFAULT '0' NOT NULL,
+    options TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    deleted_at BIGINT,
+    PRIMARY KEY (id),
+    CONSTRAINT environments_name UNIQUE (organization_id, name),
+    UNIQUE (identifier)
 );
 CREATE TABLE erasures (
-	environment_id BLOB NOT NULL,
-	subscriber_id BLOB NOT NULL,
-	author TEXT NOT NULL,
-	requested_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, subscriber_id)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    subscriber_id BLOB NOT NULL,
+    author TEXT NOT NULL,
+    requested_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, subscriber_id)
+) WITHOUT ROWID;
 CREATE TABLE idempotency_keys (
-	id BLOB NOT NULL,
-	environment_id BLOB NOT NULL,
-	digest BLOB NOT NULL,
-	fingerprint BLOB NOT NULL,
-	status SMALLINT NOT NULL,
-	body BLOB NOT NULL,
-	PRIMARY KEY (id)
-)
- WITHOUT ROWID;
+    id BLOB NOT NULL,
+    environment_id BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    fingerprint BLOB NOT NULL,
+    status SMALLINT NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (id)
+) WITHOUT ROWID;
 CREATE TABLE integration_counts (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	integration_id BLOB NOT NULL,
-	slot SMALLINT NOT NULL,
-	sent INTEGER NOT NULL,
-	failed INTEGER NOT NULL,
-	milliseconds BIGINT NOT NULL,
-	slowest INTEGER NOT NULL,
-	PRIMARY KEY (environment_id, id, integration_id, slot)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    integration_id BLOB NOT NULL,
+    slot SMALLINT NOT NULL,
+    sent INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    milliseconds BIGINT NOT NULL,
+    slowest INTEGER NOT NULL,
+    PRIMARY KEY (environment_id, id, integration_id, slot)
+) WITHOUT ROWID;
 CREATE TABLE integration_health (
-	environment_id BLOB NOT NULL,
-	integration_id BLOB NOT NULL,
-	failures INTEGER DEFAULT '0' NOT NULL,
-	open_until BIGINT,
-	allowance FLOAT DEFAULT '0' NOT NULL,
-	refilled_at BIGINT NOT NULL, errors TEXT,
-	PRIMARY KEY (environment_id, integration_id)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    integration_id BLOB NOT NULL,
+    failures INTEGER DEFAULT '0' NOT NULL,
+    open_until BIGINT,
+    allowance FLOAT DEFAULT '0' NOT NULL,
+    refilled_at BIGINT NOT NULL,
+    errors TEXT,
+    PRIMARY KEY (environment_id, integration_id)
+) WITHOUT ROWID;
 CREATE TABLE integrations (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	provider_id TEXT NOT NULL,
-	channel TEXT NOT NULL,
-	name TEXT NOT NULL,
-	identifier TEXT NOT NULL,
-	credentials TEXT NOT NULL,
-	conditions TEXT NOT NULL,
-	active BOOLEAN NOT NULL,
-	is_primary BOOLEAN NOT NULL,
-	priority INTEGER NOT NULL,
-	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL,
-	deleted_at BIGINT,
-	deleted_by BLOB, weight INTEGER DEFAULT '100' NOT NULL, rate_limit FLOAT, reports_from TEXT,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    provider_id TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    name TEXT NOT NULL,
+    identifier TEXT NOT NULL,
+    credentials TEXT NOT NULL,
+    conditions TEXT NOT NULL,
+    active BOOLEAN NOT NULL,
+    is_primary BOOLEAN NOT NULL,
+    priority INTEGER NOT NULL,
+    weight INTEGER DEFAULT '100' NOT NULL,
+    rate_limit FLOAT,
+    reports_from TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    deleted_at BIGINT,
+    deleted_by BLOB,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE jobs (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	notification_id BLOB NOT NULL,
-	step SMALLINT NOT NULL,
-	type TEXT NOT NULL,
-	status TEXT NOT NULL,
-	provider_id TEXT,
-	digest TEXT,
-	details TEXT NOT NULL,
-	due_at BIGINT,
-	attempt INTEGER DEFAULT '0' NOT NULL,
-	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL, queue SMALLINT, outputs TEXT, dead_at BIGINT, put_off_since BIGINT, lane SMALLINT DEFAULT '0' NOT NULL, priority SMALLINT DEFAULT '2' NOT NULL,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    notification_id BLOB NOT NULL,
+    step SMALLINT NOT NULL,
+    type TEXT NOT NULL,
+    status TEXT NOT NULL,
+    provider_id TEXT,
+    digest TEXT,
+    details TEXT NOT NULL,
+    due_at BIGINT,
+    attempt INTEGER DEFAULT '0' NOT NULL,
+    queue SMALLINT,
+    lane SMALLINT DEFAULT '0' NOT NULL,
+    priority SMALLINT DEFAULT '2' NOT NULL,
+    outputs TEXT,
+    put_off_since BIGINT,
+    dead_at BIGINT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE leases (
-	name TEXT NOT NULL,
-	owner BLOB NOT NULL,
-	until BIGINT NOT NULL,
-	PRIMARY KEY (name)
-)
- WITHOUT ROWID;
+    name TEXT NOT NULL,
+    owner BLOB NOT NULL,
+    until BIGINT NOT NULL,
+    PRIMARY KEY (name)
+) WITHOUT ROWID;
 CREATE TABLE member_links (
-	hash BLOB NOT NULL,
-	kind TEXT NOT NULL,
-	organization_id BLOB NOT NULL,
-	email TEXT,
-	role TEXT,
-	environment_roles TEXT NOT NULL,
-	invited_by BLOB,
-	created_at BIGINT NOT NULL,
-	expires_at BIGINT NOT NULL,
-	PRIMARY KEY (hash)
-)
- WITHOUT ROWID;
+    hash BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    organization_id BLOB NOT NULL,
+    email TEXT,
+    role TEXT,
+    environment_roles TEXT NOT NULL,
+    invited_by BLOB,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (hash)
+) WITHOUT ROWID;
 CREATE TABLE member_sessions (
-	hash BLOB NOT NULL,
-	member_id BLOB NOT NULL,
-	user_agent TEXT,
-	address TEXT,
-	created_at BIGINT NOT NULL,
-	seen_at BIGINT NOT NULL,
-	PRIMARY KEY (hash)
-)
- WITHOUT ROWID;
+    hash BLOB NOT NULL,
+    member_id BLOB NOT NULL,
+    user_agent TEXT,
+    address TEXT,
+    created_at BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    PRIMARY KEY (hash)
+) WITHOUT ROWID;
 CREATE TABLE members (
-	id BLOB NOT NULL,
-	organization_id BLOB NOT NULL,
-	email TEXT NOT NULL,
-	name TEXT NOT NULL,
-	role TEXT NOT NULL,
-	environment_roles TEXT NOT NULL,
-	password TEXT,
-	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL,
-	PRIMARY KEY (id),
-	UNIQUE (email)
+    id BLOB NOT NULL,
+    organization_id BLOB NOT NULL,
+    email TEXT NOT NULL,
+    name TEXT NOT NULL,
+    role TEXT NOT NULL,
+    environment_roles TEXT NOT NULL,
+    password TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (id),
+    UNIQUE (email)
 );
 CREATE TABLE messages (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	notification_id BLOB NOT NULL,
-	job_id BLOB NOT NULL,
-	trigger_id BLOB NOT NULL,
-	workflow_id BLOB NOT NULL,
-	step_id BLOB NOT NULL,
-	subscriber_id BLOB NOT NULL,
-	channel TEXT NOT NULL,
-	provider_id TEXT,
-	status TEXT NOT NULL,
-	content TEXT NOT NULL,
-	subject TEXT,
-	title TEXT,
-	email TEXT,
-	phone TEXT,
-	webhook_url TEXT,
-	device_tokens TEXT,
-	cta TEXT,
-	avatar TEXT,
-	data TEXT,
-	severity TEXT NOT NULL,
-	seen BOOLEAN NOT NULL,
-	read BOOLEAN NOT NULL,
-	archived BOOLEAN NOT NULL,
-	seen_at BIGINT,
-	read_at BIGINT,
-	archived_at BIGINT,
-	snoozed_until BIGINT,
-	delivered_at TEXT,
-	error_id TEXT,
-	error_text TEXT,
-	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL, integration_id BLOB, provider_message_id TEXT, delivery TEXT, retry_at BIGINT, given_up_at BIGINT, email_options TEXT, context_keys TEXT, position BLOB, refused_by TEXT,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    notification_id BLOB NOT NULL,
+    job_id BLOB NOT NULL,
+    trigger_id BLOB NOT NULL,
+    workflow_id BLOB NOT NULL,
+    step_id BLOB NOT NULL,
+    subscriber_id BLOB NOT NULL,
+    channel TEXT NOT NULL,
+    provider_id TEXT,
+    integration_id BLOB,
+    provider_message_id TEXT,
+    delivery TEXT,
+    status TEXT NOT NULL,
+    content TEXT NOT NULL,
+    subject TEXT,
+    title TEXT,
+    email TEXT,
+    email_options TEXT,
+    phone TEXT,
+    webhook_url TEXT,
+    device_tokens TEXT,
+    cta TEXT,
+    avatar TEXT,
+    data TEXT,
+    severity TEXT NOT NULL,
+    seen BOOLEAN NOT NULL,
+    read BOOLEAN NOT NULL,
+    archived BOOLEAN NOT NULL,
+    seen_at BIGINT,
+    read_at BIGINT,
+    archived_at BIGINT,
+    snoozed_until BIGINT,
+    delivered_at TEXT,
+    error_id TEXT,
+    error_text TEXT,
+    retry_at BIGINT,
+    given_up_at BIGINT,
+    refused_by TEXT,
+    context_keys TEXT,
+    position BLOB,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE notifications (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	trigger_id BLOB NOT NULL,
-	workflow_id BLOB NOT NULL,
-	version_id BLOB NOT NULL,
-	subscriber_id BLOB NOT NULL,
-	step_types INTEGER NOT NULL,
-	recipient TEXT,
-	topics TEXT,
-	digested_into BLOB,
-	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL, status SMALLINT,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    trigger_id BLOB NOT NULL,
+    workflow_id BLOB NOT NULL,
+    version_id BLOB NOT NULL,
+    subscriber_id BLOB NOT NULL,
+    step_types INTEGER NOT NULL,
+    recipient TEXT,
+    topics TEXT,
+    digested_into BLOB,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    status SMALLINT,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE online_people (
-	environment_id BLOB NOT NULL,
-	subscriber_id BLOB NOT NULL,
-	host_id BLOB NOT NULL,
-	PRIMARY KEY (environment_id, subscriber_id, host_id)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    subscriber_id BLOB NOT NULL,
+    host_id BLOB NOT NULL,
+    PRIMARY KEY (environment_id, subscriber_id, host_id)
+) WITHOUT ROWID;
 CREATE TABLE organizations (
-	id BLOB NOT NULL,
-	name TEXT NOT NULL,
-	created_at BIGINT NOT NULL,
-	PRIMARY KEY (id)
+    id BLOB NOT NULL,
+    name TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (id)
 );
 CREATE TABLE preferences (
-	environment_id BLOB NOT NULL,
-	subscriber_id BLOB NOT NULL,
-	workflow_id BLOB NOT NULL,
-	channel TEXT NOT NULL,
-	enabled BOOLEAN NOT NULL,
-	updated_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, subscriber_id, workflow_id, channel)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    subscriber_id BLOB NOT NULL,
+    workflow_id BLOB NOT NULL,
+    channel TEXT NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, subscriber_id, workflow_id, channel)
+) WITHOUT ROWID;
 CREATE TABLE processes (
-	id BLOB NOT NULL,
-	kind TEXT NOT NULL,
-	host TEXT NOT NULL,
-	pid INTEGER NOT NULL,
-	version TEXT NOT NULL,
-	started_at BIGINT NOT NULL,
-	seen_at BIGINT NOT NULL,
-	clock_at BIGINT NOT NULL,
-	report TEXT NOT NULL,
-	PRIMARY KEY (id)
+    id BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    version TEXT NOT NULL,
+    started_at BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    clock_at BIGINT NOT NULL,
+    report TEXT NOT NULL,
+    PRIMARY KEY (id)
 );
 CREATE TABLE rate_limit_buckets (
-	environment_id BLOB NOT NULL,
-	category TEXT NOT NULL,
-	tokens FLOAT NOT NULL,
-	refilled_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, category)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    category TEXT NOT NULL,
+    tokens FLOAT NOT NULL,
+    refilled_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, category)
+) WITHOUT ROWID;
 CREATE TABLE receipts (
-	environment_id BLOB NOT NULL,
-	digest BLOB NOT NULL,
-	received_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, digest)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    received_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, digest)
+) WITHOUT ROWID;
 CREATE TABLE retention_progress (
-	environment_id BLOB NOT NULL,
-	walk TEXT NOT NULL,
-	position BLOB NOT NULL,
-	swept_at BIGINT NOT NULL,
-	deleted BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, walk)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    walk TEXT NOT NULL,
+    position BLOB NOT NULL,
+    swept_at BIGINT NOT NULL,
+    deleted BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, walk)
+) WITHOUT ROWID;
 CREATE TABLE socket_hosts (
-	id BLOB NOT NULL,
-	environment_ids TEXT NOT NULL,
-	seen_at BIGINT NOT NULL,
-	PRIMARY KEY (id)
+    id BLOB NOT NULL,
+    environment_ids TEXT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    PRIMARY KEY (id)
 );
 CREATE TABLE subscriber_channels (
-	environment_id BLOB NOT NULL,
-	subscriber_id BLOB NOT NULL,
-	integration_id BLOB NOT NULL,
-	provider_id TEXT NOT NULL,
-	credentials TEXT NOT NULL,
-	created_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, subscriber_id, integration_id)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    subscriber_id BLOB NOT NULL,
+    integration_id BLOB NOT NULL,
+    provider_id TEXT NOT NULL,
+    credentials TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, subscriber_id, integration_id)
+) WITHOUT ROWID;
 CREATE VIRTUAL TABLE subscriber_search
     USING fts5(email, phone, full_name, tokenize = 'trigram case_sensitive 1', detail = 'none');
 CREATE TABLE subscribers (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	"key" TEXT NOT NULL,
-	first_name TEXT,
-	last_name TEXT,
-	email TEXT,
-	phone TEXT,
-	avatar TEXT,
-	locale TEXT,
-	timezone TEXT,
-	data TEXT,
-	schedule TEXT,
-	is_online BOOLEAN,
-	last_online_at BIGINT,
-	version INTEGER DEFAULT '0' NOT NULL,
-	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL,
-	search_row BIGINT NOT NULL,
-	full_name TEXT GENERATED ALWAYS AS (TRIM(COALESCE(first_name, '') || ' ' || COALESCE(last_name, ''))) STORED, is_unproven BOOLEAN DEFAULT FALSE NOT NULL,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    "key" TEXT NOT NULL,
+    first_name TEXT,
+    last_name TEXT,
+    email TEXT,
+    phone TEXT,
+    avatar TEXT,
+    locale TEXT,
+    timezone TEXT,
+    data TEXT,
+    schedule TEXT,
+    is_online BOOLEAN,
+    last_online_at BIGINT,
+    version INTEGER DEFAULT '0' NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    search_row BIGINT NOT NULL,
+    full_name TEXT GENERATED ALWAYS AS (TRIM(COALESCE(first_name, '') || ' ' || COALESCE(last_name, ''))) STORED,
+    is_unproven BOOLEAN DEFAULT FALSE NOT NULL,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE suppressions (
-	environment_id BLOB NOT NULL,
-	channel TEXT NOT NULL,
-	address TEXT NOT NULL,
-	reason TEXT NOT NULL,
-	provider_id TEXT,
-	message_id BLOB,
-	detail TEXT,
-	created_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, channel, address)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    channel TEXT NOT NULL,
+    address TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    provider_id TEXT,
+    message_id BLOB,
+    detail TEXT,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, channel, address)
+) WITHOUT ROWID;
 CREATE TABLE throttle_passes (
-	environment_id BLOB NOT NULL,
-	throttle_id BLOB NOT NULL,
-	passed_at BIGINT NOT NULL,
-	job_id BLOB NOT NULL,
-	subscriber_id BLOB NOT NULL,
-	PRIMARY KEY (environment_id, throttle_id, passed_at, job_id)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    throttle_id BLOB NOT NULL,
+    passed_at BIGINT NOT NULL,
+    job_id BLOB NOT NULL,
+    subscriber_id BLOB NOT NULL,
+    PRIMARY KEY (environment_id, throttle_id, passed_at, job_id)
+) WITHOUT ROWID;
 CREATE TABLE topic_subscriptions (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	topic_id BLOB NOT NULL,
-	subscriber_id BLOB NOT NULL,
-	created_at BIGINT NOT NULL, identifier TEXT DEFAULT '' NOT NULL, name TEXT, preferences TEXT, updated_at BIGINT,
-	PRIMARY KEY (environment_id, id)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    topic_id BLOB NOT NULL,
+    subscriber_id BLOB NOT NULL,
+    identifier TEXT DEFAULT '' NOT NULL,
+    name TEXT,
+    preferences TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT,
+    PRIMARY KEY (environment_id, id)
+) WITHOUT ROWID;
 CREATE TABLE topics (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	"key" TEXT NOT NULL,
-	name TEXT,
-	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL, is_open BOOLEAN DEFAULT FALSE NOT NULL, creator_id BLOB,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    "key" TEXT NOT NULL,
+    name TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    is_open BOOLEAN DEFAULT FALSE NOT NULL,
+    creator_id BLOB,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE trigger_attachments (
-	environment_id BLOB NOT NULL,
-	trigger_id BLOB NOT NULL,
-	hash BLOB NOT NULL,
-	check_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, trigger_id, hash)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    trigger_id BLOB NOT NULL,
+    hash BLOB NOT NULL,
+    check_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, trigger_id, hash)
+) WITHOUT ROWID;
 CREATE TABLE trigger_parts (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	trigger_id BLOB NOT NULL,
-	priority SMALLINT NOT NULL,
-	lane SMALLINT NOT NULL,
-	topic SMALLINT,
-	subscriber_ids BLOB NOT NULL,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    trigger_id BLOB NOT NULL,
+    priority SMALLINT NOT NULL,
+    lane SMALLINT NOT NULL,
+    topic SMALLINT,
+    subscriber_ids BLOB NOT NULL,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE triggers (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	transaction_key TEXT NOT NULL,
-	workflow_id BLOB NOT NULL,
-	version_id BLOB NOT NULL,
-	payload TEXT NOT NULL,
-	overrides TEXT,
-	created_at BIGINT NOT NULL, state TEXT DEFAULT 'done' NOT NULL, priority SMALLINT DEFAULT '1' NOT NULL, recipients TEXT, position TEXT, lane SMALLINT DEFAULT '0' NOT NULL, context TEXT, trace_context TEXT, warnings TEXT, repeats INTEGER, repeated_at BIGINT, runs_deleted_at BIGINT,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    transaction_key TEXT NOT NULL,
+    workflow_id BLOB NOT NULL,
+    version_id BLOB NOT NULL,
+    payload TEXT NOT NULL,
+    overrides TEXT,
+    created_at BIGINT NOT NULL,
+    state TEXT DEFAULT 'done' NOT NULL,
+    priority SMALLINT DEFAULT '1' NOT NULL,
+    lane SMALLINT DEFAULT '0' NOT NULL,
+    recipients TEXT,
+    position TEXT,
+    context TEXT,
+    trace_context TEXT,
+    warnings TEXT,
+    repeats INTEGER,
+    repeated_at BIGINT,
+    runs_deleted_at BIGINT,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE webhook_deliveries (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	endpoint_id BLOB NOT NULL,
-	event_id BLOB NOT NULL,
-	status TEXT NOT NULL,
-	attempt INTEGER NOT NULL,
-	due_at BIGINT,
-	response_status INTEGER,
-	error_text TEXT,
-	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL, attempt_log TEXT,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    endpoint_id BLOB NOT NULL,
+    event_id BLOB NOT NULL,
+    status TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    due_at BIGINT,
+    response_status INTEGER,
+    error_text TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    attempt_log TEXT,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE webhook_endpoints (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	url TEXT NOT NULL,
-	description TEXT,
-	events TEXT NOT NULL,
-	secret TEXT NOT NULL,
-	active BOOLEAN NOT NULL,
-	disabled_reason TEXT,
-	failing_since BIGINT,
-	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    url TEXT NOT NULL,
+    description TEXT,
+    events TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    active BOOLEAN NOT NULL,
+    disabled_reason TEXT,
+    failing_since BIGINT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE webhook_event_people (
-	environment_id BLOB NOT NULL,
-	subscriber_id BLOB NOT NULL,
-	event_id BLOB NOT NULL,
-	PRIMARY KEY (environment_id, subscriber_id, event_id)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    subscriber_id BLOB NOT NULL,
+    event_id BLOB NOT NULL,
+    PRIMARY KEY (environment_id, subscriber_id, event_id)
+) WITHOUT ROWID;
 CREATE TABLE webhook_events (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	type TEXT NOT NULL,
-	payload TEXT NOT NULL,
-	created_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    type TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE workers (
-	id BLOB NOT NULL,
-	seen_at BIGINT NOT NULL,
-	PRIMARY KEY (id)
+    id BLOB NOT NULL,
+    seen_at BIGINT NOT NULL,
+    PRIMARY KEY (id)
 );
 CREATE TABLE workflow_version_notes (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	kind TEXT NOT NULL,
-	source_id BLOB,
-	actor_type TEXT,
-	actor_id TEXT,
-	actor_name TEXT,
-	changes TEXT NOT NULL,
-	PRIMARY KEY (environment_id, id)
-)
- WITHOUT ROWID;
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    source_id BLOB,
+    actor_type TEXT,
+    actor_id TEXT,
+    actor_name TEXT,
+    changes TEXT NOT NULL,
+    PRIMARY KEY (environment_id, id)
+) WITHOUT ROWID;
 CREATE TABLE workflow_versions (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	workflow_id BLOB NOT NULL,
-	number INTEGER NOT NULL,
-	steps TEXT NOT NULL,
-	payload_schema TEXT,
-	validate_payload BOOLEAN NOT NULL,
-	created_at BIGINT NOT NULL,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    workflow_id BLOB NOT NULL,
+    number INTEGER NOT NULL,
+    steps TEXT NOT NULL,
+    payload_schema TEXT,
+    validate_payload BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE workflows (
-	environment_id BLOB NOT NULL,
-	id BLOB NOT NULL,
-	"key" TEXT NOT NULL,
-	name TEXT NOT NULL,
-	description TEXT,
-	active BOOLEAN NOT NULL,
-	tags TEXT NOT NULL,
-	severity TEXT NOT NULL,
-	default_preference TEXT,
-	user_preference TEXT,
-	version_id BLOB NOT NULL,
-	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL,
-	deleted_at BIGINT,
-	PRIMARY KEY (environment_id, id)
+    environment_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    "key" TEXT NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT,
+    active BOOLEAN NOT NULL,
+    tags TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    default_preference TEXT,
+    user_preference TEXT,
+    version_id BLOB NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    deleted_at BIGINT,
+    PRIMARY KEY (environment_id, id)
 );
 CREATE INDEX audit_entries_actor ON audit_entries (environment_id, actor_id, id);
 CREATE INDEX audit_entries_target ON audit_entries (environment_id, target_type, target_id, id);
@@ -590,4 +616,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0023', '0009..0023');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0023', '0023..0023');

@@ -1,4 +1,4 @@
-"""A store as the first schema made it: tables of migration 0001, filled."""
+"""A filled store: people with runs, messages, preferences and devices."""
 
 import sqlite3
 import uuid
@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
-from sqlalchemy.ext.asyncio import create_async_engine
 
-from clarion.db.upgrade import _upgrade, upgrade_sqlite
+from clarion.db.migrate import create_sqlite, migrate_postgres
 from clarion.environments.model import hash_key
 
-KEY = "the-key-of-an-old-store"
+KEY = "the-key-of-a-filled-store"
 PEOPLE = 40
 NOW = 1_700_000_000_000
 
@@ -29,12 +28,12 @@ ENVIRONMENT, WORKFLOW, VERSION, TOPIC, STEP = (new_id(kind) for kind in range(1,
 
 
 def make_rows() -> Rows:
-    """Rows of all tables of the first schema but the idempotency keys, which expire within a day."""
+    """Rows of the tables that hold what people and runs are about."""
     rows: Rows = {
-        "organizations": [{"id": new_id(10), "name": "Old", "created_at": NOW}],
+        "organizations": [{"id": new_id(10), "name": "Filled", "created_at": NOW}],
         "environments": [_environment()],
         "api_keys": [
-            _row(id=new_id(11), hash=hash_key(KEY), name="Old key", hint="tore", scopes='["all"]', created_at=NOW)
+            _row(id=new_id(11), hash=hash_key(KEY), name="Key", hint="tore", scopes='["all"]', created_at=NOW)
         ],
         "integrations": [_integration()],
         "workflows": [_workflow()],
@@ -56,7 +55,7 @@ def _row(**values: Any) -> dict[str, Any]:
 
 
 def _environment() -> dict[str, Any]:
-    names = {"name": "Development", "kind": "dev", "identifier": "old-app"}
+    names = {"name": "Development", "kind": "dev", "identifier": "filled-app"}
     return {
         "id": ENVIRONMENT,
         "organization_id": new_id(10),
@@ -109,6 +108,7 @@ def _person(number: int) -> Iterator[tuple[str, dict[str, Any]]]:
             version_id=VERSION,
             subscriber_id=person,
             step_types=1,
+            status=3,
             **times,
         ),
     )
@@ -116,32 +116,34 @@ def _person(number: int) -> Iterator[tuple[str, dict[str, Any]]]:
     of_run = {"notification_id": run, "job_id": job, "trigger_id": trigger, "workflow_id": WORKFLOW, "step_id": STEP}
     flags = {"seen": number % 2 == 0, "read": False, "archived": False}
     content = {"channel": "in_app", "status": "sent", "content": f"Hello {number} 'é'", "severity": "none"}
-    yield "messages", _row(id=new_id(24, number), subscriber_id=person, **of_run, **flags, **content, **times)
+    message = new_id(24, number)
+    yield "messages", _row(id=message, position=message, subscriber_id=person, **of_run, **flags, **content, **times)
 
 
-def make_sqlite_store(path: Path, rows: Rows) -> None:
-    upgrade_sqlite(path, "0001")
+def fill_sqlite(path: Path) -> Rows:
+    """Make a store with these rows."""
+    rows = make_rows()
+    create_sqlite(path)
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("ALTER TABLE alembic_version DROP COLUMN works_with")
-        for table, found in rows.items():
-            for row in found:
+        for table, of_table in rows.items():
+            for row in of_table:
                 places = ", ".join("?" * len(row))
                 statement = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})"
                 connection.execute(statement, list(row.values()))
+    return rows
 
 
-async def make_postgres_store(url: str, rows: Rows, revision: str = "0001") -> None:
-    engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url))
-    async with engine.begin() as transaction:
-        await transaction.run_sync(_upgrade, revision, None)
-    await engine.dispose()
+async def fill_postgres(url: str) -> Rows:
+    """Migrate an empty database, and insert these rows."""
+    rows = make_rows()
+    await migrate_postgres(url)
     connection = await asyncpg.connect(url)
-    await connection.execute("ALTER TABLE alembic_version DROP COLUMN works_with")
-    for table, found in rows.items():
-        for row in found:
+    for table, of_table in rows.items():
+        for row in of_table:
             values = {name: _for_postgres(value) for name, value in row.items()}
             await connection.copy_records_to_table(table, columns=list(values), records=[tuple(values.values())])
     await connection.close()
+    return rows
 
 
 def _for_postgres(value: Any) -> Any:

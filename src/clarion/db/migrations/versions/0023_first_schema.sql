@@ -1,0 +1,645 @@
+-- Tables and indexes of 0.1.0, for PostgreSQL but for WITHOUT ROWID, which SQLite alone has.
+
+CREATE TABLE organizations (
+    id UUID NOT NULL,
+    name TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (id)
+);
+
+CREATE TABLE environments (
+    id UUID NOT NULL,
+    organization_id UUID NOT NULL,
+    parent_id UUID,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    identifier TEXT NOT NULL,
+    timezone TEXT,
+    configuration_version INTEGER DEFAULT '0' NOT NULL,
+    session_epoch INTEGER DEFAULT '0' NOT NULL,
+    options TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    deleted_at BIGINT,
+    PRIMARY KEY (id),
+    CONSTRAINT environments_name UNIQUE (organization_id, name),
+    UNIQUE (identifier)
+);
+
+CREATE TABLE api_keys (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    hash BYTEA NOT NULL,
+    name TEXT NOT NULL,
+    hint TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    sealed TEXT,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT,
+    last_used_at BIGINT,
+    revoked_at BIGINT,
+    created_by UUID,
+    PRIMARY KEY (environment_id, id),
+    UNIQUE (hash)
+);
+
+CREATE TABLE idempotency_keys (
+    id UUID NOT NULL,
+    environment_id UUID NOT NULL,
+    digest BYTEA NOT NULL,
+    fingerprint BYTEA NOT NULL,
+    status SMALLINT NOT NULL,
+    body BYTEA NOT NULL,
+    PRIMARY KEY (id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX idempotency_keys_digest ON idempotency_keys (digest);
+
+CREATE TABLE integration_health (
+    environment_id UUID NOT NULL,
+    integration_id UUID NOT NULL,
+    failures INTEGER DEFAULT '0' NOT NULL,
+    open_until BIGINT,
+    allowance FLOAT DEFAULT '0' NOT NULL,
+    refilled_at BIGINT NOT NULL,
+    errors TEXT,
+    PRIMARY KEY (environment_id, integration_id)
+) WITHOUT ROWID;
+
+CREATE TABLE integration_counts (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    integration_id UUID NOT NULL,
+    slot SMALLINT NOT NULL,
+    sent INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    milliseconds BIGINT NOT NULL,
+    slowest INTEGER NOT NULL,
+    PRIMARY KEY (environment_id, id, integration_id, slot)
+) WITHOUT ROWID;
+
+CREATE TABLE suppressions (
+    environment_id UUID NOT NULL,
+    channel TEXT NOT NULL,
+    address TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    provider_id TEXT,
+    message_id UUID,
+    detail TEXT,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, channel, address)
+) WITHOUT ROWID;
+CREATE INDEX suppressions_recent ON suppressions (environment_id, created_at, address);
+
+CREATE TABLE receipts (
+    environment_id UUID NOT NULL,
+    digest BYTEA NOT NULL,
+    received_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, digest)
+) WITHOUT ROWID;
+CREATE INDEX receipts_age ON receipts (received_at);
+
+CREATE TABLE awaited_receipts (
+    environment_id UUID NOT NULL,
+    integration_id UUID NOT NULL,
+    ticket TEXT NOT NULL,
+    message_id UUID NOT NULL,
+    recipient TEXT NOT NULL,
+    is_partial BOOLEAN NOT NULL,
+    sent_at BIGINT NOT NULL,
+    ask_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, integration_id, ticket)
+);
+CREATE INDEX awaited_receipts_due ON awaited_receipts (ask_at);
+CREATE INDEX awaited_receipts_message ON awaited_receipts (environment_id, message_id);
+
+CREATE TABLE early_reports (
+    environment_id UUID NOT NULL,
+    integration_id UUID NOT NULL,
+    digest BYTEA NOT NULL,
+    report TEXT NOT NULL,
+    received_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, integration_id, digest)
+);
+
+CREATE TABLE webhook_endpoints (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    url TEXT NOT NULL,
+    description TEXT,
+    events TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    active BOOLEAN NOT NULL,
+    disabled_reason TEXT,
+    failing_since BIGINT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
+);
+
+CREATE TABLE webhook_events (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    type TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
+);
+
+CREATE TABLE webhook_event_people (
+    environment_id UUID NOT NULL,
+    subscriber_id UUID NOT NULL,
+    event_id UUID NOT NULL,
+    PRIMARY KEY (environment_id, subscriber_id, event_id)
+) WITHOUT ROWID;
+CREATE INDEX webhook_event_people_event ON webhook_event_people (environment_id, event_id);
+
+CREATE TABLE webhook_deliveries (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    endpoint_id UUID NOT NULL,
+    event_id UUID NOT NULL,
+    status TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    due_at BIGINT,
+    response_status INTEGER,
+    error_text TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    attempt_log TEXT,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (environment_id, endpoint_id, due_at, id) WHERE status = 'queued';
+CREATE INDEX webhook_deliveries_endpoint ON webhook_deliveries (environment_id, endpoint_id, id);
+
+CREATE TABLE members (
+    id UUID NOT NULL,
+    organization_id UUID NOT NULL,
+    email TEXT NOT NULL,
+    name TEXT NOT NULL,
+    role TEXT NOT NULL,
+    environment_roles TEXT NOT NULL,
+    password TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (id),
+    UNIQUE (email)
+);
+CREATE INDEX members_organization ON members (organization_id, id);
+
+CREATE TABLE member_sessions (
+    hash BYTEA NOT NULL,
+    member_id UUID NOT NULL,
+    user_agent TEXT,
+    address TEXT,
+    created_at BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    PRIMARY KEY (hash)
+) WITHOUT ROWID;
+CREATE INDEX member_sessions_member ON member_sessions (member_id);
+
+CREATE TABLE member_links (
+    hash BYTEA NOT NULL,
+    kind TEXT NOT NULL,
+    organization_id UUID NOT NULL,
+    email TEXT,
+    role TEXT,
+    environment_roles TEXT NOT NULL,
+    invited_by UUID,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (hash)
+) WITHOUT ROWID;
+CREATE INDEX member_links_email ON member_links (email);
+
+CREATE TABLE audit_entries (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    action TEXT NOT NULL,
+    target_type TEXT NOT NULL,
+    target_id TEXT NOT NULL,
+    target_name TEXT,
+    actor_type TEXT NOT NULL,
+    actor_id TEXT,
+    actor_name TEXT,
+    request_id TEXT,
+    "before" TEXT,
+    "after" TEXT,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX audit_entries_actor ON audit_entries (environment_id, actor_id, id);
+CREATE INDEX audit_entries_target ON audit_entries (environment_id, target_type, target_id, id);
+
+CREATE TABLE rate_limit_buckets (
+    environment_id UUID NOT NULL,
+    category TEXT NOT NULL,
+    tokens FLOAT NOT NULL,
+    refilled_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, category)
+) WITHOUT ROWID;
+
+CREATE TABLE processes (
+    id UUID NOT NULL,
+    kind TEXT NOT NULL,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    version TEXT NOT NULL,
+    started_at BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    clock_at BIGINT NOT NULL,
+    report TEXT NOT NULL,
+    PRIMARY KEY (id)
+);
+
+CREATE TABLE retention_progress (
+    environment_id UUID NOT NULL,
+    walk TEXT NOT NULL,
+    position UUID NOT NULL,
+    swept_at BIGINT NOT NULL,
+    deleted BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, walk)
+) WITHOUT ROWID;
+
+CREATE TABLE leases (
+    name TEXT NOT NULL,
+    owner UUID NOT NULL,
+    until BIGINT NOT NULL,
+    PRIMARY KEY (name)
+) WITHOUT ROWID;
+
+CREATE TABLE subscribers (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    "key" TEXT NOT NULL,
+    first_name TEXT,
+    last_name TEXT,
+    email TEXT,
+    phone TEXT,
+    avatar TEXT,
+    locale TEXT,
+    timezone TEXT,
+    data TEXT,
+    schedule TEXT,
+    is_online BOOLEAN,
+    last_online_at BIGINT,
+    version INTEGER DEFAULT '0' NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    search_row BIGINT NOT NULL,
+    full_name TEXT GENERATED ALWAYS AS (TRIM(COALESCE(first_name, '') || ' ' || COALESCE(last_name, ''))) STORED,
+    is_unproven BOOLEAN DEFAULT FALSE NOT NULL,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX subscribers_email ON subscribers (environment_id, email);
+CREATE UNIQUE INDEX subscribers_key ON subscribers (environment_id, "key");
+CREATE INDEX subscribers_search_row ON subscribers (search_row);
+CREATE INDEX subscribers_unproven ON subscribers (environment_id) WHERE is_unproven;
+CREATE INDEX subscribers_updated ON subscribers (environment_id, updated_at, id);
+
+CREATE TABLE subscriber_channels (
+    environment_id UUID NOT NULL,
+    subscriber_id UUID NOT NULL,
+    integration_id UUID NOT NULL,
+    provider_id TEXT NOT NULL,
+    credentials TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, subscriber_id, integration_id)
+) WITHOUT ROWID;
+CREATE INDEX subscriber_channels_integration ON subscriber_channels (environment_id, integration_id);
+
+CREATE TABLE topics (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    "key" TEXT NOT NULL,
+    name TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    is_open BOOLEAN DEFAULT FALSE NOT NULL,
+    creator_id UUID,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX topics_creator ON topics (environment_id, creator_id) WHERE creator_id IS NOT NULL;
+CREATE UNIQUE INDEX topics_key ON topics (environment_id, "key");
+CREATE INDEX topics_updated ON topics (environment_id, updated_at, id);
+
+CREATE TABLE topic_subscriptions (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    topic_id UUID NOT NULL,
+    subscriber_id UUID NOT NULL,
+    identifier TEXT DEFAULT '' NOT NULL,
+    name TEXT,
+    preferences TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT,
+    PRIMARY KEY (environment_id, id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX topic_subscriptions_member ON topic_subscriptions (environment_id, topic_id, subscriber_id, identifier);
+CREATE INDEX topic_subscriptions_rules ON topic_subscriptions (environment_id, topic_id, subscriber_id) WHERE preferences IS NOT NULL;
+CREATE INDEX topic_subscriptions_subscriber ON topic_subscriptions (environment_id, subscriber_id, id);
+CREATE INDEX topic_subscriptions_topic ON topic_subscriptions (environment_id, topic_id, id);
+
+CREATE TABLE preferences (
+    environment_id UUID NOT NULL,
+    subscriber_id UUID NOT NULL,
+    workflow_id UUID NOT NULL,
+    channel TEXT NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, subscriber_id, workflow_id, channel)
+) WITHOUT ROWID;
+
+CREATE TABLE online_people (
+    environment_id UUID NOT NULL,
+    subscriber_id UUID NOT NULL,
+    host_id UUID NOT NULL,
+    PRIMARY KEY (environment_id, subscriber_id, host_id)
+) WITHOUT ROWID;
+CREATE INDEX online_people_host ON online_people (host_id);
+
+CREATE TABLE erasures (
+    environment_id UUID NOT NULL,
+    subscriber_id UUID NOT NULL,
+    author TEXT NOT NULL,
+    requested_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, subscriber_id)
+) WITHOUT ROWID;
+
+CREATE TABLE socket_hosts (
+    id UUID NOT NULL,
+    environment_ids TEXT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    PRIMARY KEY (id)
+);
+
+CREATE TABLE triggers (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    transaction_key TEXT NOT NULL,
+    workflow_id UUID NOT NULL,
+    version_id UUID NOT NULL,
+    payload TEXT NOT NULL,
+    overrides TEXT,
+    created_at BIGINT NOT NULL,
+    state TEXT DEFAULT 'done' NOT NULL,
+    priority SMALLINT DEFAULT '1' NOT NULL,
+    lane SMALLINT DEFAULT '0' NOT NULL,
+    recipients TEXT,
+    position TEXT,
+    context TEXT,
+    trace_context TEXT,
+    warnings TEXT,
+    repeats INTEGER,
+    repeated_at BIGINT,
+    runs_deleted_at BIGINT,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX triggers_canceling ON triggers (environment_id, id) WHERE state = 'canceling';
+CREATE INDEX triggers_queued ON triggers (environment_id, priority, id, lane) WHERE state = 'queued';
+CREATE INDEX triggers_splitting ON triggers (environment_id, priority, id) WHERE state = 'splitting';
+CREATE UNIQUE INDEX triggers_transaction ON triggers (environment_id, transaction_key);
+
+CREATE TABLE trigger_parts (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    trigger_id UUID NOT NULL,
+    priority SMALLINT NOT NULL,
+    lane SMALLINT NOT NULL,
+    topic SMALLINT,
+    subscriber_ids BYTEA NOT NULL,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX trigger_parts_queued ON trigger_parts (environment_id, priority, trigger_id, id, lane);
+CREATE INDEX trigger_parts_trigger ON trigger_parts (environment_id, trigger_id);
+
+CREATE TABLE attachments (
+    environment_id UUID NOT NULL,
+    hash BYTEA NOT NULL,
+    used_at BIGINT NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (environment_id, hash)
+);
+
+CREATE TABLE trigger_attachments (
+    environment_id UUID NOT NULL,
+    trigger_id UUID NOT NULL,
+    hash BYTEA NOT NULL,
+    check_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, trigger_id, hash)
+) WITHOUT ROWID;
+CREATE INDEX trigger_attachments_check ON trigger_attachments (check_at);
+CREATE INDEX trigger_attachments_hash ON trigger_attachments (environment_id, hash);
+
+CREATE TABLE notifications (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    trigger_id UUID NOT NULL,
+    workflow_id UUID NOT NULL,
+    version_id UUID NOT NULL,
+    subscriber_id UUID NOT NULL,
+    step_types INTEGER NOT NULL,
+    recipient TEXT,
+    topics TEXT,
+    digested_into UUID,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    status SMALLINT,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX notifications_changed ON notifications (environment_id, updated_at, id) WHERE updated_at <> created_at;
+CREATE INDEX notifications_digested ON notifications (environment_id, digested_into) WHERE digested_into IS NOT NULL;
+CREATE UNIQUE INDEX notifications_recipient ON notifications (environment_id, trigger_id, subscriber_id);
+CREATE INDEX notifications_status ON notifications (environment_id, status, id) WHERE status <> 3;
+CREATE INDEX notifications_subscriber ON notifications (environment_id, subscriber_id, id);
+CREATE INDEX notifications_trigger ON notifications (environment_id, trigger_id, id);
+CREATE INDEX notifications_workflow ON notifications (environment_id, workflow_id, step_types, id);
+
+CREATE TABLE jobs (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    notification_id UUID NOT NULL,
+    step SMALLINT NOT NULL,
+    type TEXT NOT NULL,
+    status TEXT NOT NULL,
+    provider_id TEXT,
+    digest TEXT,
+    details TEXT NOT NULL,
+    due_at BIGINT,
+    attempt INTEGER DEFAULT '0' NOT NULL,
+    queue SMALLINT,
+    lane SMALLINT DEFAULT '0' NOT NULL,
+    priority SMALLINT DEFAULT '2' NOT NULL,
+    outputs TEXT,
+    put_off_since BIGINT,
+    dead_at BIGINT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX jobs_dead ON jobs (environment_id, dead_at, id) WHERE dead_at IS NOT NULL;
+CREATE INDEX jobs_decide ON jobs (environment_id, due_at, id, lane) WHERE queue = 1;
+CREATE INDEX jobs_due ON jobs (due_at, environment_id) WHERE queue = 1;
+CREATE INDEX jobs_send ON jobs (environment_id, type, priority, due_at, id) WHERE queue = 2;
+CREATE UNIQUE INDEX jobs_step ON jobs (environment_id, notification_id, step);
+
+CREATE TABLE digest_windows (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    subscriber_id UUID NOT NULL,
+    generation INTEGER NOT NULL,
+    leader_id UUID,
+    leader_run_id UUID,
+    closes_at BIGINT,
+    last_event_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX digest_windows_subscriber ON digest_windows (environment_id, subscriber_id);
+
+CREATE TABLE digest_events (
+    environment_id UUID NOT NULL,
+    window_id UUID NOT NULL,
+    generation INTEGER NOT NULL,
+    job_id UUID NOT NULL,
+    trigger_id UUID NOT NULL,
+    PRIMARY KEY (environment_id, window_id, generation, job_id)
+) WITHOUT ROWID;
+CREATE INDEX digest_events_job ON digest_events (environment_id, job_id);
+
+CREATE TABLE throttle_passes (
+    environment_id UUID NOT NULL,
+    throttle_id UUID NOT NULL,
+    passed_at BIGINT NOT NULL,
+    job_id UUID NOT NULL,
+    subscriber_id UUID NOT NULL,
+    PRIMARY KEY (environment_id, throttle_id, passed_at, job_id)
+) WITHOUT ROWID;
+CREATE INDEX throttle_passes_subscriber ON throttle_passes (environment_id, subscriber_id);
+
+CREATE TABLE messages (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    notification_id UUID NOT NULL,
+    job_id UUID NOT NULL,
+    trigger_id UUID NOT NULL,
+    workflow_id UUID NOT NULL,
+    step_id UUID NOT NULL,
+    subscriber_id UUID NOT NULL,
+    channel TEXT NOT NULL,
+    provider_id TEXT,
+    integration_id UUID,
+    provider_message_id TEXT,
+    delivery TEXT,
+    status TEXT NOT NULL,
+    content TEXT NOT NULL,
+    subject TEXT,
+    title TEXT,
+    email TEXT,
+    email_options TEXT,
+    phone TEXT,
+    webhook_url TEXT,
+    device_tokens TEXT,
+    cta TEXT,
+    avatar TEXT,
+    data TEXT,
+    severity TEXT NOT NULL,
+    seen BOOLEAN NOT NULL,
+    read BOOLEAN NOT NULL,
+    archived BOOLEAN NOT NULL,
+    seen_at BIGINT,
+    read_at BIGINT,
+    archived_at BIGINT,
+    snoozed_until BIGINT,
+    delivered_at TEXT,
+    error_id TEXT,
+    error_text TEXT,
+    retry_at BIGINT,
+    given_up_at BIGINT,
+    refused_by TEXT,
+    context_keys TEXT,
+    position UUID,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX messages_channel ON messages (environment_id, channel, id);
+CREATE INDEX messages_job ON messages (environment_id, job_id) WHERE channel <> 'in_app';
+CREATE INDEX messages_provider ON messages (environment_id, provider_message_id) WHERE provider_message_id IS NOT NULL;
+CREATE INDEX messages_snoozed ON messages (environment_id, subscriber_id, position) WHERE snoozed_until IS NOT NULL;
+CREATE INDEX messages_subscriber ON messages (environment_id, subscriber_id, channel, archived, position, seen, read, snoozed_until);
+CREATE INDEX messages_trigger ON messages (environment_id, trigger_id, id);
+CREATE INDEX messages_unread ON messages (subscriber_id, severity, seen, position, context_keys, environment_id) WHERE channel = 'in_app' AND NOT read AND NOT archived AND snoozed_until IS NULL;
+CREATE INDEX messages_wake ON messages (snoozed_until, environment_id, id) WHERE snoozed_until IS NOT NULL;
+
+CREATE TABLE workers (
+    id UUID NOT NULL,
+    seen_at BIGINT NOT NULL,
+    PRIMARY KEY (id)
+);
+
+CREATE TABLE workflows (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    "key" TEXT NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT,
+    active BOOLEAN NOT NULL,
+    tags TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    default_preference TEXT,
+    user_preference TEXT,
+    version_id UUID NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    deleted_at BIGINT,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE UNIQUE INDEX workflows_key ON workflows (environment_id, "key") WHERE deleted_at IS NULL;
+
+CREATE TABLE workflow_versions (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    workflow_id UUID NOT NULL,
+    number INTEGER NOT NULL,
+    steps TEXT NOT NULL,
+    payload_schema TEXT,
+    validate_payload BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE UNIQUE INDEX workflow_versions_number ON workflow_versions (environment_id, workflow_id, number);
+
+CREATE TABLE workflow_version_notes (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    kind TEXT NOT NULL,
+    source_id UUID,
+    actor_type TEXT,
+    actor_id TEXT,
+    actor_name TEXT,
+    changes TEXT NOT NULL,
+    PRIMARY KEY (environment_id, id)
+) WITHOUT ROWID;
+
+CREATE TABLE integrations (
+    environment_id UUID NOT NULL,
+    id UUID NOT NULL,
+    provider_id TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    name TEXT NOT NULL,
+    identifier TEXT NOT NULL,
+    credentials TEXT NOT NULL,
+    conditions TEXT NOT NULL,
+    active BOOLEAN NOT NULL,
+    is_primary BOOLEAN NOT NULL,
+    priority INTEGER NOT NULL,
+    weight INTEGER DEFAULT '100' NOT NULL,
+    rate_limit FLOAT,
+    reports_from TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    deleted_at BIGINT,
+    deleted_by UUID,
+    PRIMARY KEY (environment_id, id)
+);
+CREATE UNIQUE INDEX integrations_identifier ON integrations (environment_id, identifier) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX integrations_primary ON integrations (environment_id, channel) WHERE is_primary AND deleted_at IS NULL;
