@@ -8,6 +8,17 @@ import { collectLicenses } from "./licenses.mjs";
 const dashboardLimit = 60 * 1024;
 const assets = "dashboard/assets";
 
+/** Pages import the application, which is loaded before them: what it shares with them stays in one file. */
+const withApplication = {
+  name: "with-application",
+  setup(bundle) {
+    bundle.onLoad({ filter: /\/dashboard\/pages\/[^/]+\/page\.tsx$/ }, async ({ path: file }) => ({
+      contents: `${await readFile(file, "utf8")}import "../../app.tsx";`,
+      loader: "tsx",
+    }));
+  },
+};
+
 /** The dashboard: hashed files that never change, and a page that names the first of them. */
 export async function buildDashboard(here, browsers) {
   const result = await build({
@@ -30,6 +41,7 @@ export async function buildDashboard(here, browsers) {
     target: browsers,
     charset: "utf8",
     legalComments: "none",
+    plugins: [withApplication],
   });
   const made = Object.fromEntries(
     result.outputFiles.map((file) => [path.basename(file.path), Buffer.from(file.contents)]),

@@ -1,14 +1,16 @@
 import { ErrorBoundary } from "preact-iso/lazy";
 import { Route, Router } from "preact-iso/router";
 import { Notices } from "../ui/notices.tsx";
+import { BASE } from "./addresses.ts";
 import { SignInPage } from "./pages/sign-in/page.tsx";
-import { BASE, PAGES } from "./pages.ts";
-import { SessionGate, useSession } from "./session.tsx";
+import { PAGES } from "./pages.ts";
+import { useSession } from "./session.tsx";
 import { focusPage } from "./shell/focus.ts";
 import { lazyPage } from "./shell/lazy-page.tsx";
 import { Location } from "./shell/location.tsx";
 import { NotFound } from "./shell/not-found.tsx";
 import { placePage } from "./shell/scrolling.ts";
+import { SessionGate } from "./shell/session-gate.tsx";
 import { Shell } from "./shell/shell.tsx";
 
 const SetUpPage = lazyPage(() => import("./pages/set-up/page.tsx"));

@@ -5,8 +5,6 @@ import type { components } from "../api/schema.d.ts";
 import { lazyPage as lazy } from "./shell/lazy-page.tsx";
 import { texts } from "./texts/shell.ts";
 
-export const BASE = "/dashboard";
-
 type Scope = components["schemas"]["Scope"];
 
 export type PageInfo = {
@@ -184,18 +182,7 @@ export const PAGES: readonly PageInfo[] = [
   { path: "/account", title: texts.pages.account, component: lazy(() => import("./pages/account/page.tsx")) },
 ];
 
-/** The address of a page in an environment. */
-export function addressOf(environment: string, path: string): string {
-  return `${BASE}/e/${encodeURIComponent(environment)}${path}`;
-}
-
 /** The page of a path behind the environment. */
 export function findPage(path: string): PageInfo | undefined {
   return PAGES.find((page) => exec(path, page.path, { path, query: {}, params: {} }));
-}
-
-/** Where people sign in, to come back to where they are. */
-export function signInAddress(): string {
-  const here = location.pathname + location.search + location.hash;
-  return here.replace(/\/+$/, "") === BASE ? `${BASE}/sign-in` : `${BASE}/sign-in?return=${encodeURIComponent(here)}`;
 }

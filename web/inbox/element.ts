@@ -5,6 +5,7 @@ import { h, ICONS, icon, iconButton } from "./dom.ts";
 import { fitsView, safeRedirect, shownCount, type View } from "./formats.ts";
 import type { Host, Tab } from "./host.ts";
 import { announcementOf, ListView } from "./list.ts";
+import { loadMore } from "./load-more.ts";
 import { hadFocus, place } from "./place.ts";
 import type { Counts, Notification, Redirect, Session } from "./shapes.ts";
 import styles from "./styles.css";
@@ -273,7 +274,7 @@ export class ClarionInbox extends HTMLElement implements Host {
     const header = h("header", { part: "header" }, back, h("h2", {}, texts.preferences), this.#closeButton());
     this.#panel.replaceChildren(header, body, this.#message);
     back.focus();
-    this.more()
+    loadMore()
       .then(({ PreferencesView }) => new PreferencesView(this, body).show())
       .catch((error) => this.fail(error));
   }
@@ -325,10 +326,6 @@ export class ClarionInbox extends HTMLElement implements Host {
   }
 
   // Host
-
-  more(): Promise<typeof import("./more.ts")> {
-    return import(new URL("inbox-more.js", import.meta.url).href);
-  }
 
   say(text: string, undo?: () => void): void {
     this.#announce(text);

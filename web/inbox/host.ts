@@ -15,8 +15,6 @@ export interface Host {
   readonly texts: Texts;
   readonly locale: string | undefined;
   readonly maxSnoozeHours: number;
-  /** Loads what is shown only after a click. */
-  more(): Promise<typeof import("./more.ts")>;
   /** Shows a sentence for a while, also to screen readers, with a way to undo what it says. */
   say(text: string, undo?: () => void): void;
   fail(error: unknown): void;

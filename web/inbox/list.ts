@@ -5,6 +5,7 @@ import { h } from "./dom.ts";
 import { fitsView, fullTime, plainText, type View, viewFilter } from "./formats.ts";
 import type { Host, Tab } from "./host.ts";
 import { controlsOf, type ItemActions, renderItem, renderTime } from "./item.ts";
+import { loadMore } from "./load-more.ts";
 import type { ActionKind, Notification, Page } from "./shapes.ts";
 import { fill } from "./texts.ts";
 
@@ -152,8 +153,7 @@ export class ListView implements ItemActions {
   }
 
   snooze(one: Notification, button: Element): void {
-    this.#host
-      .more()
+    loadMore()
       .then(({ openSnoozeMenu }) =>
         openSnoozeMenu(this.#host, this.#menu, button, (until) => this.#snoozeUntil(one, until)),
       )

@@ -1,11 +1,10 @@
 /** Forms made from a JSON Schema: which fields there are, which of them matter now, and what is missing. */
 import { isObject, type JsonObject } from "../values.ts";
 
-export type FieldKind = "text" | "html" | "number" | "flag" | "choice" | "group" | "texts" | "pairs" | "json";
+type PlainKind = "text" | "html" | "number" | "flag" | "choice" | "texts" | "pairs" | "json";
 
-export type FormField = {
+type Described = {
   name: string;
-  kind: FieldKind;
   title: string;
   hint?: string;
   placeholder?: string;
@@ -13,9 +12,14 @@ export type FormField = {
   options?: readonly string[];
   /** Of a number: whether it is a whole one. */
   isWhole?: boolean;
-  /** Of a group: its schema. */
-  schema?: JsonObject;
 };
+
+export type PlainField = Described & { kind: PlainKind };
+
+/** An object in the object, with its schema. */
+export type GroupField = Described & { kind: "group"; schema: JsonObject };
+
+export type FormField = PlainField | GroupField;
 
 /** The fields of an object in the order of its schema; those that only matter for another kind of it are left out. */
 export function fieldsOf(schema: JsonObject, values: JsonObject, widgets: JsonObject = {}): FormField[] {
@@ -114,19 +118,18 @@ function fieldOf(name: string, schema: unknown, value: unknown, widget: JsonObje
   const chosen = chooseAlternative(shown, value);
   const placeholder = widget.placeholder ?? listAt(shown, "examples")[0];
   const kind = kindOf(chosen);
-  return {
+  const described = {
     name,
-    kind,
     title: typeof shown.title === "string" ? shown.title : titleOf(name),
     ...(typeof shown.description === "string" && { hint: shown.description.replaceAll("`", "") }),
     ...(placeholder !== undefined && { placeholder: String(placeholder) }),
     ...(kind === "choice" && { options: listAt(chosen, "enum").filter((one) => typeof one === "string") as string[] }),
     ...(kind === "number" && { isWhole: typeOf(chosen) === "integer" }),
-    ...(kind === "group" && { schema: chosen }),
   };
+  return kind === "group" ? { ...described, kind, schema: chosen } : { ...described, kind };
 }
 
-function kindOf(schema: JsonObject): FieldKind {
+function kindOf(schema: JsonObject): FormField["kind"] {
   if (listAt(schema, "enum").length > 0) {
     return "choice";
   }

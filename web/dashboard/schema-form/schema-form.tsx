@@ -1,15 +1,8 @@
+import { Button } from "../../ui/button.tsx";
 import { texts } from "../texts/schema-form.ts";
-import type { JsonObject } from "../values.ts";
-import { FormFieldInput } from "./field-input.tsx";
-import { type FormField, fieldsOf, withMember } from "./model.ts";
-
-export type FieldContext = {
-  /** The server's sentences, by the paths of fields. */
-  problems: Readonly<Record<string, string>>;
-  /** The JSON Schema of the variables in scope, if texts are templates. */
-  variables?: Record<string, unknown> | undefined;
-  disabled: boolean;
-};
+import { isObject, type JsonObject } from "../values.ts";
+import { type FieldContext, FieldControl, type FieldProps } from "./field-control.tsx";
+import { type FormField, fieldsOf, type GroupField, withMember } from "./model.ts";
 
 type SchemaFormProps = FieldContext & {
   schema: JsonObject;
@@ -48,16 +41,51 @@ export function SchemaForm(props: SchemaFormProps) {
   );
 }
 
+/** The field of a member; `data-path` lets links lead to it. */
 function Member({ field, form }: { field: FormField; form: SchemaFormProps }) {
-  const { values, onValues, problems, variables, disabled, path = "" } = form;
+  const { values, onValues, problems, variables, disabled, path: before = "" } = form;
+  const path = before + field.name;
+  const control = {
+    path,
+    value: values[field.name],
+    onValue: (value: unknown) => onValues(withMember(values, field.name, value)),
+    context: { problems, variables, disabled },
+  };
   return (
-    <FormFieldInput
-      field={field}
-      path={path + field.name}
-      value={values[field.name]}
-      onValue={(value) => onValues(withMember(values, field.name, value))}
-      context={{ problems, variables, disabled }}
-    />
+    <div class="schema-field" data-path={path}>
+      {field.kind === "group" ? (
+        <GroupControl {...control} field={field} />
+      ) : (
+        <FieldControl {...control} field={field} />
+      )}
+    </div>
+  );
+}
+
+/** An object in the object: it is added and removed as a whole. */
+function GroupControl({ field, path, value, onValue, context }: FieldProps<GroupField>) {
+  if (!isObject(value)) {
+    return context.disabled ? null : (
+      <div>
+        <Button kind="quiet" onClick={() => onValue({})}>
+          + {texts.add(field.title)}
+        </Button>
+      </div>
+    );
+  }
+  return (
+    <fieldset class="schema-group">
+      <legend>{field.title}</legend>
+      {field.hint && <p class="field-hint">{field.hint}</p>}
+      <SchemaForm {...context} schema={field.schema} values={value} onValues={onValue} path={`${path}.`} />
+      {!context.disabled && (
+        <div>
+          <Button kind="quiet" onClick={() => onValue(undefined)}>
+            {texts.remove(field.title)}
+          </Button>
+        </div>
+      )}
+    </fieldset>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useLocation } from "preact-iso/router";
+import { addressOf } from "../addresses.ts";
 import { findPlace } from "../environment.ts";
-import { addressOf } from "../pages.ts";
 import { useSession } from "../session.tsx";
 import { texts } from "../texts/shell.ts";
 import { pathIn } from "./other-environment.ts";

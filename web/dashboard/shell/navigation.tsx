@@ -1,5 +1,6 @@
 import { useLocation } from "preact-iso/router";
-import { addressOf, PAGES, type PageInfo } from "../pages.ts";
+import { addressOf } from "../addresses.ts";
+import { PAGES, type PageInfo } from "../pages.ts";
 import { useSession } from "../session.tsx";
 import { texts } from "../texts/shell.ts";
 

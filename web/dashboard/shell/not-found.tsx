@@ -1,5 +1,5 @@
 import { Empty } from "../../ui/states.tsx";
-import { BASE } from "../pages.ts";
+import { BASE } from "../addresses.ts";
 import { texts } from "../texts/shell.ts";
 
 export function NotFound() {

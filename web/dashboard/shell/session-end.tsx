@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { onSessionEnd } from "../../api/client.ts";
 import { Dialog } from "../../ui/dialog.tsx";
+import { signInAddress } from "../addresses.ts";
 import { SignInForm } from "../pages/sign-in/sign-in-form.tsx";
-import { signInAddress } from "../pages.ts";
 import type { Me } from "../session.tsx";
 import { texts } from "../texts/sign-in.ts";
 

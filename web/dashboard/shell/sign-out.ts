@@ -1,5 +1,5 @@
 import { api } from "../../api/client.ts";
-import { BASE } from "../pages.ts";
+import { BASE } from "../addresses.ts";
 import { forgetRecent } from "./recent.ts";
 
 /** End the session; what this browser remembers of the pages that were opened goes with it. */

@@ -1,5 +1,5 @@
 import { Empty } from "../../ui/states.tsx";
-import { addressOf } from "../pages.ts";
+import { addressOf } from "../addresses.ts";
 import type { Environment } from "../session.tsx";
 import { texts } from "../texts/shell.ts";
 

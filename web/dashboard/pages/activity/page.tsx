@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useKept } from "../../../api/entries.ts";
 import { useUrlState } from "../../../api/url-state.ts";
 import { Page } from "../../../ui/page.tsx";
-import { findPage } from "../../pages.ts";
 import { texts } from "../../texts/activity.ts";
 import { FirstRun } from "./empty-states.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -22,7 +21,7 @@ export default function ActivityPage() {
   const happenings = useRef<Happenings>(NO_HAPPENINGS);
 
   // A run is shown at once when it is chosen.
-  useEffect(() => void findPage("/activity/id")?.component.preload(), []);
+  useEffect(() => void import("../run/page.tsx").catch(() => {}), []);
 
   // The range is written out, so that an address with nothing in it can open the default view.
   const change = (values: Record<string, string | readonly string[]>, options?: { push?: boolean }) =>

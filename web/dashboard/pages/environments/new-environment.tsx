@@ -7,7 +7,7 @@ import { Copyable } from "../../../ui/copyable.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { optionsOf, SelectField, TextField } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
-import { addressOf } from "../../pages.ts";
+import { addressOf } from "../../addresses.ts";
 import { texts } from "../../texts/environments.ts";
 
 type EnvironmentType = components["schemas"]["EnvironmentType"];

@@ -11,7 +11,7 @@ import { Loading } from "../../../ui/states.tsx";
 import { Tag } from "../../../ui/status.tsx";
 import { actionsColumn, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { addressOf } from "../../pages.ts";
+import { addressOf } from "../../addresses.ts";
 import { useCan, useSession } from "../../session.tsx";
 import { texts } from "../../texts/environments.ts";
 import { NewEnvironment } from "./new-environment.tsx";

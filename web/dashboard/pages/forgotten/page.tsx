@@ -3,7 +3,7 @@ import { useAction } from "../../../api/action.ts";
 import { api, dataOf } from "../../../api/client.ts";
 import { TextField } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
-import { BASE } from "../../pages.ts";
+import { BASE } from "../../addresses.ts";
 import { texts } from "../../texts/sign-in.ts";
 import { SignInFrame } from "../sign-in/sign-in-frame.tsx";
 

@@ -8,7 +8,7 @@ import { useAddress } from "../../session.tsx";
 import { texts } from "../../texts/integrations.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { isOrdered } from "../integrations/model.ts";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 
 /** What can be done with the integration as a whole. */
 export function IntegrationActions(props: PartProps) {

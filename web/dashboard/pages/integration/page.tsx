@@ -13,8 +13,9 @@ import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as shellTexts } from "../../texts/shell.ts";
 import { IntegrationMarks } from "../integrations/integration-row.tsx";
 import { IntegrationActions } from "./actions.tsx";
-import { type Integration, isBuiltIn } from "./form/model.ts";
+import { isBuiltIn } from "./form/model.ts";
 import { HealthPart } from "./health/health-part.tsx";
+import type { PartProps } from "./part.ts";
 import { ReceiptsPart } from "./receipts-part.tsx";
 import { SettingsPart } from "./settings-part.tsx";
 import { TestPart } from "./test-message/test-part.tsx";
@@ -42,8 +43,6 @@ export default function IntegrationPage() {
   }
   return <Content key={one.data._id} integration={one.data} provider={provider} onChanged={one.reload} />;
 }
-
-export type PartProps = { integration: Integration; provider: Provider; onChanged: () => void };
 
 function Content(props: PartProps) {
   const { integration, provider } = props;

@@ -5,7 +5,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
 import { texts } from "../../texts/integration-health.ts";
 import { findSigningField, isLocalAddress, isPolled } from "./health/model.ts";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 
 /** Where the provider reports to, and what to do with the address. */
 export function ReceiptsPart(props: PartProps) {

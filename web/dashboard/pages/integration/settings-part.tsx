@@ -11,7 +11,7 @@ import { texts } from "../../texts/integrations.ts";
 import { AccountFields } from "./form/account-fields.tsx";
 import { DeliveryFields, NamingFields } from "./form/delivery-fields.tsx";
 import { changesOf, MASK, valuesOf } from "./form/model.ts";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 
 /** The settings: a form for those who may change them, facts for the others. */
 export function SettingsPart(props: PartProps) {

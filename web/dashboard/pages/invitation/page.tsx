@@ -6,7 +6,7 @@ import { KeyValues } from "../../../ui/key-values.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { BASE } from "../../pages.ts";
+import { BASE } from "../../addresses.ts";
 import { texts } from "../../texts/sign-in.ts";
 import { useFragment, useMethods } from "../sign-in/methods.ts";
 import { NewMemberForm } from "../sign-in/new-member-form.tsx";

@@ -7,7 +7,7 @@ import { notify } from "../../../ui/notices.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { actionsColumn, Table } from "../../../ui/table.tsx";
-import { addressOf } from "../../pages.ts";
+import { addressOf } from "../../addresses.ts";
 import type { Environment } from "../../session.tsx";
 import { promotion as texts } from "../../texts/environments.ts";
 

@@ -3,7 +3,7 @@ import { useAction } from "../../../api/action.ts";
 import { api } from "../../../api/client.ts";
 import { ButtonLink } from "../../../ui/button.tsx";
 import { Form } from "../../../ui/form.tsx";
-import { BASE } from "../../pages.ts";
+import { BASE } from "../../addresses.ts";
 import { texts } from "../../texts/sign-in.ts";
 import { aboutToken } from "../sign-in/about-token.ts";
 import { useFragment } from "../sign-in/methods.ts";

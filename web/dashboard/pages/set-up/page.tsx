@@ -2,7 +2,7 @@ import { api } from "../../../api/client.ts";
 import { ButtonLink } from "../../../ui/button.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
-import { BASE } from "../../pages.ts";
+import { BASE } from "../../addresses.ts";
 import { texts } from "../../texts/sign-in.ts";
 import { useFragment, useMethods } from "../sign-in/methods.ts";
 import { NewMemberForm } from "../sign-in/new-member-form.tsx";

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../../api/action.ts";
 import { TextField } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
-import { BASE } from "../../pages.ts";
+import { BASE } from "../../addresses.ts";
 import { texts } from "../../texts/sign-in.ts";
 import { aboutToken } from "./about-token.ts";
 import { PasswordField } from "./password-field.tsx";

@@ -4,7 +4,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Copyable } from "../../../ui/copyable.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
-import { BASE } from "../../pages.ts";
+import { BASE } from "../../addresses.ts";
 import { texts } from "../../texts/sign-in.ts";
 import { useFragment, useMethods } from "./methods.ts";
 import { readReturnPath } from "./return-path.ts";

@@ -6,7 +6,7 @@ import { TextField } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
-import { BASE } from "../../pages.ts";
+import { BASE } from "../../addresses.ts";
 import { texts } from "../../texts/sign-in.ts";
 import { type Methods, useMethods } from "./methods.ts";
 import { PasswordField } from "./password-field.tsx";

@@ -3,8 +3,8 @@ import { Button } from "../../../ui/button.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { texts } from "../../texts/subscriber-import.ts";
 import { ColumnTable } from "./columns.tsx";
+import type { SourceFile } from "./model.ts";
 import { checkRows, guessMapping, type Line, mappingProblem } from "./model.ts";
-import type { SourceFile } from "./page.tsx";
 import { Preview } from "./preview.tsx";
 import { ProblemLines } from "./problem-lines.tsx";
 

@@ -5,6 +5,8 @@ import { readData, type TEXT_FIELDS } from "../../parts/subscriber-fields.ts";
 import { texts as common } from "../../texts/people.ts";
 import { texts } from "../../texts/subscriber-import.ts";
 
+export type SourceFile = { name: string; csv: Csv };
+
 export type SubscriberIn = components["schemas"]["SubscriberIn"];
 
 type TextField = (typeof TEXT_FIELDS)[number];

@@ -1,14 +1,11 @@
 import { useState } from "preact/hooks";
-import type { Csv } from "../../../ui/csv.ts";
 import { Page } from "../../../ui/page.tsx";
 import { useAddress } from "../../session.tsx";
 import { texts } from "../../texts/subscriber-import.ts";
 import { Mapped } from "./mapped.tsx";
-import type { Line } from "./model.ts";
+import type { Line, SourceFile } from "./model.ts";
 import { Sending } from "./sending.tsx";
 import { Source } from "./source.tsx";
-
-export type SourceFile = { name: string; csv: Csv };
 
 /** Three steps: a file, what its columns are, and sending it. */
 export default function SubscriberImportPage() {

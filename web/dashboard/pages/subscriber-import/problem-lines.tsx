@@ -4,8 +4,7 @@ import { writeCsv } from "../../../ui/csv.ts";
 import { download } from "../../../ui/download.ts";
 import { Table } from "../../../ui/table.tsx";
 import { texts } from "../../texts/subscriber-import.ts";
-import type { LineProblem } from "./model.ts";
-import type { SourceFile } from "./page.tsx";
+import type { LineProblem, SourceFile } from "./model.ts";
 
 const SHOWN = 100;
 

@@ -5,8 +5,7 @@ import { Progress } from "../../../ui/progress.tsx";
 import { Status, type Tone } from "../../../ui/status.tsx";
 import { useAddress } from "../../session.tsx";
 import { texts } from "../../texts/subscriber-import.ts";
-import type { Line } from "./model.ts";
-import type { SourceFile } from "./page.tsx";
+import type { Line, SourceFile } from "./model.ts";
 import { ProblemLines } from "./problem-lines.tsx";
 import { type ImportState, useImport } from "./run.ts";
 

@@ -5,8 +5,8 @@ import { download } from "../../../ui/download.ts";
 import { TextArea } from "../../../ui/field.tsx";
 import { PlainForm } from "../../../ui/form.tsx";
 import { texts } from "../../texts/subscriber-import.ts";
+import type { SourceFile } from "./model.ts";
 import { fileProblem } from "./model.ts";
-import type { SourceFile } from "./page.tsx";
 
 const EXAMPLE = [
   {

@@ -19,7 +19,7 @@ import {
   type Integration,
   withAccounts,
 } from "./credentials.ts";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 
 type AddAccountProps = PartProps & { onClose: () => void };
 

@@ -7,7 +7,7 @@ import { notify } from "../../../ui/notices.tsx";
 import { TopicPicker } from "../../parts/pickers.tsx";
 import { texts as people } from "../../texts/people.ts";
 import { topicTexts as texts } from "../../texts/subscriber.ts";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 
 export function AddToTopic({ subscriber, reload, onClose }: PartProps & { onClose: () => void }) {
   const [key, setKey] = useState("");

@@ -11,7 +11,7 @@ import { texts as runs } from "../../texts/runs.ts";
 import { channelTexts as texts } from "../../texts/subscriber.ts";
 import { AddAccount } from "./add-account.tsx";
 import { type ChannelEntry, otherCredentials, tokensOf, withoutToken } from "./credentials.ts";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 
 type Removal = { entry: ChannelEntry; token?: string };
 

@@ -1,17 +1,14 @@
 import { useState } from "preact/hooks";
 import { api, dataOf } from "../../../api/client.ts";
 import { usePages } from "../../../api/pages.ts";
-import type { components } from "../../../api/schema.d.ts";
 import { useUrlState } from "../../../api/url-state.ts";
 import { optionsOf, SelectField } from "../../../ui/field.tsx";
 import { More } from "../../../ui/more.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { inboxTexts as texts } from "../../texts/subscriber.ts";
-import { NotificationCard } from "./notification-card.tsx";
-import type { PartProps } from "./page.tsx";
-
-export type InboxNotification = components["schemas"]["InboxNotification"];
+import { type InboxNotification, NotificationCard } from "./notification-card.tsx";
+import type { PartProps } from "./part.ts";
 
 const PAGE = 20;
 

@@ -1,5 +1,6 @@
 import { useId, useState } from "preact/hooks";
 import { api } from "../../../api/client.ts";
+import type { components } from "../../../api/schema.d.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { notify } from "../../../ui/notices.tsx";
@@ -7,8 +8,8 @@ import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { useAddress, useCan } from "../../session.tsx";
 import { inboxTexts as texts } from "../../texts/subscriber.ts";
-import type { InboxNotification } from "./inbox.tsx";
 
+export type InboxNotification = components["schemas"]["InboxNotification"];
 type Action = Exclude<keyof typeof texts.actions, "delete">;
 
 const HOUR = 3_600_000;

@@ -11,7 +11,7 @@ import { SubscriberForm } from "../../parts/subscriber-form.tsx";
 import { useCan } from "../../session.tsx";
 import { texts as people } from "../../texts/people.ts";
 import { texts } from "../../texts/subscriber.ts";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 
 /** The fields of a person, with a way to change them. */
 export function OverviewPart({ subscriber, reload }: PartProps) {

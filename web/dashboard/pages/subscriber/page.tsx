@@ -8,21 +8,19 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { nameOf, subscriberPath } from "../../parts/person.ts";
-import type { Subscriber } from "../../parts/subscriber-fields.ts";
 import { useAddress } from "../../session.tsx";
 import { texts as shell } from "../../texts/shell.ts";
 import { texts } from "../../texts/subscriber.ts";
 import { ChannelsPart } from "./channels.tsx";
 import { InboxPart } from "./inbox.tsx";
 import { OverviewPart } from "./overview.tsx";
+import type { PartProps } from "./part.ts";
 import { PersonalDataPart } from "./personal-data.tsx";
 import { PreferencesPart } from "./preferences.tsx";
 import { RunsPart } from "./runs.tsx";
 import { SchedulePart } from "./schedule.tsx";
 import { TopicsPart } from "./topics.tsx";
 import { WhyPart } from "./why.tsx";
-
-export type PartProps = { subscriber: Subscriber; reload: () => void };
 
 const PARTS: Record<keyof typeof texts.parts, ComponentType<PartProps>> = {
   overview: OverviewPart,

@@ -11,7 +11,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { nameOf } from "../../parts/person.ts";
 import { useAddress, useCan } from "../../session.tsx";
 import { dataTexts as texts } from "../../texts/subscriber.ts";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 
 type ExportItem = components["schemas"]["ExportItem"];
 

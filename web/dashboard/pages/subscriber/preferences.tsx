@@ -12,7 +12,7 @@ import { Table } from "../../../ui/table.tsx";
 import { useAddress, useCan } from "../../session.tsx";
 import { texts as runs } from "../../texts/runs.ts";
 import { preferenceTexts as texts } from "../../texts/subscriber.ts";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 import { CHANNELS, type Channel, type PreferenceRow, preferenceRows, usedChannels } from "./preference-rows.ts";
 import { TopicRules } from "./topic-rules.tsx";
 

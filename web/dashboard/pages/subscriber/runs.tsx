@@ -6,7 +6,7 @@ import { Empty, Loading } from "../../../ui/states.tsx";
 import { RunTable } from "../../parts/run-table.tsx";
 import { useAddress } from "../../session.tsx";
 import { runTexts as texts } from "../../texts/subscriber.ts";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 
 const PAGE = 20;
 

@@ -11,7 +11,7 @@ import { Loading } from "../../../ui/states.tsx";
 import { useCan } from "../../session.tsx";
 import { scheduleTexts as texts } from "../../texts/subscriber.ts";
 import { DayRow } from "./day-row.tsx";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 import { DAYS, type Day, type DayPlan, scheduleOf, type Week, weekOf } from "./week.ts";
 
 /** The hours in which a person wants messages, day by day. */

@@ -15,7 +15,7 @@ import { useAddress, useCan } from "../../session.tsx";
 import { texts as people } from "../../texts/people.ts";
 import { topicTexts as texts } from "../../texts/subscriber.ts";
 import { AddToTopic } from "./add-to-topic.tsx";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 import { ruleWords } from "./preference-rows.ts";
 
 type Subscription = components["schemas"]["Subscription"];

@@ -7,7 +7,7 @@ import { ChannelField } from "../../parts/channel-field.tsx";
 import { WorkflowPicker } from "../../parts/pickers.tsx";
 import { whyTexts as texts } from "../../texts/subscriber.ts";
 import { Explained } from "./explained.tsx";
-import type { PartProps } from "./page.tsx";
+import type { PartProps } from "./part.ts";
 import { CHANNELS } from "./preference-rows.ts";
 
 /** Why did they not get it? Asked about a workflow or one transaction; the question is in the address. */

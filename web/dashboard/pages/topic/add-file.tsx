@@ -9,8 +9,8 @@ import { Form } from "../../../ui/form.tsx";
 import { Progress } from "../../../ui/progress.tsx";
 import { Table } from "../../../ui/table.tsx";
 import { topicTexts as texts } from "../../texts/topics.ts";
+import type { Topic } from "./model.ts";
 import { type Adding, addAnswer, BATCH, guessIdColumn, type Refusal, readIds } from "./model.ts";
-import type { Topic } from "./page.tsx";
 import { subscribe } from "./subscribe.ts";
 
 const SHOWN = 50;

@@ -6,8 +6,8 @@ import { Form } from "../../../ui/form.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { SubscriberPicker } from "../../parts/pickers.tsx";
 import { topicTexts as texts } from "../../texts/topics.ts";
+import type { Topic } from "./model.ts";
 import { type Answer, BATCH } from "./model.ts";
-import type { Topic } from "./page.tsx";
 import { subscribe } from "./subscribe.ts";
 
 type AddPeopleProps = { topic: Topic; onDone: () => void; onClose: () => void };

@@ -4,7 +4,7 @@ import { Confirm } from "../../../ui/confirm.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { useAddress } from "../../session.tsx";
 import { topicTexts as texts } from "../../texts/topics.ts";
-import type { Topic } from "./page.tsx";
+import type { Topic } from "./model.ts";
 
 export function DeleteTopic({ topic, onClose }: { topic: Topic; onClose: () => void }) {
   const address = useAddress();

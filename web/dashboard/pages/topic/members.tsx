@@ -12,7 +12,7 @@ import { topicTexts as texts } from "../../texts/topics.ts";
 import { AddFile } from "./add-file.tsx";
 import { AddPeople } from "./add-people.tsx";
 import { type Membership, MemberTable } from "./member-table.tsx";
-import type { Topic } from "./page.tsx";
+import type { Topic } from "./model.ts";
 import { RemoveMember } from "./remove-member.tsx";
 
 const PAGE = 50;

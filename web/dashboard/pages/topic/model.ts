@@ -1,5 +1,8 @@
-/** Ids of people from a file, and sending them in batches. */
+/** A topic, ids of people from a file, and sending them in batches. */
+import type { components } from "../../../api/schema.d.ts";
 import type { Csv } from "../../../ui/csv.ts";
+
+export type Topic = components["schemas"]["Topic"];
 
 /** How many people one request takes. */
 export const BATCH = 100;

@@ -2,7 +2,6 @@ import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import { api, dataOf } from "../../../api/client.ts";
 import { useLoaded } from "../../../api/loaded.ts";
-import type { components } from "../../../api/schema.d.ts";
 import { useUrlState } from "../../../api/url-state.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Page } from "../../../ui/page.tsx";
@@ -15,10 +14,9 @@ import { texts as shell } from "../../texts/shell.ts";
 import { topicTexts as texts } from "../../texts/topics.ts";
 import { DeleteTopic } from "./delete.tsx";
 import { Members } from "./members.tsx";
+import type { Topic } from "./model.ts";
 import { RenameTopic } from "./rename.tsx";
 import { TopicRuns } from "./runs.tsx";
-
-export type Topic = components["schemas"]["Topic"];
 
 export default function TopicPage() {
   const address = useAddress();

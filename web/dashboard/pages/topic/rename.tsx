@@ -7,7 +7,7 @@ import { Form } from "../../../ui/form.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { texts as people } from "../../texts/people.ts";
 import { texts as list, topicTexts as texts } from "../../texts/topics.ts";
-import type { Topic } from "./page.tsx";
+import type { Topic } from "./model.ts";
 
 type RenameTopicProps = { topic: Topic; reload: () => void; onClose: () => void };
 

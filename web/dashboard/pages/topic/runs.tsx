@@ -8,7 +8,7 @@ import { RunTable } from "../../parts/run-table.tsx";
 import { useAddress } from "../../session.tsx";
 import { runTexts } from "../../texts/subscriber.ts";
 import { topicTexts as texts } from "../../texts/topics.ts";
-import type { Topic } from "./page.tsx";
+import type { Topic } from "./model.ts";
 
 const PAGE = 20;
 

@@ -47,6 +47,15 @@ export function problemsByPath(problems: readonly FieldProblem[], step?: string)
   return found;
 }
 
+/** The sentence about a field, or about something in it with its place. */
+export function problemUnder(problems: Readonly<Record<string, string>>, path: string): string | undefined {
+  const found = Object.entries(problems).find(([one]) => one === path || one.startsWith(`${path}.`));
+  if (!found) {
+    return undefined;
+  }
+  return found[0] === path ? found[1] : `${found[0].slice(path.length + 1)}: ${found[1]}`;
+}
+
 function stepProblems(
   step: DraftStep,
   saved: Workflow,

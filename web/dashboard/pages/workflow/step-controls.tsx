@@ -3,9 +3,21 @@ import { extraNames } from "../../schema-form/model.ts";
 import { SchemaForm } from "../../schema-form/schema-form.tsx";
 import { texts } from "../../texts/editor.ts";
 import { isObject, type JsonObject } from "../../values.ts";
-import type { StepKind } from "./model.ts";
+import type { Draft, DraftStep, StepKind } from "./model.ts";
 
 export type StepSchema = { dataSchema: JsonObject; uiSchema: JsonObject };
+
+export type StepFormProps = {
+  step: DraftStep;
+  schema: StepSchema | undefined;
+  problems: Readonly<Record<string, string>>;
+  /** The JSON Schema of what templates and conditions see. */
+  variables: JsonObject;
+  /** The values of the chosen person and payload. */
+  sample: JsonObject;
+  canWrite: boolean;
+  change: (make: (draft: Draft) => Draft) => void;
+};
 
 type ControlsFormProps = {
   type: StepKind;

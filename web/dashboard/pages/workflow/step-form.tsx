@@ -5,23 +5,12 @@ import { texts } from "../../texts/editor.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as stepTexts } from "../../texts/steps.ts";
 import type { JsonObject } from "../../values.ts";
-import { changeStep, type Draft, type DraftStep } from "./model.ts";
+import { changeStep, type DraftStep } from "./model.ts";
+import { problemUnder } from "./problems.ts";
 import { Section } from "./section.tsx";
-import { ControlsForm, isMessage, type StepSchema } from "./step-controls.tsx";
+import { ControlsForm, isMessage, type StepFormProps } from "./step-controls.tsx";
 import { Variants } from "./variants.tsx";
 import { describeStep } from "./words.ts";
-
-export type StepFormProps = {
-  step: DraftStep;
-  schema: StepSchema | undefined;
-  problems: Readonly<Record<string, string>>;
-  /** The JSON Schema of what templates and conditions see. */
-  variables: JsonObject;
-  /** The values of the chosen person and payload. */
-  sample: JsonObject;
-  canWrite: boolean;
-  change: (make: (draft: Draft) => Draft) => void;
-};
 
 /** Everything about one step. */
 export function StepForm(props: StepFormProps) {
@@ -150,12 +139,3 @@ const FIRST_FILTERS: JsonObject[] = [
     children: [{ on: "payload", field: "", operator: "EQUAL", value: "" }],
   },
 ];
-
-/** The sentence about a field, or about something in it with its place. */
-export function problemUnder(problems: Readonly<Record<string, string>>, path: string): string | undefined {
-  const found = Object.entries(problems).find(([one]) => one === path || one.startsWith(`${path}.`));
-  if (!found) {
-    return undefined;
-  }
-  return found[0] === path ? found[1] : `${found[0].slice(path.length + 1)}: ${found[1]}`;
-}

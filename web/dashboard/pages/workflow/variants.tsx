@@ -4,8 +4,8 @@ import { Conditions } from "../../conditions/conditions.tsx";
 import { texts } from "../../texts/editor.ts";
 import type { JsonObject } from "../../values.ts";
 import type { DraftVariant } from "./model.ts";
-import { ControlsForm } from "./step-controls.tsx";
-import { problemUnder, type StepFormProps } from "./step-form.tsx";
+import { problemUnder } from "./problems.ts";
+import { ControlsForm, type StepFormProps } from "./step-controls.tsx";
 
 const MAX_VARIANTS = 20;
 

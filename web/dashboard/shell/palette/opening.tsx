@@ -2,8 +2,7 @@ import type { ComponentType, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { notify } from "../../../ui/notices.tsx";
 import { texts } from "../../texts/shell.ts";
-
-export type PaletteProps = { onClose: () => void; onKeys: () => void };
+import type { PaletteProps } from "./palette.tsx";
 
 /** The palette, whose code is loaded while nothing else is to do. */
 export function usePalette(onKeys: () => void): { open: () => void; element: VNode | null } {

@@ -7,10 +7,11 @@ import { texts } from "../../texts/palette.ts";
 import { rememberRecent } from "../recent.ts";
 import { type Entry, entryOf, matchEntries } from "./entries.ts";
 import { EntryList } from "./entry-list.tsx";
-import type { PaletteProps } from "./opening.tsx";
 import { useOwnEntries, useRecentEntries } from "./own-entries.ts";
 
 const TYPING_PAUSE = 120;
+
+export type PaletteProps = { onClose: () => void; onKeys: () => void };
 
 /** Finds everything by typing: arrows move, Enter opens. */
 export function PaletteDialog({ onClose, onKeys }: PaletteProps) {

@@ -8,7 +8,7 @@ import { CallChart } from "../../../parts/calls/call-chart.tsx";
 import { CallFigures } from "../../../parts/calls/figures.tsx";
 import { RangeFields, useRange } from "../../../parts/calls/range-fields.tsx";
 import { texts } from "../../../texts/integration-health.ts";
-import type { PartProps } from "../page.tsx";
+import type { PartProps } from "../part.ts";
 import { ErrorList } from "./error-list.tsx";
 import { describeHealth, describeRate, type Health } from "./model.ts";
 

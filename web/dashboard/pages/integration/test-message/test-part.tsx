@@ -6,7 +6,7 @@ import { TextArea, TextField } from "../../../../ui/field.tsx";
 import { Form } from "../../../../ui/form.tsx";
 import { SubscriberPicker } from "../../../parts/pickers.tsx";
 import { texts } from "../../../texts/integration-health.ts";
-import type { PartProps } from "../page.tsx";
+import type { PartProps } from "../part.ts";
 import { type AddressName, addressesOf, hasSubject, type TestValues, testMessageOf } from "./model.ts";
 import { TestResult } from "./test-result.tsx";
 

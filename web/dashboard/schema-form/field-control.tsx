@@ -1,15 +1,21 @@
-import { Button } from "../../ui/button.tsx";
 import { CodeEditor } from "../../ui/code-editor.tsx";
 import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
 import { texts } from "../texts/schema-form.ts";
-import { isObject, type JsonObject } from "../values.ts";
+import { isObject } from "../values.ts";
 import { JsonField } from "./json-field.tsx";
 import { PairsField, TextsField } from "./list-fields.tsx";
-import type { FormField } from "./model.ts";
-import { type FieldContext, SchemaForm } from "./schema-form.tsx";
+import type { FormField, PlainField } from "./model.ts";
 
-type FormFieldProps = {
-  field: FormField;
+export type FieldContext = {
+  /** The server's sentences, by the paths of fields. */
+  problems: Readonly<Record<string, string>>;
+  /** The JSON Schema of the variables in scope, if texts are templates. */
+  variables?: Record<string, unknown> | undefined;
+  disabled: boolean;
+};
+
+export type FieldProps<Field extends FormField> = {
+  field: Field;
   path: string;
   value: unknown;
   /** Undefined removes the member. */
@@ -20,16 +26,8 @@ type FormFieldProps = {
 const BODY_ROWS = 10;
 const TEXT_ROWS = 5;
 
-/** The control for one field of a schema; `data-path` lets links lead to it. */
-export function FormFieldInput(props: FormFieldProps) {
-  return (
-    <div class="schema-field" data-path={props.path}>
-      <Control {...props} />
-    </div>
-  );
-}
-
-function Control(props: FormFieldProps) {
+/** The control for one field of a schema that is no object. */
+export function FieldControl(props: FieldProps<PlainField>) {
   const { field, path, value, onValue, context } = props;
   const problem = context.problems[path];
   const common = { label: field.title, hint: field.hint, problem, disabled: context.disabled };
@@ -69,8 +67,6 @@ function Control(props: FormFieldProps) {
           onChecked={(checked) => onValue(checked || undefined)}
         />
       );
-    case "group":
-      return <GroupControl {...props} />;
     case "texts":
       return <TextsField {...common} value={Array.isArray(value) ? value.map(String) : []} onValue={onValue} />;
     case "pairs":
@@ -80,7 +76,7 @@ function Control(props: FormFieldProps) {
   }
 }
 
-function TextControl({ field, path, value, onValue, context }: FormFieldProps) {
+function TextControl({ field, path, value, onValue, context }: FieldProps<PlainField>) {
   const common = {
     label: field.title,
     problem: context.problems[path],
@@ -103,39 +99,6 @@ function TextControl({ field, path, value, onValue, context }: FormFieldProps) {
   );
 }
 
-/** An object in the object: it is added and removed as a whole. */
-function GroupControl({ field, path, value, onValue, context }: FormFieldProps) {
-  if (!isObject(value)) {
-    return context.disabled ? null : (
-      <div>
-        <Button kind="quiet" onClick={() => onValue({})}>
-          + {texts.add(field.title)}
-        </Button>
-      </div>
-    );
-  }
-  return (
-    <fieldset class="schema-group">
-      <legend>{field.title}</legend>
-      {field.hint && <p class="field-hint">{field.hint}</p>}
-      <SchemaForm
-        {...context}
-        schema={field.schema as JsonObject}
-        values={value}
-        onValues={onValue}
-        path={`${path}.`}
-      />
-      {!context.disabled && (
-        <div>
-          <Button kind="quiet" onClick={() => onValue(undefined)}>
-            {texts.remove(field.title)}
-          </Button>
-        </div>
-      )}
-    </fieldset>
-  );
-}
-
-function optionsOf(field: FormField) {
+function optionsOf(field: PlainField) {
   return (field.options ?? []).map((value) => ({ value, label: texts.choices[value] ?? value }));
 }
