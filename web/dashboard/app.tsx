@@ -4,7 +4,7 @@ import { Notices } from "../ui/notices.tsx";
 import { BASE } from "./addresses.ts";
 import { SignInPage } from "./pages/sign-in/page.tsx";
 import { PAGES } from "./pages.ts";
-import { useSession } from "./session.tsx";
+import { useSession } from "./session.ts";
 import { focusPage } from "./shell/focus.ts";
 import { lazyPage } from "./shell/lazy-page.tsx";
 import { Location } from "./shell/location.tsx";

@@ -1,7 +1,7 @@
 import type { components } from "../../api/schema.d.ts";
 import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { useAddress } from "../session.tsx";
+import { useAddress } from "../session.ts";
 import { texts as runs } from "../texts/runs.ts";
 import { runTexts as texts } from "../texts/subscriber.ts";
 import { RunStatus } from "./run-status.tsx";

@@ -1,7 +1,7 @@
 import { useLocation } from "preact-iso/router";
 import { addressOf } from "../addresses.ts";
 import { findPlace } from "../environment.ts";
-import { useSession } from "../session.tsx";
+import { useSession } from "../session.ts";
 import { texts } from "../texts/shell.ts";
 import { pathIn } from "./other-environment.ts";
 

@@ -1,7 +1,7 @@
 import { useLocation } from "preact-iso/router";
 import { addressOf } from "../addresses.ts";
 import { PAGES, type PageInfo } from "../pages.ts";
-import { useSession } from "../session.tsx";
+import { useSession } from "../session.ts";
 import { texts } from "../texts/shell.ts";
 
 /** The pages that the member may see, by section. */

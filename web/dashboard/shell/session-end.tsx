@@ -3,7 +3,7 @@ import { onSessionEnd } from "../../api/client.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { signInAddress } from "../addresses.ts";
 import { SignInForm } from "../pages/sign-in/sign-in-form.tsx";
-import type { Me } from "../session.tsx";
+import type { Me } from "../session.ts";
 import { texts } from "../texts/sign-in.ts";
 
 /**

@@ -8,7 +8,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { addressOf, signInAddress } from "../addresses.ts";
 import { findPlace, readLastEnvironment, rememberEnvironment } from "../environment.ts";
-import { SessionContext } from "../session.tsx";
+import { SessionContext } from "../session.ts";
 import { texts } from "../texts/shell.ts";
 import { SessionEnd } from "./session-end.tsx";
 import { ShellOutline } from "./shell-outline.tsx";

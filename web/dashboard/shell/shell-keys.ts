@@ -2,7 +2,7 @@
 import { useLocation } from "preact-iso/router";
 import { useKey, useKeyAfter } from "../../ui/keys.ts";
 import { findPage } from "../pages.ts";
-import { useAddress, useSession } from "../session.tsx";
+import { useAddress, useSession } from "../session.ts";
 import { SHORTCUTS } from "./shortcuts.ts";
 
 type ShellKeys = { onPalette: () => void; onHelp: () => void };

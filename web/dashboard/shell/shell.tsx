@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { useAddress, useSession } from "../session.tsx";
+import { useAddress, useSession } from "../session.ts";
 import { texts } from "../texts/shell.ts";
 import { Drawer } from "./drawer.tsx";
 import { EnvironmentSwitch } from "./environment-switch.tsx";

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, dataOf } from "../../api/client.ts";
 import { ToneMark } from "../../ui/status.tsx";
-import { useSession } from "../session.tsx";
+import { useSession } from "../session.ts";
 import { texts } from "../texts/shell.ts";
 import { type EnvironmentStatus, summarize } from "./status.ts";
 

@@ -1,6 +1,6 @@
 import { Empty } from "../../ui/states.tsx";
 import { addressOf } from "../addresses.ts";
-import type { Environment } from "../session.tsx";
+import type { Environment } from "../session.ts";
 import { texts } from "../texts/shell.ts";
 
 /** An address of an environment that does not exist, or that this member cannot enter. */

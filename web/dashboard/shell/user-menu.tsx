@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { useAddress, useSession } from "../session.tsx";
+import { useAddress, useSession } from "../session.ts";
 import { texts } from "../texts/shell.ts";
 import { signOut } from "./sign-out.ts";
 import { THEMES, useTheme } from "./theme.ts";

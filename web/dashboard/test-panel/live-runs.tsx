@@ -6,7 +6,7 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { RunStatus, StepStatus } from "../parts/run-status.tsx";
-import { useAddress, useCan } from "../session.tsx";
+import { useAddress, useCan } from "../session.ts";
 import { texts as runTexts } from "../texts/runs.ts";
 import { texts } from "../texts/test-panel.ts";
 import { areFinished, withRun } from "./model.ts";

@@ -6,7 +6,7 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SubscriberPicker } from "../parts/pickers.tsx";
-import { useCan, useSession } from "../session.tsx";
+import { useCan, useSession } from "../session.ts";
 import { texts } from "../texts/test-panel.ts";
 import { Circumstances } from "./circumstances.tsx";
 import { Commands } from "./commands.tsx";

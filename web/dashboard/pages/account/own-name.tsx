@@ -4,7 +4,7 @@ import { api } from "../../../api/client.ts";
 import { TextField } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { notify } from "../../../ui/notices.tsx";
-import { useSession } from "../../session.tsx";
+import { useSession } from "../../session.ts";
 import { texts } from "../../texts/account.ts";
 
 export function OwnName() {

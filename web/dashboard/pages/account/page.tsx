@@ -1,6 +1,6 @@
 import { KeyValues } from "../../../ui/key-values.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { useSession } from "../../session.tsx";
+import { useSession } from "../../session.ts";
 import { texts } from "../../texts/account.ts";
 import { texts as team } from "../../texts/team.ts";
 import { ChangePassword } from "./change-password.tsx";

@@ -5,7 +5,7 @@ import { Button, ButtonLink } from "../../../ui/button.tsx";
 import { Copyable } from "../../../ui/copyable.tsx";
 import { Empty } from "../../../ui/states.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/activity.ts";
 import { nodeLines, pythonLines } from "./examples.ts";
 import { isExact, type Preset, type Range, widerPreset } from "./range.ts";

@@ -8,7 +8,7 @@ import { Status, type Tone } from "../../../ui/status.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { RunStatus } from "../../parts/run-status.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/activity.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { MAX_ROWS, type Run } from "./model.ts";

@@ -6,7 +6,7 @@ import { TextField } from "../../../ui/field.tsx";
 import { PlainForm } from "../../../ui/form.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
-import { useAddress, useSession } from "../../session.tsx";
+import { useAddress, useSession } from "../../session.ts";
 import { texts } from "../../texts/activity.ts";
 import { ManageViews } from "./manage-views.tsx";
 import { addView, findDefault, normalizeQuery, problemOfName, readViews, type Views, writeViews } from "./views.ts";

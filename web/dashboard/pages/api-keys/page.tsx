@@ -12,7 +12,7 @@ import { Status } from "../../../ui/status.tsx";
 import { actionsColumn, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { useRequested } from "../../requested.ts";
-import { useCan } from "../../session.tsx";
+import { useCan } from "../../session.ts";
 import { texts } from "../../texts/api-keys.ts";
 import { EditKey } from "./edit-key.tsx";
 import { isOver, scopesText } from "./model.ts";

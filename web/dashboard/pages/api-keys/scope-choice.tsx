@@ -3,7 +3,7 @@ import { useLoaded } from "../../../api/loaded.ts";
 import type { components } from "../../../api/schema.d.ts";
 import { CheckField } from "../../../ui/field.tsx";
 import { Problem } from "../../../ui/problem.tsx";
-import { useSession } from "../../session.tsx";
+import { useSession } from "../../session.ts";
 import { texts } from "../../texts/api-keys.ts";
 
 type Scope = components["schemas"]["Scope"];

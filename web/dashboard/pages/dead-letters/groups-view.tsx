@@ -8,7 +8,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { actionsColumn, type Column, Table } from "../../../ui/table.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/dead-letters.ts";
 import { texts as shellTexts } from "../../texts/shell.ts";
 import { useGroupName } from "./group-name.ts";

@@ -8,7 +8,7 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/dead-letters.ts";
 import { LetterFacts } from "./letter-facts.tsx";
 

@@ -4,7 +4,7 @@ import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Timeline } from "../../../ui/timeline.tsx";
 import { nameOfProvider, useProviders } from "../../parts/providers.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/dead-letters.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { DETAIL_TONES, type DeadLetterDetail, valuesOf } from "./model.ts";

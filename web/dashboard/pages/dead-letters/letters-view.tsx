@@ -10,7 +10,7 @@ import { Empty, Loading } from "../../../ui/states.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/dead-letters.ts";
 import { useGroupName } from "./group-name.ts";
 import { LetterDialog } from "./letter-dialog.tsx";

@@ -12,7 +12,7 @@ import { Tag } from "../../../ui/status.tsx";
 import { actionsColumn, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { addressOf } from "../../addresses.ts";
-import { useCan, useSession } from "../../session.tsx";
+import { useCan, useSession } from "../../session.ts";
 import { texts } from "../../texts/environments.ts";
 import { NewEnvironment } from "./new-environment.tsx";
 import { EnvironmentSettings } from "./settings.tsx";

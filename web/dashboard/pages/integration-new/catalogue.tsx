@@ -6,7 +6,7 @@ import { Empty } from "../../../ui/states.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { ChannelField } from "../../parts/channel-field.tsx";
 import type { Provider } from "../../parts/providers.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/integrations.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as shellTexts } from "../../texts/shell.ts";

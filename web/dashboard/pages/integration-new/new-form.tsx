@@ -7,7 +7,7 @@ import { Form } from "../../../ui/form.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { Page } from "../../../ui/page.tsx";
 import type { Provider } from "../../parts/providers.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/integrations.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { AccountFields } from "../integration/form/account-fields.tsx";

@@ -4,7 +4,7 @@ import { api } from "../../../api/client.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { notify } from "../../../ui/notices.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/integrations.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { isOrdered } from "../integrations/model.ts";

@@ -6,7 +6,7 @@ import { Form } from "../../../ui/form.tsx";
 import { KeyValues } from "../../../ui/key-values.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useCan } from "../../session.tsx";
+import { useCan } from "../../session.ts";
 import { texts } from "../../texts/integrations.ts";
 import { AccountFields } from "./form/account-fields.tsx";
 import { DeliveryFields, NamingFields } from "./form/delivery-fields.tsx";

@@ -1,5 +1,5 @@
 import { Status } from "../../../ui/status.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/integrations.ts";
 import { HEALTH_TONES, healthWord, type Integration, type IntegrationState } from "./model.ts";
 

@@ -7,7 +7,7 @@ import { Page } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { nameOfProvider, useProviders } from "../../parts/providers.ts";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/integrations.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as shellTexts } from "../../texts/shell.ts";

@@ -6,7 +6,7 @@ import { Loading } from "../../../ui/states.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { MessageBody, useMessage } from "../../message/message.tsx";
 import { headlineOf, type MessageDetail, recipientOf } from "../../message/model.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/outbox.ts";
 
 type OpenedProps = { id: string; isChosen: boolean; onBack: () => void };

@@ -6,7 +6,7 @@ import { useKey } from "../../../ui/keys.ts";
 import { Page } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/outbox.ts";
 import { texts as shellTexts } from "../../texts/shell.ts";
 import { Filters } from "./filters.tsx";

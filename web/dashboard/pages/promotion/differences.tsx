@@ -7,7 +7,7 @@ import { Confirm } from "../../../ui/confirm.tsx";
 import { CheckField } from "../../../ui/field.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
-import type { Environment } from "../../session.tsx";
+import type { Environment } from "../../session.ts";
 import { promotion as texts } from "../../texts/environments.ts";
 import { chooseAtFirst, idOf, isChangeable, keyOf } from "./model.ts";
 import { ResourceRow } from "./resource-row.tsx";

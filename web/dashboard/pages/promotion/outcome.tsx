@@ -8,7 +8,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { actionsColumn, Table } from "../../../ui/table.tsx";
 import { addressOf } from "../../addresses.ts";
-import type { Environment } from "../../session.tsx";
+import type { Environment } from "../../session.ts";
 import { promotion as texts } from "../../texts/environments.ts";
 
 type Synced = components["schemas"]["Synced"];

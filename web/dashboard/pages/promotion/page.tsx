@@ -4,7 +4,7 @@ import { ButtonLink } from "../../../ui/button.tsx";
 import { SelectField } from "../../../ui/field.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Empty } from "../../../ui/states.tsx";
-import { useAddress, useSession } from "../../session.tsx";
+import { useAddress, useSession } from "../../session.ts";
 import { promotion as texts } from "../../texts/environments.ts";
 import { Differences } from "./differences.tsx";
 import { Outcome, type Published } from "./outcome.tsx";

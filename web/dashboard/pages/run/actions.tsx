@@ -4,7 +4,7 @@ import { curlCommand } from "../../../api/curl.ts";
 import { Button, ButtonLink } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { notify } from "../../../ui/notices.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/run.ts";
 import { TriggerAgain } from "./again.tsx";
 import { hasEnded, type RunData, triggerBodyOf } from "./model.ts";

@@ -7,7 +7,7 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { SubscriberPicker, WorkflowPicker } from "../../parts/pickers.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/run.ts";
 import { type RunEvent, readObject, triggerBodyOf } from "./model.ts";
 

@@ -3,7 +3,7 @@ import { useLoaded } from "../../../api/loaded.ts";
 import { Json } from "../../../ui/json.tsx";
 import { Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/run.ts";
 import { type DigestEvent, digestEventsOf, type Job, type RunEvent, type RunRow } from "./model.ts";
 

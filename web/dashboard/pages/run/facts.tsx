@@ -1,7 +1,7 @@
 import { KeyValues } from "../../../ui/key-values.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { RunStatus } from "../../parts/run-status.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/run.ts";
 import type { Connection } from "./loading.ts";
 import { personOf, type RunData, versionOf } from "./model.ts";

@@ -4,7 +4,7 @@ import { Json } from "../../../ui/json.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/run.ts";
 import { texts as shellTexts } from "../../texts/shell.ts";
 import { RunActions } from "./actions.tsx";

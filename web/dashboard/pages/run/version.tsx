@@ -4,7 +4,7 @@ import type { components } from "../../../api/schema.d.ts";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
 import { FieldChanges } from "../../parts/field-changes.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/run.ts";
 
 type VersionDiff = components["schemas"]["VersionDiff"];

@@ -4,7 +4,7 @@ import { useLoaded } from "../../../api/loaded.ts";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
 import { type Tone, ToneMark } from "../../../ui/status.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/start.ts";
 
 const words = texts.overview;

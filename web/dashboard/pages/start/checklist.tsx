@@ -5,7 +5,7 @@ import { notify } from "../../../ui/notices.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Progress } from "../../../ui/progress.tsx";
 import { Commands } from "../../parts/commands.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/start.ts";
 import { commandsOf } from "./commands.ts";
 import { DemoLink } from "./demo-link.tsx";

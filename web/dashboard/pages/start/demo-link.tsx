@@ -1,6 +1,6 @@
 import { useLoaded } from "../../../api/loaded.ts";
 import { ButtonLink } from "../../../ui/button.tsx";
-import { useSession } from "../../session.tsx";
+import { useSession } from "../../session.ts";
 import { texts } from "../../texts/start.ts";
 
 const LOOPBACK = /^(localhost|127\.|\[::1\])/;

@@ -6,7 +6,7 @@ import { momentText, numberText } from "../../../ui/formats.ts";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
 import { ToneMark } from "../../../ui/status.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/start.ts";
 import { Attention } from "./attention.tsx";
 import { barsOf, type Outcome, totalsOf } from "./model.ts";

@@ -4,7 +4,7 @@ import { useLoaded } from "../../../api/loaded.ts";
 import { Page } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
-import { useSession } from "../../session.tsx";
+import { useSession } from "../../session.ts";
 import { texts } from "../../texts/start.ts";
 import { Checklist } from "./checklist.tsx";
 import { type Facts, hasOwnProvider, listDone, nextStep } from "./model.ts";

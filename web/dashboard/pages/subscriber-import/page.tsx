@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Page } from "../../../ui/page.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/subscriber-import.ts";
 import { Mapped } from "./mapped.tsx";
 import type { Line, SourceFile } from "./model.ts";

@@ -3,7 +3,7 @@ import { Button, ButtonLink } from "../../../ui/button.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Progress } from "../../../ui/progress.tsx";
 import { Status, type Tone } from "../../../ui/status.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/subscriber-import.ts";
 import type { Line, SourceFile } from "./model.ts";
 import { ProblemLines } from "./problem-lines.tsx";

@@ -9,7 +9,7 @@ import { Form } from "../../../ui/form.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts as people } from "../../texts/people.ts";
 import { channelTexts as texts } from "../../texts/subscriber.ts";
 import {

@@ -6,7 +6,7 @@ import { KeyValues } from "../../../ui/key-values.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { Empty } from "../../../ui/states.tsx";
 import { nameOfProvider, useProviders } from "../../parts/providers.ts";
-import { useCan } from "../../session.tsx";
+import { useCan } from "../../session.ts";
 import { texts as runs } from "../../texts/runs.ts";
 import { channelTexts as texts } from "../../texts/subscriber.ts";
 import { AddAccount } from "./add-account.tsx";

@@ -9,7 +9,7 @@ import { Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Decisions } from "../../parts/decisions.tsx";
 import { subscriberPath } from "../../parts/person.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts as runs } from "../../texts/runs.ts";
 import { whyTexts as texts } from "../../texts/subscriber.ts";
 import { CHANNELS, type Channel } from "./preference-rows.ts";

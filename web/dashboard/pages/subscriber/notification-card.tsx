@@ -6,7 +6,7 @@ import { Confirm } from "../../../ui/confirm.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { inboxTexts as texts } from "../../texts/subscriber.ts";
 
 export type InboxNotification = components["schemas"]["InboxNotification"];

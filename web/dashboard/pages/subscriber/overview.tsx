@@ -8,7 +8,7 @@ import { notify } from "../../../ui/notices.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { changes, TEXT_FIELDS, valuesOf } from "../../parts/subscriber-fields.ts";
 import { SubscriberForm } from "../../parts/subscriber-form.tsx";
-import { useCan } from "../../session.tsx";
+import { useCan } from "../../session.ts";
 import { texts as people } from "../../texts/people.ts";
 import { texts } from "../../texts/subscriber.ts";
 import type { PartProps } from "./part.ts";

@@ -8,7 +8,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { nameOf, subscriberPath } from "../../parts/person.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts as shell } from "../../texts/shell.ts";
 import { texts } from "../../texts/subscriber.ts";
 import { ChannelsPart } from "./channels.tsx";

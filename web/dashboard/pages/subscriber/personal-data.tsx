@@ -9,7 +9,7 @@ import { download } from "../../../ui/download.ts";
 import { notify } from "../../../ui/notices.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { nameOf } from "../../parts/person.ts";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { dataTexts as texts } from "../../texts/subscriber.ts";
 import type { PartProps } from "./part.ts";
 

@@ -9,7 +9,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Table } from "../../../ui/table.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts as runs } from "../../texts/runs.ts";
 import { preferenceTexts as texts } from "../../texts/subscriber.ts";
 import type { PartProps } from "./part.ts";

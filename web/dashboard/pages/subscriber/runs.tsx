@@ -4,7 +4,7 @@ import { ButtonLink } from "../../../ui/button.tsx";
 import { More } from "../../../ui/more.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { RunTable } from "../../parts/run-table.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { runTexts as texts } from "../../texts/subscriber.ts";
 import type { PartProps } from "./part.ts";
 

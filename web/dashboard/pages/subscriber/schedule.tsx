@@ -8,7 +8,7 @@ import { Form } from "../../../ui/form.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
-import { useCan } from "../../session.tsx";
+import { useCan } from "../../session.ts";
 import { scheduleTexts as texts } from "../../texts/subscriber.ts";
 import { DayRow } from "./day-row.tsx";
 import type { PartProps } from "./part.ts";

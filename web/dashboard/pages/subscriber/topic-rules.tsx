@@ -3,7 +3,7 @@ import { useLoaded } from "../../../api/loaded.ts";
 import { Problem } from "../../../ui/problem.tsx";
 import { topicPath } from "../../parts/person.ts";
 import type { Subscriber } from "../../parts/subscriber-fields.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { preferenceTexts as texts } from "../../texts/subscriber.ts";
 import { ruleWords } from "./preference-rows.ts";
 

@@ -11,7 +11,7 @@ import { actionsColumn, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Pager, useCursor } from "../../parts/pager.tsx";
 import { topicPath } from "../../parts/person.ts";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts as people } from "../../texts/people.ts";
 import { topicTexts as texts } from "../../texts/subscriber.ts";
 import { AddToTopic } from "./add-to-topic.tsx";

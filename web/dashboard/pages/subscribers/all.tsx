@@ -12,7 +12,7 @@ import { Pager, useCursor } from "../../parts/pager.tsx";
 import { nameOf, subscriberPath } from "../../parts/person.ts";
 import { nameOfProvider, useProviders } from "../../parts/providers.ts";
 import type { Subscriber } from "../../parts/subscriber-fields.ts";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/subscribers.ts";
 
 const PAGE = 50;

@@ -5,7 +5,7 @@ import { notify } from "../../../ui/notices.tsx";
 import { nameOf, subscriberPath } from "../../parts/person.ts";
 import { creation, NO_VALUES } from "../../parts/subscriber-fields.ts";
 import { SubscriberForm } from "../../parts/subscriber-form.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/subscribers.ts";
 
 /** A new subscriber, whose page is shown afterwards. An id that exists is refused, so that nobody is overwritten. */

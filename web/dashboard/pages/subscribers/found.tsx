@@ -5,7 +5,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { Cut, Table } from "../../../ui/table.tsx";
 import { subscriberPath } from "../../parts/person.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/subscribers.ts";
 
 type Found = components["schemas"]["SearchResult"];

@@ -4,7 +4,7 @@ import { Button, ButtonLink } from "../../../ui/button.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { useRequested } from "../../requested.ts";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/subscribers.ts";
 import { AllSubscribers, OrderField } from "./all.tsx";
 import { CreateSubscriber } from "./create.tsx";

@@ -7,7 +7,7 @@ import { Button } from "../../../ui/button.tsx";
 import { More } from "../../../ui/more.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
-import { useCan } from "../../session.tsx";
+import { useCan } from "../../session.ts";
 import { texts as shellTexts } from "../../texts/shell.ts";
 import { texts } from "../../texts/suppressions.ts";
 import { AddDialog } from "./add-dialog.tsx";

@@ -10,7 +10,7 @@ import { Tag } from "../../../ui/status.tsx";
 import { actionsColumn, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { useRequested } from "../../requested.ts";
-import { useCan, useSession } from "../../session.tsx";
+import { useCan, useSession } from "../../session.ts";
 import { texts } from "../../texts/team.ts";
 import { Invitations } from "./invitations.tsx";
 import { InviteMember } from "./invite-member.tsx";

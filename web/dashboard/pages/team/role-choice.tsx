@@ -1,5 +1,5 @@
 import { SelectField } from "../../../ui/field.tsx";
-import { useSession } from "../../session.tsx";
+import { useSession } from "../../session.ts";
 import { texts } from "../../texts/team.ts";
 import { choiceOf, type EnvironmentRoles, GENERAL, NONE, type Role, rolesToGive, withRole } from "./model.ts";
 

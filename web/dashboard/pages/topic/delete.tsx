@@ -2,7 +2,7 @@ import { useLocation } from "preact-iso/router";
 import { api } from "../../../api/client.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { notify } from "../../../ui/notices.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { topicTexts as texts } from "../../texts/topics.ts";
 import type { Topic } from "./model.ts";
 

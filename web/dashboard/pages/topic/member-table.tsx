@@ -3,7 +3,7 @@ import { Button } from "../../../ui/button.tsx";
 import { actionsColumn, Cut, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { nameOf, subscriberPath } from "../../parts/person.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { topicTexts as texts } from "../../texts/topics.ts";
 
 export type Membership = components["schemas"]["Subscription"];

@@ -7,7 +7,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { Pager, useCursor } from "../../parts/pager.tsx";
 import { SubscriberPicker } from "../../parts/pickers.tsx";
-import { useCan } from "../../session.tsx";
+import { useCan } from "../../session.ts";
 import { topicTexts as texts } from "../../texts/topics.ts";
 import { AddFile } from "./add-file.tsx";
 import { AddPeople } from "./add-people.tsx";

@@ -9,7 +9,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { topicPath } from "../../parts/person.ts";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts as shell } from "../../texts/shell.ts";
 import { topicTexts as texts } from "../../texts/topics.ts";
 import { DeleteTopic } from "./delete.tsx";

@@ -5,7 +5,7 @@ import { ButtonLink } from "../../../ui/button.tsx";
 import { More } from "../../../ui/more.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { RunTable } from "../../parts/run-table.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { runTexts } from "../../texts/subscriber.ts";
 import { topicTexts as texts } from "../../texts/topics.ts";
 import type { Topic } from "./model.ts";

@@ -9,7 +9,7 @@ import { Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Pager, useCursor } from "../../parts/pager.tsx";
 import { topicPath } from "../../parts/person.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/topics.ts";
 
 type Topic = components["schemas"]["Topic"];

@@ -7,7 +7,7 @@ import { TextField } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { topicPath } from "../../parts/person.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/topics.ts";
 
 /** A new topic, whose page is shown afterwards. */

@@ -5,7 +5,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { Table } from "../../../ui/table.tsx";
 import { topicPath } from "../../parts/person.ts";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/topics.ts";
 
 type Found = components["schemas"]["SearchResult"];

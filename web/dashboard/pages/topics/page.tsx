@@ -3,7 +3,7 @@ import { useUrlState } from "../../../api/url-state.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SearchBox } from "../../parts/search-box.tsx";
-import { useCan } from "../../session.tsx";
+import { useCan } from "../../session.ts";
 import { texts } from "../../texts/topics.ts";
 import { AllTopics } from "./all.tsx";
 import { CreateTopic } from "./create.tsx";

@@ -15,7 +15,7 @@ import { CallFigures } from "../../parts/calls/figures.tsx";
 import { dayOf, lastDayOf, type Span } from "../../parts/calls/range.ts";
 import { RangeFields, useRange } from "../../parts/calls/range-fields.tsx";
 import { ChannelField } from "../../parts/channel-field.tsx";
-import { useCan } from "../../session.tsx";
+import { useCan } from "../../session.ts";
 import { texts as shellTexts } from "../../texts/shell.ts";
 import { texts } from "../../texts/usage.ts";
 import { CSV_COLUMNS, csvRows, type Grouping, type UsageItem } from "./model.ts";

@@ -9,7 +9,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/versions.ts";
 import { VersionDetails } from "./version-details.tsx";
 

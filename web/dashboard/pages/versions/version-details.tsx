@@ -11,7 +11,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
 import { Status, type Tone } from "../../../ui/status.tsx";
 import { FieldChanges } from "../../parts/field-changes.tsx";
-import { useCan } from "../../session.tsx";
+import { useCan } from "../../session.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { texts } from "../../texts/versions.ts";
 

@@ -10,7 +10,7 @@ import { Page } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts as shell } from "../../texts/shell.ts";
 import { texts } from "../../texts/webhooks.ts";
 import { EndpointState } from "../webhooks/endpoint-state.tsx";

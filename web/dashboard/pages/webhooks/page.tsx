@@ -8,7 +8,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/webhooks.ts";
 import { EndpointState } from "./endpoint-state.tsx";
 import { NewEndpoint } from "./new-endpoint.tsx";

@@ -5,7 +5,7 @@ import { useUrlState } from "../../../api/url-state.ts";
 import { useKey } from "../../../ui/keys.ts";
 import { LeaveGuard } from "../../../ui/leave-guard.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { useAddress, useCan, useSession } from "../../session.tsx";
+import { useAddress, useCan, useSession } from "../../session.ts";
 import { texts } from "../../texts/editor.ts";
 import { isSame } from "../../values.ts";
 import { EditorActions, EditorLead, EditorNotes } from "./header.tsx";

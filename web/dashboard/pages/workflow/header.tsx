@@ -5,7 +5,7 @@ import { Confirm } from "../../../ui/confirm.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/editor.ts";
 import { texts as listTexts } from "../../texts/workflows.ts";
 import { WorkflowActions } from "../workflows/workflow-actions.tsx";

@@ -4,7 +4,7 @@ import { useLoaded } from "../../../api/loaded.ts";
 import { Page } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
-import { useSession } from "../../session.tsx";
+import { useSession } from "../../session.ts";
 import { texts } from "../../texts/shell.ts";
 import { WorkflowEditor } from "./editor.tsx";
 

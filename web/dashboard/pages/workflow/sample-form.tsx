@@ -7,7 +7,7 @@ import { relativeText } from "../../../ui/formats.ts";
 import { Problem } from "../../../ui/problem.tsx";
 import { SubscriberPicker } from "../../parts/pickers.tsx";
 import { JsonField } from "../../schema-form/json-field.tsx";
-import { useCan } from "../../session.tsx";
+import { useCan } from "../../session.ts";
 import { texts } from "../../texts/editor.ts";
 import { isObject } from "../../values.ts";
 import type { Sample } from "./use-sample.ts";

@@ -2,7 +2,7 @@ import { api, dataOf } from "../../../api/client.ts";
 import { useLoaded } from "../../../api/loaded.ts";
 import { useUrlState } from "../../../api/url-state.ts";
 import { SelectField, TextField } from "../../../ui/field.tsx";
-import { useSession } from "../../session.tsx";
+import { useSession } from "../../session.ts";
 import { texts } from "../../texts/workflows.ts";
 import { rangeOf } from "./model.ts";
 

@@ -13,7 +13,7 @@ import { More } from "../../../ui/more.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { useRequested } from "../../requested.ts";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/workflows.ts";
 import { CreateWorkflow } from "./create-workflow.tsx";
 import { focusSearch, WorkflowFilters } from "./filters.tsx";

@@ -9,7 +9,7 @@ import { Form } from "../../../ui/form.tsx";
 import { Menu } from "../../../ui/menu.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { Problem } from "../../../ui/problem.tsx";
-import { useAddress } from "../../session.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/workflows.ts";
 
 type Target = { workflowId: string; name: string; isActive: boolean };

@@ -5,7 +5,7 @@ import { Status } from "../../../ui/status.tsx";
 import { actionsColumn, type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { RunStatus } from "../../parts/run-status.tsx";
-import { useAddress, useCan } from "../../session.tsx";
+import { useAddress, useCan } from "../../session.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as stepTexts } from "../../texts/steps.ts";
 import { texts } from "../../texts/workflows.ts";

@@ -2,7 +2,7 @@
 import { useLocation } from "preact-iso/router";
 import type { components } from "../../../api/schema.d.ts";
 import { PAGES } from "../../pages.ts";
-import { useSession } from "../../session.tsx";
+import { useSession } from "../../session.ts";
 import { texts } from "../../texts/palette.ts";
 import { texts as shellTexts } from "../../texts/shell.ts";
 import { useSwitchEnvironment } from "../environment-switch.tsx";

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { api, dataOf } from "../../../api/client.ts";
 import { Problem } from "../../../ui/problem.tsx";
-import { useAddress, useCan, useSession } from "../../session.tsx";
+import { useAddress, useCan, useSession } from "../../session.ts";
 import { texts } from "../../texts/palette.ts";
 import { rememberRecent } from "../recent.ts";
 import { type Entry, entryOf, matchEntries } from "./entries.ts";

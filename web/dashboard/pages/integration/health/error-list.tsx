@@ -2,7 +2,7 @@ import { Json } from "../../../../ui/json.tsx";
 import { Status } from "../../../../ui/status.tsx";
 import { Time } from "../../../../ui/time.tsx";
 import { Timeline } from "../../../../ui/timeline.tsx";
-import { useAddress, useCan } from "../../../session.tsx";
+import { useAddress, useCan } from "../../../session.ts";
 import { texts } from "../../../texts/integration-health.ts";
 import { type CallError, ERROR_TONES, type ErrorGroup, groupErrors } from "./model.ts";
 
