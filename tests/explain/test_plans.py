@@ -6,7 +6,7 @@ import pytest
 
 from clarion.db.port import Database, Dialect
 from clarion.db.query import Query
-from clarion.explain import people_store, store, trigger_store
+from clarion.explain import store, trigger_store
 from clarion.triggers.repeats import NOTE_REPEATS
 from tests.plans import explain
 from tests.support import Site
@@ -20,15 +20,14 @@ FOUND_BY: list[tuple[Query, str]] = [
         store.LIST_MOVED_MESSAGES,
         "messages_trigger (environment_id=? AND (trigger_id,id)>(?,?) AND (trigger_id,id)<(?,?))",
     ),
-    (people_store.FIND_ERASURE, "audit_entries_target (environment_id=? AND target_type=? AND target_id=?)"),
-    (people_store.LIST_KEYS_BEFORE, "subscribers_key (environment_id=? AND key<?)"),
-    (people_store.LIST_KEYS_AFTER, "subscribers_key (environment_id=? AND key>?)"),
-    (people_store.LIST_SPELLINGS, "subscribers_key (environment_id=? AND key=?)"),
+    (trigger_store.FIND_ERASURE, "audit_entries_target (environment_id=? AND target_type=? AND target_id=?)"),
+    (trigger_store.LIST_KEYS_BEFORE, "subscribers_key (environment_id=? AND key<?)"),
+    (trigger_store.LIST_KEYS_AFTER, "subscribers_key (environment_id=? AND key>?)"),
+    (trigger_store.LIST_SPELLINGS, "subscribers_key (environment_id=? AND key=?)"),
     (trigger_store.FIND_FACTS, "triggers USING INDEX sqlite_autoindex_triggers_1 (environment_id=? AND id=?)"),
     (trigger_store.LIST_TOPICS, "topics USING COVERING INDEX sqlite_autoindex_topics_1 (environment_id=? AND id=?)"),
     (NOTE_REPEATS, "triggers_transaction (environment_id=? AND transaction_key=?)"),
     (store.LIST_SWITCHES, "PRIMARY KEY (environment_id=? AND subscriber_id=? AND workflow_id=?)"),
-    (trigger_store.FIND_RUN, "notifications_recipient (environment_id=? AND trigger_id=? AND subscriber_id=?)"),
     (
         trigger_store.LIST_RUNS_OF_TRIGGERS,
         "notifications_recipient (environment_id=? AND trigger_id=? AND subscriber_id=?)",

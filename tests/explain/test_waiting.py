@@ -117,6 +117,18 @@ async def test_a_throttled_run_tells_how_many_passed_and_when_the_next_does(worl
     }
 
 
+async def test_a_second_throttle_step_behind_one_that_ended_the_run_says_so(world: World) -> None:
+    throttle = step("throttle", type="fixed", amount=1, unit="hours", threshold=1)
+    await world.make_workflow(throttle, throttle, in_app("pass"))
+    for _ in range(2):
+        await world.trigger(ADA)
+    await world.work()
+
+    _, second, message = of_kind(await explain_newest(world), "throttle")
+
+    assert second["summary"] == message["summary"] == "A throttle step before this one ended the run."
+
+
 async def test_a_canceled_trigger_stops_the_steps_that_are_left(world: World) -> None:
     await world.make_workflow(in_app("first"), step("delay", type="regular", amount=1, unit="days"), in_app("second"))
     answer = await world.trigger(ADA)

@@ -15,10 +15,9 @@ from clarion.db.port import Connection, Work
 from clarion.environments.options import DataKind
 from clarion.environments.retention import find_horizon
 from clarion.errors import SettingsError
-from clarion.explain.asking import ask, explain_transaction, explain_workflow
+from clarion.explain.asking import explain_transaction, explain_workflow, make_request
 from clarion.explain.model import Decision, Explanation, Outcome, Verdict
 from clarion.explain.run import explain_run
-from clarion.explain.trigger_warnings import add_warnings
 from clarion.explain.wire import ExplainQuery, ExplanationOut
 from clarion.ids import NotificationId, SubscriberKey, TransactionKey, find_id, id_text
 from clarion.jsontext import json_text
@@ -58,7 +57,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of a command
         work = partial(_explain_run, environment=environment, text=notification_id, channel=channel)
     else:
         query = _read_query(subscriber, transaction, workflow, channel)
-        work = partial(_explain_asked, settings=settings, environment=environment, query=query)
+        work = partial(_explain_person, settings=settings, environment=environment, query=query)
     found = asyncio.run(_read(settings, work))
     if as_json:
         typer.echo(json_text(ExplanationOut.of(found)))
@@ -85,20 +84,17 @@ async def _explain_run(db: Connection, environment: str, text: str, channel: Cha
     found, run_id = await get_environment(db, environment), find_id(text)
     if run_id is None:
         raise SettingsError(f"'{text}' is not the id of a run; it looks like {id_text(bytes(16))}.")
-    explanation = await explain_run(db, found.id, NotificationId(run_id), SystemClock().now(), channel=channel)
-    return await add_warnings(db, found.id, explanation)
+    return await explain_run(db, found.id, NotificationId(run_id), SystemClock().now(), channel=channel)
 
 
-async def _explain_asked(db: Connection, settings: Settings, environment: str, query: ExplainQuery) -> Explanation:
+async def _explain_person(db: Connection, settings: Settings, environment: str, query: ExplainQuery) -> Explanation:
     found, now = await get_environment(db, environment), SystemClock().now()
     horizon = await find_horizon(db, found.id, DataKind.RUNS, settings, now)
-    asked = await ask(db, found.id, SubscriberKey(query.subscriber_id), now=now, horizon=horizon)
+    key = SubscriberKey(query.subscriber_id)
+    request = await make_request(db, found.id, key, channel=query.channel, now=now, horizon=horizon)
     if query.transaction_id is not None:
-        transaction = TransactionKey(query.transaction_id)
-        explanation = await explain_transaction(db, asked, transaction, channel=query.channel)
-    else:
-        explanation = await explain_workflow(db, asked, query.workflow_id or "", channel=query.channel)
-    return await add_warnings(db, found.id, explanation)
+        return await explain_transaction(db, request, TransactionKey(query.transaction_id))
+    return await explain_workflow(db, request, query.workflow_id or "")
 
 
 def _show(found: Explanation) -> None:

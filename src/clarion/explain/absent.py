@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
-from clarion.explain.model import ChannelResult, Decision, DecisionKind, DecisionSource, Explanation, Outcome, Verdict
+from clarion.explain.model import ChannelResult, Decision, DecisionKind, Explanation, Outcome, Verdict, derived
 from clarion.explain.trigger_store import (
     TriggerFacts,
     find_facts,
@@ -20,6 +20,7 @@ from clarion.explain.words import day_text, list_text, moment_text, name_of
 from clarion.ids import EnvironmentId, SubscriberKey, TopicId
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.model import TopicTarget, Trigger, TriggerState
+from clarion.vocabulary import Channel
 from clarion.wording import count_text
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
@@ -35,13 +36,15 @@ _OUTCOMES = {
 _WEIGHTS = [DecisionKind.CANCEL, DecisionKind.EXCLUSION, DecisionKind.DUPLICATE]
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class ExplainRequest(Struct, frozen=True, kw_only=True):
     """Who is asked about, and when."""
 
     environment_id: EnvironmentId
     key: SubscriberKey
     person: Subscriber | None
     """None: nobody has the key."""
+    channel: Channel | None
+    """None: all of them."""
     now: Millis
     horizon: Millis
     """Runs from before this moment are deleted."""
@@ -62,19 +65,21 @@ class Asked(Struct, frozen=True, kw_only=True):
         return self.erased_at is not None and self.erased_at >= moment and self.was_created_after(moment)
 
 
-async def explain_absence(db: Connection, asked: Asked, trigger: Trigger) -> Explanation:
+async def explain_absence(db: Connection, request: ExplainRequest, trigger: Trigger) -> Explanation:
     """Why there is no run of the trigger for the person."""
-    workflows = await list_workflows_by_id(db, asked.environment_id, [trigger.workflow_id])
-    versions = await list_versions_by_id(db, asked.environment_id, [trigger.version_id])
+    workflows = await list_workflows_by_id(db, request.environment_id, [trigger.workflow_id])
+    versions = await list_versions_by_id(db, request.environment_id, [trigger.version_id])
     workflow, version = workflows.get(trigger.workflow_id), versions.get(trigger.version_id)
-    reasons = await _list_reasons(db, asked, trigger)
+    facts = await find_facts(db, trigger)
+    reasons = await _list_reasons(db, request, trigger, facts)
     main = min(reasons, key=_weight)
     return Explanation(
-        subscriber_key=asked.key,
+        subscriber_key=request.key,
         workflow_key=None if workflow is None else workflow.key,
         transaction_key=trigger.transaction_key,
         channels={} if version is None else dict.fromkeys(version.channels, _result(main)),
-        decisions=[*_list_beginnings(trigger, workflow, version, asked.now), *reasons],
+        decisions=[*_list_beginnings(trigger, workflow, version, request.now), *reasons],
+        warnings=facts.warnings,
     )
 
 
@@ -92,50 +97,47 @@ def _list_beginnings(
 ) -> Iterator[Decision]:
     if workflow is None or version is None:
         return
-    yield Decision(
-        at=trigger.created_at,
-        kind=DecisionKind.WORKFLOW,
-        verdict=Verdict.PASSED,
-        summary=f"The workflow '{workflow.name}' was triggered on {moment_text(trigger.created_at, now)}.",
-        values={"workflowId": workflow.key, "version": version.number, "critical": trigger.priority.is_critical},
-        source=DecisionSource.DERIVED,
-    )
+    at = trigger.created_at
+    summary = f"The workflow '{workflow.name}' was triggered on {moment_text(at, now)}."
+    values = {"workflowId": workflow.key, "version": version.number, "critical": trigger.priority.is_critical}
+    yield derived(at, DecisionKind.WORKFLOW, Verdict.PASSED, summary, values)
 
 
-async def _list_reasons(db: Connection, asked: Asked, trigger: Trigger) -> list[Decision]:
+async def _list_reasons(
+    db: Connection, request: ExplainRequest, trigger: Trigger, facts: TriggerFacts
+) -> list[Decision]:
     """Each way in which the trigger can reach people, and why it did not reach this one."""
-    facts = await find_facts(db, trigger)
-    if asked.was_erased_since(trigger.created_at):
-        return [_erased(asked), *list_repeats(facts, asked.now, has_run=False)]
-    ways = [*await _list_ways(db, asked, trigger), *_list_missing_topics(trigger)]
+    if request.was_erased_since(trigger.created_at):
+        return [_erased(request), *list_repeats(facts, request.now, has_run=False)]
+    ways = [*await _list_ways(db, request, trigger), *_list_missing_topics(trigger)]
     is_meant = any(one.verdict is Verdict.PASSED for one in ways)
     # One whose recipients were all erased before they had runs is not canceled by its caller.
     if trigger.is_canceled and trigger.recipients:
         ways.append(_canceled(trigger))
     elif is_meant:
-        ways.append(await _decide_progress(db, asked, trigger, facts))
-    elif ways and _has_lost_runs(asked, trigger, facts):
-        ways.append(_lost(asked, trigger, facts))
-    reasons = ways or [_not_a_recipient(asked, trigger)]
-    return [*reasons, *([] if is_meant else list_repeats(facts, asked.now, has_run=False))]
+        ways.append(await _decide_progress(db, request, trigger, facts))
+    elif ways and _has_lost_runs(request, trigger, facts):
+        ways.append(_lost(request, trigger, facts))
+    reasons = ways or [_not_a_recipient(request, trigger)]
+    return [*reasons, *([] if is_meant else list_repeats(facts, request.now, has_run=False))]
 
 
-async def _list_ways(db: Connection, asked: Asked, trigger: Trigger) -> list[Decision]:
-    wanted, person = trigger.recipients, asked.person
+async def _list_ways(db: Connection, request: ExplainRequest, trigger: Trigger) -> list[Decision]:
+    wanted, person = trigger.recipients, request.person
     joined: Mapping[TopicId, Millis] = {}
     if person is not None and wanted.topics:
         topic_ids = [topic_id_of(one) for one in wanted.topics]
-        joined = await list_memberships(db, asked.environment_id, topic_ids, person.id)
+        joined = await list_memberships(db, request.environment_id, topic_ids, person.id)
     existing = await list_existing_topics(db, trigger)
     ways = []
     for one in wanted.topics:
         topic_id = topic_id_of(one)
-        ways.append(_decide_topic(asked, trigger, one, joined.get(topic_id), exists=topic_id in existing))
+        ways.append(_decide_topic(request, trigger, one, joined.get(topic_id), exists=topic_id in existing))
     if wanted.everyone:
-        ways.append(_decide_everyone(asked, trigger))
-    if is_named(trigger, asked.key):
-        text = f"The trigger names {asked.name} as a recipient."
-        ways.append(derived(trigger, DecisionKind.RECIPIENT, Verdict.PASSED, text))
+        ways.append(_decide_everyone(request, trigger))
+    if is_named(trigger, request.key):
+        text = f"The trigger names {request.name} as a recipient."
+        ways.append(derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.PASSED, text))
     return ways
 
 
@@ -143,7 +145,7 @@ def _list_missing_topics(trigger: Trigger) -> Iterator[Decision]:
     for key in trigger.recipients.missing_topics:
         text = f"The trigger is for the topic '{key}', which did not exist when it was accepted."
         remedy = "Create the topic and subscribe people to it, then trigger the workflow again."
-        yield derived(trigger, DecisionKind.RECIPIENT, Verdict.STOPPED, text, {"topicKey": key}, remedy)
+        yield derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, {"topicKey": key}, remedy)
 
 
 def list_repeats(facts: TriggerFacts, now: Millis, *, has_run: bool) -> Iterator[Decision]:
@@ -163,165 +165,144 @@ def list_repeats(facts: TriggerFacts, now: Millis, *, has_run: bool) -> Iterator
     )
 
 
-def _has_lost_runs(asked: Asked, trigger: Trigger, facts: TriggerFacts) -> bool:
+def _has_lost_runs(request: ExplainRequest, trigger: Trigger, facts: TriggerFacts) -> bool:
     """Whether there may have been a run for the person that is deleted."""
     is_over = trigger.state in (TriggerState.DONE, TriggerState.FAILED)
-    return is_over and (facts.runs_deleted_at is not None or trigger.created_at < asked.horizon)
+    return is_over and (facts.runs_deleted_at is not None or trigger.created_at < request.horizon)
 
 
-def _erased(asked: Asked) -> Decision:
-    moment = asked.erased_at or asked.now
+def _erased(request: ExplainRequest) -> Decision:
+    moment = request.erased_at or request.now
     text = (
-        f"'{asked.key}' was erased on {moment_text(moment, asked.now)}, with everything that was stored of them: what "
-        "came of the trigger for them is not known any more."
+        f"'{request.key}' was erased on {moment_text(moment, request.now)}, with everything that was stored of them: "
+        "what came of the trigger for them is not known any more."
     )
-    values = {"subscriberId": asked.key, "erasedAt": iso_text(moment)}
-    return derived(None, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text, values, at=moment)
+    values = {"subscriberId": request.key, "erasedAt": iso_text(moment)}
+    return derived(moment, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text, values)
 
 
 def _decide_topic(
-    asked: Asked, trigger: Trigger, topic: TopicTarget, joined_at: Millis | None, *, exists: bool
+    request: ExplainRequest, trigger: Trigger, topic: TopicTarget, joined_at: Millis | None, *, exists: bool
 ) -> Decision:
     actor = trigger.recipients.actor
     values: dict[str, Any] = {"topicKey": topic.key}
-    if asked.key in topic.exclude:
-        text = f"The trigger leaves {asked.name} out of the topic '{topic.key}' (exclude)."
+    if request.key in topic.exclude:
+        text = f"The trigger leaves {request.name} out of the topic '{topic.key}' (exclude)."
         remedy = "Take the person out of `exclude`, or name them as a recipient."
-        return derived(trigger, DecisionKind.EXCLUSION, Verdict.STOPPED, text, values, remedy)
-    if actor is not None and actor.key == asked.key:
-        text = f"{asked.name} is the actor of the trigger, who gets no message about it through a topic."
+        return derived(trigger.created_at, DecisionKind.EXCLUSION, Verdict.STOPPED, text, values, remedy)
+    if actor is not None and actor.key == request.key:
+        text = f"{request.name} is the actor of the trigger, who gets no message about it through a topic."
         remedy = "Leave `actor` out of the trigger, or name the person as a recipient."
-        return derived(trigger, DecisionKind.EXCLUSION, Verdict.STOPPED, text, values, remedy)
+        return derived(trigger.created_at, DecisionKind.EXCLUSION, Verdict.STOPPED, text, values, remedy)
     remedy = "Subscribe the person to the topic before the trigger, or name them as a recipient."
     if not exists:
         text = f"The topic '{topic.key}', which the trigger is for, was deleted since: who was a member is not known."
-        return derived(trigger, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text, values, remedy)
+        return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text, values, remedy)
     if joined_at is None:
         text = (
-            f"{asked.name} is not a member of the topic '{topic.key}', which the trigger is for. "
+            f"{request.name} is not a member of the topic '{topic.key}', which the trigger is for. "
             "Whether they left it since is not recorded."
         )
-        return derived(trigger, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
+        return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
     values["joinedAt"] = iso_text(joined_at)
     if joined_at > trigger.created_at and trigger.state is not TriggerState.SPLITTING:
-        text = f"{asked.name} joined the topic '{topic.key}' on {moment_text(joined_at, asked.now)}, after the trigger."
-        return derived(trigger, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
-    text = f"{asked.name} is a member of the topic '{topic.key}' since {day_text(joined_at, asked.now)}."
-    return derived(trigger, DecisionKind.RECIPIENT, Verdict.PASSED, text, values)
+        moment = moment_text(joined_at, request.now)
+        text = f"{request.name} joined the topic '{topic.key}' on {moment}, after the trigger."
+        return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
+    text = f"{request.name} is a member of the topic '{topic.key}' since {day_text(joined_at, request.now)}."
+    return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.PASSED, text, values)
 
 
-def _decide_everyone(asked: Asked, trigger: Trigger) -> Decision:
-    if asked.person is None:
-        return _unknown_person(asked, trigger)
-    values = {"createdAt": iso_text(asked.person.created_at)}
-    if asked.person.created_at > trigger.created_at:
+def _decide_everyone(request: ExplainRequest, trigger: Trigger) -> Decision:
+    if request.person is None:
+        return _unknown_person(request, trigger)
+    values = {"createdAt": iso_text(request.person.created_at)}
+    if request.person.created_at > trigger.created_at:
         text = (
-            f"The trigger is for everyone, but {asked.name} was created on "
-            f"{moment_text(asked.person.created_at, asked.now)}, after it."
+            f"The trigger is for everyone, but {request.name} was created on "
+            f"{moment_text(request.person.created_at, request.now)}, after it."
         )
         remedy = "Trigger the workflow again, for the person."
-        return derived(trigger, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
-    text = f"The trigger is for everyone, and so for {asked.name}."
-    return derived(trigger, DecisionKind.RECIPIENT, Verdict.PASSED, text, values)
+        return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
+    text = f"The trigger is for everyone, and so for {request.name}."
+    return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.PASSED, text, values)
 
 
-async def _decide_progress(db: Connection, asked: Asked, trigger: Trigger, facts: TriggerFacts) -> Decision:
+async def _decide_progress(db: Connection, request: ExplainRequest, trigger: Trigger, facts: TriggerFacts) -> Decision:
     """What became of a person whom the trigger is for, although there is no run."""
-    person, waiting = asked.person, (DecisionKind.RECIPIENT, Verdict.WAITING)
+    person, waiting = request.person, (DecisionKind.RECIPIENT, Verdict.WAITING)
     if trigger.state is TriggerState.QUEUED:
         text = "The trigger is accepted, and waits for a worker."
-        return derived(trigger, *waiting, text, {"state": trigger.state}, at=asked.now)
+        return derived(request.now, *waiting, text, {"state": trigger.state})
     if trigger.state is TriggerState.SPLITTING or (person is not None and await is_in_part(db, trigger, person)):
-        text = f"The trigger is being handed to its recipients; {asked.name} has not come to their turn yet."
-        return derived(trigger, *waiting, text, {"state": trigger.state}, at=asked.now)
+        text = f"The trigger is being handed to its recipients; {request.name} has not come to their turn yet."
+        return derived(request.now, *waiting, text, {"state": trigger.state})
     if trigger.state is TriggerState.FAILED:
         text = "The trigger could not be worked on; the log of the worker says why."
-        return derived(trigger, DecisionKind.RECIPIENT, Verdict.FAILED, text, {"state": trigger.state}, at=None)
-    return _lost(asked, trigger, facts)
+        return derived(None, DecisionKind.RECIPIENT, Verdict.FAILED, text, {"state": trigger.state})
+    return _lost(request, trigger, facts)
 
 
-def _lost(asked: Asked, trigger: Trigger, facts: TriggerFacts) -> Decision:
+def _lost(request: ExplainRequest, trigger: Trigger, facts: TriggerFacts) -> Decision:
     """A run that there was or may have been: deleted, as far as that is known."""
-    values = {"state": trigger.state, "keptSince": iso_text(asked.horizon)}
+    values = {"state": trigger.state, "keptSince": iso_text(request.horizon)}
     remedy: str | None = "Keep runs for longer (see the retention of the environment); what is deleted stays so."
-    kept = f"Runs are kept since {day_text(asked.horizon, asked.now)}."
+    kept = f"Runs are kept since {day_text(request.horizon, request.now)}."
     if facts.runs_deleted_at is not None:
         text = (
-            f"Retention deleted runs of this trigger, from {moment_text(facts.runs_deleted_at, asked.now)} on. {kept}"
+            f"Retention deleted runs of this trigger, from {moment_text(facts.runs_deleted_at, request.now)} on. {kept}"
         )
-    elif trigger.created_at < asked.horizon:
-        text = f"A run from before {day_text(asked.horizon, asked.now)} is deleted. {kept}"
-    elif asked.was_created_after(trigger.created_at):
-        text = f"A person with the subscriberId '{asked.key}' was deleted after the trigger, with their runs."
+    elif trigger.created_at < request.horizon:
+        text = f"A run from before {day_text(request.horizon, request.now)} is deleted. {kept}"
+    elif request.was_created_after(trigger.created_at):
+        text = f"A person with the subscriberId '{request.key}' was deleted after the trigger, with their runs."
     else:
         text, remedy = "There is no run for the person, and why was not recorded.", None
     text += " What came of it for the person is not known any more."
-    return derived(trigger, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text, values, remedy, at=facts.runs_deleted_at)
+    return derived(facts.runs_deleted_at, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text, values, remedy)
 
 
-def _not_a_recipient(asked: Asked, trigger: Trigger) -> Decision:
+def _not_a_recipient(request: ExplainRequest, trigger: Trigger) -> Decision:
     people, erased = [one.key for one in trigger.recipients.people], trigger.recipients.erased
-    if erased and asked.was_created_after(trigger.created_at):
+    if erased and request.was_created_after(trigger.created_at):
         text = (
-            f"{count_text(erased, 'person', 'people')} whom the trigger named were erased since; whether '{asked.key}' "
-            "was among them is not stored."
+            f"{count_text(erased, 'person', 'people')} whom the trigger named were erased since; whether "
+            f"'{request.key}' was among them is not stored."
         )
-        return derived(trigger, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text, {"erased": erased})
+        return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text, {"erased": erased})
     if not people and not erased:
         text = "The trigger has no recipients; why was not recorded."
-        return derived(trigger, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text)
-    if asked.person is None:
-        return _unknown_person(asked, trigger)
+        return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text)
+    if request.person is None:
+        return _unknown_person(request, trigger)
     named = list_text(f"'{one}'" for one in people) or "people who were erased since"
-    text = f"The trigger is for {named}, and not for {asked.name}."
+    text = f"The trigger is for {named}, and not for {request.name}."
     remedy = "Name the person as a recipient of the trigger."
-    return derived(trigger, DecisionKind.RECIPIENT, Verdict.STOPPED, text, {"recipients": len(people)}, remedy)
+    return derived(
+        trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, {"recipients": len(people)}, remedy
+    )
 
 
-def _unknown_person(asked: Asked, trigger: Trigger | None) -> Decision:
-    text = f"{unknown_text(asked)} The trigger does not name it."
-    return derived(trigger, DecisionKind.RECIPIENT, Verdict.STOPPED, text, {"subscriberId": asked.key}, CREATE_PERSON)
+def _unknown_person(request: ExplainRequest, trigger: Trigger) -> Decision:
+    text = f"{unknown_text(request)} The trigger does not name it."
+    return derived(
+        trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, {"subscriberId": request.key}, CREATE_PERSON
+    )
 
 
 CREATE_PERSON = "Create the person, or name them in `to`: who is named and does not exist is created."
 
 
-def unknown_text(asked: Asked) -> str:
+def unknown_text(request: ExplainRequest) -> str:
     """That there is nobody, with the key that may be meant."""
-    near = "" if asked.near_key is None else f" Is '{asked.near_key}' meant?"
-    return f"Nobody in this environment has the subscriberId '{asked.key}'.{near}"
+    near = "" if request.near_key is None else f" Is '{request.near_key}' meant?"
+    return f"Nobody in this environment has the subscriberId '{request.key}'.{near}"
 
 
 def _canceled(trigger: Trigger) -> Decision:
     text = "The trigger was canceled before it had a run for the person; when was not recorded."
     remedy = "Trigger the workflow again, with another transactionId."
-    return derived(trigger, DecisionKind.CANCEL, Verdict.STOPPED, text, {"state": trigger.state}, remedy, at=None)
-
-
-_CREATED = Millis(-1)
-
-
-def derived(  # noqa: PLR0913 - the parts of a decision
-    trigger: Trigger | None,
-    kind: DecisionKind,
-    verdict: Verdict,
-    summary: str,
-    values: dict[str, Any] | None = None,
-    remedy: str | None = None,
-    *,
-    at: Millis | None = _CREATED,
-) -> Decision:
-    """A decision that follows from what is stored, made when the trigger was accepted unless `at` says otherwise."""
-    created_at = None if trigger is None else trigger.created_at
-    return Decision(
-        at=created_at if at == _CREATED else at,
-        kind=kind,
-        verdict=verdict,
-        summary=summary,
-        values=values or {},
-        remedy=remedy,
-        source=DecisionSource.DERIVED,
-    )
+    return derived(None, DecisionKind.CANCEL, Verdict.STOPPED, text, {"state": trigger.state}, remedy)
 
 
 def is_named(trigger: Trigger, key: SubscriberKey) -> bool:

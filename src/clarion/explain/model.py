@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.ids import NotificationId, SubscriberKey, TransactionKey, WorkflowKey
-from clarion.vocabulary import Channel, Scope
+from clarion.vocabulary import Channel, Scope, StepType
 
 SHOWN_SCOPES = (Scope.SUBSCRIBERS_READ, Scope.TOPICS_READ, Scope.PREFERENCES_READ, Scope.WORKFLOWS_READ)
 """What decisions show besides events: addresses and values of people, members of topics, preferences, workflows."""
@@ -33,6 +33,15 @@ class DecisionKind(StrEnum):
     ATTEMPT = "attempt"
     RECEIPT = "receipt"
     CANCEL = "cancel"
+
+
+STEP_KINDS = {
+    StepType.DIGEST: DecisionKind.DIGEST,
+    StepType.DELAY: DecisionKind.DELAY,
+    StepType.THROTTLE: DecisionKind.THROTTLE,
+    StepType.CUSTOM: DecisionKind.CONTENT,
+}
+"""What decides about a step that sends nothing; those of the others are attempts."""
 
 
 class Verdict(StrEnum):
@@ -65,6 +74,26 @@ class Decision(Struct, frozen=True, kw_only=True):
     remedy: str | None = None
     """What would change the verdict."""
     source: DecisionSource = DecisionSource.RECORDED
+
+
+def derived(
+    at: Millis | None,
+    kind: DecisionKind,
+    verdict: Verdict,
+    summary: str,
+    values: dict[str, Any] | None = None,
+    remedy: str | None = None,
+) -> Decision:
+    """A decision about the whole run that follows from what is stored."""
+    return Decision(
+        at=at,
+        kind=kind,
+        verdict=verdict,
+        summary=summary,
+        values=values or {},
+        remedy=remedy,
+        source=DecisionSource.DERIVED,
+    )
 
 
 class Outcome(StrEnum):

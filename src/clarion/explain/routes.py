@@ -3,10 +3,9 @@
 from clarion.environments.options import DataKind
 from clarion.environments.retention import find_horizon
 from clarion.errors import Invalid
-from clarion.explain.asking import ask, explain_transaction, explain_workflow
+from clarion.explain.asking import explain_transaction, explain_workflow, make_request
 from clarion.explain.model import SHOWN_SCOPES
 from clarion.explain.run import explain_run
-from clarion.explain.trigger_warnings import add_warnings
 from clarion.explain.wire import ExplainQuery, ExplainRunQuery, ExplanationOut
 from clarion.http.operation import Call, Transaction, operation
 from clarion.ids import NotificationId, SubscriberKey, TransactionKey
@@ -25,7 +24,7 @@ from clarion.vocabulary import Scope
 async def explain_notification(call: Call, notification_id: NotificationId, query: ExplainRunQuery) -> ExplanationOut:
     """Explain a run: every decision in order, with what it saw and what would change it."""
     found = await explain_run(call.db, call.environment_id, notification_id, call.now, channel=query.channel)
-    return ExplanationOut.of(await add_warnings(call.db, call.environment_id, found))
+    return ExplanationOut.of(found)
 
 
 @operation(
@@ -43,14 +42,17 @@ async def explain(call: Call, query: ExplainQuery) -> ExplanationOut:
     """
     check_query(query)
     horizon = await find_horizon(call.db, call.environment_id, DataKind.RUNS, call.services.settings, call.now)
-    key = SubscriberKey(query.subscriber_id)
-    asked = await ask(call.db, call.environment_id, key, now=call.now, horizon=horizon)
+    request = await make_request(
+        call.db,
+        call.environment_id,
+        SubscriberKey(query.subscriber_id),
+        channel=query.channel,
+        now=call.now,
+        horizon=horizon,
+    )
     if query.transaction_id is not None:
-        transaction = TransactionKey(query.transaction_id)
-        found = await explain_transaction(call.db, asked, transaction, channel=query.channel)
-    else:
-        found = await explain_workflow(call.db, asked, query.workflow_id or "", channel=query.channel)
-    return ExplanationOut.of(await add_warnings(call.db, call.environment_id, found))
+        return ExplanationOut.of(await explain_transaction(call.db, request, TransactionKey(query.transaction_id)))
+    return ExplanationOut.of(await explain_workflow(call.db, request, query.workflow_id or ""))
 
 
 def check_query(query: ExplainQuery) -> None:

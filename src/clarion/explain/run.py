@@ -1,6 +1,7 @@
 """Explains one run: every decision of it in order, and what came of each channel."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -8,19 +9,49 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.errors import NotFound
 from clarion.explain.absent import list_repeats
-from clarion.explain.gaps import list_gaps
-from clarion.explain.inbox import list_marks
-from clarion.explain.model import Decision, DecisionKind, DecisionSource, Explanation, Outcome, Verdict
-from clarion.explain.results import list_results
-from clarion.explain.rules.registry import decide
-from clarion.explain.rules.seen import Seen
-from clarion.explain.store import StoredRun, get_run
-from clarion.explain.words import CHANNEL_WORDS, moment_text
+from clarion.explain.model import (
+    ChannelResult,
+    Decision,
+    DecisionKind,
+    Explanation,
+    Outcome,
+    Verdict,
+    derived,
+)
+from clarion.explain.rules.observed import Observed, ObservedJob
+from clarion.explain.rules.registry import list_decisions
+from clarion.explain.store import StoredJob, StoredRun, get_run
+from clarion.explain.unrecorded import find_gap, list_marks
+from clarion.explain.words import CHANNEL_WORDS, find_channel, moment_text
 from clarion.ids import EnvironmentId, NotificationId, id_text
-from clarion.vocabulary import Channel
+from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType
 
 _MAX_MERGES = 20
 """A workflow has no more digests than steps, so that no chain of merged runs is longer."""
+_OUTCOMES = {
+    JobStatus.SKIPPED: Outcome.SKIPPED,
+    JobStatus.FAILED: Outcome.FAILED,
+    JobStatus.CANCELED: Outcome.CANCELED,
+    JobStatus.MERGED: Outcome.MERGED,
+}
+_ARRIVED = frozenset({"delivered", "opened", "clicked"})
+_TELLING = {
+    Outcome.DELIVERED: frozenset({Verdict.PASSED}),
+    Outcome.SENT: frozenset({Verdict.PASSED}),
+    Outcome.WAITING: frozenset({Verdict.WAITING}),
+    Outcome.FAILED: frozenset({Verdict.FAILED, Verdict.STOPPED}),
+    Outcome.SKIPPED: frozenset({Verdict.STOPPED}),
+    Outcome.MERGED: frozenset({Verdict.STOPPED}),
+    Outcome.CANCELED: frozenset({Verdict.STOPPED, Verdict.FAILED}),
+    Outcome.DELETED: frozenset({Verdict.STOPPED}),
+}
+_IN_APP_OUTCOMES = {
+    Verdict.PASSED: Outcome.DELIVERED,
+    Verdict.WAITING: Outcome.WAITING,
+    Verdict.STOPPED: Outcome.DELETED,
+}
+"""What the last thing that happened to an in-app message makes of it: it was marked, snoozed or deleted."""
+_SENDING = frozenset({DecisionKind.ATTEMPT, DecisionKind.RECEIPT})
 
 
 async def explain_run(
@@ -38,11 +69,9 @@ async def explain_run(
             chain.append(await get_run(db, environment_id, chain[-1].notification.digested_into))
         except NotFound:
             break
-    explanation: Explanation | None = None
+    explanation = _explain(chain.pop(), None, now)
     for run in reversed(chain):
         explanation = _explain(run, explanation, now)
-    if explanation is None:
-        raise NotFound("Notification", id_text(notification_id))
     return explanation if channel is None else for_channel(explanation, channel, now)
 
 
@@ -51,101 +80,80 @@ def for_channel(explanation: Explanation, channel: Channel, now: Millis) -> Expl
     results = {one: result for one, result in explanation.channels.items() if one is channel}
     decisions = [one for one in explanation.decisions if one.channel in (None, channel)]
     if not results:
-        decisions.append(_no_step(explanation, channel, now))
+        word, values = CHANNEL_WORDS[channel], {"channels": sorted(explanation.channels)}
+        summary = f"The version of the workflow that ran has no {word} step."
+        remedy = f"Add a step for {word} to the workflow; later triggers run it."
+        missing = derived(now, DecisionKind.WORKFLOW, Verdict.STOPPED, summary, values, remedy)
+        decisions.append(replace(missing, channel=channel))
     return replace(explanation, channels=results, decisions=decisions)
 
 
 def _explain(run: StoredRun, leader: Explanation | None, now: Millis) -> Explanation:
-    decisions: list[Decision] = [*_list_beginnings(run, now)]
+    decisions = [*_list_beginnings(run, now), _recipient(run)]
     by_job: dict[int, list[Decision]] = {}
     for job in run.jobs:
-        found = [decision for one in job.details for decision in decide(Seen(run=run, job=job, detail=one, now=now))]
-        found += list_marks(run, job, now)
-        found += list_gaps(run, job, found, now)
-        by_job[job.step] = found
-        decisions += found
+        details = (Observed(run=run, job=job, now=now, detail=one) for one in job.details)
+        told = [decision for one in details for decision in list_decisions(one)]
+        observed = ObservedJob(run=run, job=job, now=now)
+        told += list_marks(observed)
+        gap = find_gap(observed, told)
+        told += [] if gap is None else [gap]
+        by_job[job.step] = told
+        decisions += told
     decisions += _tell_leader(run, leader)
     decisions += list_repeats(run.facts, now, has_run=True)
-    trigger, workflow = run.trigger, run.workflow
     return Explanation(
         subscriber_key=run.subscriber_key,
-        workflow_key=None if workflow is None else workflow.key,
+        workflow_key=None if run.workflow is None else run.workflow.key,
         notification_id=run.notification.id,
-        transaction_key=None if trigger is None else trigger.transaction_key,
-        channels=list_results(run, by_job, leader),
+        transaction_key=None if run.trigger is None else run.trigger.transaction_key,
+        channels=_list_results(run, by_job, leader),
         # What has no moment is about now, and stands at the end; those of one moment are in the order of the steps.
         decisions=sorted(decisions, key=lambda one: (one.at is None, one.at or 0)),
+        warnings=run.facts.warnings,
     )
 
 
 def _list_beginnings(run: StoredRun, now: Millis) -> Iterator[Decision]:
-    """Why there is a run at all: the workflow was triggered, and the person is a recipient."""
-    workflow, version, trigger = run.workflow, run.version, run.trigger
-    derived = DecisionSource.DERIVED
-    if workflow is not None and version is not None:
-        at = run.notification.created_at if trigger is None else trigger.created_at
-        yield Decision(
-            at=at,
-            kind=DecisionKind.WORKFLOW,
-            verdict=Verdict.PASSED,
-            summary=f"The workflow '{workflow.name}' was triggered on {moment_text(at, now)}; version {version.number} "
-            "ran.",
-            values={"workflowId": workflow.key, "version": version.number, "critical": run.was_critical},
-            source=derived,
-        )
-        for step in version.steps:
-            if not step.active:
-                yield Decision(
-                    at=at,
-                    kind=DecisionKind.WORKFLOW,
-                    verdict=Verdict.STOPPED,
-                    summary=f"The step '{step.name}' is switched off in version {version.number}.",
-                    step_id=step.step_id,
-                    channel=step.channel,
-                    values={"version": version.number, "active": False},
-                    remedy="Switch the step on and save the workflow; later triggers run it.",
-                    source=derived,
-                )
-    yield _recipient(run)
+    """Why there is a run at all: the workflow was triggered, and which of its steps are switched off."""
+    workflow, version, trigger, kind = run.workflow, run.version, run.trigger, DecisionKind.WORKFLOW
+    if workflow is None or version is None:
+        return
+    at = run.notification.created_at if trigger is None else trigger.created_at
+    summary = f"The workflow '{workflow.name}' was triggered on {moment_text(at, now)}; version {version.number} ran."
+    values = {"workflowId": workflow.key, "version": version.number, "critical": run.was_critical}
+    yield derived(at, kind, Verdict.PASSED, summary, values)
+    remedy = "Switch the step on and save the workflow; later triggers run it."
+    for step in version.steps:
+        if not step.active:
+            summary = f"The step '{step.name}' is switched off in version {version.number}."
+            off = {"version": version.number, "active": False}
+            decision = derived(at, kind, Verdict.STOPPED, summary, off, remedy)
+            yield replace(decision, step_id=step.step_id, channel=step.channel)
 
 
 def _recipient(run: StoredRun) -> Decision:
+    """Why the person has a run."""
     name, topics = run.name, [one.get("topicKey", "") for one in run.notification.topics]
     recipients = None if run.trigger is None else run.trigger.recipients
+    values: dict[str, Any] = {"topics": topics} if topics else {}
+    remedy = None
     if topics:
         summary = f"{name} was a member of the topic '{topics[0]}', which the trigger is for."
     elif recipients is not None and recipients.everyone:
         summary = f"The trigger is for everyone, and so for {name}."
-    elif recipients is not None and any(one.key == run.subscriber_key for one in recipients.people):
+    elif recipients is None or all(one.key != run.subscriber_key for one in recipients.people):
+        summary = f"{name} was a recipient of the trigger; in which way was not recorded."
+    else:
         summary = f"The trigger names {name} as a recipient."
         if run.has_created_person:
-            return _created_person(run, summary)
-    else:
-        summary = f"{name} was a recipient of the trigger; in which way was not recorded."
-    return Decision(
-        at=run.notification.created_at,
-        kind=DecisionKind.RECIPIENT,
-        verdict=Verdict.PASSED,
-        summary=summary,
-        values={"topics": topics} if topics else {},
-        source=DecisionSource.DERIVED,
-    )
-
-
-def _created_person(run: StoredRun, summary: str) -> Decision:
-    """The trigger created the person, perhaps because their key is mistyped."""
-    key, near = run.subscriber_key, run.near_key
-    meant = "" if near is None else f" Is '{near}' meant?"
-    values = {"subscriberId": key, "created": True} | ({} if near is None else {"near": near})
-    return Decision(
-        at=run.notification.created_at,
-        kind=DecisionKind.RECIPIENT,
-        verdict=Verdict.PASSED,
-        summary=f"{summary} Nobody had the subscriberId '{key}' before: this trigger created the person.{meant}",
-        values=values,
-        remedy="If the subscriberId is mistyped, trigger the workflow for the right one, and delete this person.",
-        source=DecisionSource.DERIVED,
-    )
+            # Perhaps because their key is mistyped.
+            key, near = run.subscriber_key, run.near_key
+            meant = "" if near is None else f" Is '{near}' meant?"
+            values = {"subscriberId": key, "created": True} | ({} if near is None else {"near": near})
+            summary += f" Nobody had the subscriberId '{key}' before: this trigger created the person.{meant}"
+            remedy = "If the subscriberId is mistyped, trigger the workflow for the right one, and delete this person."
+    return derived(run.notification.created_at, DecisionKind.RECIPIENT, Verdict.PASSED, summary, values, remedy)
 
 
 def _tell_leader(run: StoredRun, leader: Explanation | None) -> Iterator[Decision]:
@@ -154,23 +162,15 @@ def _tell_leader(run: StoredRun, leader: Explanation | None) -> Iterator[Decisio
     if into is None:
         return
     link, verdict = id_text(into), Verdict.STOPPED
-    if leader is None:
-        summary = f"The run {link}, which has the event, is not stored any more."
-        values: dict[str, object] = {"notificationId": link}
-    else:
+    values: dict[str, Any] = {"notificationId": link}
+    summary = f"The run {link}, which has the event, is not stored any more."
+    if leader is not None:
         results = leader.channels.items()
         told = "; ".join(f"{CHANNEL_WORDS[one]}: {result.outcome}. {result.summary}" for one, result in results)
         summary = f"The run {link} has the event. {told}".strip()
-        values = {"notificationId": link, "channels": {one: result.outcome for one, result in results}}
+        values["channels"] = {one: result.outcome for one, result in results}
         verdict = _leader_verdict([result.outcome for _, result in results])
-    yield Decision(
-        at=None,
-        kind=DecisionKind.DIGEST,
-        verdict=verdict,
-        summary=summary,
-        values=values,
-        source=DecisionSource.DERIVED,
-    )
+    yield derived(None, DecisionKind.DIGEST, verdict, summary, values)
 
 
 def _leader_verdict(outcomes: Sequence[Outcome]) -> Verdict:
@@ -181,15 +181,64 @@ def _leader_verdict(outcomes: Sequence[Outcome]) -> Verdict:
     return Verdict.FAILED if Outcome.FAILED in outcomes else Verdict.STOPPED
 
 
-def _no_step(explanation: Explanation, channel: Channel, now: Millis) -> Decision:
-    word = CHANNEL_WORDS[channel]
-    return Decision(
-        at=now,
-        kind=DecisionKind.WORKFLOW,
-        verdict=Verdict.STOPPED,
-        summary=f"The version of the workflow that ran has no {word} step.",
-        channel=channel,
-        values={"channels": sorted(explanation.channels)},
-        remedy=f"Add a step for {word} to the workflow; later triggers run it.",
-        source=DecisionSource.DERIVED,
-    )
+def _list_results(
+    run: StoredRun, decisions: Mapping[int, Sequence[Decision]], leader: Explanation | None
+) -> dict[Channel, ChannelResult]:
+    """The best outcome of each channel, with what the other steps of the channel came to."""
+    by_channel: dict[Channel, list[tuple[str, ChannelResult]]] = {}
+    for job in run.jobs:
+        channel = find_channel(job.type)
+        if channel is not None:
+            step = run.step_of(job)
+            result = _result(run, job, decisions[job.step], leader)
+            by_channel.setdefault(channel, []).append(("" if step is None else step.name, result))
+    for step in () if run.version is None else run.version.steps:
+        if not step.active and step.channel is not None:
+            off = ChannelResult(Outcome.SKIPPED, f"The step '{step.name}' is switched off in the workflow.")
+            by_channel.setdefault(step.channel, []).append((step.name, off))
+    return {channel: _best(results) for channel, results in by_channel.items()}
+
+
+def _best(results: Sequence[tuple[str, ChannelResult]]) -> ChannelResult:
+    ordered = sorted(results, key=lambda one: list(Outcome).index(one[1].outcome))
+    if len(ordered) == 1:
+        return ordered[0][1]
+    summaries = [f"{name}: {one.summary}" if name else one.summary for name, one in ordered]
+    return ChannelResult(ordered[0][1].outcome, " ".join(summaries))
+
+
+def _result(run: StoredRun, job: StoredJob, decisions: Sequence[Decision], leader: Explanation | None) -> ChannelResult:
+    outcome = _outcome(run, job, decisions)
+    summary = _summary(outcome, decisions)
+    into = run.notification.digested_into
+    if outcome is Outcome.MERGED and into is not None:
+        result = None if leader is None else leader.channels.get(Channel(job.type.value))
+        told = "" if result is None else f" That one is {result.outcome}: {result.summary}"
+        summary = f"Merged into the digest of the run {id_text(into)}.{told}"
+    return ChannelResult(outcome, summary)
+
+
+def _outcome(run: StoredRun, job: StoredJob, decisions: Sequence[Decision]) -> Outcome:
+    if job.status in _OUTCOMES:
+        return _OUTCOMES[job.status]
+    if job.status is not JobStatus.COMPLETED:
+        return Outcome.WAITING
+    reported = [one.verdict for one in decisions if one.kind is DecisionKind.RECEIPT]
+    if job.type is StepType.IN_APP:
+        return _IN_APP_OUTCOMES[reported[-1]] if reported else Outcome.DELIVERED
+    messages = run.messages_of(job)
+    if not messages:
+        # The record of the message was deleted; what its provider reported is told by the job.
+        return Outcome.FAILED if Verdict.FAILED in reported else Outcome.SENT
+    if any(not _ARRIVED.isdisjoint(one.delivery or ()) and one.status is MessageStatus.SENT for one in messages):
+        return Outcome.DELIVERED
+    # A bounce comes after the provider accepted the message.
+    is_failed = all(one.status is MessageStatus.ERROR for one in messages)
+    return Outcome.FAILED if is_failed else Outcome.SENT
+
+
+def _summary(outcome: Outcome, decisions: Sequence[Decision]) -> str:
+    telling = [one for one in decisions if one.verdict in _TELLING[outcome]]
+    if outcome in (Outcome.SENT, Outcome.DELIVERED):
+        telling = [one for one in telling if one.kind in _SENDING] or telling
+    return telling[-1].summary if telling else f"The step is {outcome}; why was not recorded."

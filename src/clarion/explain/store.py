@@ -9,8 +9,7 @@ from clarion.clock import SECOND, Millis
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.explain.people_store import find_near_key
-from clarion.explain.trigger_store import TriggerFacts, find_facts
+from clarion.explain.trigger_store import TriggerFacts, find_facts, find_near_key
 from clarion.explain.words import find_channel, name_of
 from clarion.ids import (
     EnvironmentId,
@@ -40,12 +39,11 @@ from clarion.workflows.model import Step, Workflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 
 LIST_JOBS = sql("""
-    SELECT id, step, type, status, provider_id, details, due_at, queue, attempt, dead_at, updated_at FROM jobs
+    SELECT id, step, type, status, details, due_at, queue, dead_at FROM jobs
     WHERE environment_id = :environment_id AND notification_id = :notification_id AND type <> 'trigger' ORDER BY step
 """)
 _MESSAGE = """
-    id, job_id, channel, status, email, phone, provider_id, delivery, seen_at, read_at, archived_at, snoozed_until,
-    error_id, error_text, retry_at, given_up_at
+    id, job_id, channel, status, email, phone, delivery, seen_at, read_at, archived_at, snoozed_until, error_id
 """
 LIST_MESSAGES = sql(f"""
     SELECT {_MESSAGE} FROM messages
@@ -72,7 +70,7 @@ LIST_MOVED_MESSAGES = sql(f"""
     ) AS moved WHERE job_id {{any:job_ids}}
 """)
 LIST_SWITCHES = sql("""
-    SELECT workflow_id, channel, enabled, updated_at FROM preferences
+    SELECT workflow_id, channel, updated_at FROM preferences
     WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND workflow_id {any:workflow_ids}
 """)
 
@@ -89,14 +87,11 @@ class StoredJob(Struct, frozen=True, kw_only=True):
     step: int
     type: StepType
     status: JobStatus
-    provider_id: str | None
     details: list[ExecutionDetail]
     due_at: Millis | None
     queue: JobQueue | None
-    attempt: int
     dead_at: Millis | None
     """When its last attempt failed; None where there is nothing to redrive."""
-    updated_at: Millis
 
     @property
     def has_deleted_message(self) -> bool:
@@ -111,7 +106,6 @@ class StoredMessage(Struct, frozen=True, kw_only=True):
     status: MessageStatus
     email: str | None
     phone: str | None
-    provider_id: str | None
     delivery: dict[str, Any] | None
     """What receipts told, each kind with its moment."""
     seen_at: Millis | None
@@ -119,17 +113,13 @@ class StoredMessage(Struct, frozen=True, kw_only=True):
     archived_at: Millis | None
     snoozed_until: Millis | None
     error_id: str | None
-    error_text: str | None
-    retry_at: Millis | None
-    given_up_at: Millis | None
 
 
 class PreferenceSwitch(Struct, frozen=True, kw_only=True):
-    """A channel that a person switched on or off, in one workflow or in all."""
+    """A channel that a person switched on or off, in one workflow or in all, and when they did so last."""
 
     is_global: bool
     channel: Channel
-    enabled: bool
     updated_at: Millis
 
 
@@ -199,7 +189,7 @@ async def get_run(db: Connection, environment_id: EnvironmentId, notification_id
         subscriber=person,
         jobs=jobs,
         messages=messages,
-        switches=await list_switches(db, environment_id, notification.subscriber_id, notification.workflow_id),
+        switches=await _list_switches(db, environment_id, notification.subscriber_id, notification.workflow_id),
         facts=TriggerFacts() if trigger is None else await find_facts(db, trigger),
         near_key=await _find_near_key(db, trigger, person),
         suppressions=await _list_suppressions(db, environment_id, messages),
@@ -222,15 +212,15 @@ async def _find_near_key(db: Connection, trigger: Trigger | None, person: Subscr
 async def _list_suppressions(
     db: Connection, environment_id: EnvironmentId, messages: Sequence[StoredMessage]
 ) -> list[Suppression]:
-    found = []
-    for one in messages:
-        address = one.email if one.channel is Channel.EMAIL else one.phone
-        if one.error_id == "suppressed" and address:
-            found.append(await find_suppression(db, environment_id, one.channel, address))
-    return [one for one in found if one is not None]
+    suppressions = []
+    for message in messages:
+        address = message.email if message.channel is Channel.EMAIL else message.phone
+        if message.error_id == "suppressed" and address:
+            suppressions.append(await find_suppression(db, environment_id, message.channel, address))
+    return [one for one in suppressions if one is not None]
 
 
-async def list_switches(
+async def _list_switches(
     db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, workflow_id: WorkflowId
 ) -> list[PreferenceSwitch]:
     """What a person has switched in a workflow, and in all workflows."""
@@ -244,7 +234,6 @@ async def list_switches(
         PreferenceSwitch(
             is_global=row["workflow_id"] == GLOBAL,
             channel=Channel(row["channel"]),
-            enabled=bool(row["enabled"]),
             updated_at=row["updated_at"],
         )
         for row in rows
@@ -253,22 +242,17 @@ async def list_switches(
 
 async def _list_jobs(db: Connection, environment_id: EnvironmentId, notification_id: NotificationId) -> list[StoredJob]:
     rows = await db.fetch(LIST_JOBS, environment_id=environment_id, notification_id=notification_id)
-    return [
-        StoredJob(
-            id=row["id"],
-            step=row["step"],
-            type=StepType(row["type"]),
-            status=JobStatus(row["status"]),
-            provider_id=row["provider_id"],
-            details=in_time_order(decode_details(row["details"])),
-            due_at=row["due_at"],
-            queue=None if row["queue"] is None else JobQueue(row["queue"]),
-            attempt=row["attempt"],
-            dead_at=row["dead_at"],
-            updated_at=row["updated_at"],
-        )
-        for row in rows
-    ]
+    return [_job(row) for row in rows]
+
+
+def _job(row: Row) -> StoredJob:
+    values = dict(row) | {
+        "type": StepType(row["type"]),
+        "status": JobStatus(row["status"]),
+        "details": in_time_order(decode_details(row["details"])),
+        "queue": None if row["queue"] is None else JobQueue(row["queue"]),
+    }
+    return StoredJob(**values)
 
 
 async def _list_messages(db: Connection, notification: Notification, jobs: Sequence[StoredJob]) -> list[StoredMessage]:

@@ -1,9 +1,10 @@
-"""SQL of triggers without a run for a person: whom they are for, and how far they have come."""
+"""SQL of triggers without a run for a person: whom they are for, how far they have come, and who was meant."""
 
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from clarion.audit.model import Action, TargetType
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
@@ -11,6 +12,7 @@ from clarion.ids import (
     EnvironmentId,
     NotificationId,
     SubscriberId,
+    SubscriberKey,
     TopicId,
     TriggerId,
     WorkflowId,
@@ -18,18 +20,17 @@ from clarion.ids import (
     find_id,
 )
 from clarion.jobs.lanes import lane_of
+from clarion.jsontext import json_value
+from clarion.nearest import find_nearest
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.model import TopicTarget, Trigger
 from clarion.triggers.store import list_triggers_by_id
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import workflow_of
 
-FIND_RUN = sql("""
-    SELECT id FROM notifications
-    WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND subscriber_id = :subscriber_id
-""")
 FIND_FACTS = sql("""
-    SELECT repeats, repeated_at, runs_deleted_at FROM triggers WHERE environment_id = :environment_id AND id = :id
+    SELECT repeats, repeated_at, runs_deleted_at, warnings FROM triggers
+    WHERE environment_id = :environment_id AND id = :id
 """)
 LIST_TOPICS = sql("SELECT id FROM topics WHERE environment_id = :environment_id AND id {any:ids}")
 LIST_RUNS_OF_TRIGGERS = sql("""
@@ -78,7 +79,22 @@ FIND_DELETED_WORKFLOW = sql("""
     SELECT * FROM workflows
     WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NOT NULL ORDER BY deleted_at DESC LIMIT 1
 """)
+FIND_ERASURE = sql("""
+    SELECT created_at FROM audit_entries
+    WHERE environment_id = :environment_id AND target_type = :target_type AND target_id = :key AND action = :action
+    ORDER BY id DESC LIMIT 1
+""")
+LIST_KEYS_BEFORE = sql("""
+    SELECT id, key FROM subscribers WHERE environment_id = :environment_id AND key < :key ORDER BY key DESC LIMIT :limit
+""")
+LIST_KEYS_AFTER = sql("""
+    SELECT id, key FROM subscribers WHERE environment_id = :environment_id AND key > :key ORDER BY key LIMIT :limit
+""")
+LIST_SPELLINGS = sql("""
+    SELECT id, key FROM subscribers WHERE environment_id = :environment_id AND key {any:keys}
+""")
 
+_NEIGHBOURS = 20
 _PRIORITIES = [0, 1, 2, 3]
 _LAST = b"\xff" * 16
 LOOKED_AT = 500
@@ -97,13 +113,16 @@ class TriggerFacts(Struct, frozen=True):
     repeated_at: Millis | None = None
     runs_deleted_at: Millis | None = None
     """When retention first deleted runs of it."""
+    warnings: list[str] = []
+    """What the response to it warned of."""
 
 
 async def find_facts(db: Connection, trigger: Trigger) -> TriggerFacts:
     row = await db.fetch_one(FIND_FACTS, environment_id=trigger.environment_id, id=trigger.id)
     if row is None:
         return TriggerFacts()
-    return TriggerFacts(row["repeats"] or 0, row["repeated_at"], row["runs_deleted_at"])
+    warnings = json_value(row["warnings"]) or []
+    return TriggerFacts(row["repeats"] or 0, row["repeated_at"], row["runs_deleted_at"], warnings)
 
 
 async def list_existing_topics(db: Connection, trigger: Trigger) -> set[TopicId]:
@@ -115,14 +134,6 @@ async def list_existing_topics(db: Connection, trigger: Trigger) -> set[TopicId]
 
 def topic_id_of(topic: TopicTarget) -> TopicId:
     return TopicId(find_id(topic.id) or bytes(16))
-
-
-async def find_run(
-    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, subscriber_id: SubscriberId
-) -> NotificationId | None:
-    scope = {"environment_id": environment_id, "trigger_id": trigger_id}
-    row = await db.fetch_one(FIND_RUN, **scope, subscriber_id=subscriber_id)
-    return None if row is None else NotificationId(row["id"])
 
 
 async def list_runs_of_triggers(
@@ -208,3 +219,42 @@ async def _list_triggers_of_others(
 
 def _is_packed(packed: bytes, subscriber_id: SubscriberId) -> bool:
     return any(packed[start : start + 16] == subscriber_id for start in range(0, len(packed), 16))
+
+
+async def find_erasure(db: Connection, environment_id: EnvironmentId, key: SubscriberKey) -> Millis | None:
+    """When a person with the key was erased last, as long as the audit log tells."""
+    target = {"target_type": TargetType.SUBSCRIBER, "action": Action.SUBSCRIBER_ERASE}
+    row = await db.fetch_one(FIND_ERASURE, environment_id=environment_id, key=key, **target)
+    return None if row is None else Millis(row["created_at"])
+
+
+async def find_near_key(
+    db: Connection, environment_id: EnvironmentId, key: SubscriberKey, *, before: bytes = _LAST
+) -> str | None:
+    """The key of a person, created before an id, that this one may be a misspelling of.
+
+    Only spellings in other cases and keys that stand beside it in the order of keys are compared. Keys that differ in
+    digits alone are no misspellings: they are the next number.
+    """
+    scope = {"environment_id": environment_id}
+    beside = {**scope, "key": key, "limit": _NEIGHBOURS}
+    rows = [
+        *await db.fetch(LIST_SPELLINGS, **scope, keys=[key.lower(), key.upper(), key.capitalize(), key.strip()]),
+        *await db.fetch(LIST_KEYS_BEFORE, **beside),
+        *await db.fetch(LIST_KEYS_AFTER, **beside),
+    ]
+    known = [str(row["key"]) for row in rows if row["key"] != key and bytes(row["id"]) < before]
+    return find_nearest(key, [one for one in known if not _is_other_number(one, key)])
+
+
+def _is_other_number(key: str, other: str) -> bool:
+    """Whether two keys differ in their digits alone."""
+    return _digits(key) != _digits(other) and _without_digits(key) == _without_digits(other)
+
+
+def _digits(key: str) -> str:
+    return "".join(one for one in key if one.isdigit())
+
+
+def _without_digits(key: str) -> str:
+    return "".join(one for one in key.casefold() if not one.isdigit())

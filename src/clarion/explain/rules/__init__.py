@@ -1,1 +1,1 @@
-"""What each execution detail says about a decision, by the text of the detail."""
+"""What each execution detail says about a decision, by the code of the detail."""

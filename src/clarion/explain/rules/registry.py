@@ -1,12 +1,9 @@
-"""All codes of execution details, each with the rule that makes decisions of it; a test finds one that is missing."""
+"""All codes of execution details, each with the rule that makes a decision of it; a test finds one that is missing."""
 
-from clarion.explain.model import Decision, DecisionKind, Verdict
-from clarion.explain.rules import conditions, preferences, receipts, sending, waiting
-from clarion.explain.rules.receipts import reported
-from clarion.explain.rules.seen import Rule, Seen
-from clarion.explain.rules.sending import attempt_noted, left_out, not_sent
+from clarion.explain.model import STEP_KINDS, Decision, DecisionKind, Verdict
+from clarion.explain.rules import reached, sending, waiting
+from clarion.explain.rules.observed import Observed, Rule, decide_always, give_up, note_attempt, reported
 from clarion.jobs.details import DetailCode, DetailStatus, code_of
-from clarion.vocabulary import StepType
 
 _VERDICTS = {
     DetailStatus.SUCCESS: Verdict.PASSED,
@@ -16,63 +13,31 @@ _VERDICTS = {
     DetailStatus.PENDING: Verdict.WAITING,
     DetailStatus.QUEUED: Verdict.WAITING,
 }
-_UNKNOWN_KINDS = {
-    StepType.DIGEST: DecisionKind.DIGEST,
-    StepType.DELAY: DecisionKind.DELAY,
-    StepType.THROTTLE: DecisionKind.THROTTLE,
-    StepType.CUSTOM: DecisionKind.CONTENT,
-}
 
 
-def reached(seen: Seen) -> list[Decision]:
-    """What the step was asked for when it was reached, as far as that stood nothing in the way."""
-    refusal = _find_refusal(seen)
-    decisions = conditions.passed(seen, is_reached=refusal is not DecisionKind.CONDITION)
-    if refusal is not DecisionKind.CONDITION and refusal is not DecisionKind.PREFERENCE:
-        decisions += preferences.passed(seen)
-    if refusal is None:
-        decisions += preferences.inside_schedule(seen)
-    return decisions
-
-
-def _find_refusal(seen: Seen) -> DecisionKind | None:
-    """Which rule refused the step just after it was reached, if one did."""
-    details = seen.job.details
-    place = next((place for place, one in enumerate(details) if one is seen.detail), len(details))
-    for later in details[place + 1 :]:
-        if later.at != seen.at or code_of(later) == DetailCode.STEP_QUEUED:
-            break
-        for kind, codes in _REFUSALS.items():
-            if code_of(later) in codes:
-                return kind
-    return None
-
-
-def decide(seen: Seen) -> list[Decision]:
+def list_decisions(observed: Observed) -> list[Decision]:
     """The decisions that a detail tells of."""
-    return RULES.get(code_of(seen.detail), decide_unknown)(seen)
+    code = code_of(observed.detail)
+    if code == DetailCode.STEP_QUEUED:
+        return list(reached.list_passed(observed))
+    return [RULES.get(code, decide_unknown)(observed)]
 
 
-def _complete(seen: Seen) -> list[Decision]:
-    return waiting.throttle_passed(seen) if seen.job.type is StepType.THROTTLE else sending.step_completed(seen)
-
-
-def decide_unknown(seen: Seen) -> list[Decision]:
+def decide_unknown(observed: Observed) -> Decision:
     """A detail that this version does not know is told as it is."""
-    kind = _UNKNOWN_KINDS.get(seen.job.type, DecisionKind.ATTEMPT)
-    return [seen.decision(kind, _VERDICTS[seen.detail.status], f"{seen.detail.detail}.", values=seen.raw)]
+    kind = STEP_KINDS.get(observed.job.type, DecisionKind.ATTEMPT)
+    return observed.decision(kind, _VERDICTS[observed.detail.status], f"{observed.detail.detail}.")
 
 
 RULES: dict[str | None, Rule] = {
-    DetailCode.STEP_QUEUED: reached,
-    DetailCode.TOPIC_RULES: preferences.topic_rules,
-    DetailCode.CONDITIONS_REFUSED: conditions.refused,
-    DetailCode.WORKFLOW_FILTERED: preferences.filtered,
-    DetailCode.OVERRIDE_FILTERED: preferences.filtered,
-    DetailCode.SUBSCRIBER_FILTERED: preferences.filtered,
-    DetailCode.SUBSCRIBER_WORKFLOW_FILTERED: preferences.filtered,
-    DetailCode.OUTSIDE_SCHEDULE: preferences.outside_schedule,
-    DetailCode.EXTENDED_TO_SCHEDULE: preferences.extended,
+    DetailCode.TOPIC_RULES: reached.refused_by_topic,
+    DetailCode.CONDITIONS_REFUSED: reached.conditions_refused,
+    DetailCode.WORKFLOW_FILTERED: reached.filtered,
+    DetailCode.OVERRIDE_FILTERED: reached.filtered,
+    DetailCode.SUBSCRIBER_FILTERED: reached.filtered,
+    DetailCode.SUBSCRIBER_WORKFLOW_FILTERED: reached.filtered,
+    DetailCode.OUTSIDE_SCHEDULE: reached.outside_schedule,
+    DetailCode.EXTENDED_TO_SCHEDULE: reached.extended_to_schedule,
     DetailCode.DIGEST_STARTED: waiting.digest_started,
     DetailCode.DIGEST_MERGED: waiting.digest_merged,
     DetailCode.DIGEST_SKIPPED: waiting.digest_first,
@@ -80,65 +45,99 @@ RULES: dict[str | None, Rule] = {
     DetailCode.DIGEST_PROMOTED: waiting.digest_promoted,
     DetailCode.DELAYED: waiting.delayed,
     DetailCode.DELAY_OVER: waiting.delay_over,
-    DetailCode.DELAY_OVERRIDE_IGNORED: waiting.delay_override_ignored,
+    DetailCode.DELAY_OVERRIDE_IGNORED: decide_always(
+        DecisionKind.DELAY,
+        Verdict.PASSED,
+        "`overrides.delay` of the trigger was ignored, since it is no length of time.",
+        "Give an amount of at least 0 and a unit, such as hours.",
+    ),
     DetailCode.DELAY_INVALID: waiting.badly_configured,
     DetailCode.THROTTLE_INVALID: waiting.badly_configured,
     DetailCode.DEFERRED_TOO_LONG: waiting.too_long,
     DetailCode.THROTTLED: waiting.throttled,
-    DetailCode.RUN_THROTTLED: waiting.throttled,
-    DetailCode.STEP_COMPLETED: _complete,
+    DetailCode.RUN_THROTTLED: decide_always(
+        DecisionKind.THROTTLE, Verdict.STOPPED, "A throttle step before this one ended the run."
+    ),
+    DetailCode.STEP_COMPLETED: waiting.completed,
     DetailCode.MESSAGE_CREATED: sending.content_made,
     DetailCode.CONTENT_FAILED: sending.content_failed,
     DetailCode.STEP_FAILED: sending.step_failed,
-    DetailCode.LINKS_LEFT_OUT: left_out(
-        "Links that would run code in the page were left out of the message.", "Use links that begin with https."
+    DetailCode.LINKS_LEFT_OUT: decide_always(
+        DecisionKind.CONTENT,
+        Verdict.PASSED,
+        "Links that would run code in the page were left out of the message.",
+        "Use links that begin with https.",
     ),
-    DetailCode.ATTACHMENTS_LEFT_OUT: left_out(
-        "Attachments without a file were left out.", "Give each a file: base64, a list of bytes or a Buffer."
+    DetailCode.ATTACHMENTS_LEFT_OUT: decide_always(
+        DecisionKind.CONTENT,
+        Verdict.PASSED,
+        "Attachments without a file were left out.",
+        "Give each a file: base64, a list of bytes or a Buffer.",
     ),
-    DetailCode.OVERRIDES_IGNORED: left_out(
-        "Some overrides of the trigger were ignored, because nothing reads them.", "Move them to where they are read."
+    DetailCode.OVERRIDES_IGNORED: decide_always(
+        DecisionKind.CONTENT,
+        Verdict.PASSED,
+        "Some overrides of the trigger were ignored, because nothing reads them.",
+        "Move them to where they are read.",
     ),
     DetailCode.EMAIL_MISSING: sending.address_missing,
     DetailCode.PHONE_MISSING: sending.address_missing,
     DetailCode.CHAT_MISSING: sending.address_missing,
     DetailCode.TOKENS_MISSING: sending.address_missing,
     DetailCode.CHANNEL_MISSING: sending.address_missing,
-    DetailCode.WEBHOOK_MISSING: sending.webhook_missing,
-    DetailCode.TOKEN_REMOVED: sending.token_removed,
+    DetailCode.WEBHOOK_MISSING: decide_always(
+        DecisionKind.ADDRESS,
+        Verdict.FAILED,
+        "Neither {name} nor the integration has a webhook URL.",
+        "Give the integration a webhook URL, or store one in the person's credentials.",
+    ),
+    DetailCode.TOKEN_REMOVED: decide_always(
+        DecisionKind.ADDRESS,
+        Verdict.FAILED,
+        "The provider said that a device token of {name} will never work again: it was removed.",
+        "The app stores its new token with PUT /v1/subscribers/{subscriberId}/credentials.",
+    ),
     DetailCode.EMAIL_SUPPRESSED: sending.suppressed,
     DetailCode.PHONE_SUPPRESSED: sending.suppressed,
     DetailCode.COPIES_SUPPRESSED: sending.copies_suppressed,
-    DetailCode.UNSUBSCRIBED_BUT_CRITICAL: sending.unsubscribed_but_critical,
+    DetailCode.UNSUBSCRIBED_BUT_CRITICAL: decide_always(
+        DecisionKind.SUPPRESSION,
+        Verdict.PASSED,
+        "The owner of the address unsubscribed, but {workflow} was critical.",
+    ),
     DetailCode.INTEGRATION_SELECTED: sending.integration_selected,
     DetailCode.INTEGRATION_MISSING: sending.integration_missing,
     DetailCode.WAITS_FOR_TURN: sending.waits_for_turn,
-    DetailCode.WAITS_FOR_CONNECTION: sending.waits_for_connection,
+    DetailCode.WAITS_FOR_CONNECTION: decide_always(
+        DecisionKind.INTEGRATION,
+        Verdict.WAITING,
+        "All connections to the provider were busy: it is tried again shortly, and no attempt is used up.",
+    ),
     DetailCode.SENT: sending.sent,
     DetailCode.PROVIDER_FAILED: sending.attempt_failed,
     DetailCode.ATTEMPT_FAILED: sending.attempt_failed,
     DetailCode.UNCONFIRMED: sending.unconfirmed,
     DetailCode.POSSIBLY_DELIVERED: sending.unconfirmed,
-    DetailCode.PUT_OFF_TOO_LONG: not_sent(
+    DetailCode.PUT_OFF_TOO_LONG: give_up(
         "The provider asked to come back later for too long.",
         "Add a second integration of the channel, or raise the limit at the provider",
     ),
-    DetailCode.PARTLY_SENT: not_sent(
+    DetailCode.PARTLY_SENT: give_up(
         "Some messages of the step were given up, while others were sent.", "Correct what their providers said"
     ),
-    DetailCode.RECIPIENTS_REFUSED: attempt_noted(
+    DetailCode.RECIPIENTS_REFUSED: note_attempt(
         Verdict.FAILED, "The provider refused some of the recipients.", "Correct the addresses of the copies."
     ),
-    DetailCode.DELETED_BEFORE_SENT: attempt_noted(
+    DetailCode.DELETED_BEFORE_SENT: note_attempt(
         Verdict.STOPPED, "The message was deleted before it was sent.", "Trigger the workflow again."
     ),
-    DetailCode.NOT_RECORDED: attempt_noted(
+    DetailCode.NOT_RECORDED: note_attempt(
         Verdict.FAILED, "The outcome of the attempt could not be recorded.", "The log of the worker says why."
     ),
-    DetailCode.REDRIVEN: attempt_noted(
+    DetailCode.REDRIVEN: note_attempt(
         Verdict.WAITING, "The dead letter was put back into the queue with new attempts."
     ),
-    DetailCode.DISCARDED: attempt_noted(
+    DetailCode.DISCARDED: note_attempt(
         Verdict.STOPPED, "The dead letter was discarded: it is not tried again.", "Trigger the workflow again."
     ),
     DetailCode.REPORTED_SENT: reported(Verdict.PASSED, "it sent the message on"),
@@ -163,13 +162,13 @@ RULES: dict[str | None, Rule] = {
     DetailCode.ADDRESS_SUPPRESSED: sending.address_suppressed,
     DetailCode.OPENED: reported(Verdict.PASSED, "the message was opened"),
     DetailCode.CLICKED: reported(Verdict.PASSED, "a link of the message was clicked"),
-    DetailCode.MESSAGE_DELETED: receipts.deleted,
-    DetailCode.CANCELED: receipts.canceled,
-    DetailCode.CANCELED_BY_FAILURE: receipts.stopped_by_failure,
-}
-
-_REFUSALS = {
-    DecisionKind.CONDITION: {code for code, rule in RULES.items() if rule is conditions.refused},
-    DecisionKind.PREFERENCE: {code for code, rule in RULES.items() if rule is preferences.filtered},
-    DecisionKind.SCHEDULE: {code for code, rule in RULES.items() if rule is preferences.outside_schedule},
+    DetailCode.MESSAGE_DELETED: sending.deleted,
+    DetailCode.CANCELED: sending.canceled,
+    DetailCode.CANCELED_BY_FAILURE: decide_always(
+        DecisionKind.CANCEL,
+        Verdict.STOPPED,
+        "An earlier step failed, and that ended the run.",
+        "Correct what made the earlier step fail. If it is set to stop the run when it fails, that can be switched "
+        "off.",
+    ),
 }

@@ -1,18 +1,17 @@
-"""Sending: content, address, suppression, integration and the attempts to hand a message to a provider."""
+"""Sending: content, address, suppression, integration, the attempts, and what became of the message."""
 
 from typing import Any
 
 from clarion.clock import Millis, iso_text
 from clarion.engine.sending.model import PassedOver
 from clarion.explain.model import Decision, DecisionKind, Verdict
-from clarion.explain.rules.seen import Rule, Seen
+from clarion.explain.rules.observed import Observed
 from clarion.explain.words import CHANNEL_WORDS, list_text, sentence
-from clarion.jobs.model import ATTEMPTS_PER_DRIVE
 from clarion.suppressions.model import Suppression, fold_address
 from clarion.vocabulary import Channel, StepType
 from clarion.wording import count_text
 
-_CHANGE_SUBSCRIBER = "PATCH /v2/subscribers/{subscriberId}"
+_ADDRESSES = {Channel.EMAIL: "email address", Channel.SMS: "phone number"}
 _REASONS = {
     "bounced": "an earlier message to it bounced",
     "complained": "its owner reported an earlier message as spam",
@@ -31,135 +30,111 @@ _BY = {
     "trigger": "the trigger names it",
     "entry": "the person's credentials belong to it",
 }
+_DELETED_BY = {
+    "subscriber": "{name} in the inbox",
+    "retention": "retention, because it was older than in-app messages are kept",
+    "apiKey": "an API key",
+    "member": "a member of the team",
+}
 
 
-def content_made(seen: Seen) -> list[Decision]:
-    count = seen.raw.get("messages", 1)
+def content_made(observed: Observed) -> Decision:
+    count = observed.raw.get("messages", 1)
     summary = "The message was rendered." if count == 1 else f"{count} messages were rendered, one for each address."
-    return [seen.decision(DecisionKind.CONTENT, Verdict.PASSED, summary, values=seen.raw)]
+    return observed.decision(DecisionKind.CONTENT, Verdict.PASSED, summary)
 
 
-def content_failed(seen: Seen) -> list[Decision]:
-    summary = f"The content could not be made: {seen.raw.get('reason', 'the reason was not recorded')}."
+def content_failed(observed: Observed) -> Decision:
+    summary = f"The content could not be made: {observed.raw.get('reason', 'the reason was not recorded')}."
     remedy = "Correct the step, or the payload that it renders; then trigger it again."
-    return [seen.decision(DecisionKind.CONTENT, Verdict.FAILED, summary, values=seen.raw, remedy=remedy)]
+    return observed.decision(DecisionKind.CONTENT, Verdict.FAILED, summary, remedy)
 
 
-def step_failed(seen: Seen) -> list[Decision]:
-    summary = f"{sentence(seen.step_name)} failed unexpectedly: {seen.raw.get('reason', 'not recorded')}."
+def step_failed(observed: Observed) -> Decision:
+    summary = f"{sentence(observed.step_name)} failed unexpectedly: {observed.raw.get('reason', 'not recorded')}."
     remedy = "Correct the step or the payload that it works on; the log of the worker says where it failed."
-    return [seen.decision(DecisionKind.CONTENT, Verdict.FAILED, summary, values=seen.raw, remedy=remedy)]
+    return observed.decision(DecisionKind.CONTENT, Verdict.FAILED, summary, remedy)
 
 
-def step_completed(seen: Seen) -> list[Decision]:
-    summary = f"{sentence(seen.step_name)} is complete; later steps see its outputs."
-    return [seen.decision(DecisionKind.CONTENT, Verdict.PASSED, summary, values=seen.raw)]
+def address_missing(observed: Observed) -> Decision:
+    """The person has no email address or phone number, or no credentials of the channel."""
+    person, channel = observed.run.subscriber, observed.channel
+    if channel not in _ADDRESSES:
+        what = "device token" if channel is Channel.PUSH else "chat address"
+        summary = f"{observed.name} had no {what} at any provider of the channel."
+        remedy = f"Store the person's {what} with PUT /v1/subscribers/{{subscriberId}}/credentials."
+        return observed.decision(DecisionKind.ADDRESS, Verdict.FAILED, summary, remedy)
+    word = _ADDRESSES[channel]
+    summary = f"{observed.name} had no {word}."
+    if person is not None and (person.email if channel is Channel.EMAIL else person.phone):
+        summary += f" There is one now; the profile was changed on {observed.day(person.updated_at)}."
+    remedy = (
+        f"Give the person a {word} (PATCH /v2/subscribers/{{subscriberId}}), or name one in `overrides.{channel}` of "
+        "the trigger."
+    )
+    return observed.decision(DecisionKind.ADDRESS, Verdict.FAILED, summary, remedy)
 
 
-def left_out(what: str, remedy: str) -> Rule:
-    """Something was left out of the content, and the message went on without it."""
-
-    def rule(seen: Seen) -> list[Decision]:
-        return [seen.decision(DecisionKind.CONTENT, Verdict.PASSED, what, values=seen.raw, remedy=remedy)]
-
-    return rule
-
-
-def address_missing(seen: Seen) -> list[Decision]:
-    person, channel = seen.run.subscriber, seen.channel
-    word = {Channel.EMAIL: "email address", Channel.SMS: "phone number"}.get(channel, "") if channel else ""
-    has_now = person is not None and bool(person.email if channel is Channel.EMAIL else person.phone)
-    if not word:
-        return [_no_credentials(seen)]
-    summary = f"{seen.name} had no {word}."
-    if has_now:
-        summary += f" There is one now; the profile was changed on {seen.day(person.updated_at)}." if person else ""
-    remedy = f"Give the person a {word} ({_CHANGE_SUBSCRIBER}), or name one in `overrides.{channel}` of the trigger."
-    return [seen.decision(DecisionKind.ADDRESS, Verdict.FAILED, summary, values=seen.raw, remedy=remedy)]
-
-
-def _no_credentials(seen: Seen) -> Decision:
-    what = "device token" if seen.channel is Channel.PUSH else "chat address"
-    summary = f"{seen.name} had no {what} at any provider of the channel."
-    remedy = f"Store the person's {what} with PUT /v1/subscribers/{{subscriberId}}/credentials."
-    return seen.decision(DecisionKind.ADDRESS, Verdict.FAILED, summary, values=seen.raw, remedy=remedy)
-
-
-def webhook_missing(seen: Seen) -> list[Decision]:
-    summary = f"Neither {seen.name} nor the integration has a webhook URL."
-    remedy = "Give the integration a webhook URL, or store one in the person's credentials."
-    return [seen.decision(DecisionKind.ADDRESS, Verdict.FAILED, summary, values=seen.raw, remedy=remedy)]
-
-
-def token_removed(seen: Seen) -> list[Decision]:
-    summary = f"The provider said that a device token of {seen.name} will never work again: it was removed."
-    remedy = "The app stores its new token with PUT /v1/subscribers/{subscriberId}/credentials."
-    return [seen.decision(DecisionKind.ADDRESS, Verdict.FAILED, summary, values=seen.raw, remedy=remedy)]
-
-
-def suppressed(seen: Seen) -> list[Decision]:
-    reason = str(seen.raw.get("reason", ""))
-    thing = "email address" if seen.channel is Channel.EMAIL else "phone number"
-    found = _find_suppression(seen)
-    values, since = dict(seen.raw), ""
-    if found is not None and found.created_at <= seen.at:
-        since = f" since {seen.day(found.created_at)}"
-        values |= {"since": iso_text(found.created_at), "providerId": found.provider_id, "detail": found.detail}
-    elif found is None:
+def suppressed(observed: Observed) -> Decision:
+    reason, values, since = str(observed.raw.get("reason", "")), dict(observed.raw), ""
+    suppression = _find_suppression(observed)
+    if suppression is None:
         since = " then; it is not any more"
-    why = _REASONS.get(reason, reason)
-    summary = f"The {thing} of {seen.name} is suppressed{since}, because {why}."
+    elif suppression.created_at <= observed.at:
+        since = f" since {observed.day(suppression.created_at)}"
+        values["since"] = iso_text(suppression.created_at)
+        values |= {"providerId": suppression.provider_id, "detail": suppression.detail}
+    thing = "email address" if observed.channel is Channel.EMAIL else "phone number"
+    summary = f"The {thing} of {observed.name} is suppressed{since}, because {_REASONS.get(reason, reason)}."
     remedy = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again."
-    if reason == "unsubscribed" and seen.channel is Channel.EMAIL:
+    if reason == "unsubscribed" and observed.channel is Channel.EMAIL:
         remedy += " Emails of critical workflows are sent nevertheless."
-    return [seen.decision(DecisionKind.SUPPRESSION, Verdict.STOPPED, summary, values=values, remedy=remedy)]
+    return observed.decision(DecisionKind.SUPPRESSION, Verdict.STOPPED, summary, remedy, values=values)
 
 
-def _find_suppression(seen: Seen) -> Suppression | None:
-    forms = {fold_address(one.channel, one.email or one.phone or "") for one in seen.run.messages_of(seen.job)}
-    known = [one for one in seen.run.suppressions if one.channel is seen.channel]
+def _find_suppression(observed: Observed) -> Suppression | None:
+    messages = observed.run.messages_of(observed.job)
+    forms = {fold_address(one.channel, one.email or one.phone or "") for one in messages}
+    known = [one for one in observed.run.suppressions if one.channel is observed.channel]
     return next((one for one in known if one.address in forms), next(iter(known), None))
 
 
-def copies_suppressed(seen: Seen) -> list[Decision]:
-    addresses = [one for found in seen.raw.get("leftOut", {}).values() for one in found]
+def copies_suppressed(observed: Observed) -> Decision:
+    addresses = [one for found in observed.raw.get("leftOut", {}).values() for one in found]
     summary = f"Copies to suppressed addresses were left out: {list_text(addresses)}."
     remedy = "DELETE /v1/suppressions/{channel}/{address} lets an address be written to again."
-    return [seen.decision(DecisionKind.SUPPRESSION, Verdict.PASSED, summary, values=seen.raw, remedy=remedy)]
+    return observed.decision(DecisionKind.SUPPRESSION, Verdict.PASSED, summary, remedy)
 
 
-def address_suppressed(seen: Seen) -> list[Decision]:
+def address_suppressed(observed: Observed) -> Decision:
     """What a report of the provider means for later messages."""
-    reason = str(seen.raw.get("reason", ""))
-    summary = f"Because {_REPORTED.get(reason, reason)}, nothing more is sent to {seen.raw.get('address')}."
+    reason = str(observed.raw.get("reason", ""))
+    summary = f"Because {_REPORTED.get(reason, reason)}, nothing more is sent to {observed.raw.get('address')}."
     remedy = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again."
-    return [seen.decision(DecisionKind.SUPPRESSION, Verdict.PASSED, summary, values=seen.raw, remedy=remedy)]
+    return observed.decision(DecisionKind.SUPPRESSION, Verdict.PASSED, summary, remedy)
 
 
-def unsubscribed_but_critical(seen: Seen) -> list[Decision]:
-    summary = f"The owner of the address unsubscribed, but {seen.workflow_name} was critical."
-    return [seen.decision(DecisionKind.SUPPRESSION, Verdict.PASSED, summary, values=seen.raw)]
-
-
-def integration_selected(seen: Seen) -> list[Decision]:
-    identifier = seen.raw.get("identifier") or seen.raw.get("providerId")
-    reason = _BY.get(str(seen.raw.get("by")))
+def integration_selected(observed: Observed) -> Decision:
+    identifier = observed.raw.get("identifier") or observed.raw.get("providerId")
+    reason = _BY.get(str(observed.raw.get("by")))
     summary = f"The integration '{identifier}' was chosen" + (f", because {reason}." if reason else ".")
-    passed_over = seen.raw.get("passedOver")
+    passed_over = observed.raw.get("passedOver")
     if isinstance(passed_over, dict) and passed_over:
-        rests = seen.raw.get("restsUntil", {})
-        summary += " Passed over: " + "; ".join(_passed_over(seen, *one, rests) for one in passed_over.items()) + "."
-    ineligible = seen.raw.get("notEligible")
+        rests = observed.raw.get("restsUntil", {})
+        summary += (
+            " Passed over: " + "; ".join(_passed_over(observed, *one, rests) for one in passed_over.items()) + "."
+        )
+    ineligible = observed.raw.get("notEligible")
     if isinstance(ineligible, dict) and ineligible:
         summary += f" Not eligible: {_list_ineligible(ineligible)}."
-    values = dict(seen.raw)
+    values = dict(observed.raw)
     if "restsUntil" in values:
         values["restsUntil"] = {name: iso_text(Millis(until)) for name, until in values["restsUntil"].items()}
-    return [seen.decision(DecisionKind.INTEGRATION, Verdict.PASSED, summary, values=values)]
+    return observed.decision(DecisionKind.INTEGRATION, Verdict.PASSED, summary, values=values)
 
 
-def _passed_over(seen: Seen, identifier: str, why: str, rests: dict[str, Any]) -> str:
-    end = f" until {seen.moment(Millis(rests[identifier]))}" if identifier in rests else ""
+def _passed_over(observed: Observed, identifier: str, why: str, rests: dict[str, Any]) -> str:
+    end = f" until {observed.moment(Millis(rests[identifier]))}" if identifier in rests else ""
     match why:
         case PassedOver.CIRCUIT_OPEN:
             return f"'{identifier}' failed too often, so that its circuit was open{end}"
@@ -171,21 +146,21 @@ def _passed_over(seen: Seen, identifier: str, why: str, rests: dict[str, Any]) -
             return f"'{identifier}' had no room; whether by its rate limit or for its provider was not recorded"
 
 
-def integration_missing(seen: Seen) -> list[Decision]:
-    word = CHANNEL_WORDS[seen.channel] if seen.channel else "the channel"
-    summary = _find_wanted_problem(seen, word) or _find_channel_problem(seen, word)
+def integration_missing(observed: Observed) -> Decision:
+    word = CHANNEL_WORDS[observed.channel] if observed.channel else "the channel"
+    summary = _find_wanted_problem(observed, word) or _find_channel_problem(observed, word)
     correction = f"Create or activate an integration for {word}, or change the conditions of the one that there is"
-    if "wanted" in seen.raw:
+    if "wanted" in observed.raw:
         correction = "Name an integration that there is in `integrationIdentifier` of the trigger, or leave it out"
-    remedy = seen.find_way_out(correction)
-    return [seen.decision(DecisionKind.INTEGRATION, Verdict.FAILED, summary, values=seen.raw, remedy=remedy)]
+    remedy = observed.find_way_out(correction)
+    return observed.decision(DecisionKind.INTEGRATION, Verdict.FAILED, summary, remedy)
 
 
-def _find_wanted_problem(seen: Seen, word: str) -> str | None:
+def _find_wanted_problem(observed: Observed, word: str) -> str | None:
     """What is the matter with the one integration, or the one provider, that the message can go through."""
-    ineligible, provider_id = seen.raw.get("notEligible") or {}, seen.raw.get("providerId")
-    if "wanted" in seen.raw:
-        wanted = seen.raw["wanted"]
+    ineligible, provider_id = observed.raw.get("notEligible") or {}, observed.raw.get("providerId")
+    if "wanted" in observed.raw:
+        wanted = observed.raw["wanted"]
         others = list_text(f"'{one}'" for one in ineligible)
         missing = f"which is no integration for {word}" + (f"; there are {others}" if others else "")
         return (
@@ -193,15 +168,15 @@ def _find_wanted_problem(seen: Seen, word: str) -> str | None:
             if wanted not in ineligible
             else (f"The trigger names the integration '{wanted}', which {ineligible[wanted]}.")
         )
-    if provider_id and seen.channel in (Channel.CHAT, Channel.PUSH):
+    if provider_id and observed.channel in (Channel.CHAT, Channel.PUSH):
         listed = _list_ineligible(ineligible)
         has_none = f"The message is for the provider '{provider_id}', of which there is no active integration"
         return f"{has_none}: {listed}." if listed else f"{has_none}."
     return None
 
 
-def _find_channel_problem(seen: Seen, word: str) -> str:
-    ineligible = seen.raw.get("notEligible")
+def _find_channel_problem(observed: Observed, word: str) -> str:
+    ineligible = observed.raw.get("notEligible")
     if not isinstance(ineligible, dict):
         return f"No active integration for {word} could send it."
     listed = _list_ineligible(ineligible)
@@ -216,13 +191,13 @@ def _list_ineligible(ineligible: dict[str, str]) -> str:
     return "; ".join(f"'{name}' {why}" for name, why in ineligible.items())
 
 
-def waits_for_turn(seen: Seen) -> list[Decision]:
-    names = list_text(f"'{one}'" for one in seen.raw.get("integrations", ())) or "the integration"
-    time = count_text(seen.raw.get("milliseconds", 0) / 1000, "second", "seconds")
-    paused = seen.raw.get("pausedUntil")
-    values, remedy = dict(seen.raw), "A second integration of the channel, or a higher limit at the provider."
+def waits_for_turn(observed: Observed) -> Decision:
+    names = list_text(f"'{one}'" for one in observed.raw.get("integrations", ())) or "the integration"
+    time = count_text(observed.raw.get("milliseconds", 0) / 1000, "second", "seconds")
+    paused = observed.raw.get("pausedUntil")
+    values, remedy = dict(observed.raw), "A second integration of the channel, or a higher limit at the provider."
     if paused:
-        until = seen.moment(Millis(max(paused.values())))
+        until = observed.moment(Millis(max(paused.values())))
         summary = f"The provider of {list_text(map(repr, paused))} asked to be left alone until {until}: it waits."
         values["pausedUntil"] = {name: iso_text(Millis(moment)) for name, moment in paused.items()}
     elif paused is None:
@@ -233,61 +208,48 @@ def waits_for_turn(seen: Seen) -> list[Decision]:
     else:
         summary = f"The rate limit of {names} was used up: it waits for {time}."
         remedy = "A higher rate limit of the integration, or a second integration of the channel."
-    return [seen.decision(DecisionKind.INTEGRATION, Verdict.WAITING, summary, values=values, remedy=remedy)]
+    return observed.decision(DecisionKind.INTEGRATION, Verdict.WAITING, summary, remedy, values=values)
 
 
-def waits_for_connection(seen: Seen) -> list[Decision]:
-    summary = "All connections to the provider were busy: it is tried again shortly, and no attempt is used up."
-    return [seen.decision(DecisionKind.INTEGRATION, Verdict.WAITING, summary, values=seen.raw)]
-
-
-def sent(seen: Seen) -> list[Decision]:
-    if seen.job.type is StepType.IN_APP:
-        summary = f"The message was put into the inbox of {seen.name}."
+def sent(observed: Observed) -> Decision:
+    if observed.job.type is StepType.IN_APP:
+        summary = f"The message was put into the inbox of {observed.name}."
     else:
-        summary = f"The provider '{seen.detail.provider_id}' accepted the message."
-    return [seen.decision(DecisionKind.ATTEMPT, Verdict.PASSED, summary, values=_attempt_values(seen))]
+        summary = f"The provider '{observed.detail.provider_id}' accepted the message."
+    return observed.attempt(Verdict.PASSED, summary)
 
 
-def attempt_failed(seen: Seen) -> list[Decision]:
-    said = seen.raw.get("message") or "the answer was not recorded"
-    number = seen.raw.get("attempt")
+def attempt_failed(observed: Observed) -> Decision:
+    said = observed.raw.get("message") or "the answer was not recorded"
+    number = observed.raw.get("attempt")
     which = f"Attempt {number}" if number else "The attempt"
-    summary = f"{which} through '{seen.detail.provider_id}' failed: {said}."
-    remedy = seen.find_way_out("Correct what the provider says is wrong")
-    return [seen.decision(DecisionKind.ATTEMPT, Verdict.FAILED, summary, values=_attempt_values(seen), remedy=remedy)]
+    summary = f"{which} through '{observed.detail.provider_id}' failed: {said}."
+    remedy = observed.find_way_out("Correct what the provider says is wrong")
+    return observed.attempt(Verdict.FAILED, summary, remedy)
 
 
-def unconfirmed(seen: Seen) -> list[Decision]:
-    said = seen.raw.get("message") or "no answer came"
-    summary = f"The provider '{seen.detail.provider_id}' may have taken the message, but did not confirm it: {said}."
+def unconfirmed(observed: Observed) -> Decision:
+    said = observed.raw.get("message") or "no answer came"
+    summary = (
+        f"The provider '{observed.detail.provider_id}' may have taken the message, but did not confirm it: {said}."
+    )
     remedy = "The provider's own log shows whether the message arrived."
-    return [seen.decision(DecisionKind.ATTEMPT, Verdict.FAILED, summary, values=_attempt_values(seen), remedy=remedy)]
+    return observed.attempt(Verdict.FAILED, summary, remedy)
 
 
-def not_sent(summary: str, correction: str) -> Rule:
-    """Something was given up, which can be redriven unless that has been done or is of no use."""
-
-    def rule(seen: Seen) -> list[Decision]:
-        values, remedy = _attempt_values(seen), seen.find_way_out(correction)
-        return [seen.decision(DecisionKind.ATTEMPT, Verdict.FAILED, summary, values=values, remedy=remedy)]
-
-    return rule
-
-
-def attempt_noted(verdict: Verdict, summary: str, remedy: str | None = None) -> Rule:
-    """What else there is to say of attempts, each in a sentence of its own."""
-
-    def rule(seen: Seen) -> list[Decision]:
-        return [seen.decision(DecisionKind.ATTEMPT, verdict, summary, values=_attempt_values(seen), remedy=remedy)]
-
-    return rule
+def deleted(observed: Observed) -> Decision:
+    """The message was deleted: an in-app message is gone, of others it is only the record."""
+    by, name = str(observed.raw.get("by", "")), observed.raw.get("name")
+    who = f"the API key '{name}'" if name else _DELETED_BY.get(by, by).format(name=observed.name)
+    if observed.channel is Channel.IN_APP:
+        summary = f"The message was in the inbox until {observed.moment(observed.at)}, when it was deleted by {who}."
+        return observed.decision(DecisionKind.RECEIPT, Verdict.STOPPED, summary)
+    day = observed.day(observed.at)
+    summary = f"The record of the message was deleted on {day} by {who}; this changed nothing else."
+    return observed.decision(DecisionKind.RECEIPT, Verdict.PASSED, summary)
 
 
-def _attempt_values(seen: Seen) -> dict[str, Any]:
-    values = dict(seen.raw)
-    if seen.detail.provider_id is not None:
-        values["providerId"] = seen.detail.provider_id
-    if isinstance(values.get("attempt"), int):
-        values["attempt"] %= ATTEMPTS_PER_DRIVE
-    return values
+def canceled(observed: Observed) -> Decision:
+    summary = f"The trigger was canceled on {observed.moment(observed.at)}, before the step was done."
+    remedy = "Trigger the workflow again, with another transactionId."
+    return observed.decision(DecisionKind.CANCEL, Verdict.STOPPED, summary, remedy)

@@ -4,126 +4,124 @@ from typing import Any
 
 from clarion.clock import Millis
 from clarion.explain.model import Decision, DecisionKind, Verdict
-from clarion.explain.rules.seen import Seen
+from clarion.explain.rules.observed import Observed
 from clarion.explain.words import length_text, sentence, with_moments
 from clarion.vocabulary import StepType
 
 _KINDS = {StepType.DIGEST: DecisionKind.DIGEST, StepType.THROTTLE: DecisionKind.THROTTLE}
 
 
-def digest_started(seen: Seen) -> list[Decision]:
-    until = _until(seen)
-    key = _key_text(seen, "digestKey")
+def digest_started(observed: Observed) -> Decision:
+    key, until = _key_text(observed, "digestKey"), _until(observed)
     summary = f"The first event of a digest{key}: it gathers others until {until}."
     remedy = "A shorter window in the digest step; the message goes out when the window closes."
-    return [seen.decision(DecisionKind.DIGEST, Verdict.WAITING, summary, values=_values(seen), remedy=remedy)]
+    return _decision(observed, DecisionKind.DIGEST, Verdict.WAITING, summary, remedy)
 
 
-def digest_merged(seen: Seen) -> list[Decision]:
+def digest_merged(observed: Observed) -> Decision:
     """Of the digest step itself, and of the steps behind it."""
-    leader = seen.raw.get("_digestedNotificationId")
-    if seen.job.type is not StepType.DIGEST:
+    leader, remedy = observed.raw.get("_digestedNotificationId"), None
+    if observed.job.type is not StepType.DIGEST:
         summary = "This run was merged into the digest of another run, which sends the message."
-        return [seen.decision(DecisionKind.DIGEST, Verdict.STOPPED, summary, values=_values(seen))]
-    end = f", which closes {_until(seen)}" if "until" in seen.raw else ""
-    summary = f"A digest{_key_text(seen, 'digestKey')} was open: the event joined the run {leader}{end}."
-    remedy = "Another value of digestKey, or a workflow without the digest step, has a run of its own."
-    return [seen.decision(DecisionKind.DIGEST, Verdict.STOPPED, summary, values=_values(seen), remedy=remedy)]
+    else:
+        end = f", which closes {_until(observed)}" if "until" in observed.raw else ""
+        summary = f"A digest{_key_text(observed, 'digestKey')} was open: the event joined the run {leader}{end}."
+        remedy = "Another value of digestKey, or a workflow without the digest step, has a run of its own."
+    return _decision(observed, DecisionKind.DIGEST, Verdict.STOPPED, summary, remedy)
 
 
-def digest_closed(seen: Seen) -> list[Decision]:
-    count = seen.raw.get("events", 1)
+def digest_closed(observed: Observed) -> Decision:
+    count = observed.raw.get("events", 1)
     summary = f"The digest closed with {count} event{'' if count == 1 else 's'}, and the run went on."
-    return [seen.decision(DecisionKind.DIGEST, Verdict.PASSED, summary, values=_values(seen))]
+    return _decision(observed, DecisionKind.DIGEST, Verdict.PASSED, summary)
 
 
-def digest_promoted(seen: Seen) -> list[Decision]:
-    summary = f"The run that led the digest ended early: this one took its place until {_until(seen)}."
-    return [seen.decision(DecisionKind.DIGEST, Verdict.WAITING, summary, values=_values(seen))]
+def digest_promoted(observed: Observed) -> Decision:
+    summary = f"The run that led the digest ended early: this one took its place until {_until(observed)}."
+    return _decision(observed, DecisionKind.DIGEST, Verdict.WAITING, summary)
 
 
-def digest_first(seen: Seen) -> list[Decision]:
+def digest_first(observed: Observed) -> Decision:
     summary = "No other event came within the look-back of the digest, so that this one went on at once."
-    return [seen.decision(DecisionKind.DIGEST, Verdict.PASSED, summary, values=_values(seen))]
+    return _decision(observed, DecisionKind.DIGEST, Verdict.PASSED, summary)
 
 
-def delayed(seen: Seen) -> list[Decision]:
-    summary = f"{sentence(seen.step_name)} waits until {_until(seen)}{_reason(seen)}."
+def delayed(observed: Observed) -> Decision:
+    summary = f"{sentence(observed.step_name)} waits until {_until(observed)}{_reason(observed)}."
     remedy = "A shorter delay in the step, or `overrides.delay` in the trigger."
-    return [seen.decision(DecisionKind.DELAY, Verdict.WAITING, summary, values=_values(seen), remedy=remedy)]
+    return _decision(observed, DecisionKind.DELAY, Verdict.WAITING, summary, remedy)
 
 
-def delay_over(seen: Seen) -> list[Decision]:
-    past = seen.raw.get("reason") == "already past"
-    summary = f"The moment of the delay, {_until(seen)}, was past already." if past else "The delay was over."
-    return [seen.decision(DecisionKind.DELAY, Verdict.PASSED, summary, values=_values(seen))]
+def delay_over(observed: Observed) -> Decision:
+    past = observed.raw.get("reason") == "already past"
+    summary = f"The moment of the delay, {_until(observed)}, was past already." if past else "The delay was over."
+    return _decision(observed, DecisionKind.DELAY, Verdict.PASSED, summary)
 
 
-def delay_override_ignored(seen: Seen) -> list[Decision]:
-    summary = "`overrides.delay` of the trigger was ignored, since it is no length of time."
-    remedy = "Give an amount of at least 0 and a unit, such as hours."
-    return [seen.decision(DecisionKind.DELAY, Verdict.PASSED, summary, values=_values(seen), remedy=remedy)]
-
-
-def badly_configured(seen: Seen) -> list[Decision]:
-    kind = _KINDS.get(seen.job.type, DecisionKind.DELAY)
-    summary = f"{sentence(seen.step_name)} does not say how long: its settings are not complete."
-    if "value" in seen.raw:
-        summary = f"{sentence(seen.step_name)} takes its length from the payload, which has none there."
+def badly_configured(observed: Observed) -> Decision:
+    summary = f"{sentence(observed.step_name)} does not say how long: its settings are not complete."
+    if "value" in observed.raw:
+        summary = f"{sentence(observed.step_name)} takes its length from the payload, which has none there."
     remedy = "Give the step an amount and a unit, a cron expression, or a path whose value in the payload is a moment."
-    return [seen.decision(kind, Verdict.FAILED, summary, values=_values(seen), remedy=remedy)]
+    return _decision(observed, _kind(observed), Verdict.FAILED, summary, remedy)
 
 
-def too_long(seen: Seen) -> list[Decision]:
-    kind = _KINDS.get(seen.job.type, DecisionKind.DELAY)
-    end = f" ({_until(seen)})" if seen.raw.get("until") else ""
-    summary = f"{sentence(seen.step_name)} would wait for longer than is allowed{end}."
-    remedy = "A shorter time in the step."
-    return [seen.decision(kind, Verdict.FAILED, summary, values=_values(seen), remedy=remedy)]
+def too_long(observed: Observed) -> Decision:
+    end = f" ({_until(observed)})" if observed.raw.get("until") else ""
+    summary = f"{sentence(observed.step_name)} would wait for longer than is allowed{end}."
+    return _decision(observed, _kind(observed), Verdict.FAILED, summary, "A shorter time in the step.")
 
 
-def throttled(seen: Seen) -> list[Decision]:
-    """Of the throttle step itself, and of the steps behind it."""
-    if seen.job.type is not StepType.THROTTLE:
-        summary = "A throttle step before this one ended the run."
-        return [seen.decision(DecisionKind.THROTTLE, Verdict.STOPPED, summary, values=_values(seen))]
-    threshold, until = seen.raw.get("threshold"), seen.raw.get("until")
-    again = "" if until is None else f" The next passes {_until(seen)}."
-    summary = f"{_count(seen)} had passed{_window(seen)}, and no more than {threshold} may.{again}"
+def throttled(observed: Observed) -> Decision:
+    threshold, until = observed.raw.get("threshold"), observed.raw.get("until")
+    again = "" if until is None else f" The next passes {_until(observed)}."
+    summary = f"{_count(observed)} had passed{_window(observed)}, and no more than {threshold} may.{again}"
     remedy = "A higher threshold or a shorter window in the throttle step, or another value of its key."
-    return [seen.decision(DecisionKind.THROTTLE, Verdict.STOPPED, summary, values=_values(seen), remedy=remedy)]
+    return _decision(observed, DecisionKind.THROTTLE, Verdict.STOPPED, summary, remedy)
 
 
-def throttle_passed(seen: Seen) -> list[Decision]:
-    summary = f"{_count(seen)} had passed{_window(seen)}, and {seen.raw.get('threshold')} may."
-    return [seen.decision(DecisionKind.THROTTLE, Verdict.PASSED, summary, values=_values(seen))]
+def completed(observed: Observed) -> Decision:
+    """A throttle step let the run pass, or a custom step is done."""
+    if observed.job.type is StepType.THROTTLE:
+        summary = f"{_count(observed)} had passed{_window(observed)}, and {observed.raw.get('threshold')} may."
+        return _decision(observed, DecisionKind.THROTTLE, Verdict.PASSED, summary)
+    summary = f"{sentence(observed.step_name)} is complete; later steps see its outputs."
+    return observed.decision(DecisionKind.CONTENT, Verdict.PASSED, summary)
 
 
-def _count(seen: Seen) -> str:
-    passed = seen.raw.get("passed")
-    return "None" if not passed else str(passed)
+def _decision(
+    observed: Observed, kind: DecisionKind, verdict: Verdict, summary: str, remedy: str | None = None
+) -> Decision:
+    values = with_moments(observed.raw, "until", "lastEventAt")
+    return observed.decision(kind, verdict, summary, remedy, values=values)
 
 
-def _window(seen: Seen) -> str:
-    if seen.raw.get("amount") is None:
+def _kind(observed: Observed) -> DecisionKind:
+    return _KINDS.get(observed.job.type, DecisionKind.DELAY)
+
+
+def _count(observed: Observed) -> Any:
+    return observed.raw.get("passed") or "None"
+
+
+def _window(observed: Observed) -> str:
+    raw = observed.raw
+    if raw.get("amount") is None:
         return ""
-    return f" within {length_text(seen.raw['amount'], seen.raw['unit'])}{_key_text(seen, 'throttleKey')}"
+    return f" within {length_text(raw['amount'], raw['unit'])}{_key_text(observed, 'throttleKey')}"
 
 
-def _key_text(seen: Seen, name: str) -> str:
-    return f" for {seen.raw[name]} = {seen.raw.get('value')!r}" if seen.raw.get(name) else ""
+def _key_text(observed: Observed, name: str) -> str:
+    return f" for {observed.raw[name]} = {observed.raw.get('value')!r}" if observed.raw.get(name) else ""
 
 
-def _until(seen: Seen) -> str:
-    until = seen.raw.get("until")
-    return seen.moment(Millis(until)) if isinstance(until, int) else "a moment that was not recorded"
+def _until(observed: Observed) -> str:
+    until = observed.raw.get("until")
+    return observed.moment(Millis(until)) if isinstance(until, int) else "a moment that was not recorded"
 
 
-def _reason(seen: Seen) -> str:
-    if seen.raw.get("amount") is not None:
-        return f" ({length_text(seen.raw['amount'], seen.raw['unit'])})"
-    return f" ({seen.raw['cron']}, {seen.raw.get('timezone')})" if seen.raw.get("cron") else ""
-
-
-def _values(seen: Seen) -> dict[str, Any]:
-    return with_moments(seen.raw, "until", "lastEventAt")
+def _reason(observed: Observed) -> str:
+    raw = observed.raw
+    if raw.get("amount") is not None:
+        return f" ({length_text(raw['amount'], raw['unit'])})"
+    return f" ({raw['cron']}, {raw.get('timezone')})" if raw.get("cron") else ""
