@@ -10,10 +10,10 @@ from clarion.errors import RequestError
 from clarion.ids import own_ids
 from clarion.integrations.cache import IntegrationCache
 from clarion.simulate import store
+from clarion.simulate.fixture import copy_fixture
 from clarion.simulate.model import Scenario, Simulation
-from clarion.simulate.rehearsal import Rehearsal
-from clarion.simulate.results import Results
-from clarion.simulate.scene import set_scene
+from clarion.simulate.results import list_recipients
+from clarion.simulate.worker import SimulatedWorker
 from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
 from clarion.triggers.model import make_transaction_key
 from clarion.vault import Vault
@@ -35,23 +35,22 @@ async def simulate(database: Database, vault: Vault, scenario: Scenario) -> Simu
 
 async def _simulate(db: Sandbox, integrations: IntegrationCache, scenario: Scenario) -> Simulation:
     environment_id, at = scenario.request.environment_id, scenario.at
-    gathered = await set_scene(db, scenario)
-    rehearsal = Rehearsal(db, environment_id, integrations, min(scenario.now, at))
+    fixture = await copy_fixture(db, scenario)
+    worker = SimulatedWorker(db, environment_id, integrations, min(scenario.now, at))
     # What is under way may end or go on before the trigger comes.
-    await rehearsal.run(Millis(at - 1))
-    rehearsal.move(at)
-    accepted = await _accept(db, scenario.request if gathered is None else gathered.request, at)
-    if gathered is None or accepted.trigger is None:
+    await worker.run(Millis(at - 1))
+    worker.move(at)
+    accepted = await _accept(db, scenario.request if fixture is None else fixture.request, at)
+    if fixture is None or accepted.trigger is None:
         return Simulation(outcome=accepted.outcome, errors=accepted.errors)
-    await rehearsal.work()
-    await rehearsal.run(scenario.until)
-    results = Results(db, environment_id, integrations)
+    await worker.work()
+    await worker.run(scenario.until)
     return Simulation(
         outcome=accepted.outcome,
         errors=accepted.errors,
-        recipients=await results.list_recipients(accepted.trigger.id, since=at, now=rehearsal.now),
-        total=gathered.total,
-        is_cut_short=rehearsal.is_cut_short,
+        recipients=await list_recipients(db, scenario, integrations, accepted.trigger.id, worker.now),
+        total=fixture.total,
+        is_cut_short=worker.is_cut_short,
     )
 
 

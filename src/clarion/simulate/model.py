@@ -26,8 +26,8 @@ MAX_DURATION = Millis(5 * SECOND)
 """How long a simulation may take in real time."""
 
 
-class Pretended(Struct, frozen=True, kw_only=True):
-    """Preferences that the shown people are taken to have, besides their own."""
+class PreferenceOverrides(Struct, frozen=True, kw_only=True):
+    """Preferences of the shown people that hold in the simulation, before their own."""
 
     channels: Mapping[Channel, bool] = {}
     """For all workflows."""
@@ -46,7 +46,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     until: Millis
     limit: int
     """How many people are simulated."""
-    pretended: Pretended = Pretended()
+    overrides: PreferenceOverrides = PreferenceOverrides()
     steps: Sequence[StepIn] | None = None
     """Instead of those of the workflow."""
     version: int | None = None

@@ -4,7 +4,7 @@ from clarion.clock import Millis
 from clarion.errors import Invalid, Problem
 from clarion.http.input_warnings import InputWarning
 from clarion.ids import EnvironmentId
-from clarion.simulate.model import DEFAULT_SPAN, MAX_SPAN, Pretended, Scenario
+from clarion.simulate.model import DEFAULT_SPAN, MAX_SPAN, PreferenceOverrides, Scenario
 from clarion.simulate.wire import SimulationIn
 from clarion.triggers.reading import read_request
 
@@ -34,7 +34,7 @@ def read_scenario(environment_id: EnvironmentId, body: SimulationIn, now: Millis
         at=at,
         until=until,
         limit=body.limit,
-        pretended=Pretended() if body.preferences is None else body.preferences.read(),
+        overrides=PreferenceOverrides() if body.preferences is None else body.preferences.read(),
         steps=body.steps,
         version=body.version,
     )

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from clarion.clock import Millis
 from clarion.db.port import Row, Sandbox
 from clarion.environments.configuration import get_configuration_version
@@ -12,7 +14,7 @@ from clarion.integrations.cache import IntegrationCache
 from clarion.integrations.model import Integration
 from clarion.jsontext import json_value
 from clarion.simulate import store
-from clarion.simulate.model import SimulatedMessage, SimulatedRecipient
+from clarion.simulate.model import Scenario, SimulatedMessage, SimulatedRecipient
 from clarion.subscribers.store import list_subscribers_by_id
 from clarion.vocabulary import Channel
 from clarion.workflows.store import list_versions_by_id
@@ -20,44 +22,46 @@ from clarion.workflows.store import list_versions_by_id
 _SHOWN_OF_TOKEN = 6
 
 
-class Results:
-    """Reads the sandbox after a rehearsal."""
+class _Names(Struct, frozen=True):
+    """What ids of messages stand for."""
 
-    def __init__(self, db: Sandbox, environment_id: EnvironmentId, integrations: IntegrationCache) -> None:
-        self._db = db
-        self._environment_id = environment_id
-        self._integrations = integrations
+    integrations: Mapping[IntegrationId, Integration]
+    steps: Mapping[bytes, str]
 
-    async def list_recipients(self, trigger_id: TriggerId, *, since: Millis, now: Millis) -> list[SimulatedRecipient]:
-        """The people of a trigger, with what it leads to from one moment to another."""
-        runs = await store.list_runs(self._db, self._environment_id)
-        messages = await store.list_messages(self._db, self._environment_id, since=since)
-        own = [row for row in runs.values() if row["trigger_id"] == trigger_id]
-        people = await list_subscribers_by_id(self._db, self._environment_id, [row["subscriber_id"] for row in own])
-        describe = await self._make_description(runs.values())
-        recipients = []
-        for row in own:
-            explained = await explain_run(self._db, self._environment_id, row["id"], now)
-            person = people[row["subscriber_id"]]
-            recipients.append(
-                SimulatedRecipient(
-                    subscriber_key=person.key,
-                    decisions=explained.decisions,
-                    messages=[
-                        describe.describe(message, person.key)
-                        for run_id in _follow(runs, row["id"])
-                        for message in messages.get(run_id, ())
-                    ],
-                )
+
+async def list_recipients(
+    db: Sandbox, scenario: Scenario, integrations: IntegrationCache, trigger_id: TriggerId, now: Millis
+) -> list[SimulatedRecipient]:
+    """The people of a trigger, with what it led to in the sandbox until now."""
+    environment_id = scenario.request.environment_id
+    runs = await store.list_runs(db, environment_id)
+    messages = await store.list_messages(db, environment_id, since=scenario.at)
+    own = [row for row in runs.values() if row["trigger_id"] == trigger_id]
+    people = await list_subscribers_by_id(db, environment_id, [row["subscriber_id"] for row in own])
+    names = await _list_names(db, environment_id, integrations, runs.values())
+    recipients = []
+    for row in own:
+        explanation = await explain_run(db, environment_id, row["id"], now)
+        key = people[row["subscriber_id"]].key
+        sent = [message for run_id in _follow(runs, row["id"]) for message in messages.get(run_id, ())]
+        recipients.append(
+            SimulatedRecipient(
+                subscriber_key=key,
+                decisions=explanation.decisions,
+                messages=[_message(message, names, key) for message in sent],
             )
-        return recipients
+        )
+    return recipients
 
-    async def _make_description(self, runs: Iterable[Row]) -> "_Description":
-        version = await get_configuration_version(self._db, self._environment_id)
-        known = await self._integrations.list(self._db, self._environment_id, version)
-        versions = await list_versions_by_id(self._db, self._environment_id, {row["version_id"] for row in runs})
-        steps = {step.id_bytes: step.step_id for one in versions.values() for step in one.steps}
-        return _Description({one.id: one for one in known}, steps)
+
+async def _list_names(
+    db: Sandbox, environment_id: EnvironmentId, integrations: IntegrationCache, runs: Iterable[Row]
+) -> _Names:
+    configuration = await get_configuration_version(db, environment_id)
+    known = await integrations.list(db, environment_id, configuration)
+    versions = await list_versions_by_id(db, environment_id, {row["version_id"] for row in runs})
+    steps = {step.id_bytes: step.step_id for version in versions.values() for step in version.steps}
+    return _Names({one.id: one for one in known}, steps)
 
 
 def _follow(runs: Mapping[NotificationId, Row], run_id: NotificationId) -> Iterator[NotificationId]:
@@ -70,30 +74,26 @@ def _follow(runs: Mapping[NotificationId, Row], run_id: NotificationId) -> Itera
         following = runs[following]["digested_into"]
 
 
-class _Description:
-    def __init__(self, integrations: Mapping[IntegrationId, Integration], steps: Mapping[bytes, str]) -> None:
-        self._integrations = integrations
-        self._steps = steps
+def _message(row: Row, names: _Names, subscriber_key: str) -> SimulatedMessage:
+    integration = _find_integration(row, names.integrations)
+    delivered_at = json_value(row["delivered_at"])
+    return SimulatedMessage(
+        at=delivered_at[0] if delivered_at else row["created_at"],
+        channel=Channel(row["channel"]),
+        step_id=names.steps.get(row["step_id"], id_text(row["step_id"])),
+        to=_address(row, subscriber_key),
+        provider_id=row["provider_id"],
+        integration=None if integration is None else integration.identifier,
+        subject=row["subject"] or row["title"],
+        content=row["content"],
+    )
 
-    def describe(self, row: Row, subscriber_key: str) -> SimulatedMessage:
-        integration = self._find_integration(row)
-        delivered_at = json_value(row["delivered_at"])
-        return SimulatedMessage(
-            at=delivered_at[0] if delivered_at else row["created_at"],
-            channel=Channel(row["channel"]),
-            step_id=self._steps.get(row["step_id"], id_text(row["step_id"])),
-            to=_address(row, subscriber_key),
-            provider_id=row["provider_id"],
-            integration=None if integration is None else integration.identifier,
-            subject=row["subject"] or row["title"],
-            content=row["content"],
-        )
 
-    def _find_integration(self, row: Row) -> Integration | None:
-        if row["integration_id"] is not None:
-            return self._integrations.get(row["integration_id"])
-        in_app = (one for one in self._integrations.values() if one.active and one.channel is Channel.IN_APP)
-        return next(in_app, None) if row["channel"] == Channel.IN_APP else None
+def _find_integration(row: Row, integrations: Mapping[IntegrationId, Integration]) -> Integration | None:
+    if row["integration_id"] is not None:
+        return integrations.get(row["integration_id"])
+    in_app = (one for one in integrations.values() if one.active and one.channel is Channel.IN_APP)
+    return next(in_app, None) if row["channel"] == Channel.IN_APP else None
 
 
 def _address(row: Row, subscriber_key: str) -> str:

@@ -146,7 +146,7 @@ async def list_people(db: Connection, environment_id: EnvironmentId) -> dict[Sub
     return {row["key"]: row["id"] for row in await db.fetch(LIST_PEOPLE, environment_id=environment_id)}
 
 
-async def copy_belongings(
+async def copy_settings(
     db: Sandbox, environment_id: EnvironmentId, people: Sequence[SubscriberId], topics: Sequence[TopicId]
 ) -> None:
     """Copy the preferences and subscriptions of people, and the health of integrations."""

@@ -13,7 +13,7 @@ from clarion.simulate.model import (
     DEFAULT_PEOPLE,
     MAX_COUNTED,
     MAX_PEOPLE,
-    Pretended,
+    PreferenceOverrides,
     Scenario,
     SimulatedMessage,
     SimulatedRecipient,
@@ -36,8 +36,8 @@ class PretendedIn(Wire):
     schedule: Schedule | UnsetType = UNSET
     """The hours in which the recipients want messages."""
 
-    def read(self) -> Pretended:
-        return Pretended(
+    def read(self) -> PreferenceOverrides:
+        return PreferenceOverrides(
             channels={} if isinstance(self.channels, UnsetType) else self.channels.given(),
             workflow_channels={} if isinstance(self.workflow, UnsetType) else self.workflow.given(),
             schedule=None if isinstance(self.schedule, UnsetType) else plain_value(self.schedule),

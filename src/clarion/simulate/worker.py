@@ -1,4 +1,4 @@
-"""Rehearsals: the engine's own units of work and sends, on a clock that jumps from one due moment to the next."""
+"""Simulated runs: the engine's own units of work and sends, on a clock that jumps from one due moment to the next."""
 
 import logging
 import time
@@ -26,7 +26,7 @@ from clarion.simulate.store import list_due
 log = logging.getLogger(__name__)
 
 
-class Rehearsal:
+class SimulatedWorker:
     """Works on what is due in a sandbox. No lane is locked, nothing is announced, and no provider is called."""
 
     def __init__(
