@@ -6,8 +6,11 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
+
+import grimp
 
 import clarion
 from clarion.app import OPERATIONS
@@ -112,6 +115,13 @@ def test_rows_to_change_are_chosen_and_locked_once() -> None:
     repeated = [name for name, query in list_queries() if REPEATED_CHOICE.search(query.postgres)]
 
     assert repeated == [], "choose the rows in WITH … AS MATERIALIZED"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = grimp.build_graph("clarion", cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+
+    TopologicalSorter(imports).prepare()  # raises CycleError with the circle
 
 
 def test_routes_are_imported_by_the_composition_root_alone() -> None:
