@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from clarion.engine import routes as engine_routes
 from clarion.errors import RequestError
-from clarion.http.operation import Call, DetachedCall, JsonResponse, Operation, Transaction, operation
+from clarion.http.operation import Call, DetachedCall, JsonResponse, Operation, Transaction, operation, operations_of
 from clarion.http.wire import Wire
 from clarion.ids import TopicId
 
@@ -81,8 +82,8 @@ def test_reads_and_writes_are_told_apart_by_the_method(
     assert declare(method, "/names", read, transaction=given).transaction is found
 
 
-def test_the_section_of_the_description_can_be_named() -> None:
-    assert declare("GET", "/names", read, tag="Names").tag == "Names"
+def test_a_module_can_name_its_section_of_the_description() -> None:
+    assert {declared.tag for declared in operations_of(engine_routes)} == {"Triggers"}
 
 
 def test_the_result_of_a_batched_operation_is_that_of_one_request() -> None:

@@ -23,6 +23,8 @@ from clarion.ids import JobId, SubscriberKey, WorkflowKey, id_text
 from clarion.notifications.wire import ExecutionDetailOut
 from clarion.vocabulary import Scope
 
+SECTION = "Deadletters"
+
 _MAX_GROUPS = 100
 
 

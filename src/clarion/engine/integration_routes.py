@@ -23,6 +23,8 @@ from clarion.integrations.counts import CallCount, list_counts, start_of_hour
 from clarion.integrations.store import list_kinds, list_rate_limits
 from clarion.vocabulary import Channel, Scope
 
+SECTION = "Integrations"
+
 
 @operation(
     "GET",
@@ -30,7 +32,6 @@ from clarion.vocabulary import Channel, Scope
     scope=Scope.INTEGRATIONS_READ,
     query=TimeQuery,
     transaction=Transaction.SCAN,
-    tag="Integrations",
 )
 async def list_integration_health(call: Call, query: TimeQuery) -> list[IntegrationStateOut]:
     """Show the circuit breaker of each integration, and its counts over a time."""
@@ -55,7 +56,6 @@ async def list_integration_health(call: Call, query: TimeQuery) -> list[Integrat
     scope=Scope.INTEGRATIONS_READ,
     query=TimeQuery,
     transaction=Transaction.SCAN,
-    tag="Integrations",
 )
 async def get_integration_health(call: Call, integration_id: IntegrationId, query: TimeQuery) -> IntegrationHealthOut:
     """Show whether an integration works: its circuit breaker, rate limit, last errors, and counts over a time."""
@@ -83,7 +83,6 @@ async def get_integration_health(call: Call, integration_id: IntegrationId, quer
     scope=Scope.MESSAGES_READ,
     query=UsageQuery,
     transaction=Transaction.SCAN,
-    tag="Integrations",
 )
 async def list_provider_usage(call: Call, query: UsageQuery) -> UsageOut:
     """Count what providers were given, by time, channel and provider."""

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 import typing
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -231,7 +232,6 @@ def operation(  # noqa: PLR0913 - the options of a route
     transaction: Transaction | None = None,
     batched: bool = False,
     precheck: Handler | None = None,
-    tag: str | None = None,
     limit: LimitCategory | None = None,
     items: Callable[[Any], int] | None = None,
     etag: bool = False,
@@ -259,7 +259,7 @@ def operation(  # noqa: PLR0913 - the options of a route
     `if_match`, and may refuse the request. It passes nothing on, and the data may change in between: the operation
     checks again.
 
-    `tag` is the section of the API description, by default the name of the feature's package.
+    Its section of the API description has the name of the room, or what the module says with `SECTION`.
 
     `limit` is the rate limit that requests count in. By default, operations whose scope lets keys change workflows,
     integrations, webhooks or environments count as CONFIGURATION, and all others that need a key or a session as ALL.
@@ -321,11 +321,16 @@ def operation(  # noqa: PLR0913 - the options of a route
             has_etag=etag,
             is_conditional=conditional,
             refusals=refusals,
-            tag=tag or handler.__module__.rpartition(".")[0].rpartition(".")[2].capitalize(),
+            tag=_section_of(handler),
         )
         return handler
 
     return publish
+
+
+def _section_of(handler: Handler) -> str:
+    room = handler.__module__.split(".")[1]
+    return getattr(sys.modules[handler.__module__], "SECTION", room.capitalize())
 
 
 def _default_limit(scope: Scope | None, *, is_for_subscribers: bool) -> LimitCategory | None:

@@ -30,7 +30,7 @@ from clarion.members.session_wire import MeOut
 from clarion.members.sessions import begin_session, describe_member, require_sign_in_page
 from clarion.members.throttle import ResetThrottle
 
-_TAG = "Signing in"
+SECTION = "Signing in"
 _BY_MAIL = (
     "If this is the address of a member, a link to set a new password is on its way. "
     "If no mail arrives within a few minutes, ask an admin of your team for a link"
@@ -41,7 +41,7 @@ _BY_ADMIN = (
 )
 
 
-@operation("GET", "/v1/auth/methods", public=True, tag=_TAG)
+@operation("GET", "/v1/auth/methods", public=True)
 async def list_sign_in_methods(call: Call) -> SignInMethodsOut:
     """Show how members sign in here."""
     settings = call.services.settings
@@ -59,7 +59,6 @@ async def list_sign_in_methods(call: Call) -> SignInMethodsOut:
     status=201,
     body=SetUpIn,
     transaction=Transaction.NONE,
-    tag=_TAG,
     refusals=(403,),
 )
 async def set_up(call: DetachedCall, body: SetUpIn) -> MeOut:
@@ -70,7 +69,7 @@ async def set_up(call: DetachedCall, body: SetUpIn) -> MeOut:
     return await _accept(call, LinkKind.SETUP, body, read_address(body.email))
 
 
-@operation("POST", "/v1/auth/invitation", public=True, body=InvitationTokenIn, transaction=Transaction.NONE, tag=_TAG)
+@operation("POST", "/v1/auth/invitation", public=True, body=InvitationTokenIn, transaction=Transaction.NONE)
 async def show_invitation(call: DetachedCall, body: InvitationTokenIn) -> InvitationDetailsOut:
     """Show what an invitation is for: who invites, to which organization, with which role."""
 
@@ -92,7 +91,6 @@ async def show_invitation(call: DetachedCall, body: InvitationTokenIn) -> Invita
     status=201,
     body=AcceptanceIn,
     transaction=Transaction.NONE,
-    tag=_TAG,
     refusals=(403,),
 )
 async def accept_invitation(call: DetachedCall, body: AcceptanceIn) -> MeOut:
@@ -110,7 +108,6 @@ async def accept_invitation(call: DetachedCall, body: AcceptanceIn) -> MeOut:
     status=202,
     body=ResetRequestIn,
     transaction=Transaction.NONE,
-    tag=_TAG,
     refusals=(403, 429),
 )
 async def request_reset(call: DetachedCall, body: ResetRequestIn) -> ResetRequestOut:
@@ -133,7 +130,6 @@ async def request_reset(call: DetachedCall, body: ResetRequestIn) -> ResetReques
     status=204,
     body=ResetIn,
     transaction=Transaction.NONE,
-    tag=_TAG,
     refusals=(403, 503),
 )
 async def reset_by_link(call: DetachedCall, body: ResetIn) -> None:

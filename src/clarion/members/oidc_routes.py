@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 ATTEMPT_COOKIE = "clarion-oidc"
 _ATTEMPT_SECONDS = 600
-_TAG = "Signing in"
+SECTION = "Signing in"
 _DASHBOARD = "/dashboard"
 _SIGN_IN_PAGE = "/dashboard/sign-in"
 _FOUND = RawResponse(302, b"text/plain", b"")
@@ -68,7 +68,6 @@ class OidcCallbackQuery(Wire):
     status=302,
     query=OidcStartQuery,
     transaction=Transaction.NONE,
-    tag=_TAG,
     refusals=(404,),
 )
 async def start_oidc(call: DetachedCall, query: OidcStartQuery) -> RawResponse:
@@ -90,7 +89,6 @@ async def start_oidc(call: DetachedCall, query: OidcStartQuery) -> RawResponse:
     query=OidcCallbackQuery,
     transaction=Transaction.NONE,
     foreign=True,
-    tag=_TAG,
     refusals=(404,),
 )
 async def finish_oidc(call: DetachedCall, query: OidcCallbackQuery) -> RawResponse:

@@ -27,13 +27,11 @@ from clarion.members.session_wire import (
 )
 from clarion.members.sessions import begin_session, describe_member, require_sign_in_page
 
-_TAG = "Signing in"
+SECTION = "Signing in"
 _WRONG = "The e-mail address or the password is not right"
 
 
-@operation(
-    "POST", "/v1/auth/sign-in", public=True, body=SignInIn, transaction=Transaction.NONE, tag=_TAG, refusals=(403, 429)
-)
+@operation("POST", "/v1/auth/sign-in", public=True, body=SignInIn, transaction=Transaction.NONE, refusals=(403, 429))
 async def sign_in(call: DetachedCall, body: SignInIn) -> MeOut:
     """Sign in with an e-mail address and a password; the answer sets the cookie of a new session.
 
@@ -55,9 +53,7 @@ async def sign_in(call: DetachedCall, body: SignInIn) -> MeOut:
     return await call.database.read(lambda db: describe_member(db, member))
 
 
-@operation(
-    "POST", "/v1/auth/sign-out", public=True, status=204, transaction=Transaction.NONE, tag=_TAG, refusals=(403,)
-)
+@operation("POST", "/v1/auth/sign-out", public=True, status=204, transaction=Transaction.NONE, refusals=(403,))
 async def sign_out(call: DetachedCall) -> None:
     """End the session of the cookie, if there is one, and delete the cookie."""
     headers = call.request.headers
@@ -73,13 +69,13 @@ async def sign_out(call: DetachedCall) -> None:
     call.response_headers.append(clear_cookie(headers))
 
 
-@operation("GET", "/v1/auth/me", member=True, tag=_TAG)
+@operation("GET", "/v1/auth/me", member=True)
 async def get_me(call: Call) -> MeOut:
     """Show who is signed in: the member, the organization, and the environments with the role in each."""
     return await describe_member(call.db, await _get_own(call))
 
 
-@operation("PATCH", "/v1/auth/me", member=True, body=OwnMemberPatch, tag=_TAG)
+@operation("PATCH", "/v1/auth/me", member=True, body=OwnMemberPatch)
 async def update_me(call: Call, body: OwnMemberPatch) -> MeOut:
     """Change the own name."""
     member = await _get_own(call, locks=True)
@@ -99,7 +95,6 @@ async def update_me(call: Call, body: OwnMemberPatch) -> MeOut:
     status=204,
     body=PasswordChangeIn,
     transaction=Transaction.NONE,
-    tag=_TAG,
     refusals=(429,),
 )
 async def change_password(call: DetachedCall, body: PasswordChangeIn) -> None:
@@ -127,7 +122,7 @@ async def change_password(call: DetachedCall, body: PasswordChangeIn) -> None:
     call.services.bus.publish(Signal.MEMBERS_CHANGED)
 
 
-@operation("GET", "/v1/auth/sessions", member=True, tag=_TAG)
+@operation("GET", "/v1/auth/sessions", member=True)
 async def list_own_sessions(call: Call) -> list[MemberSessionOut]:
     """List the own sessions, oldest first."""
     caller = call.caller.get_member()
@@ -135,7 +130,7 @@ async def list_own_sessions(call: Call) -> list[MemberSessionOut]:
     return [MemberSessionOut.of(one, caller.session) for one in found if not one.is_over(call.now)]
 
 
-@operation("DELETE", "/v1/auth/sessions/{sessionId}", member=True, status=204, tag=_TAG)
+@operation("DELETE", "/v1/auth/sessions/{sessionId}", member=True, status=204)
 async def revoke_own_session(call: Call, session_id: str) -> None:
     """End one of the own sessions at once, by its `id` in the list."""
     member = await _get_own(call)
@@ -155,7 +150,7 @@ async def revoke_own_session(call: Call, session_id: str) -> None:
     raise NotFound("Session", session_id)
 
 
-@operation("POST", "/v1/auth/sessions/revoke-others", member=True, status=204, tag=_TAG)
+@operation("POST", "/v1/auth/sessions/revoke-others", member=True, status=204)
 async def revoke_other_sessions(call: Call) -> None:
     """End all own sessions but the one of the request."""
     member = await _get_own(call)

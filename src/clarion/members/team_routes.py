@@ -28,10 +28,10 @@ from clarion.members.team_wire import (
 )
 from clarion.vocabulary import Role, Scope
 
-_TAG = "Members"
+SECTION = "Members"
 
 
-@operation("GET", "/v1/members", scope=Scope.MEMBERS_READ, tag=_TAG)
+@operation("GET", "/v1/members", scope=Scope.MEMBERS_READ)
 async def list_members(call: Call) -> list[TeamMemberOut]:
     """List the members of the organization, oldest first."""
     sessions = await store.list_organization_sessions(call.db, call.organization_id, call.now)
@@ -39,7 +39,7 @@ async def list_members(call: Call) -> list[TeamMemberOut]:
     return [TeamMemberOut.of(one, sessions.get(one.id, []), call.caller.can_enter) for one in members]
 
 
-@operation("GET", "/v1/members/invitations", scope=Scope.MEMBERS_READ, tag=_TAG)
+@operation("GET", "/v1/members/invitations", scope=Scope.MEMBERS_READ)
 async def list_invitations(call: Call) -> list[InvitationOut]:
     """List the invitations that were neither accepted nor withdrawn and still work, oldest first."""
     members = {one.id: one for one in await store.list_members(call.db, call.organization_id)}
@@ -49,7 +49,7 @@ async def list_invitations(call: Call) -> list[InvitationOut]:
     return [InvitationOut.of(one, inviter, can_enter) for one, inviter in zip(found, inviters, strict=True)]
 
 
-@operation("POST", "/v1/members/invitations", scope=Scope.MEMBERS_WRITE, status=201, body=InvitationIn, tag=_TAG)
+@operation("POST", "/v1/members/invitations", scope=Scope.MEMBERS_WRITE, status=201, body=InvitationIn)
 async def create_invitation(call: Call, body: InvitationIn) -> NewInvitationOut:
     """Invite somebody by a link that works once, within seven days.
 
@@ -69,19 +69,19 @@ async def create_invitation(call: Call, body: InvitationIn) -> NewInvitationOut:
     return NewInvitationOut(invitation=shown, link=UNSET if mail.is_configured else url, mailed=mail.is_configured)
 
 
-@operation("DELETE", "/v1/members/invitations/{invitationId}", scope=Scope.MEMBERS_WRITE, status=204, tag=_TAG)
+@operation("DELETE", "/v1/members/invitations/{invitationId}", scope=Scope.MEMBERS_WRITE, status=204)
 async def delete_invitation(call: Call, invitation_id: str) -> None:
     """Withdraw an invitation; its link does not work any more."""
     await managing.withdraw_invitation(call.db, await _get_manager(call), invitation_id, call.now)
 
 
-@operation("GET", "/v1/members/{memberId}", scope=Scope.MEMBERS_READ, tag=_TAG)
+@operation("GET", "/v1/members/{memberId}", scope=Scope.MEMBERS_READ)
 async def retrieve_member(call: Call, member_id: MemberId) -> TeamMemberOut:
     """Show a member of the organization."""
     return await _show(call, await get_member(call.db, call.organization_id, member_id))
 
 
-@operation("PATCH", "/v1/members/{memberId}", scope=Scope.MEMBERS_WRITE, body=MemberPatch, tag=_TAG)
+@operation("PATCH", "/v1/members/{memberId}", scope=Scope.MEMBERS_WRITE, body=MemberPatch)
 async def update_member(call: Call, member_id: MemberId, body: MemberPatch) -> TeamMemberOut:
     """Change the role of a member, in general or in single environments; the last owner stays one."""
     member = await get_member(call.db, call.organization_id, member_id, locks=True)
@@ -91,14 +91,14 @@ async def update_member(call: Call, member_id: MemberId, body: MemberPatch) -> T
     return await _show(call, changed)
 
 
-@operation("DELETE", "/v1/members/{memberId}", scope=Scope.MEMBERS_WRITE, status=204, tag=_TAG)
+@operation("DELETE", "/v1/members/{memberId}", scope=Scope.MEMBERS_WRITE, status=204)
 async def delete_member(call: Call, member_id: MemberId) -> None:
     """Remove a member; their sessions end at once, and so do invitations that they made."""
     await managing.remove_member(call.db, await _get_manager(call), member_id, call.now)
     _announce(call)
 
 
-@operation("POST", "/v1/members/{memberId}/reset-link", scope=Scope.MEMBERS_WRITE, status=201, tag=_TAG)
+@operation("POST", "/v1/members/{memberId}/reset-link", scope=Scope.MEMBERS_WRITE, status=201)
 async def create_reset_link(call: Call, member_id: MemberId) -> LinkOut:
     """Make a link by which a member sets a new password; it works once, within an hour.
 
@@ -109,7 +109,7 @@ async def create_reset_link(call: Call, member_id: MemberId) -> LinkOut:
     return LinkOut(link=link_url(call.services.settings, made), expires_at=iso_text(made.record.expires_at))
 
 
-@operation("DELETE", "/v1/members/{memberId}/sessions", scope=Scope.MEMBERS_WRITE, status=204, tag=_TAG)
+@operation("DELETE", "/v1/members/{memberId}/sessions", scope=Scope.MEMBERS_WRITE, status=204)
 async def revoke_member_sessions(call: Call, member_id: MemberId) -> None:
     """Sign a member out everywhere."""
     await managing.revoke_sessions(call.db, await _get_manager(call), member_id, call.now)

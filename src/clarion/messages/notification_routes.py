@@ -29,6 +29,8 @@ from clarion.subscribers.store import get_subscriber
 from clarion.vocabulary import Scope
 from clarion.webhooks.model import EventType
 
+SECTION = "Messages"
+
 _ALL = "/v2/subscribers/{subscriberId}/notifications"
 _ONE = f"{_ALL}/{{notificationId}}"
 _READ, _WRITE = Scope.MESSAGES_READ, Scope.MESSAGES_WRITE

@@ -5,8 +5,10 @@ from clarion.monitoring.environment_state import EnvironmentWatch
 from clarion.monitoring.wire import EnvironmentStatusOut
 from clarion.vocabulary import Scope
 
+SECTION = "Environments"
 
-@operation("GET", "/v1/status", scope=Scope.EVENTS_READ, transaction=Transaction.NONE, tag="Environments")
+
+@operation("GET", "/v1/status", scope=Scope.EVENTS_READ, transaction=Transaction.NONE)
 async def get_status(call: DetachedCall) -> EnvironmentStatusOut:
     """Show how the work of the environment goes: what waits and since when, dead letters, failing integrations.
 

@@ -10,7 +10,7 @@ from clarion.vocabulary import Scope
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import get_workflow, list_workflows, list_workflows_by_reference
 
-_TAG = "Workflows"
+SECTION = "Workflows"
 
 
 @operation(
@@ -19,7 +19,6 @@ _TAG = "Workflows"
     scope=Scope.EVENTS_READ,
     query=ActivitiesQuery,
     transaction=Transaction.SCAN,
-    tag=_TAG,
 )
 async def list_workflow_activity(call: Call, query: ActivitiesQuery) -> list[WorkflowActivityOut]:
     """Show the last run of several workflows, and how much they sent, failed to send and skipped in a time."""
@@ -36,7 +35,6 @@ async def list_workflow_activity(call: Call, query: ActivitiesQuery) -> list[Wor
     scope=Scope.EVENTS_READ,
     query=ActivityQuery,
     transaction=Transaction.SCAN,
-    tag=_TAG,
 )
 async def get_workflow_activity(call: Call, workflow_key: WorkflowKey, query: ActivityQuery) -> WorkflowActivityOut:
     """Show the last run of a workflow, and how much it sent, failed to send and skipped in a time, by channel."""

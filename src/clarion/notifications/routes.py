@@ -13,6 +13,8 @@ from clarion.notifications.wire import EventOut, EventPage, EventQuery
 from clarion.subscribers.showing import shown_to
 from clarion.vocabulary import Scope
 
+SECTION = "Notifications"
+
 
 @operation("GET", "/v1/notifications", scope=Scope.EVENTS_READ, query=EventQuery, transaction=Transaction.SCAN)
 async def list_events(call: Call, query: EventQuery) -> EventPage:

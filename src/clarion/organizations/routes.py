@@ -14,12 +14,10 @@ from clarion.organizations import actions
 from clarion.organizations.wire import DeletionQuery, EnvironmentDeletedOut, EnvironmentIn, NewEnvironmentOut
 from clarion.vocabulary import GIVEN_BY_NAME, Scope
 
-_TAG = "Environments"
+SECTION = "Environments"
 
 
-@operation(
-    "POST", "/v1/environments", scope=Scope.ENVIRONMENTS_WRITE, owner=True, status=201, body=EnvironmentIn, tag=_TAG
-)
+@operation("POST", "/v1/environments", scope=Scope.ENVIRONMENTS_WRITE, owner=True, status=201, body=EnvironmentIn)
 async def create_environment(call: Call, body: EnvironmentIn) -> NewEnvironmentOut:
     """Create an environment of the organization, with an inbox and an API key, whose secret is shown only here.
 
@@ -45,7 +43,6 @@ async def create_environment(call: Call, body: EnvironmentIn) -> NewEnvironmentO
     scope=Scope.ENVIRONMENTS_WRITE,
     owner=True,
     query=DeletionQuery,
-    tag=_TAG,
 )
 async def delete_environment(call: Call, environment_id: EnvironmentId, query: DeletionQuery) -> EnvironmentDeletedOut:
     """Delete another environment of the organization; its keys and sessions end at once.

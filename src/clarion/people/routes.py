@@ -11,6 +11,8 @@ from clarion.subscribers import store as subscribers
 from clarion.subscribers.wire import DeletedOut
 from clarion.vocabulary import Scope
 
+SECTION = "Subscribers"
+
 
 @operation(
     "GET",
@@ -19,7 +21,6 @@ from clarion.vocabulary import Scope
     also=(Scope.TOPICS_READ, Scope.PREFERENCES_READ, Scope.EVENTS_READ, Scope.MESSAGES_READ),
     query=ExportQuery,
     transaction=Transaction.SCAN,
-    tag="Subscribers",
 )
 async def export_subscriber(call: Call, subscriber_key: SubscriberKey, query: ExportQuery) -> ExportOut:
     """Export everything that is stored of a subscriber, a page at a time."""
@@ -41,7 +42,6 @@ async def _erase_history(call: DetachedCall, subscriber_key: SubscriberKey) -> N
     "/v2/subscribers/{subscriberId}",
     scope=Scope.SUBSCRIBERS_WRITE,
     precheck=_erase_history,
-    tag="Subscribers",
 )
 async def delete_subscriber(call: Call, subscriber_key: SubscriberKey) -> DeletedOut:
     """Erase a subscriber and everything of theirs: subscriptions, preferences, messages, runs, triggers."""

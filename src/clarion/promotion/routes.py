@@ -15,7 +15,7 @@ from clarion.promotion.wire import DiffIn, EnvironmentDiffOut, PublishIn, Publis
 from clarion.vocabulary import Scope
 from clarion.workflows.store import list_workflows
 
-_TAG = "Environments"
+SECTION = "Environments"
 
 
 @operation(
@@ -25,7 +25,6 @@ _TAG = "Environments"
     body=DiffIn,
     body_optional=True,
     transaction=Transaction.NONE,
-    tag=_TAG,
 )
 async def diff_environments(call: DetachedCall, target_id: EnvironmentId, body: DiffIn) -> EnvironmentDiffOut:
     """Compare an environment with another of the organization: what promotion would change in it, field by field.
@@ -46,7 +45,6 @@ async def diff_environments(call: DetachedCall, target_id: EnvironmentId, body: 
     scope=Scope.ENVIRONMENTS_WRITE,
     body=PublishIn,
     body_optional=True,
-    tag=_TAG,
 )
 async def publish_environment(call: Call, target_id: EnvironmentId, body: PublishIn) -> PublishResultOut:
     """Promote workflows and integrations of another environment to this one, all or nothing.
@@ -64,7 +62,7 @@ async def publish_environment(call: Call, target_id: EnvironmentId, body: Publis
     return PublishResultOut.of(promoted)
 
 
-@operation("GET", "/v2/environments/{environmentId}/tags", scope=Scope.WORKFLOWS_READ, tag=_TAG)
+@operation("GET", "/v2/environments/{environmentId}/tags", scope=Scope.WORKFLOWS_READ)
 async def list_environment_tags(call: Call, environment_id: EnvironmentId) -> list[TagOut]:
     """List the tags of an environment's workflows; an API key needs `organization:reach` for another than its own."""
     await access_environment(call, environment_id, Scope.WORKFLOWS_READ)

@@ -15,6 +15,8 @@ from clarion.suppressions.wire import (
 )
 from clarion.vocabulary import Scope
 
+SECTION = "Suppressions"
+
 
 @operation("POST", "/v1/suppressions/bulk", scope=Scope.MESSAGES_WRITE, body=SuppressionsIn)
 async def create_suppressions(call: Call, body: SuppressionsIn) -> SuppressionsAddedOut:

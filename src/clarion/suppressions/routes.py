@@ -16,6 +16,8 @@ from clarion.suppressions.model import (
 from clarion.suppressions.wire import SuppressedChannel, SuppressionIn, SuppressionOut, SuppressionQuery
 from clarion.vocabulary import Channel, Scope
 
+SECTION = "Suppressions"
+
 
 @operation("GET", "/v1/suppressions", scope=Scope.MESSAGES_READ, query=SuppressionQuery, transaction=Transaction.SCAN)
 async def list_suppressions(call: Call, query: SuppressionQuery) -> OffsetPage[SuppressionOut]:
