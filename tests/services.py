@@ -13,7 +13,7 @@ from clarion.db.postgres import PostgresDatabase
 from clarion.db.sqlite import SqliteDatabase
 from clarion.environments.actions import KeyRequest, create_api_key
 from clarion.environments.model import Environment
-from clarion.organizations.actions import create_organization
+from clarion.environments.organizations.actions import create_organization
 from clarion.vault import Vault
 from tests.conftest import EVERY_SCOPE, VAULT_KEYS
 from tests.processes import Process

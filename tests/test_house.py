@@ -45,7 +45,7 @@ UNSCOPED = {
     "clarion.engine.sending.barrier._ENTER",
     "clarion.engine.sending.barrier._WAIT",
     "clarion.engine.membership",
-    "clarion.organizations.store",
+    "clarion.environments.organizations.store",
     "clarion.monitoring.heartbeat",
     "clarion.monitoring.status._DATABASE_BYTES",
     "clarion.db.schema_watch",

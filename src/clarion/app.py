@@ -14,6 +14,7 @@ import clarion.audit.routes
 import clarion.deadletters.routes
 import clarion.engine.integration_routes
 import clarion.engine.routes
+import clarion.environments.organizations.routes
 import clarion.environments.routes
 import clarion.explain.routes
 import clarion.inbox.notification_routes
@@ -31,7 +32,6 @@ import clarion.messages.routes
 import clarion.monitoring.routes
 import clarion.notifications.activity_routes
 import clarion.notifications.routes
-import clarion.organizations.routes
 import clarion.people.routes
 import clarion.preferences.routes
 import clarion.promotion.routes
@@ -48,7 +48,6 @@ import clarion.web.routes
 import clarion.webhooks.routes
 import clarion.workflows.history_routes
 import clarion.workflows.routes
-from clarion.bootstrap import FirstKeys, prepare_store
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock
 from clarion.db.open import migrate_store, open_store, require_current_store
@@ -57,6 +56,8 @@ from clarion.db.schema_watch import watch_schema
 from clarion.db.store_clock import StoreClock
 from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
+from clarion.environments.bootstrap import FirstKeys, prepare_store
+from clarion.environments.organizations.deletion import EnvironmentDeleter
 from clarion.environments.rate_limiter import RateLimiter
 from clarion.errors import StoreUnavailable
 from clarion.http.authorization import Authenticators
@@ -77,7 +78,6 @@ from clarion.metrics.measures import Gauge
 from clarion.monitoring.answers import add_answers
 from clarion.monitoring.environment_state import EnvironmentWatch
 from clarion.monitoring.monitor import Monitor
-from clarion.organizations.deletion import EnvironmentDeleter
 from clarion.people.erasure import continue_erasures
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
@@ -127,7 +127,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.webhooks.routes,
     clarion.environments.routes,
     clarion.audit.routes,
-    clarion.organizations.routes,
+    clarion.environments.organizations.routes,
     clarion.promotion.routes,
     clarion.members.session_routes,
     clarion.members.link_routes,

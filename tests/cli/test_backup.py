@@ -11,12 +11,12 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from clarion.bootstrap import prepare_store
 from clarion.cli.backup import backup, restore
 from clarion.clock import SystemClock
 from clarion.db.backup import back_up
 from clarion.db.migrate import migrate_sqlite
 from clarion.db.sqlite import SqliteDatabase, connect
+from clarion.environments.bootstrap import prepare_store
 from clarion.errors import ClarionError, SettingsError, StoreError, StoreInUse, StoreOutdated
 from clarion.settings import Settings
 from tests.chaos.test_kills import KEY, SETTINGS, find_lost, prepare, under_load, wait_for_invariants

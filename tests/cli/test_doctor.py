@@ -10,7 +10,6 @@ from subprocess import CompletedProcess
 import asyncpg
 import pytest
 
-from clarion.bootstrap import prepare_store
 from clarion.cli.doctor import check_open_files
 from clarion.clock import SystemClock
 from clarion.db.migrate import migrate_postgres, migrate_sqlite
@@ -20,6 +19,7 @@ from clarion.db.sqlite import SqliteDatabase, connect
 from clarion.doctor.checkup import check_installation
 from clarion.doctor.model import Finding, Status
 from clarion.doctor.network import check_mail, check_network
+from clarion.environments.bootstrap import prepare_store
 from clarion.environments.store import list_environments
 from clarion.ids import IntegrationId, new_id
 from clarion.integrations import store as integrations

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from clarion.bootstrap import prepare_store
 from clarion.cli.commands import app
 from clarion.cli.stores import run_in_store
 from clarion.clock import SystemClock
 from clarion.db.migrate import migrate_sqlite
 from clarion.db.open import open_store
 from clarion.db.port import Connection
+from clarion.environments.bootstrap import prepare_store
 from clarion.environments.model import Environment, hash_key
 from clarion.environments.store import list_api_keys_by_hash, list_environments
 from clarion.ids import WorkflowKey

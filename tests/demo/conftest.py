@@ -10,8 +10,8 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Database
 from clarion.demo.filling import Contents, fill_environment
 from clarion.environments.model import Environment
+from clarion.environments.organizations.actions import create_organization
 from clarion.ids import SubscriberKey
-from clarion.organizations.actions import create_organization
 from clarion.subscribers.store import ensure_subscribers
 from clarion.vault import Vault
 from tests.conftest import open_store

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from clarion.bootstrap import check_vault
 from clarion.clock import DAY, ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.environments import actions, store
+from clarion.environments.bootstrap import check_vault
 from clarion.errors import SettingsError
 from clarion.ids import EnvironmentId
 from clarion.settings import Settings

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from clarion.bootstrap import check_vault
 from clarion.cli.author import command_line_author
 from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.cli.stores import get_environment, load_settings, open_current_store
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.demo.filling import Contents, fill_environment
+from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import Environment
 from clarion.environments.wire import EnvironmentType
 from clarion.errors import SettingsError

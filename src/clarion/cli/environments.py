@@ -9,7 +9,6 @@ from rich.table import Table
 
 from clarion.audit.model import Action, Change
 from clarion.audit.recording import record_change
-from clarion.bootstrap import check_vault
 from clarion.cli.author import command_line_author
 from clarion.cli.listing import AsJson, print_listing
 from clarion.cli.options import DatabaseUrl, DataDir
@@ -25,17 +24,18 @@ from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.environments.actions import KeyRequest, change_environment, list_environments_to_change
 from clarion.environments.auditing import record_api_key, record_environment, target_of
+from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import Environment, Organization
 from clarion.environments.options import DataKind
+from clarion.environments.organizations import actions
+from clarion.environments.organizations.model import NewEnvironment
+from clarion.environments.organizations.wire import EnvironmentIn
 from clarion.environments.store import list_environments, list_organizations
 from clarion.environments.wire import EnvironmentPatch, EnvironmentType
 from clarion.errors import SettingsError
 from clarion.http.validation import make_body_reader
 from clarion.ids import id_text
 from clarion.jsontext import encode_json
-from clarion.organizations import actions
-from clarion.organizations.model import NewEnvironment
-from clarion.organizations.wire import EnvironmentIn
 from clarion.rate_limits import LimitCategory
 from clarion.settings import Settings
 from clarion.vault import open_configured_vault

@@ -7,7 +7,6 @@ import typer
 from rich.console import Console
 
 from clarion.audit.model import Action
-from clarion.bootstrap import check_vault
 from clarion.cli.author import command_line_author
 from clarion.cli.listing import AsJson, moment, print_listing
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
@@ -16,6 +15,7 @@ from clarion.clock import DAY, Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.environments import actions, store
 from clarion.environments.auditing import record_api_key
+from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import ApiKey, Environment
 from clarion.errors import SettingsError
 from clarion.ids import ApiKeyId, find_id, id_text

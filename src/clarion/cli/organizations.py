@@ -9,7 +9,6 @@ from rich.console import Console
 
 from clarion.audit.model import Action, Change, Target, TargetType
 from clarion.audit.recording import record_change
-from clarion.bootstrap import check_vault
 from clarion.cli.author import command_line_author
 from clarion.cli.environments import YesOption, print_new, record_new
 from clarion.cli.listing import AsJson, Shown, moment, print_listing
@@ -23,14 +22,15 @@ from clarion.cli.stores import (
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.environments.actions import KeyRequest, create_api_key
+from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import Environment, Organization
+from clarion.environments.organizations import actions
+from clarion.environments.organizations.model import NewEnvironment
 from clarion.environments.store import list_environments, list_organizations, update_organization
 from clarion.environments.wire import EnvironmentName
 from clarion.errors import SettingsError
 from clarion.ids import id_text
 from clarion.members.store import delete_all as delete_members
-from clarion.organizations import actions
-from clarion.organizations.model import NewEnvironment
 from clarion.vault import open_configured_vault
 
 commands = typer.Typer(help="Create, rename and delete organizations.", no_args_is_help=True)

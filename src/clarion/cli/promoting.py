@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from clarion.bootstrap import check_vault
 from clarion.cli.author import command_line_author
 from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.cli.stores import get_environment, load_settings, run_in_store
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.differences import Change, DiffAction, Part
+from clarion.environments.bootstrap import check_vault
 from clarion.errors import SettingsError
 from clarion.jsontext import json_text
 from clarion.promotion.actions import Promoted, Promotion, Selected, promote

@@ -30,8 +30,8 @@ from clarion.engine.worker import Engine
 from clarion.environments.actions import KeyRequest, create_api_key
 from clarion.environments.configuration import raise_configuration_version
 from clarion.environments.model import Environment
+from clarion.environments.organizations.deletion import TABLES
 from clarion.errors import ClarionError
-from clarion.organizations.deletion import TABLES
 from clarion.settings import Settings
 from clarion.vault import Vault
 from clarion.wording import count_text

@@ -8,9 +8,9 @@ from clarion.db.port import Connection, Database
 from clarion.environments import actions, store
 from clarion.environments.auditing import record_api_key, record_environment
 from clarion.environments.model import hash_key
+from clarion.environments.organizations.actions import FIRST_KEY, create_organization
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
-from clarion.organizations.actions import FIRST_KEY, create_organization
 from clarion.settings import Settings
 from clarion.vault import KEY_FILE, Envelope, Vault, configured_keys, has_keys, open_vault, sealing_key_id
 from clarion.webhooks import store as webhooks

@@ -7,11 +7,11 @@ from clarion.db.port import Connection
 from clarion.environments import actions as environments
 from clarion.environments.actions import EnvironmentDraft, KeyRequest
 from clarion.environments.model import Environment
+from clarion.environments.organizations import store
+from clarion.environments.organizations.model import NewEnvironment
 from clarion.environments.store import list_environments
 from clarion.ids import OrganizationId
 from clarion.integrations.actions import create_in_app_integration
-from clarion.organizations import store
-from clarion.organizations.model import NewEnvironment
 from clarion.vault import Vault
 
 FIRST_KEY = "First key"

@@ -7,11 +7,16 @@ from clarion.environments.access import Reach
 from clarion.environments.actions import KeyRequest
 from clarion.environments.auditing import record_api_key, record_request, target_of
 from clarion.environments.model import Environment
+from clarion.environments.organizations import actions
+from clarion.environments.organizations.wire import (
+    DeletionQuery,
+    EnvironmentDeletedOut,
+    EnvironmentIn,
+    NewEnvironmentOut,
+)
 from clarion.errors import Invalid
 from clarion.http.operation import Call, operation
 from clarion.ids import EnvironmentId
-from clarion.organizations import actions
-from clarion.organizations.wire import DeletionQuery, EnvironmentDeletedOut, EnvironmentIn, NewEnvironmentOut
 from clarion.vocabulary import GIVEN_BY_NAME, Scope
 
 SECTION = "Environments"

@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from clarion.bootstrap import prepare_store
 from clarion.clock import SystemClock
 from clarion.db.open import migrate_store, open_store
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
+from clarion.environments.bootstrap import prepare_store
+from clarion.environments.organizations.store import mark_environment_deleted
 from clarion.environments.store import list_environments
 from clarion.ids import SubscriberKey
-from clarion.organizations.store import mark_environment_deleted
 from clarion.settings import Settings
 from clarion.subscribers.store import upsert_subscriber
 from tests.processes import Start

@@ -4,8 +4,8 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
 from clarion.environments.model import Environment
+from clarion.environments.organizations.model import DeletedEnvironment
 from clarion.ids import EnvironmentId, OrganizationId, id_text
-from clarion.organizations.model import DeletedEnvironment
 
 DISABLE_ENDPOINTS = sql("UPDATE webhook_endpoints SET active = FALSE WHERE environment_id = :environment_id AND active")
 MARK_DELETED = sql("""

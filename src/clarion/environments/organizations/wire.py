@@ -7,10 +7,10 @@ from msgspec.structs import replace
 
 from clarion.environments.actions import EnvironmentDraft
 from clarion.environments.options import EnvironmentOptions
+from clarion.environments.organizations.model import NewEnvironment
 from clarion.environments.wire import Color, EnvironmentName, EnvironmentOut, EnvironmentType
 from clarion.http.wire import IdText, Wire
 from clarion.ids import ApiKeyId, EnvironmentId, id_text
-from clarion.organizations.model import NewEnvironment
 from clarion.vocabulary import Scope
 
 

@@ -13,10 +13,10 @@ from clarion.clock import MINUTE, Clock, Millis
 from clarion.db.batch_delete import KeyedTable, delete_rows
 from clarion.db.pace import EFFORTS, Pace
 from clarion.db.port import Database
+from clarion.environments.organizations import store
+from clarion.environments.organizations.model import DeletedEnvironment
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, id_text
-from clarion.organizations import store
-from clarion.organizations.model import DeletedEnvironment
 
 SETTLES_AFTER = Millis(5 * MINUTE)
 """Longer than a process takes an API key for valid, and than sends and requests that are under way take."""
