@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import asyncpg
 
 from bench.systems import System
-from clarion.notifications.model import step_mask
+from clarion.runs.notifications.model import step_mask
 from clarion.vocabulary import StepType
 
 _ROWS_A_COMMIT = 500_000

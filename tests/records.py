@@ -25,7 +25,7 @@ from clarion.ids import (
 )
 from clarion.jobs.details import ExecutionDetail
 from clarion.jsontext import json_text
-from clarion.notifications.model import step_mask
+from clarion.runs.notifications.model import step_mask
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import upsert_subscriber
 from clarion.vocabulary import Channel, JobStatus, MessageStatus, Severity, StepType

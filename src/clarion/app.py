@@ -30,12 +30,12 @@ import clarion.members.team_routes
 import clarion.messages.notification_routes
 import clarion.messages.routes
 import clarion.monitoring.routes
-import clarion.notifications.activity_routes
-import clarion.notifications.routes
 import clarion.people.routes
 import clarion.preferences.routes
 import clarion.promotion.routes
 import clarion.receipts.routes
+import clarion.runs.activity.routes
+import clarion.runs.notifications.routes
 import clarion.runs.routes
 import clarion.search.routes
 import clarion.simulate.routes
@@ -119,10 +119,10 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.receipts.routes,
     clarion.suppressions.routes,
     clarion.suppressions.bulk_routes,
-    clarion.notifications.routes,
+    clarion.runs.notifications.routes,
     clarion.explain.routes,
     clarion.runs.routes,
-    clarion.notifications.activity_routes,
+    clarion.runs.activity.routes,
     clarion.deadletters.routes,
     clarion.webhooks.routes,
     clarion.environments.routes,

@@ -18,7 +18,7 @@ from clarion.doctor.queues import check_queues
 from clarion.explain.model import Explanation, Outcome, Verdict
 from clarion.explain.run import explain_run
 from clarion.ids import NotificationId
-from clarion.jobs.run_status import STATUSES, settle_run_statuses
+from clarion.runs.status import STATUSES, settle_run_statuses
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, RunStatus
 from tests.demo.conftest import AUTHOR, UNTIL, Filled

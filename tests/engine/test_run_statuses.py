@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from clarion.clock import HOUR, MINUTE
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.jobs.run_status import LIST_JOBS, STATUSES, decide_from_facts, read_fact
+from clarion.runs.status import LIST_JOBS, STATUSES, decide_from_facts, read_fact
 from clarion.vocabulary import RunStatus
 from tests.engine.providers import ADA, EMAIL, account
 from tests.engine.support import World, in_app, step

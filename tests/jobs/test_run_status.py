@@ -10,7 +10,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import Insert, sql
 from clarion.ids import NotificationId, new_id
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue
-from clarion.jobs.run_status import (
+from clarion.runs.status import (
     STATUSES,
     STORED,
     decide_from_facts,

@@ -11,10 +11,10 @@ from clarion.clock import DAY, HOUR, MINUTE, Millis, iso_text
 from clarion.db.port import Connection, Database
 from clarion.db.query import Insert, sql
 from clarion.ids import first_id
-from clarion.jobs.run_status import STORED
 from clarion.runs.counts import choose_span, count_runs
 from clarion.runs.filters import read_filter
 from clarion.runs.model import Counts, Interval
+from clarion.runs.status import STORED
 from clarion.runs.wire import RunFilterQuery
 from clarion.vocabulary import RunStatus
 from tests.records import NOW, make_notification

@@ -21,10 +21,10 @@ from clarion.http.streams import (
     send_stream,
 )
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.runs import changes, feed, listeners, replay
-from clarion.runs.feed import RunFeed
 from clarion.runs.filters import read_filter
-from clarion.runs.listeners import Chunk, RunListener
+from clarion.runs.stream import changes, feed, listeners, replay
+from clarion.runs.stream.feed import RunFeed
+from clarion.runs.stream.listeners import Chunk, RunListener
 from clarion.runs.wire import RunFilterQuery
 from clarion.vault import Vault
 from clarion.vocabulary import RunStatus

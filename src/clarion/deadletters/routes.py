@@ -20,7 +20,7 @@ from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import OffsetPage
 from clarion.ids import JobId, SubscriberKey, WorkflowKey, id_text
-from clarion.notifications.wire import ExecutionDetailOut
+from clarion.runs.notifications.wire import ExecutionDetailOut
 from clarion.vocabulary import Scope
 
 SECTION = "Deadletters"

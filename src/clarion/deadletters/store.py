@@ -24,7 +24,7 @@ from clarion.ids import EnvironmentId, JobId, id_text
 from clarion.jobs import sends
 from clarion.jobs.details import DetailCode, ExecutionDetail, read_details
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE
-from clarion.jobs.run_status import settle_run_statuses
+from clarion.runs.status import settle_run_statuses
 from clarion.vocabulary import Channel
 
 MAX_COUNTED = 10_000

@@ -10,8 +10,8 @@ from clarion.deadletters.model import MAX_REDRIVEN, DeadLetter, DeadLetterGroupi
 from clarion.http.pages import PageNumber
 from clarion.http.wire import DateTimeText, IdText, Wire, given
 from clarion.ids import id_text
-from clarion.notifications.wire import ExecutionDetailOut
 from clarion.providers.builtin.names import BuiltinNames
+from clarion.runs.notifications.wire import ExecutionDetailOut
 from clarion.vocabulary import Channel
 
 MAX_NAMED = 1_000

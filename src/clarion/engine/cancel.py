@@ -19,7 +19,7 @@ from clarion.jobs import store as jobs
 from clarion.jobs.details import canceled_detail
 from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.jobs.model import FINISHED
-from clarion.jobs.run_status import settle_run_statuses
+from clarion.runs.status import settle_run_statuses
 from clarion.triggers import store as triggers
 from clarion.triggers.model import Trigger, TriggerState
 

@@ -26,7 +26,7 @@ from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.jobs.model import FINISHED, JobQueue
-from clarion.jobs.run_status import settle_run_statuses
+from clarion.runs.status import settle_run_statuses
 from clarion.triggers import store as triggers
 from clarion.triggers.model import Part
 from clarion.vocabulary import JobStatus, StepType

@@ -9,10 +9,10 @@ from clarion.db.port import Connection
 from clarion.db.query import Insert, sql
 from clarion.engine.records import NewMessage, Run
 from clarion.ids import EnvironmentId
-from clarion.jobs.run_status import STORED, decide_run_status, settle_run_statuses
 from clarion.jobs.store import insert_jobs, update_jobs
 from clarion.jsontext import json_text
-from clarion.notifications.model import step_mask
+from clarion.runs.notifications.model import step_mask
+from clarion.runs.status import STORED, decide_run_status, settle_run_statuses
 from clarion.triggers.model import Trigger
 
 POINT_TO_DIGEST = sql("""

@@ -25,9 +25,9 @@ from clarion.ids import (
 from clarion.jobs.details import DetailCode, ExecutionDetail, code_of, decode_details, in_time_order
 from clarion.jobs.model import JobQueue
 from clarion.jsontext import json_value
-from clarion.notifications.model import Notification
-from clarion.notifications.store import get_notification
 from clarion.preferences.store import GLOBAL
+from clarion.runs.notifications.model import Notification
+from clarion.runs.notifications.store import get_notification
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import list_subscribers_by_id
 from clarion.suppressions.model import Suppression

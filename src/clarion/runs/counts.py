@@ -18,9 +18,9 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import Invalid
 from clarion.ids import first_id
-from clarion.jobs.run_status import COMPLETED, STATUSES
 from clarion.runs.filters import Selection, select_runs, status_part
 from clarion.runs.model import Counts, Interval, RunFilter, Span
+from clarion.runs.status import COMPLETED, STATUSES
 from clarion.vocabulary import RunStatus
 
 MAX_BUCKETS = 200

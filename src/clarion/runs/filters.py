@@ -10,12 +10,12 @@ from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
 from clarion.environments.transactions import list_trigger_ids
 from clarion.ids import EnvironmentId, SubscriberId, TriggerId, WorkflowId
-from clarion.jobs.run_status import COMPLETED, STORED
 from clarion.jsontext import json_text, json_value
-from clarion.notifications.filters import LIST_KINDS, LIST_KINDS_OF_TEMPLATES
-from clarion.notifications.model import step_mask
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.runs.model import RunFilter
+from clarion.runs.notifications.filters import LIST_KINDS, LIST_KINDS_OF_TEMPLATES
+from clarion.runs.notifications.model import step_mask
+from clarion.runs.status import COMPLETED, STORED
 from clarion.runs.wire import RunFilterQuery
 from clarion.workflows.model import find_workflow_id
 

@@ -9,8 +9,8 @@ from clarion.db.query import sql
 from clarion.ids import EnvironmentId, NotificationId
 from clarion.jobs.details import DetailCode
 from clarion.jobs.model import JobQueue
-from clarion.jobs.run_status import decide_from_facts, read_fact
 from clarion.runs.model import RunRow, RunStep, Wait, WaitReason
+from clarion.runs.status import decide_from_facts, read_fact
 from clarion.vocabulary import JobStatus, RunStatus, StepType
 
 LIST_RUNS = sql("""

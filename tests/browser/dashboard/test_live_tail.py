@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from clarion.clock import Millis
 from clarion.ids import first_id
-from clarion.runs.replay import MAX_REPLAYED
+from clarion.runs.stream.replay import MAX_REPLAYED
 from clarion.runs.walk import MAX_EXAMINED
 from tests.browser.dashboard.desk import Desk
 from tests.browser.dashboard.people import forget_refusals

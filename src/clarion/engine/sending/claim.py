@@ -29,9 +29,9 @@ from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode, ExecutionDetail, canceled_detail
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue, Priority
-from clarion.jobs.run_status import settle_run_statuses
 from clarion.jobs.sends import Wait
 from clarion.jsontext import json_value
+from clarion.runs.status import settle_run_statuses
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
 from clarion.triggers.attachments import has_attachments, list_files, put_files

@@ -15,9 +15,9 @@ from clarion.ids import EnvironmentId, MessageId, NotificationId, id_text
 from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode, ExecutionDetail
-from clarion.jobs.run_status import settle_run_statuses
 from clarion.jsontext import json_text
 from clarion.receipts.tickets import insert_tickets, make_tickets
+from clarion.runs.status import settle_run_statuses
 from clarion.subscribers.tokens import remove_device_tokens
 from clarion.vocabulary import JobStatus
 from clarion.workflows.store import list_versions_by_id

@@ -7,7 +7,7 @@ from clarion.clock import Millis
 from clarion.ids import JobId, id_text
 from clarion.jobs.details import DetailStatus, ExecutionDetail, decode_details, in_time_order, read_details
 from clarion.jsontext import json_text
-from clarion.notifications.model import EventChannel, event_channel_of, step_mask, step_types, step_types_of
+from clarion.runs.notifications.model import EventChannel, event_channel_of, step_mask, step_types, step_types_of
 from clarion.vocabulary import StepType
 
 

@@ -8,8 +8,8 @@ from clarion.clock import DAY, Millis, iso_text
 from clarion.errors import Invalid
 from clarion.http.wire import DateTimeText, MomentText, Wire
 from clarion.ids import id_text
-from clarion.notifications.activity import Activity, ChannelCounts
-from clarion.notifications.activity_store import LastRun
+from clarion.runs.activity.store import LastRun
+from clarion.runs.activity.summary import Activity, ChannelCounts
 from clarion.vocabulary import Channel, RunStatus
 from clarion.workflows.model import Workflow
 

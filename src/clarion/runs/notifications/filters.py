@@ -10,8 +10,8 @@ from clarion.environments.transactions import list_trigger_ids
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, SubscriberId, find_id, first_id
 from clarion.jsontext import json_text
-from clarion.notifications.model import Notification, step_mask, step_types_of
-from clarion.notifications.wire import EventQuery
+from clarion.runs.notifications.model import Notification, step_mask, step_types_of
+from clarion.runs.notifications.wire import EventQuery
 from clarion.subscribers.search import fold_email, folded_email, search_people
 
 COLUMNS = ", ".join(f"t.{name}" for name in Notification.__struct_fields__)

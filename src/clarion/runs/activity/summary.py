@@ -12,8 +12,8 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.sampling import Counted, TimeRange, count_ranges
 from clarion.ids import EnvironmentId, NotificationId, WorkflowId
-from clarion.notifications import activity_store as store
-from clarion.notifications.activity_store import LastRun, RunJob, SampledRun
+from clarion.runs.activity import store
+from clarion.runs.activity.store import LastRun, RunJob, SampledRun
 from clarion.vocabulary import Channel, JobStatus
 
 T = TypeVar("T")

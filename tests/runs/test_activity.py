@@ -6,8 +6,8 @@ import pytest
 
 from clarion.clock import DAY, HOUR, SECOND, ManualClock, Millis
 from clarion.db.port import Database, Dialect
-from clarion.notifications.activity import Effort, count_activity
-from clarion.notifications.activity_store import COUNT_RUNS, FIND_LAST_RUN, FIND_RUN_BEHIND, LIST_RUNS
+from clarion.runs.activity.store import COUNT_RUNS, FIND_LAST_RUN, FIND_RUN_BEHIND, LIST_RUNS
+from clarion.runs.activity.summary import Effort, count_activity
 from clarion.vocabulary import Channel, JobStatus, StepType
 from tests.plans import explain
 from tests.records import (

@@ -10,8 +10,8 @@ from clarion.http.wire import DateTimeText, JsonText, MomentText, OriginText, Wi
 from clarion.ids import OrganizationId, id_text
 from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
 from clarion.jsontext import json_text
-from clarion.notifications.model import Event, EventChannel, EventJob, event_channel_of, step_types
 from clarion.providers.builtin.names import BuiltinNames
+from clarion.runs.notifications.model import Event, EventChannel, EventJob, event_channel_of, step_types
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import JobStatus, Severity, StepType
 from clarion.workflows.model import Step, Workflow, WorkflowVersion

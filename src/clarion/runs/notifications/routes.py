@@ -6,10 +6,10 @@ from clarion.environments.options import DataKind
 from clarion.environments.retention import find_horizon
 from clarion.http.operation import Call, Transaction, operation
 from clarion.ids import NotificationId
-from clarion.notifications import store
-from clarion.notifications.filters import filter_events
-from clarion.notifications.model import Event
-from clarion.notifications.wire import EventOut, EventPage, EventQuery
+from clarion.runs.notifications import store
+from clarion.runs.notifications.filters import filter_events
+from clarion.runs.notifications.model import Event
+from clarion.runs.notifications.wire import EventOut, EventPage, EventQuery
 from clarion.subscribers.showing import shown_to
 from clarion.vocabulary import Scope
 

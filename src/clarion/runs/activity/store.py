@@ -10,10 +10,10 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.db.sampling import Counted, TimeRange
 from clarion.ids import EnvironmentId, JobId, NotificationId, WorkflowId, first_id, id_millis, last_id
-from clarion.jobs.run_status import STATUSES, decide_from_facts, read_fact
 from clarion.jsontext import json_value
-from clarion.notifications.filters import LIST_KINDS_OF_TEMPLATES
 from clarion.providers.definition.receipts import ReceiptKind
+from clarion.runs.notifications.filters import LIST_KINDS_OF_TEMPLATES
+from clarion.runs.status import STATUSES, decide_from_facts, read_fact
 from clarion.vocabulary import Channel, JobStatus, RunStatus
 
 _OPENS = frozenset({ReceiptKind.OPENED, ReceiptKind.CLICKED})

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from clarion.http.operation import Call, Transaction, operation
 from clarion.ids import WorkflowKey
-from clarion.notifications.activity import MANY_WORKFLOWS, ONE_WORKFLOW, count_activity
-from clarion.notifications.activity_wire import MAX_WORKFLOWS, ActivitiesQuery, ActivityQuery, WorkflowActivityOut
+from clarion.runs.activity.summary import MANY_WORKFLOWS, ONE_WORKFLOW, count_activity
+from clarion.runs.activity.wire import MAX_WORKFLOWS, ActivitiesQuery, ActivityQuery, WorkflowActivityOut
 from clarion.vocabulary import Scope
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import get_workflow, list_workflows, list_workflows_by_reference

@@ -13,8 +13,8 @@ from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, find_id
 from clarion.jobs.details import read_details
 from clarion.jobs.digest_events import add_payloads
 from clarion.jsontext import json_value
-from clarion.notifications.filters import COLUMNS
-from clarion.notifications.model import Event, EventJob, EventOrigin, Notification
+from clarion.runs.notifications.filters import COLUMNS
+from clarion.runs.notifications.model import Event, EventJob, EventOrigin, Notification
 from clarion.subscribers.store import list_subscribers_by_id
 from clarion.vocabulary import JobStatus, StepType
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id

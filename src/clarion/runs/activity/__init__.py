@@ -1,0 +1,1 @@
+"""What workflows did in a time."""
