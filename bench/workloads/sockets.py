@@ -21,7 +21,7 @@ from clarion.clock import SystemClock
 from clarion.db.sqlite import connect
 from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, OrganizationId, SubscriberId
-from clarion.inbox.tokens import SessionTokens
+from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.vault import Vault
 
 NAME = "sockets"

@@ -17,10 +17,10 @@ import clarion.engine.routes
 import clarion.environments.organizations.routes
 import clarion.environments.routes
 import clarion.explain.routes
-import clarion.inbox.notification_routes
-import clarion.inbox.preference_routes
-import clarion.inbox.session_routes
-import clarion.inbox.topic_routes
+import clarion.inbox.preferences.routes
+import clarion.inbox.routes
+import clarion.inbox.sessions.routes
+import clarion.inbox.topics.routes
 import clarion.integrations.provider_routes
 import clarion.integrations.routes
 import clarion.members.link_routes
@@ -69,7 +69,7 @@ from clarion.http.rate_limits import HEADER_NAMES
 from clarion.http.reference import REFERENCE_POLICY, render_reference
 from clarion.http.service import Service
 from clarion.http.static import Page, SlowPage, StaticPage, compressed_page
-from clarion.inbox.tokens import SessionTokens
+from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.members.authentication import SessionAuthenticator
 from clarion.members.services import share_member_services
@@ -135,10 +135,10 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.members.team_routes,
     clarion.search.routes,
     clarion.monitoring.routes,
-    clarion.inbox.session_routes,
-    clarion.inbox.preference_routes,
-    clarion.inbox.notification_routes,
-    clarion.inbox.topic_routes,
+    clarion.inbox.sessions.routes,
+    clarion.inbox.preferences.routes,
+    clarion.inbox.routes,
+    clarion.inbox.topics.routes,
 )
 
 DEMO_OPERATIONS = operations_of(clarion.web.routes)

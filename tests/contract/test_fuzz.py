@@ -14,7 +14,7 @@ from clarion.clock import ManualClock
 from clarion.http.caller import SubscriberSession
 from clarion.http.operation import Operation
 from clarion.ids import SubscriberId, find_id
-from clarion.inbox.tokens import SessionTokens
+from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.vault import Vault
 from tests.contract.description import DESCRIPTION
 from tests.fuzzing import EXAMPLES

@@ -12,7 +12,7 @@ from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
 from clarion.http.caller import SubscriberSession
 from clarion.ids import SubscriberKey
-from clarion.inbox.tokens import SessionTokens
+from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.subscribers.store import ensure_subscribers
 from clarion.vault import Vault
 from tests.support import Site

@@ -16,7 +16,7 @@ from clarion.http.caller import SubscriberSession
 from clarion.http.examples import example_of
 from clarion.http.operation import Operation
 from clarion.ids import SubscriberId, new_id
-from clarion.inbox.tokens import SessionTokens
+from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.vault import Vault
 from tests.inbox.conftest import MakePerson, Person
 from tests.support import Api, Site

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clarion.inbox.hashes import is_hash_of, list_context_forms, list_context_texts, list_subscriber_forms
+from clarion.inbox.sessions.hashes import is_hash_of, list_context_forms, list_context_texts, list_subscriber_forms
 
 KEYS = ["ck_one", "ck_two"]
 

@@ -11,7 +11,7 @@ from clarion.clock import Millis
 from clarion.errors import Unauthenticated
 from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, OrganizationId, SubscriberId, id_text
-from clarion.inbox.tokens import AUDIENCE, LIFETIME, SessionTokens
+from clarion.inbox.sessions.tokens import AUDIENCE, LIFETIME, SessionTokens
 from clarion.vault import Vault
 
 ENVIRONMENT = EnvironmentId(b"e" * 16)

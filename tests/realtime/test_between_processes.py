@@ -22,7 +22,7 @@ from clarion.environments import actions
 from clarion.environments.model import Environment
 from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, new_id
-from clarion.inbox.tokens import SessionTokens
+from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.realtime.announcements import Announcement, _encode, _split
 from clarion.realtime.bridge import CHANNEL, PostgresBridge

@@ -9,7 +9,7 @@ from typing import Any
 from clarion.clock import SystemClock
 from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, OrganizationId, SubscriberId, find_id
-from clarion.inbox.tokens import SessionTokens
+from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.vault import Vault
 from tests.processes import Process, Start
 from tests.realtime.clients import COUNT_EVENTS, TIMEOUT_SECONDS, PlainClient, SocketIoClient, names

@@ -10,7 +10,7 @@ from clarion.bus import Bus, InboxChange
 from clarion.clock import Clock
 from clarion.db.port import Database, Dialect
 from clarion.ids import EnvironmentId, SubscriberId, new_id
-from clarion.inbox.tokens import SessionTokens
+from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.realtime.announcements import Announcement, Announcer, read_changes
 from clarion.realtime.bridge import Bridge, PostgresBridge
 from clarion.realtime.hosts import Hosts, remove_earlier_hosts

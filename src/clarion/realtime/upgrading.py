@@ -11,7 +11,7 @@ from clarion.errors import Unauthenticated
 from clarion.hosts import ANY_ORIGIN
 from clarion.http.proxies import TrustedProxies
 from clarion.http.upgrades import UpgradeRefusal, UpgradeRequest
-from clarion.inbox.tokens import SessionTokens
+from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.realtime.plain import PlainSocket
 from clarion.realtime.socket_io import SocketIoSocket
 from clarion.realtime.sockets import Claim, Socket

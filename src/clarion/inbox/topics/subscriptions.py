@@ -10,7 +10,7 @@ from clarion.db.port import Connection
 from clarion.errors import Invalid, NotFound
 from clarion.http.wire import changes_of
 from clarion.ids import TopicKey
-from clarion.inbox.topic_wire import OwnSubscriptionIn
+from clarion.inbox.topics.wire import OwnSubscriptionIn
 from clarion.preferences.topic_rules import list_subscription_workflows, read_rules
 from clarion.preferences.topic_wire import SubscriptionPatch, TopicSubscriptionOut
 from clarion.subscribers.model import Subscriber

@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from clarion.http.contexts import ContextsIn
 from clarion.http.wire import SubscriberKeyText, Timezone, Wire
-from clarion.inbox.sessions import BegunSession
+from clarion.inbox.sessions.beginning import BegunSession
 from clarion.messages.model import MAX_SNOOZE_HOURS
 from clarion.preferences.wire import Schedule
 from clarion.subscribers.wire import SubscriberPatch

@@ -6,7 +6,7 @@ from clarion.db.query import sql
 from clarion.errors import Unauthenticated
 from clarion.http.caller import SubscriberSession
 from clarion.http.operation import Call
-from clarion.inbox.tokens import SCHEME
+from clarion.inbox.sessions.tokens import SCHEME
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import COLUMNS, subscriber_of
 

@@ -4,8 +4,8 @@ from functools import partial
 
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId
-from clarion.inbox.access import get_session_subscriber, require_session
-from clarion.inbox.wire import Reply
+from clarion.inbox.reply import Reply
+from clarion.inbox.sessions.access import get_session_subscriber, require_session
 from clarion.messages.inbox import actions, state
 from clarion.messages.inbox.filters import InboxFilter
 from clarion.messages.inbox.gathered import GatheredReads

@@ -1,0 +1,1 @@
+"""The preferences of the person of a session."""
