@@ -53,7 +53,7 @@ UNSCOPED = {
     "clarion.doctor.clocks",
     "clarion.doctor.store",
     "clarion.members.store",  # they belong to an organization
-    "clarion.realtime.hosts",
+    "clarion.inbox.sockets.hosts",
     "clarion.retention.progress.CLAIM_LEASE",
     "clarion.retention.progress.RELEASE_LEASE",
     "clarion.retention.shared.DELETE_RESPONSES",

@@ -19,6 +19,7 @@ import clarion.environments.routes
 import clarion.explain.routes
 import clarion.inbox.preferences.routes
 import clarion.inbox.routes
+import clarion.inbox.server_routes
 import clarion.inbox.sessions.routes
 import clarion.inbox.topics.routes
 import clarion.integrations.provider_routes
@@ -27,7 +28,6 @@ import clarion.members.link_routes
 import clarion.members.oidc_routes
 import clarion.members.session_routes
 import clarion.members.team_routes
-import clarion.messages.notification_routes
 import clarion.messages.routes
 import clarion.monitoring.routes
 import clarion.people.routes
@@ -69,11 +69,12 @@ from clarion.http.rate_limits import HEADER_NAMES
 from clarion.http.reference import REFERENCE_POLICY, render_reference
 from clarion.http.service import Service
 from clarion.http.static import Page, SlowPage, StaticPage, compressed_page
+from clarion.inbox.gathered import GatheredReads
 from clarion.inbox.sessions.tokens import SessionTokens
+from clarion.inbox.sockets.service import Realtime
 from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.members.authentication import SessionAuthenticator
 from clarion.members.services import share_member_services
-from clarion.messages.inbox.gathered import GatheredReads
 from clarion.metrics.measures import Gauge
 from clarion.monitoring.answers import add_answers
 from clarion.monitoring.environment_state import EnvironmentWatch
@@ -82,7 +83,6 @@ from clarion.people.erasure import continue_erasures
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
-from clarion.realtime.service import Realtime
 from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
 from clarion.retention.worker import Retention
@@ -115,7 +115,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.integrations.routes,
     clarion.integrations.provider_routes,
     clarion.messages.routes,
-    clarion.messages.notification_routes,
+    clarion.inbox.server_routes,
     clarion.receipts.routes,
     clarion.suppressions.routes,
     clarion.suppressions.bulk_routes,

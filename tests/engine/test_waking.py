@@ -13,7 +13,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.engine.waker import Waker
 from clarion.ids import EnvironmentId
-from clarion.messages.inbox.waking import FIND_NEXT_WAKE
+from clarion.inbox.waking import FIND_NEXT_WAKE
 from clarion.vocabulary import Severity
 from tests.engine.support import World, in_app
 from tests.plans import explain

@@ -3,7 +3,7 @@
 import pytest
 
 from clarion.db.port import Database
-from clarion.messages.inbox.counts import count_inbox
+from clarion.inbox.counts import count_inbox
 from tests.inbox.conftest import MakePerson, Person
 from tests.inbox.test_notifications import counted, listed, make
 from tests.support import Api

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 from websockets.exceptions import WebSocketException
 
+from tests.inbox.sockets.clients import PlainClient
 from tests.processes import Process
 from tests.providers.loopback import answering
-from tests.realtime.clients import PlainClient
 
 KEY = "soak-key-of-development"
 APPLICATION = "soak-application"

@@ -10,7 +10,7 @@ from clarion.db.port import Database
 from clarion.engine.arrivals import Arrival, publish_arrivals
 from clarion.engine.loop import PAUSE_SECONDS
 from clarion.errors import StoreUnavailable
-from clarion.messages.inbox.waking import find_next_wake, wake_due_messages
+from clarion.inbox.waking import find_next_wake, wake_due_messages
 
 IDLE_SECONDS = 5.0
 """How long to sleep at most: the signal of a snooze in another process may be lost."""

@@ -4,12 +4,12 @@ from functools import partial
 
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId
+from clarion.inbox import actions, state
+from clarion.inbox.filters import InboxFilter
+from clarion.inbox.gathered import GatheredReads
 from clarion.inbox.reply import Reply
 from clarion.inbox.sessions.access import get_session_subscriber, require_session
-from clarion.messages.inbox import actions, state
-from clarion.messages.inbox.filters import InboxFilter
-from clarion.messages.inbox.gathered import GatheredReads
-from clarion.messages.inbox.views import (
+from clarion.inbox.views import (
     change_notification,
     count_notifications,
     limit_to_session,
@@ -18,7 +18,7 @@ from clarion.messages.inbox.views import (
     show_page,
     snooze_notification,
 )
-from clarion.messages.inbox.wire import (
+from clarion.inbox.wire import (
     ActionIn,
     CountQuery,
     FilterCountOut,

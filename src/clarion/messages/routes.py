@@ -8,12 +8,12 @@ from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
+from clarion.inbox.announcing import announce_changes
 from clarion.messages import history, store
 from clarion.messages.deletion import note_deleted
 from clarion.messages.feed import filter_feed, read_pattern
 from clarion.messages.filters import filter_messages, filter_outbox
 from clarion.messages.history_wire import MessageDetailOut
-from clarion.messages.inbox.announcing import announce_changes
 from clarion.messages.mail import find_mail
 from clarion.messages.model import CountedAs, DeletedMessage, Message, decide_marks
 from clarion.messages.wire import (

@@ -14,10 +14,10 @@ from clarion.environments.store import find_environment_state, list_secrets
 from clarion.errors import Malformed, NotFound
 from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, SubscriberKey
+from clarion.inbox.counts import InboxCounts, count_inbox
 from clarion.inbox.sessions.allowance import check_fields, check_new_person, check_schedule
 from clarion.inbox.sessions.hashes import is_hash_of, list_context_forms, list_context_texts, list_subscriber_forms
 from clarion.integrations.cache import IntegrationCache
-from clarion.messages.inbox.counts import InboxCounts, count_inbox
 from clarion.subscribers.model import Subscriber, changed_fields
 from clarion.subscribers.store import (
     find_subscriber,

@@ -1,0 +1,134 @@
+"""Changes of inboxes for other processes: gathered for a moment, and sent as few messages."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from clarion.bus import InboxChange
+from clarion.db.port import Database
+from clarion.db.query import sql
+from clarion.errors import StoreUnavailable
+from clarion.ids import EnvironmentId, MessageId, SubscriberId
+from clarion.inbox.sockets.bridge import Bridge
+
+_GATHER_SECONDS = 0.003
+# More than the JSON of an id, and of what surrounds those of a person and of an environment.
+_ID_BYTES = 27
+_PERSON_BYTES = _ID_BYTES + 5
+_HEAD_BYTES = 100
+
+MAX_UNFILTERED_PEOPLE = 100
+"""Of more people, those who are connected are looked up first; fewer fit into one message."""
+LIST_CONNECTED = sql("""
+    SELECT DISTINCT subscriber_id FROM online_people
+    WHERE environment_id = :environment_id AND subscriber_id {any:subscriber_ids}
+""")
+
+_People = dict[SubscriberId, dict[MessageId, None]]
+PersonChange = tuple[bytes, list[bytes]]
+
+
+class Announcement(Struct, frozen=True, array_like=True):
+    """What one process says to the others, as JSON; ids are base64."""
+
+    sender: bytes
+    has_new_host: bool = False
+    """Somebody connected to an environment that nobody was connected to at the sender."""
+    changes: dict[bytes, list[PersonChange]] = {}
+    """Environment: people, and the messages that arrived for them."""
+
+
+class Announcer:
+    """Gathers changes that concern other processes, and sends them after the commit, outside of any transaction."""
+
+    def __init__(
+        self, bridge: Bridge, database: Database, sender: bytes, is_watched: Callable[[EnvironmentId], bool]
+    ) -> None:
+        """`is_watched` is about other processes."""
+        self._bridge = bridge
+        self._database = database
+        self._sender = sender
+        self._is_watched = is_watched
+        self._pending: defaultdict[EnvironmentId, _People] = defaultdict(dict)
+        self._is_needed = asyncio.Event()
+        self._has_new_host = False
+
+    def note(self, changes: Sequence[InboxChange]) -> None:
+        for change in changes:
+            if self._is_watched(change.environment_id):
+                arrived = self._pending[change.environment_id].setdefault(change.subscriber_id, {})
+                arrived.update(dict.fromkeys(change.arrived))
+                self._is_needed.set()
+
+    def note_new_host(self) -> None:
+        self._has_new_host = True
+        self._is_needed.set()
+
+    async def run(self) -> None:
+        """Send what is gathered until cancelled."""
+        while True:
+            await self._is_needed.wait()
+            await self.flush()
+            await asyncio.sleep(_GATHER_SECONDS)
+
+    async def flush(self) -> None:
+        self._is_needed.clear()
+        pending = dict(self._pending)
+        self._pending.clear()
+        for environment_id, people in pending.items():
+            if len(people) > MAX_UNFILTERED_PEOPLE:
+                pending[environment_id] = await self._keep_connected(environment_id, people)
+        payloads = [_encode(Announcement(self._sender, changes=one)) for one in _split(pending, self._bridge.max_bytes)]
+        if self._has_new_host:
+            self._has_new_host = False
+            payloads.append(_encode(Announcement(self._sender, has_new_host=True)))
+        if payloads:
+            await self._bridge.publish(payloads)
+
+    async def _keep_connected(self, environment_id: EnvironmentId, people: _People) -> _People:
+        """Leave out those who are not connected: most recipients of a broadcast are not."""
+        try:
+            rows = await self._database.read(
+                lambda db: db.fetch(LIST_CONNECTED, environment_id=environment_id, subscriber_ids=list(people))
+            )
+        except StoreUnavailable:
+            return people
+        return {SubscriberId(row["subscriber_id"]): people[SubscriberId(row["subscriber_id"])] for row in rows}
+
+
+def read_changes(announcement: Announcement) -> list[InboxChange]:
+    return [
+        InboxChange(
+            environment_id=EnvironmentId(environment_id),
+            subscriber_id=SubscriberId(subscriber_id),
+            arrived=tuple(MessageId(one) for one in arrived),
+        )
+        for environment_id, people in announcement.changes.items()
+        for subscriber_id, arrived in people
+    ]
+
+
+def _encode(announcement: Announcement) -> str:
+    return msgspec.json.encode(announcement).decode()
+
+
+def _split(pending: dict[EnvironmentId, _People], max_bytes: int) -> Iterable[dict[bytes, list[PersonChange]]]:
+    """Divide changes into parts whose JSON has at most `max_bytes`."""
+    max_ids = (max_bytes - _HEAD_BYTES) // _ID_BYTES - 2
+    part: defaultdict[bytes, list[PersonChange]] = defaultdict(list)
+    size = _HEAD_BYTES
+    for environment_id, people in pending.items():
+        for subscriber_id, arrived in people.items():
+            ids = list[bytes](arrived)[-max_ids:]
+            needed = _PERSON_BYTES + _ID_BYTES * len(ids) + (0 if environment_id in part else _PERSON_BYTES)
+            if part and size + needed > max_bytes:
+                yield dict(part)
+                part, size = defaultdict(list), _HEAD_BYTES
+                needed += _PERSON_BYTES
+            part[environment_id].append((subscriber_id, ids))
+            size += needed
+    if part:
+        yield dict(part)

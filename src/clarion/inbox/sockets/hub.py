@@ -1,0 +1,281 @@
+"""Who is connected to this process, and what is pushed to them: each change once, and counts that are different."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from clarion.bus import InboxChange
+from clarion.db.port import Connection, Database
+from clarion.errors import StoreUnavailable
+from clarion.ids import EnvironmentId, MessageId, SubscriberId, id_text
+from clarion.inbox.counts import InboxCounts, count_inbox
+from clarion.inbox.pushed import PushedMessage, list_pushed_messages
+from clarion.inbox.sockets.events import Event, changed_count_events, message_event
+from clarion.inbox.sockets.reading import choose_read
+from clarion.inbox.sockets.sockets import Claim, Socket
+
+_GATHER_SECONDS = 0.003
+_QUIET_SECONDS = 0.04
+"""A person who was just pushed something waits this long: changes that follow each other cost one query."""
+_HELD_SECONDS = 0.01
+_PRESENCE_SECONDS = 1.0
+"""The longest time in which somebody gets nothing because their presence is not written yet."""
+_RETRY_SECONDS = 1.0
+_MAX_PEOPLE = 200
+_MAX_MESSAGES = 100
+"""Of one person at a time."""
+
+ContextKeys = tuple[str, ...]
+_Counts = dict[tuple[SubscriberId, ContextKeys], InboxCounts]
+
+log = logging.getLogger(__name__)
+
+
+class Person:
+    """Somebody who is connected, with one or more sockets of the same contexts."""
+
+    __slots__ = (
+        "arrived",
+        "context_keys",
+        "counts",
+        "due_at",
+        "environment_id",
+        "is_known",
+        "new_sockets",
+        "sockets",
+        "subscriber_id",
+    )
+
+    def __init__(self, claim: Claim, *, is_known: bool) -> None:
+        self.environment_id = claim.environment_id
+        self.subscriber_id = claim.subscriber_id
+        self.context_keys: ContextKeys = claim.context_keys
+        self.sockets: list[Socket] = []
+        self.new_sockets: list[Socket] = []
+        """Those among them that were sent no counts yet."""
+        self.arrived: dict[MessageId, None] = {}
+        self.counts: InboxCounts | None = None
+        """What the sockets were sent last."""
+        self.due_at = 0.0
+        self.is_known = is_known
+        """Whether the processes that write messages can find that they are connected."""
+
+
+class Hub:
+    """Sockets by person, and the changes that are to be pushed to them."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        on_presence: Callable[[EnvironmentId, SubscriberId], None] = lambda *_: None,
+        waits_for_presence: bool = False,
+    ) -> None:
+        """`on_presence` is called when somebody connects or when their last socket is gone.
+
+        With `waits_for_presence` somebody who connects gets their counts when `make_known` was called. So each message
+        is either in these counts, or its writer finds that they are connected and announces it.
+        """
+        self._database = database
+        self._waits_for_presence = waits_for_presence
+        self._on_presence = on_presence
+        self._people: dict[EnvironmentId, dict[tuple[SubscriberId, ContextKeys], Person]] = {}
+        self._contexts: dict[EnvironmentId, Counter[ContextKeys]] = {}
+        """How many people of each set of contexts are connected; mostly there is one set, which is empty."""
+        self._pending: dict[EnvironmentId, dict[Person, None]] = {}
+        self._has_changes = asyncio.Event()
+
+    @property
+    def environment_ids(self) -> Iterable[EnvironmentId]:
+        return self._people.keys()
+
+    def has_environment(self, environment_id: EnvironmentId) -> bool:
+        return environment_id in self._people
+
+    def is_connected(self, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> bool:
+        return bool(self._list_connected(environment_id, subscriber_id))
+
+    def list_people(self) -> list[tuple[EnvironmentId, SubscriberId]]:
+        return [(environment_id, one) for environment_id, people in self._people.items() for one, _ in people]
+
+    def add(self, socket: Socket, claim: Claim) -> None:
+        """Push to a socket from now on, beginning with the counts."""
+        environment_id, key = claim.environment_id, (claim.subscriber_id, claim.context_keys)
+        people = self._people.setdefault(environment_id, {})
+        person = people.get(key)
+        if person is None:
+            person = people[key] = Person(claim, is_known=not self._waits_for_presence)
+            person.due_at = asyncio.get_running_loop().time() + _PRESENCE_SECONDS
+            self._contexts.setdefault(environment_id, Counter())[claim.context_keys] += 1
+            self._on_presence(environment_id, claim.subscriber_id)
+        person.sockets.append(socket)
+        person.new_sockets.append(socket)
+        if person.is_known:
+            person.due_at = 0.0
+        self._await_push(person)
+
+    def make_known(self, people: Iterable[tuple[EnvironmentId, SubscriberId]]) -> None:
+        """Push to people from now on: their presence is written."""
+        for environment_id, subscriber_id in people:
+            for person in self._list_connected(environment_id, subscriber_id):
+                if not person.is_known:
+                    person.is_known = True
+                    person.due_at = 0.0
+                    self._await_push(person)
+
+    def remove(self, socket: Socket, claim: Claim) -> None:
+        environment_id, key = claim.environment_id, (claim.subscriber_id, claim.context_keys)
+        person = self._people.get(environment_id, {}).get(key)
+        if person is None or socket not in person.sockets:
+            return
+        person.sockets.remove(socket)
+        if socket in person.new_sockets:
+            person.new_sockets.remove(socket)
+        if person.sockets:
+            return
+        del self._people[environment_id][key]
+        contexts = self._contexts[environment_id]
+        contexts[claim.context_keys] -= 1
+        if not contexts[claim.context_keys]:
+            del contexts[claim.context_keys]
+        if not contexts:
+            del self._people[environment_id], self._contexts[environment_id]
+        self._on_presence(environment_id, claim.subscriber_id)
+
+    def note(self, changes: Sequence[InboxChange]) -> None:
+        """Push changes of people who are connected here, in a moment."""
+        for change in changes:
+            for person in self._list_connected(change.environment_id, change.subscriber_id):
+                person.arrived.update(dict.fromkeys(change.arrived))
+                self._await_push(person)
+
+    def _list_connected(self, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> list[Person]:
+        people = self._people.get(environment_id)
+        if people is None:
+            return []
+        found = (people.get((subscriber_id, one)) for one in self._contexts[environment_id])
+        return [one for one in found if one is not None]
+
+    def count_again(self, environment_id: EnvironmentId | None = None) -> None:
+        """Push the counts of everybody (of an environment) that are different now: changes may have been missed."""
+        chosen = self._people.values() if environment_id is None else [self._people.get(environment_id, {})]
+        for people in list(chosen):
+            for person in people.values():
+                self._await_push(person)
+
+    async def run(self) -> None:
+        """Push what is pending until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._has_changes.wait()
+            # The environments take turns, so that a broadcast in one does not delay the others.
+            while due := self._take_due(loop.time()):
+                for environment_id, people in due.items():
+                    await self._push(environment_id, people)
+            # What comes in the next moment is gathered.
+            await asyncio.sleep(_HELD_SECONDS if self._pending else _GATHER_SECONDS)
+
+    def _await_push(self, person: Person) -> None:
+        self._pending.setdefault(person.environment_id, {})[person] = None
+        self._has_changes.set()
+
+    def _take_due(self, now: float) -> dict[EnvironmentId, list[Person]]:
+        due: dict[EnvironmentId, list[Person]] = {}
+        for environment_id, pending in list(self._pending.items()):
+            found = _first_due(pending, now)
+            for one in found:
+                del pending[one]
+                one.due_at = now + _QUIET_SECONDS
+            if found:
+                due[environment_id] = found
+            if not pending:
+                del self._pending[environment_id]
+        if not self._pending:
+            self._has_changes.clear()
+        return due
+
+    async def _push(self, environment_id: EnvironmentId, people: Sequence[Person]) -> None:
+        taken = [(one, _take_arrived(one)) for one in people]
+        ids = list({message_id for _, found in taken for message_id in found})
+        by_contexts: dict[ContextKeys, list[SubscriberId]] = {}
+        for one in people:
+            by_contexts.setdefault(one.context_keys, []).append(one.subscriber_id)
+
+        async def load(db: Connection) -> tuple[dict[MessageId, PushedMessage], _Counts]:
+            messages = await list_pushed_messages(db, environment_id, ids) if ids else {}
+            return messages, {
+                (subscriber_id, context_keys): counts
+                for context_keys, found in by_contexts.items()
+                for subscriber_id, counts in (
+                    await count_inbox(db, environment_id, found, context_keys=context_keys)
+                ).items()
+            }
+
+        try:
+            messages, counts = await choose_read(self._database, len(people) + len(ids))(load)
+        except StoreUnavailable as error:
+            log.warning("Push postponed", extra={"error": str(error), "count": len(people)})
+            self._postpone(taken)
+            return
+        for one, found in taken:
+            arrived = [messages[message_id] for message_id in found if message_id in messages]
+            counted = counts.get((one.subscriber_id, one.context_keys))
+            _send(one, [message for message in arrived if _is_for(message, one)], counted)
+            if one.arrived:
+                self._await_push(one)
+
+    def _postpone(self, taken: Sequence[tuple[Person, list[MessageId]]]) -> None:
+        due_at = asyncio.get_running_loop().time() + _RETRY_SECONDS
+        for one, found in taken:
+            one.arrived = dict.fromkeys([*found, *one.arrived])
+            one.due_at = due_at
+            if one.sockets:
+                self._await_push(one)
+
+
+def _first_due(pending: Iterable[Person], now: float) -> list[Person]:
+    found = []
+    for one in pending:
+        if one.due_at <= now:
+            found.append(one)
+            if len(found) == _MAX_PEOPLE:
+                break
+    return found
+
+
+def _is_for(message: PushedMessage, person: Person) -> bool:
+    """Whether it is the person's; what other processes announce is checked too."""
+    return message.subscriber_id == id_text(person.subscriber_id) and tuple(message.context_keys) == person.context_keys
+
+
+def _take_arrived(person: Person) -> list[MessageId]:
+    found = list(person.arrived)[:_MAX_MESSAGES]
+    for one in found:
+        del person.arrived[one]
+    return found
+
+
+def _send(person: Person, messages: Sequence[PushedMessage], counts: InboxCounts | None) -> None:
+    """Send messages, then the counts that are different; new sockets get all counts."""
+    if counts is None:
+        return
+    events = [message_event(one) for one in messages]
+    changed = changed_count_events(counts, person.counts)
+    new, person.new_sockets = person.new_sockets, []
+    person.counts = counts
+    if events or changed:
+        known = [one for one in person.sockets if one not in new] if new else person.sockets
+        _send_events(known, [*events, *changed])
+    if new:
+        _send_events(new, [*events, *changed_count_events(counts, None)])
+
+
+def _send_events(sockets: Iterable[Socket], events: Sequence[Event]) -> None:
+    """Encode the events once for all sockets of a protocol."""
+    encoded: dict[type[Socket], bytes] = {}
+    for one in list(sockets):
+        frames = encoded.get(type(one))
+        if frames is None:
+            frames = encoded[type(one)] = b"".join(map(one.encode, events))
+        one.send(frames)

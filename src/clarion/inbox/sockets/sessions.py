@@ -1,0 +1,73 @@
+"""Whether the sessions of sockets hold: their person exists, and not all sessions of the environment were ended."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from clarion.db.port import Connection, Database
+from clarion.db.query import sql
+from clarion.errors import StoreUnavailable
+from clarion.ids import EnvironmentId, SubscriberId
+from clarion.inbox.sockets.reading import choose_read
+from clarion.inbox.sockets.sockets import TRY_LATER, Claim, Phase, Socket
+from clarion.inbox.sockets.table import SESSION_OVER
+
+LIST_EPOCHS = sql("""
+    SELECT t.id, e.session_epoch FROM subscribers AS t JOIN environments AS e ON e.id = t.environment_id
+    WHERE t.environment_id = :environment_id AND t.id {any:subscriber_ids}
+""")
+
+_GATHER_SECONDS = 0.002
+_MAX_SOCKETS = 500
+
+log = logging.getLogger(__name__)
+
+
+class SessionChecks:
+    """Sockets whose session is to be checked; those of one environment share a statement."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: dict[EnvironmentId, dict[Socket, Claim]] = {}
+        self._is_needed = asyncio.Event()
+
+    def check(self, socket: Socket, claim: Claim) -> None:
+        self._waiting.setdefault(claim.environment_id, {})[socket] = claim
+        self._is_needed.set()
+
+    async def run(self) -> None:
+        """Check sessions until cancelled."""
+        while True:
+            await self._is_needed.wait()
+            self._is_needed.clear()
+            await asyncio.sleep(_GATHER_SECONDS)
+            waiting, self._waiting = self._waiting, {}
+            for environment_id, found in waiting.items():
+                claims = list(found.items())
+                for start in range(0, len(claims), _MAX_SOCKETS):
+                    await self._check(environment_id, claims[start : start + _MAX_SOCKETS])
+
+    async def _check(self, environment_id: EnvironmentId, claims: Sequence[tuple[Socket, Claim]]) -> None:
+        people = list({claim.subscriber_id for _, claim in claims})
+
+        async def list_epochs(db: Connection) -> dict[SubscriberId, int]:
+            rows = await db.fetch(LIST_EPOCHS, environment_id=environment_id, subscriber_ids=people)
+            return {SubscriberId(row["id"]): row["session_epoch"] for row in rows}
+
+        try:
+            epochs = await choose_read(self._database, len(people))(list_epochs)
+        except StoreUnavailable as error:
+            log.warning("Sessions not checked", extra={"error": str(error), "count": len(claims)})
+            for one, _ in claims:
+                if one.phase is Phase.OPENING:
+                    one.close(TRY_LATER, "Try again later")
+            return
+        for one, claim in claims:
+            _judge(one, holds=epochs.get(claim.subscriber_id) == claim.epoch)
+
+
+def _judge(socket: Socket, *, holds: bool) -> None:
+    if not holds:
+        socket.refuse(SESSION_OVER)
+    elif socket.phase is Phase.OPENING:
+        socket.confirm()

@@ -1,0 +1,184 @@
+"""All sockets of a process: their number, their deadlines, and their end at shutdown."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
+
+from clarion.clock import Clock
+from clarion.http.addresses import AddressCounts
+from clarion.http.upgrades import UpgradeRefusal
+from clarion.inbox.sockets.presence import PersonKey
+from clarion.inbox.sockets.sockets import GOING_AWAY, PING_SECONDS, Claim, Phase, Socket
+
+SESSION_CHECK_SECONDS = 10
+"""A session that ends loses its sockets within this time, plus the time of the query."""
+MAX_SOCKETS_PER_PERSON = 50
+"""A person has one for each open page."""
+_SWEEP_SECONDS = 1
+_FIRST_PING_SECONDS = 5
+_SHUTDOWN_SLICES = 20
+_SHUTDOWN_SECONDS = 1.0
+_GOODBYE_SECONDS = 1.0
+_FULL = "The service has too many open sockets; try again"
+_STOPPING = "The service restarts; try again"
+_TOO_MANY = f"This person has {MAX_SOCKETS_PER_PERSON} open sockets already; close one of their pages"
+_REFUSED = "The session token is not valid or has expired; begin a new session with POST /v1/inbox/session"
+SESSION_OVER = "This session is over; begin a new one with POST /v1/inbox/session"
+
+log = logging.getLogger(__name__)
+
+
+class Members(Protocol):
+    """Where sockets belong whose session holds."""
+
+    def add(self, socket: Socket, claim: Claim) -> None: ...
+
+    def remove(self, socket: Socket, claim: Claim) -> None: ...
+
+
+class SocketTable:
+    """Every open socket. Time is counted in whole seconds by one timer for all of them."""
+
+    def __init__(self, *, clock: Clock, members: Members, check: Callable[[Socket, Claim], None]) -> None:
+        """`check` begins to check the session of a socket, which is then confirmed or refused."""
+        self.max_sockets = 0
+        self.seconds = 0
+        self.dropped_count = 0
+        self.is_stopping = False
+        self._clock = clock
+        self._members = members
+        self._check = check
+        self._open: dict[Socket, None] = {}
+        self._strangers: dict[Socket, None] = {}
+        """Those among them that have no valid token."""
+        self._addresses = AddressCounts()
+        self._people: Counter[PersonKey] = Counter()
+        """How many sockets each person has, whose sessions may still be under a check."""
+        self._confirmed_count = 0
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def find_refusal(self, address: str, claim: Claim | None) -> UpgradeRefusal | None:
+        """Why there is no place for one more socket; ends another socket if there has to be one."""
+        if self.is_stopping:
+            return UpgradeRefusal(503, _STOPPING)
+        if claim is not None and self._people[_person(claim)] >= MAX_SOCKETS_PER_PERSON:
+            return UpgradeRefusal(429, _TOO_MANY)
+        if len(self._open) < self.max_sockets:
+            return None
+        given_up = self._find_given_up(address, claim)
+        if given_up is None:
+            return UpgradeRefusal(503, _FULL)
+        self.closed(given_up)
+        given_up.abort()
+        return None
+
+    def _find_given_up(self, address: str, claim: Claim | None) -> Socket | None:
+        """A socket to end for one with a session: one without, or one of an address that has many."""
+        if claim is None:
+            return None
+        if self._strangers:
+            return next(iter(self._strangers))
+        share = self._addresses.share_with(address, self.max_sockets)
+        if self._addresses.count(address) >= share:
+            return None
+        return next((one for one in self._open if self._addresses.count(one.address) > share), None)
+
+    # Called by sockets
+
+    def opened(self, socket: Socket) -> None:
+        self._open[socket] = None
+        self._addresses.add(socket.address)
+        if socket.claim is None:
+            self._strangers[socket] = None
+            socket.refuse(_REFUSED)
+        else:
+            self._people[_person(socket.claim)] += 1
+            self._check(socket, socket.claim)
+
+    def confirmed(self, socket: Socket) -> None:
+        if socket not in self._open:
+            # It was closed during the check, and nothing would remove it again.
+            return
+        self._confirmed_count += 1
+        # Spread, because sockets that connect at the same time would be pinged at the same time.
+        socket.start(_FIRST_PING_SECONDS + self._confirmed_count % PING_SECONDS)
+        if socket.claim is not None:
+            self._members.add(socket, socket.claim)
+
+    def closed(self, socket: Socket) -> None:
+        if socket not in self._open:
+            return
+        del self._open[socket]
+        self._strangers.pop(socket, None)
+        self._addresses.discard(socket.address)
+        if socket.claim is not None:
+            self._members.remove(socket, socket.claim)
+            person = _person(socket.claim)
+            self._people[person] -= 1
+            if not self._people[person]:
+                del self._people[person]
+
+    def note_dropped(self) -> None:
+        self.dropped_count += 1
+        log.info("Slow client dropped")
+
+    # Background work
+
+    async def sweep(self) -> None:
+        """Ping clients and end dead connections, once per second, until cancelled; then close all sockets."""
+        try:
+            while True:
+                await asyncio.sleep(_SWEEP_SECONDS)
+                self.advance(_SWEEP_SECONDS)
+                self.check_sessions()
+        finally:
+            await self.close_all()
+
+    def advance(self, seconds: int) -> None:
+        """Count the time, and look after the sockets whose deadline has passed."""
+        self.seconds += seconds
+        for one in [one for one in self._open if one.deadline <= self.seconds]:
+            one.expire()
+
+    def check_sessions(self) -> None:
+        """End the sockets of expired tokens, and check the sessions of the others: each second those of some people.
+
+        Ten thousand at once would keep messages waiting.
+        """
+        now, turn = self._clock.now(), self.seconds % SESSION_CHECK_SECONDS
+        for one in list(self._open):
+            if one.phase is not Phase.OPEN or one.claim is None or _turn_of(one.claim) != turn:
+                continue
+            if one.claim.expires_at <= now:
+                one.refuse(_REFUSED)
+            else:
+                self._check(one, one.claim)
+
+    async def close_all(self) -> None:
+        """Close all sockets, a few at a time so that clients do not all come back at the same moment."""
+        self.is_stopping = True
+        waiting = list(self._open)
+        size = -(-len(waiting) // _SHUTDOWN_SLICES) or 1
+        for start in range(0, len(waiting), size):
+            for one in waiting[start : start + size]:
+                one.close(GOING_AWAY, "The server restarts")
+            await asyncio.sleep(_SHUTDOWN_SECONDS / _SHUTDOWN_SLICES if len(waiting) > size else 0)
+        for _ in range(_SHUTDOWN_SLICES):
+            if not self._open:
+                return
+            await asyncio.sleep(_GOODBYE_SECONDS / _SHUTDOWN_SLICES)
+        for one in list(self._open):
+            one.abort()
+
+
+def _person(claim: Claim) -> PersonKey:
+    return claim.environment_id, claim.subscriber_id
+
+
+def _turn_of(claim: Claim) -> int:
+    """In which of the seconds between two checks the session is checked; the last byte of an id is random."""
+    return claim.subscriber_id[-1] % SESSION_CHECK_SECONDS

@@ -1,1 +1,0 @@
-"""One person's inbox: lists, counts and changes, for the person and for servers."""
