@@ -11,7 +11,6 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import clarion.audit.routes
-import clarion.deadletters.routes
 import clarion.engine.integration_routes
 import clarion.engine.routes
 import clarion.environments.organizations.routes
@@ -38,10 +37,11 @@ import clarion.runs.activity.routes
 import clarion.runs.notifications.routes
 import clarion.runs.routes
 import clarion.search.routes
+import clarion.sending.dead_letters.routes
+import clarion.sending.suppressions.bulk_routes
+import clarion.sending.suppressions.routes
 import clarion.simulate.routes
 import clarion.subscribers.routes
-import clarion.suppressions.bulk_routes
-import clarion.suppressions.routes
 import clarion.topics.routes
 import clarion.triggers.routes
 import clarion.web.routes
@@ -117,13 +117,13 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.messages.routes,
     clarion.inbox.server_routes,
     clarion.receipts.routes,
-    clarion.suppressions.routes,
-    clarion.suppressions.bulk_routes,
+    clarion.sending.suppressions.routes,
+    clarion.sending.suppressions.bulk_routes,
     clarion.runs.notifications.routes,
     clarion.explain.routes,
     clarion.runs.routes,
     clarion.runs.activity.routes,
-    clarion.deadletters.routes,
+    clarion.sending.dead_letters.routes,
     clarion.webhooks.routes,
     clarion.environments.routes,
     clarion.audit.routes,

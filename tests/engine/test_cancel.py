@@ -11,8 +11,8 @@ from clarion.clock import HOUR
 from clarion.db.port import Database
 from clarion.db.query import sql
 from tests.engine.providers import Account, account
-from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, details, in_app, step
+from tests.sending.test_sends import EMAIL, integrate
 
 ADA = {"subscriberId": "ada", "email": "ada@example.com"}
 DIGEST = step("digest", "Digest", type="regular", amount=1, unit="hours")

@@ -3,8 +3,8 @@
 import asyncio
 
 from clarion.clock import HOUR
-from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, in_app, step
+from tests.sending.test_sends import EMAIL, integrate
 
 DELAY = step("delay", type="regular", amount=1, unit="hours")
 ADA = {"subscriberId": "ada", "email": "ada@example.com"}

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from clarion.clock import HOUR
-from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, details, in_app, step
+from tests.sending.test_sends import EMAIL, integrate
 
 # The clock of tests starts on a Thursday at midnight, in UTC.
 MORNING = {"thursday": [("09:00 AM", "11:00 AM")]}

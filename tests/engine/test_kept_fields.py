@@ -8,10 +8,10 @@ from clarion.clock import HOUR
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.vocabulary import Scope
-from tests.engine.sending.test_addresses import bodies_of
-from tests.engine.sending.test_sends import integrate
 from tests.engine.support import World, in_app, step
 from tests.providers.loopback import answering, web_server
+from tests.sending.test_addresses import bodies_of
+from tests.sending.test_sends import integrate
 from tests.support import Api, MakeApi
 
 MAIL = step("email", "Mail", subject="For {{subscriber.firstName}}", body="From {{actor.firstName}}")

@@ -19,8 +19,8 @@ from clarion.engine.membership import LIFETIME, Membership, divide_lanes
 from clarion.engine.worker import STEAL_AFTER
 from clarion.ids import SubscriberKey
 from clarion.jobs.lanes import ALL_LANES, LANES, LaneSet, lane_of
-from tests.engine.sending.test_sender import Unsteady
 from tests.engine.support import World, in_app, step
+from tests.sending.test_sender import Unsteady
 
 LIST_WORKERS = sql("SELECT id FROM workers")
 # As if the worker had died that long ago; heartbeats are dated by the database's clock.

@@ -10,8 +10,8 @@ from clarion.clock import HOUR
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.jobs.lanes import lane_of
-from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, details, in_app, step
+from tests.sending.test_sends import EMAIL, integrate
 
 DELAY = step("delay", type="regular", amount=1, unit="hours")
 DIGEST = step("digest", "Digest", type="regular", amount=1, unit="hours")

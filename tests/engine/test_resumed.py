@@ -7,9 +7,9 @@ import pytest
 from clarion.clock import HOUR, MINUTE
 from clarion.db.port import Database
 from clarion.db.query import sql
-from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, in_app, step
 from tests.records import make_subscriber
+from tests.sending.test_sends import EMAIL, integrate
 
 ADA = {"subscriberId": "ada", "email": "ada@example.com"}
 DELAY = step("delay", type="regular", amount=1, unit="hours")

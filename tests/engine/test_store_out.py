@@ -10,16 +10,16 @@ import pytest
 from clarion.app import Application
 from clarion.clock import MINUTE
 from clarion.db.port import Database, Work
-from clarion.engine.sending.claim import LEASE
 from clarion.engine.worker import Engine
 from clarion.errors import StoreUnavailable
 from clarion.providers.sending.gateway import ProviderGateway
+from clarion.sending.claim import LEASE
 from clarion.vault import Vault
 from tests.engine.providers import ADA, EMAIL, account
-from tests.engine.sending.test_sender import Unsteady, has_requests, until
 from tests.engine.support import World, details, in_app
 from tests.engine.test_poison import BREAK_OVERRIDES, damage
 from tests.providers.loopback import answering
+from tests.sending.test_sender import Unsteady, has_requests, until
 
 
 class Store(Unsteady):

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from clarion.clock import DAY, HOUR, MINUTE
-from tests.engine.sending.test_sends import EMAIL
 from tests.engine.support import World, details, in_app, step
+from tests.sending.test_sends import EMAIL
 
 
 async def test_a_delay_holds_the_run_until_its_moment(world: World) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 from clarion.clock import DAY, MINUTE, Millis
 from clarion.db.port import Database
 from clarion.providers.definition.receipts import ReceiptKind
-from clarion.suppressions.model import Suppression, SuppressionReason
-from clarion.suppressions.store import insert_suppressions
+from clarion.sending.suppressions.model import Suppression, SuppressionReason
+from clarion.sending.suppressions.store import insert_suppressions
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 from tests.engine.providers import account

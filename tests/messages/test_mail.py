@@ -11,8 +11,8 @@ from clarion.engine.worker import Engine
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 from tests.engine.providers import ADA
-from tests.engine.sending.test_email_options import OPTIONS, PAYLOAD, email
 from tests.engine.support import World, in_app, step
+from tests.sending.test_email_options import OPTIONS, PAYLOAD, email
 from tests.support import Api
 
 BOB = {"subscriberId": "bob", "email": "Bob.Stone@example.com", "phone": "+4915112345678"}

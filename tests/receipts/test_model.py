@@ -22,7 +22,7 @@ from clarion.receipts.model import (
     is_about_message,
     read_report,
 )
-from clarion.suppressions.model import SuppressionReason
+from clarion.sending.suppressions.model import SuppressionReason
 from clarion.vocabulary import Channel, MessageStatus
 from tests.records import NOW
 

@@ -6,8 +6,8 @@ import pytest
 
 from clarion.db.port import Database
 from clarion.db.query import sql
-from tests.engine.sending.test_sends import EMAIL, integrate
 from tests.engine.support import World, in_app
+from tests.sending.test_sends import EMAIL, integrate
 from tests.simulate.support import DELAY, simulate, subscribe
 
 # Stored values that no request can bring about: the run of the person fails outside of its steps.

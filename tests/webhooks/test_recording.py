@@ -15,8 +15,8 @@ from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries
 from clarion.webhooks.model import RETRY_DELAYS, Attempt
-from tests.engine.sending.test_sender import Unsteady, running
 from tests.providers.loopback import answering
+from tests.sending.test_sender import Unsteady, running
 from tests.webhooks.support import Post, Receiver, list_deliveries, make_endpoint, receiver
 
 DELETE_EVENTS = sql("DELETE FROM webhook_events WHERE environment_id = :environment_id")

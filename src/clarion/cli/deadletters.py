@@ -11,11 +11,11 @@ from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
 from clarion.cli.stores import confirm, get_environment, load_settings, run_in_store, wide_console
 from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
-from clarion.deadletters import store
-from clarion.deadletters.model import MAX_REDRIVEN, DeadLetter, DeadLetterFilter
 from clarion.errors import SettingsError
 from clarion.http.pages import OffsetPage
 from clarion.ids import EnvironmentId, JobId, SubscriberKey, WorkflowKey, find_id, id_text
+from clarion.sending.dead_letters import store
+from clarion.sending.dead_letters.model import MAX_REDRIVEN, DeadLetter, DeadLetterFilter
 from clarion.settings import Settings
 from clarion.vocabulary import Channel
 

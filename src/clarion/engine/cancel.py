@@ -12,7 +12,6 @@ from clarion.db.port import Connection
 from clarion.engine.digests import leave_window, list_open_followers
 from clarion.engine.lane_locks import lock_lanes
 from clarion.engine.load import load_runs
-from clarion.engine.sending.barrier import wait_for_claims
 from clarion.engine.write import write_runs
 from clarion.ids import EnvironmentId, NotificationId, TransactionKey
 from clarion.jobs import store as jobs
@@ -20,6 +19,7 @@ from clarion.jobs.details import canceled_detail
 from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.jobs.model import FINISHED
 from clarion.runs.status import settle_run_statuses
+from clarion.sending.barrier import wait_for_claims
 from clarion.triggers import store as triggers
 from clarion.triggers.model import Trigger, TriggerState
 

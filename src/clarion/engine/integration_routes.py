@@ -14,13 +14,13 @@ from clarion.engine.integration_wire import (
     list_usage,
     sum_counts,
 )
-from clarion.engine.sending.failures import list_call_errors
-from clarion.engine.sending.health import WELL, list_health
 from clarion.errors import NotFound
 from clarion.http.operation import Call, Transaction, operation
 from clarion.ids import IntegrationId, id_text
 from clarion.integrations.counts import CallCount, list_counts, start_of_hour
 from clarion.integrations.store import list_kinds, list_rate_limits
+from clarion.sending.failures import list_call_errors
+from clarion.sending.health import WELL, list_health
 from clarion.vocabulary import Channel, Scope
 
 SECTION = "Integrations"

@@ -7,15 +7,15 @@ from typing import Annotated, Any, Self
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import DAY, HOUR, Millis, iso_text
-from clarion.engine.sending import quota
-from clarion.engine.sending.circuit import Circuit
-from clarion.engine.sending.failures import CallError
-from clarion.engine.sending.quota import Bucket
 from clarion.errors import Invalid
 from clarion.http.wire import DateTimeText, IdText, MomentText, Wire, given
 from clarion.ids import id_text
 from clarion.integrations.counts import CallCount
 from clarion.providers.definition.result import FailureKind
+from clarion.sending import quota
+from clarion.sending.circuit import Circuit
+from clarion.sending.failures import CallError
+from clarion.sending.quota import Bucket
 from clarion.vocabulary import Channel
 
 _MAX_RANGE = Millis(366 * DAY)

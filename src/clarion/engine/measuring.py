@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from clarion.clock import SECOND, Millis
-from clarion.engine.sending.model import ClaimedSend
 from clarion.engine.unit import UnitResult
 from clarion.ids import NotificationId, id_millis
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, FINISHED
 from clarion.metrics.measures import Batch, Measures, MessageOutcome
+from clarion.sending.model import ClaimedSend
 from clarion.vocabulary import Channel, MessageStatus
 
 _IN_APP_SENT = (Channel.IN_APP.value, MessageOutcome.SENT)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.engine.records import Run
-from clarion.engine.sending.model import ClaimedSend
 from clarion.ids import EnvironmentId
+from clarion.sending.model import ClaimedSend
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 from clarion.webhooks.events import append_message_events, get_listeners
 from clarion.webhooks.model import EventType

@@ -17,9 +17,6 @@ from clarion.engine.measuring import measure_unit
 from clarion.engine.membership import Membership
 from clarion.engine.poison import isolate_poison
 from clarion.engine.run_traces import RunTracer
-from clarion.engine.sending.claim import LEASE
-from clarion.engine.sending.outgoing import ReceiptsUrl, nowhere
-from clarion.engine.sending.sender import Sender
 from clarion.engine.unit import MAX_RUNS, UnitResult, run_unit
 from clarion.engine.waker import Waker
 from clarion.engine.webhook_sender import WebhookSender
@@ -29,6 +26,9 @@ from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.metrics.measures import Measures
 from clarion.providers.sending.gateway import ProviderGateway
+from clarion.sending.claim import LEASE
+from clarion.sending.outgoing import ReceiptsUrl, nowhere
+from clarion.sending.sender import Sender
 from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
 

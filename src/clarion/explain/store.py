@@ -28,10 +28,10 @@ from clarion.jsontext import json_value
 from clarion.preferences.store import GLOBAL
 from clarion.runs.notifications.model import Notification
 from clarion.runs.notifications.store import get_notification
+from clarion.sending.suppressions.model import Suppression
+from clarion.sending.suppressions.store import find_suppression
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import list_subscribers_by_id
-from clarion.suppressions.model import Suppression
-from clarion.suppressions.store import find_suppression
 from clarion.triggers.model import Trigger
 from clarion.triggers.store import list_triggers_by_id
 from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType

@@ -15,9 +15,9 @@ from clarion.engine.lane_locks import lock_lanes
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.people import store
+from clarion.sending.suppressions.store import hide_addresses
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import find_subscriber, get_subscriber
-from clarion.suppressions.store import hide_addresses
 from clarion.triggers.erasure import erase_from_run_triggers, erase_from_triggers
 from clarion.vocabulary import Channel
 

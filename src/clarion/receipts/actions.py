@@ -28,9 +28,9 @@ from clarion.receipts.model import (
     is_about_message,
 )
 from clarion.receipts.traces import trace_reports
+from clarion.sending.suppressions.model import Suppression
+from clarion.sending.suppressions.store import insert_suppressions
 from clarion.subscribers.tokens import remove_device_tokens
-from clarion.suppressions.model import Suppression
-from clarion.suppressions.store import insert_suppressions
 from clarion.tracing.tracer import Tracer
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType

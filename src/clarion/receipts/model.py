@@ -12,7 +12,7 @@ from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
 from clarion.jsontext import json_text
 from clarion.providers.definition.receipts import Receipt, ReceiptKind
-from clarion.suppressions.model import SuppressionReason, fold_address, is_address
+from clarion.sending.suppressions.model import SuppressionReason, fold_address, is_address
 from clarion.vocabulary import Channel, MessageStatus
 
 MAX_DELIVERIES = 50

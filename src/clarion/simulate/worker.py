@@ -6,11 +6,6 @@ import time
 from clarion.clock import ManualClock, Millis
 from clarion.db.port import Sandbox
 from clarion.engine.poison import isolate_poison
-from clarion.engine.sending.claim import LEASE, claim_sends
-from clarion.engine.sending.deliver import Deliverer, give_up
-from clarion.engine.sending.model import ClaimedSend
-from clarion.engine.sending.places import Places, list_waiting
-from clarion.engine.sending.record import record_sends
 from clarion.engine.unit import UnitResult, run_unit
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
@@ -20,6 +15,11 @@ from clarion.jobs.model import JobQueue
 from clarion.jobs.sends import is_in_attempt
 from clarion.metrics.measures import Measures
 from clarion.providers.sending.dry_gateway import DryGateway
+from clarion.sending.claim import LEASE, claim_sends
+from clarion.sending.deliver import Deliverer, give_up
+from clarion.sending.model import ClaimedSend
+from clarion.sending.places import Places, list_waiting
+from clarion.sending.record import record_sends
 from clarion.simulate.model import MAX_DURATION, MAX_MOMENTS
 from clarion.simulate.store import list_due
 

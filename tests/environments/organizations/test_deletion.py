@@ -17,12 +17,12 @@ from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.db.schema import metadata
 from clarion.engine.busy import list_busy
-from clarion.engine.sending.places import list_waiting
 from clarion.environments.model import Environment
 from clarion.environments.organizations import actions, store
 from clarion.environments.organizations.deletion import SETTLES_AFTER, TABLES, EnvironmentDeleter
 from clarion.environments.store import find_organization
 from clarion.jobs.lanes import ALL_LANES
+from clarion.sending.places import list_waiting
 from clarion.webhooks.deliveries import list_due_endpoints
 from tests.support import Site
 

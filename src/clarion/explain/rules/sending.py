@@ -3,11 +3,11 @@
 from typing import Any
 
 from clarion.clock import Millis, iso_text
-from clarion.engine.sending.model import PassedOver
 from clarion.explain.model import Decision, DecisionKind, Verdict
 from clarion.explain.rules.observed import Observed
 from clarion.explain.words import CHANNEL_WORDS, list_text, sentence
-from clarion.suppressions.model import Suppression, fold_address
+from clarion.sending.model import PassedOver
+from clarion.sending.suppressions.model import Suppression, fold_address
 from clarion.vocabulary import Channel, StepType
 from clarion.wording import count_text
 

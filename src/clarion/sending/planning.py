@@ -1,0 +1,172 @@
+"""Planning the sends of a claim: each message's first integration is one that works and has room, or it waits.
+
+An integration whose circuit is open, or that has no room for more than ten seconds, is passed over for another of its
+channel. A message that has nowhere else to go is tried with what there is, however the circuit stands; it waits for a
+pause that the provider asked for. An integration that refused a message is not asked for it again.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from clarion.clock import SECOND, Millis
+from clarion.db.port import Connection
+from clarion.ids import EnvironmentId, IntegrationId
+from clarion.integrations.model import Integration
+from clarion.providers.definition.kinds import HttpProvider
+from clarion.providers.registry import find_provider
+from clarion.sending.choosing import choose_integrations
+from clarion.sending.circuit import begin_trial
+from clarion.sending.dead_letters.model import POSSIBLY_DELIVERED
+from clarion.sending.health import WELL, Health, list_health, lock_health, update_health
+from clarion.sending.model import ClaimedSend, OutgoingMessage, PassedOver, Route
+from clarion.sending.quota import paused_until, take, wait_of
+from clarion.sending.retry import place_of, shortest_wait
+
+MAX_WAIT = Millis(10 * SECOND)
+"""A message waits so long for the integration that comes first in order before another takes over."""
+
+
+class HealthSnapshot:
+    """The health of an environment's integrations as one claim finds it and leaves it."""
+
+    def __init__(self, health: dict[IntegrationId, Health], now: Millis) -> None:
+        self._found = dict(health)
+        self._health = health
+        self.now = now
+        self.unwell = frozenset(one for one, its in health.items() if not its.circuit.is_well)
+
+    @property
+    def has_no_records(self) -> bool:
+        """Whether there is nothing to heed, which is mostly so."""
+        return not self._health
+
+    @property
+    def changed(self) -> list[tuple[IntegrationId, Health]]:
+        return [(one, health) for one, health in self._health.items() if health != self._found.get(one, WELL)]
+
+    def is_open(self, integration: Integration) -> bool:
+        return self._of(integration).circuit.is_open(self.now)
+
+    def rests_until(self, integration: Integration) -> Millis | None:
+        """Until when its circuit is open or its provider wants to be left alone, if one of both is so."""
+        return self._of(integration).circuit.open_until if self.is_open(integration) else self.paused_until(integration)
+
+    def paused_until(self, integration: Integration) -> Millis | None:
+        """Until when its provider asked to be left alone, if it did."""
+        return paused_until(self._of(integration).bucket, self.now)
+
+    def wait_of(self, integration: Integration, *, has_turn: bool) -> int:
+        """Milliseconds until it takes one more; a send whose turn has come waits only for a pause."""
+        rate = None if has_turn else integration.rate_limit
+        return wait_of(self._of(integration).bucket, rate, self.now)
+
+    def try_out(self, integration: Integration) -> bool:
+        """Begin a trial if the integration is due for one; returns whether it is."""
+        health = self._of(integration)
+        if not health.circuit.may_try(self.now):
+            return False
+        self._health[integration.id] = replace(health, circuit=begin_trial(health.circuit, self.now))
+        return True
+
+    def take(self, integration: Integration) -> None:
+        if integration.rate_limit is not None:
+            health = self._of(integration)
+            taken = take(health.bucket, integration.rate_limit, self.now)
+            self._health[integration.id] = replace(health, bucket=taken)
+
+    def _of(self, integration: Integration) -> Health:
+        return self._health.get(integration.id, WELL)
+
+
+async def plan_sends(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
+) -> list[tuple[ClaimedSend, int]]:
+    """Give every message its route; returns for each send how many milliseconds it has to wait."""
+    if not sends:
+        return []
+    health = await list_health(db, environment_id)
+    active = [one for one in sends[0].integrations if one.active]
+    counted = {one.id for one in active if one.rate_limit is not None or health.get(one.id, WELL).circuit.may_try(now)}
+    if counted:
+        health |= await lock_health(db, environment_id, counted)
+    snapshot = HealthSnapshot(health, now)
+    planned = [(send, plan_send(send, snapshot)) for send in sends]
+    await update_health(db, environment_id, snapshot.changed)
+    return planned
+
+
+def plan_send(send: ClaimedSend, snapshot: HealthSnapshot) -> int:
+    """Decide the route of each message of a job; returns how many milliseconds the job has to wait."""
+    waits = [0]
+    for message in send.messages:
+        if message.id in send.suppressed:
+            continue
+        candidates = choose_integrations(send, message)
+        send.choices = max(send.choices, len(candidates))
+        willing = [one for one in candidates if one.id not in message.refused_by]
+        if willing:
+            left = willing[min(place_of(send.job.attempt), len(willing) - 1) :]
+            send.planned[message.id], wait = _plan_message(send, message, left, snapshot)
+            waits.append(wait)
+    return max(waits)
+
+
+def _plan_message(
+    send: ClaimedSend, message: OutgoingMessage, candidates: Sequence[Integration], snapshot: HealthSnapshot
+) -> tuple[Route, int]:
+    if snapshot.has_no_records and message.error_id is None and candidates[0].rate_limit is None:
+        return Route(integrations=candidates), 0
+    usable = [one for one in candidates if not snapshot.is_open(one)] or candidates
+    waits = {one.id: snapshot.wait_of(one, has_turn=send.has_turn) for one in candidates}
+    first = (
+        _find_unconfirmed(message, candidates)
+        or next((one for one in usable if waits[one.id] <= MAX_WAIT), None)
+        or min(usable, key=lambda one: waits[one.id])
+    )
+    before = candidates[: candidates.index(first)]
+    if not send.has_turn:
+        snapshot.take(first)
+    paused_until = snapshot.paused_until(first)
+    wait = waits[first.id] if paused_until is None else _lengthen(send, waits[first.id], snapshot.now)
+    is_trial = wait == 0 and len(candidates) > 1 and snapshot.try_out(first)
+    rest = sorted((one for one in candidates if one is not first), key=lambda one: one not in usable)
+    route = Route(
+        integrations=[first, *rest],
+        passed_over=_explain(before, snapshot),
+        rests_until={one.identifier: until for one in before if (until := snapshot.rests_until(one)) is not None},
+        is_trial=is_trial,
+        paused_until=paused_until,
+        unwell=snapshot.unwell,
+        paused=frozenset(one.id for one in candidates if snapshot.paused_until(one) is not None),
+    )
+    return route, wait
+
+
+def _lengthen(send: ClaimedSend, wait: int, now: Millis) -> int:
+    """Wait for a pause, and longer each time: others may make it last."""
+    send.put_off_since = send.put_off_since or now
+    return max(wait, shortest_wait(send.put_off_since, now))
+
+
+def _find_unconfirmed(message: OutgoingMessage, candidates: Sequence[Integration]) -> Integration | None:
+    """The integration that may have taken the message already, where its provider recognises a second try."""
+    if message.error_id != POSSIBLY_DELIVERED:
+        return None
+    return next((one for one in candidates if one.id == message.integration_id and recognises_repeats(one)), None)
+
+
+def recognises_repeats(integration: Integration) -> bool:
+    """Whether a message that is sent again arrives once; servers of e-mail do not compare the ids of letters."""
+    provider = find_provider(integration.provider_id)
+    return isinstance(provider, HttpProvider) and bool(provider.idempotency)
+
+
+def _explain(passed_over: Sequence[Integration], snapshot: HealthSnapshot) -> dict[str, PassedOver]:
+    return {one.identifier: _find_reason(one, snapshot) for one in passed_over}
+
+
+def _find_reason(integration: Integration, snapshot: HealthSnapshot) -> PassedOver:
+    if snapshot.is_open(integration):
+        return PassedOver.CIRCUIT_OPEN
+    return PassedOver.RATE_LIMIT if snapshot.paused_until(integration) is None else PassedOver.PAUSED

@@ -1,0 +1,154 @@
+"""Recording what became of sends: only while this worker's attempt is still the job's."""
+
+from collections.abc import Sequence
+
+from clarion.clock import Millis
+from clarion.db.planner import prefer_index_scans
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.engine.measuring import RecordedSends
+from clarion.engine.webhook_events import emit_send_events
+from clarion.ids import EnvironmentId, MessageId, NotificationId, id_text
+from clarion.jobs import sends as sends_store
+from clarion.jobs import store as jobs
+from clarion.jobs.details import DetailCode, ExecutionDetail
+from clarion.jsontext import json_text
+from clarion.receipts.tickets import insert_tickets, make_tickets
+from clarion.runs.status import settle_run_statuses
+from clarion.sending.calls import record_calls
+from clarion.sending.health import record_health_reports
+from clarion.sending.model import ClaimedSend
+from clarion.subscribers.tokens import remove_device_tokens
+from clarion.vocabulary import JobStatus
+from clarion.workflows.store import list_versions_by_id
+
+# A provider may report what became of a message before its answer is recorded: what it reported stays.
+RECORD_MESSAGE = sql("""
+    UPDATE messages
+    SET provider_id = :provider_id, integration_id = :integration_id, provider_message_id = :provider_message_id,
+        status = CASE WHEN delivery IS NULL THEN :status ELSE status END,
+        error_id = CASE WHEN delivery IS NULL THEN :error_id ELSE error_id END,
+        error_text = CASE WHEN delivery IS NULL THEN :error_text ELSE error_text END,
+        delivered_at = CASE WHEN delivery IS NULL THEN :delivered_at ELSE delivered_at END,
+        retry_at = :retry_at, given_up_at = :given_up_at, refused_by = :refused_by, updated_at = :now
+    {each: environment_id uuid, id uuid, provider_id text, integration_id uuid, provider_message_id text,
+        status text, error_id text, error_text text, delivered_at text, retry_at bigint, given_up_at bigint,
+        refused_by text}
+    WHERE environment_id = :environment_id AND id = :id
+""")
+LIST_VERSIONS = sql("""
+    SELECT id, version_id FROM notifications WHERE environment_id = :environment_id AND id {any:notification_ids}
+""")
+
+
+async def record_sends(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
+) -> RecordedSends:
+    """Write the results of sends and let their runs go on."""
+    await prefer_index_scans(db)
+    ours, version = await _list_ours(db, environment_id, sends)
+    if not ours:
+        return RecordedSends()
+    attempts = [sends_store.attempt_row(one.job, put_off_since=one.put_off_since, dead_at=one.dead_at) for one in ours]
+    await sends_store.record_attempts(db, environment_id, attempts, now)
+    await _record_messages(db, environment_id, ours, now)
+    await _await_receipts(db, environment_id, ours, now)
+    await emit_send_events(db, environment_id, ours, version, now)
+    stopped = await _list_stopped(db, environment_id, [one for one in ours if one.job.status is JobStatus.FAILED])
+    detail = ExecutionDetail.of(DetailCode.CANCELED_BY_FAILURE, now)
+    await jobs.cancel_pending(db, environment_id, stopped, detail, now)
+    ended = {one.notification_id for one in ours if one.job.status is not JobStatus.QUEUED} - stopped
+    released = await jobs.release_next(db, environment_id, ended, now)
+    await settle_run_statuses(db, environment_id, (one.notification_id for one in ours), now)
+    await _forget_tokens(db, environment_id, ours, now)
+    await record_health_reports(db, environment_id, [report for one in ours for report in one.health_reports], now)
+    await record_calls(db, environment_id, ours, now)
+    return RecordedSends(ours, frozenset((ended | stopped) - released), bool(released))
+
+
+async def _list_ours(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]
+) -> tuple[list[ClaimedSend], int]:
+    """Those whose job no other worker has claimed since, and the version of the environment's configuration."""
+    attempts = await sends_store.lock_attempts(db, environment_id, [send.job.id for send in sends])
+    ours, version = [], 0
+    for send in sends:
+        attempt = attempts.get(send.job.id)
+        if attempt is None or attempt.number != send.claimed_attempt:
+            continue
+        version = attempt.configuration_version
+        if attempt.is_canceled and send.job.status is not JobStatus.COMPLETED:
+            send.end_as_canceled()
+        ours.append(send)
+    return ours, version
+
+
+async def _record_messages(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
+) -> None:
+    delivered_at = json_text([now])
+    rows = [
+        {
+            "environment_id": environment_id,
+            "id": message_id,
+            "status": outcome.status,
+            "provider_id": outcome.provider_id,
+            "integration_id": outcome.integration_id,
+            "provider_message_id": outcome.provider_message_id,
+            "error_id": outcome.error_id,
+            "error_text": outcome.error_text,
+            "delivered_at": None if outcome.error_text else delivered_at,
+            "retry_at": send.retry_at.get(message_id),
+            "given_up_at": now if send.is_given_up(message_id) else None,
+            "refused_by": _refused_by(send, message_id),
+            "now": now,
+        }
+        for send in sends
+        for message_id, outcome in send.outcomes.items()
+    ]
+    if rows:
+        await db.execute_many(RECORD_MESSAGE, rows)
+
+
+def _refused_by(send: ClaimedSend, message_id: MessageId) -> str | None:
+    earlier = next((one.refused_by for one in send.messages if one.id == message_id), ())
+    refused = (*earlier, *send.refusals.get(message_id, ()))
+    return json_text([id_text(one) for one in refused]) if refused else None
+
+
+async def _await_receipts(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
+) -> None:
+    """Have providers asked for receipts that they do not report, where they gave tickets for them."""
+    tickets = [
+        one
+        for send in sends
+        for message_id, outcome in send.outcomes.items()
+        if outcome.tickets and outcome.integration_id is not None
+        for one in make_tickets((environment_id, outcome.integration_id), message_id, outcome.tickets, now)
+    ]
+    if tickets:
+        await insert_tickets(db, tickets)
+
+
+async def _forget_tokens(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
+) -> None:
+    """Take device tokens that will never work again from those who have them."""
+    for send in sends:
+        for subscriber_id, tokens in send.dead_tokens.items():
+            await remove_device_tokens(db, environment_id, subscriber_id, tokens, now)
+
+
+async def _list_stopped(
+    db: Connection, environment_id: EnvironmentId, failed: Sequence[ClaimedSend]
+) -> set[NotificationId]:
+    """The runs that end here, because the step that failed wants it so."""
+    if not failed:
+        return set()
+    ids = [send.notification_id for send in failed]
+    rows = await db.fetch(LIST_VERSIONS, environment_id=environment_id, notification_ids=ids)
+    version_ids = {row["id"]: row["version_id"] for row in rows}
+    versions = await list_versions_by_id(db, environment_id, list(version_ids.values()))
+    steps = {one.notification_id: versions[version_ids[one.notification_id]].steps[one.job.step] for one in failed}
+    return {notification_id for notification_id, step in steps.items() if step.should_stop_on_fail}

@@ -1,0 +1,141 @@
+"""The circuit breaker as a state machine: whatever happens, these hold."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from clarion.clock import SECOND, Millis
+from clarion.sending.circuit import (
+    CLOSED,
+    FAILURES_TO_OPEN,
+    FIRST_PAUSE,
+    MAX_PAUSE,
+    MAX_TRIAL,
+    Circuit,
+    begin_trial,
+    note_failure,
+)
+
+NOW = Millis(1_000_000)
+
+
+def failing(times: int, now: Millis = NOW) -> Circuit:
+    circuit = CLOSED
+    for _ in range(times):
+        circuit = note_failure(circuit, now, is_trial=False)
+    return circuit
+
+
+def test_failures_in_a_row_open_it_and_one_less_does_not() -> None:
+    assert not failing(FAILURES_TO_OPEN - 1).is_open(NOW)
+    assert failing(FAILURES_TO_OPEN).is_open(NOW)
+
+
+def test_five_failures_open_it_for_ten_seconds_and_at_most_for_two_minutes() -> None:
+    circuit = failing(5)
+    assert (failing(4).open_until, circuit.open_until) == (None, NOW + 10 * SECOND)
+    assert (circuit.may_try(Millis(NOW + 10 * SECOND - 1)), circuit.may_try(Millis(NOW + 10 * SECOND))) == (False, True)
+    assert (circuit.is_open(Millis(NOW + 10 * SECOND - 1)), circuit.is_open(Millis(NOW + 10 * SECOND))) == (True, False)
+
+    long_failing = Circuit(failures=500)
+    assert note_failure(long_failing, NOW, is_trial=True).open_until == NOW + 120 * SECOND
+    assert begin_trial(circuit, NOW).open_until == NOW + 60 * SECOND
+
+
+def test_only_a_circuit_without_failures_is_well() -> None:
+    assert CLOSED.is_well
+    assert not failing(1).is_well
+    assert not CLOSED.may_try(NOW)
+    assert not CLOSED.is_open(NOW)
+
+
+def test_the_failures_of_what_was_under_way_when_it_opened_change_nothing() -> None:
+    assert failing(500) == failing(FAILURES_TO_OPEN)
+
+
+def test_each_trial_that_fails_keeps_it_open_for_longer_up_to_a_bound() -> None:
+    circuit, pauses, now = failing(FAILURES_TO_OPEN), [], NOW
+    for _ in range(40):
+        assert circuit.open_until is not None
+        pauses.append(circuit.open_until - now)
+        now = circuit.open_until
+        circuit = note_failure(begin_trial(circuit, now), now, is_trial=True)
+
+    assert pauses[0] == FIRST_PAUSE
+    assert pauses[:3] == [FIRST_PAUSE, 2 * FIRST_PAUSE, 4 * FIRST_PAUSE]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == MAX_PAUSE
+
+
+def test_a_trial_that_nobody_tells_the_end_of_lets_another_one_begin() -> None:
+    circuit = failing(FAILURES_TO_OPEN)
+    later = Millis(NOW + FIRST_PAUSE)
+    tried = begin_trial(circuit, later)
+
+    assert not tried.may_try(later)
+    assert tried.may_try(Millis(later + MAX_TRIAL))
+
+
+@given(st.integers(min_value=0, max_value=10_000))
+def test_no_number_of_failures_is_too_large(failures: int) -> None:
+    circuit = note_failure(Circuit(failures=failures), NOW, is_trial=True)
+
+    assert circuit.open_until is None or circuit.open_until <= NOW + MAX_PAUSE
+
+
+class Breaker(RuleBasedStateMachine):
+    """Senders that follow the circuit, and some that go on regardless, in any order and at any time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = NOW
+        self.circuit = CLOSED
+        self.in_a_row = 0
+        self.trials: list[Millis] = []
+
+    @rule(seconds=st.integers(min_value=0, max_value=200))
+    def time_passes(self, seconds: int) -> None:
+        self.now = Millis(self.now + seconds * SECOND)
+
+    @rule()
+    def a_send_works(self) -> None:
+        self.circuit, self.in_a_row = CLOSED, 0
+        self.trials.clear()
+
+    @rule()
+    def a_send_fails(self) -> None:
+        was_open = self.circuit.is_open(self.now)
+        self.circuit = note_failure(self.circuit, self.now, is_trial=False)
+        self.in_a_row += not was_open
+
+    @precondition(lambda self: self.circuit.may_try(self.now))
+    @rule()
+    def a_trial_begins(self) -> None:
+        self.circuit = begin_trial(self.circuit, self.now)
+        self.trials = [one for one in self.trials if one > self.now] + [Millis(self.now + MAX_TRIAL)]
+
+    @precondition(lambda self: self.trials)
+    @rule()
+    def a_trial_fails(self) -> None:
+        self.trials.pop(0)
+        self.circuit = note_failure(self.circuit, self.now, is_trial=True)
+        self.in_a_row += 1
+
+        assert self.circuit.is_open(self.now)
+
+    @invariant()
+    def it_is_open_only_after_enough_failures(self) -> None:
+        assert self.circuit.open_until is None or self.in_a_row >= FAILURES_TO_OPEN
+        assert self.circuit.failures == self.in_a_row
+
+    @invariant()
+    def it_is_never_open_for_longer_than_the_longest_pause(self) -> None:
+        assert self.circuit.open_until is None or self.circuit.open_until - self.now <= MAX_PAUSE
+
+    @invariant()
+    def one_trial_goes_on_at_a_time(self) -> None:
+        under_way = [one for one in self.trials if one > self.now]
+        assert not under_way or self.circuit.is_open(self.now) or self.circuit == CLOSED or len(under_way) == 1
+
+
+TestBreaker = Breaker.TestCase

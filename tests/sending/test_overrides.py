@@ -1,0 +1,89 @@
+"""Overrides of a trigger: what a send does not honour is named among the details of its step."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.engine.support import World, in_app, step
+from tests.providers.loopback import answering, web_server
+from tests.sending.test_sends import integrate
+
+ACCEPTED = answering(200, '{"messages":[{"id":"wamid.1"}]}')
+
+
+async def run_chat(world: World, overrides: dict[str, Any]) -> list[dict[str, Any]]:
+    """Send to Ada by WhatsApp; returns the warnings among the details of the step."""
+    async with web_server(ACCEPTED) as server:
+        account = {"apiToken": "t", "phoneNumberIdentification": "1", "baseUrl": server.url("")}
+        await integrate(world, "whatsapp-business", "chat", **account)
+        await world.api.post("/v2/subscribers", json={"subscriberId": "ada", "phone": "+442079460000"})
+        await world.make_workflow(step("chat", body="Ping"))
+        await world.trigger(overrides=overrides)
+        await world.work()
+
+    (event,) = await world.events()
+    assert event["jobs"][0]["status"] == "completed"
+    return [one for one in event["jobs"][0]["executionDetails"] if one["status"] == "Warning"]
+
+
+async def test_overrides_without_effect_are_named_in_a_warning(world: World) -> None:
+    (warning,) = await run_chat(
+        world,
+        {
+            "chat": {"colour": "red", "text": {"preview_url": True}},
+            "providers": {"whatsapp-business": {"webhookUrl": "https://example.com"}, "whatsup": {"a": 1}},
+            "steps": {"nowhere": {"providers": {}}, "chat": {"providers": {"slak": {}}, "layoutId": "x"}},
+            "subtitle": "Two parcels",
+        },
+    )
+
+    raw = json.loads(warning["raw"])
+    assert (warning["detail"], raw["providerId"]) == ("Overrides were ignored", "whatsapp-business")
+    assert raw["ignored"] == {
+        "colour": "WhatsApp Business has no such field",
+        "webhookUrl": "is set only by the subscriber's credentials or the integration",
+        "subtitle": "is neither a channel nor a provider",
+        "providers.whatsup": "is not a provider",
+        "steps.nowhere": "the workflow has no such step",
+        "steps.chat.layoutId": "only providers is read here",
+        "steps.chat.providers.slak": "is not a provider",
+    }
+
+
+async def test_overrides_that_are_honoured_leave_no_warning(world: World) -> None:
+    overrides = {"chat": {"text": {"preview_url": True}}, "email": {"cc": "x@example.com"}, "steps": {"chat": {}}}
+
+    assert await run_chat(world, overrides) == []
+
+
+async def test_overrides_that_nothing_reads_are_named_where_a_workflow_has_in_app_steps_alone(world: World) -> None:
+    await world.make_workflow(in_app("x"))
+    overrides = {"in_app": {"body": "y"}, "telegraph": {"stop": True}, "steps": {"other": {"providers": {}}}}
+    await world.trigger(overrides=overrides)
+    await world.work()
+
+    (event,) = await world.events()
+    (warning,) = [one for one in event["jobs"][0]["executionDetails"] if one["status"] == "Warning"]
+    assert set(json.loads(warning["raw"])["ignored"]) == {"in_app", "telegraph", "steps.other"}
+    assert await world.feed() == ["x"]
+
+
+@pytest.mark.parametrize("has_delay", [False, True])
+@pytest.mark.parametrize("kind", ["in_app", "email"])
+async def test_a_delay_of_the_trigger_without_a_delay_step_is_named_in_a_warning(
+    world: World, kind: str, has_delay: bool
+) -> None:
+    await integrate(world, "svc-email", "email")
+    delay = [step("delay", type="regular", amount=1, unit="hours")] if has_delay else []
+    shown = in_app("Hi") if kind == "in_app" else step("email", subject="Hi", body="x")
+    await world.make_workflow(*delay, shown)
+    person = {"subscriberId": "ada", "email": "ada@example.com"}
+    await world.trigger(person, overrides={"delay": {"amount": 0, "unit": "seconds"}})
+    await world.work()
+
+    (event,) = await world.events()
+    ignored = [json.loads(one["raw"]) for one in event["jobs"][-1]["executionDetails"] if one["status"] == "Warning"]
+    expected = [] if has_delay else [{"delay": "the workflow has no delay step"}]
+    assert event["jobs"][-1]["status"] == "completed"
+    assert [one["ignored"] for one in ignored] == expected
