@@ -11,7 +11,6 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import clarion.audit.routes
-import clarion.engine.integration_routes
 import clarion.engine.routes
 import clarion.environments.organizations.routes
 import clarion.environments.routes
@@ -21,6 +20,7 @@ import clarion.inbox.routes
 import clarion.inbox.server_routes
 import clarion.inbox.sessions.routes
 import clarion.inbox.topics.routes
+import clarion.integrations.health_routes
 import clarion.integrations.provider_routes
 import clarion.integrations.routes
 import clarion.members.link_routes
@@ -110,7 +110,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.triggers.routes,
     clarion.engine.routes,
     clarion.simulate.routes,
-    clarion.engine.integration_routes,
+    clarion.integrations.health_routes,
     clarion.people.routes,
     clarion.integrations.routes,
     clarion.integrations.provider_routes,

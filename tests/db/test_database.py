@@ -20,9 +20,9 @@ from clarion.db.port import Connection, Database
 from clarion.db.postgres import PostgresDatabase
 from clarion.db.query import Insert, sql
 from clarion.db.sqlite import SqliteDatabase
-from clarion.engine.lane_locks import try_lock_lanes
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, new_id
+from clarion.jobs.lane_locks import try_lock_lanes
 from clarion.jobs.lanes import ALL_LANES
 
 INSERT = sql("INSERT INTO organizations (id, name, created_at) VALUES (:id, :name, 0)")

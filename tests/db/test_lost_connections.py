@@ -11,9 +11,9 @@ import pytest
 from clarion.db.port import Connection, Database
 from clarion.db.postgres import PostgresDatabase
 from clarion.db.query import sql
-from clarion.engine.lane_locks import try_lock_lanes
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
+from clarion.jobs.lane_locks import try_lock_lanes
 from clarion.jobs.lanes import ALL_LANES
 from tests.faults.proxy import Proxy
 from tests.servers import PostgresServer, postgres_server

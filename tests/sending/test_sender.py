@@ -11,7 +11,6 @@ import pytest
 from clarion.app import Application
 from clarion.clock import SECOND
 from clarion.db.port import Database, Work
-from clarion.engine.webhook_sender import WebhookSender
 from clarion.engine.worker import Engine
 from clarion.errors import StoreUnavailable
 from clarion.providers.definition.outgoing import Outgoing
@@ -19,6 +18,7 @@ from clarion.providers.definition.result import Sent
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from clarion.sending.claim import LEASE
+from clarion.webhooks.sender import WebhookSender
 from tests.engine.support import World, details, step
 from tests.providers.loopback import WebServer, answering, web_server
 from tests.sending.support import claim_email

@@ -7,10 +7,10 @@ import pytest
 from clarion.app import Application
 from clarion.clock import ManualClock
 from clarion.db.port import Database
-from clarion.engine.webhook_sender import WebhookSender
 from clarion.engine.worker import Engine
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
+from clarion.webhooks.sender import WebhookSender
 from tests.engine.support import World
 from tests.support import Api
 from tests.webhooks.support import Post, Receiver, receiver

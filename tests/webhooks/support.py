@@ -12,11 +12,11 @@ from typing import Any
 
 from clarion.clock import ManualClock
 from clarion.db.port import Database
-from clarion.engine.webhook_sender import WebhookSender
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
+from clarion.webhooks.sender import WebhookSender
 from tests.providers.loopback import answering, web_server
 from tests.support import Api
 

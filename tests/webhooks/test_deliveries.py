@@ -7,13 +7,13 @@ import pytest
 
 from clarion.clock import DAY, HOUR, SECOND
 from clarion.db.query import sql
-from clarion.engine.webhook_sender import MAX_PER_ENDPOINT
 from clarion.ids import WebhookEndpointId, find_id
 from clarion.providers.sending.gateway import ProviderGateway, Timeouts
 from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries, list_due_endpoints
 from clarion.webhooks.model import DISABLE_AFTER, MAX_ATTEMPTS, RETRY_DELAYS
+from clarion.webhooks.sender import MAX_PER_ENDPOINT
 from tests.audit.support import list_entries
 from tests.engine.support import World, in_app
 from tests.providers.loopback import answering

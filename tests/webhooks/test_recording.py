@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from clarion.db.query import sql
-from clarion.engine.webhook_sender import WebhookSender
 from clarion.errors import StoreUnavailable
 from clarion.ids import WebhookEndpointId, find_id
 from clarion.providers.definition.answer import ProviderAnswer
@@ -15,6 +14,7 @@ from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries
 from clarion.webhooks.model import RETRY_DELAYS, Attempt
+from clarion.webhooks.sender import WebhookSender
 from tests.providers.loopback import answering
 from tests.sending.test_sender import Unsteady, running
 from tests.webhooks.support import Post, Receiver, list_deliveries, make_endpoint, receiver

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.engine.digests import leave_window, list_open_followers
-from clarion.engine.lane_locks import lock_lanes
 from clarion.engine.load import load_runs
 from clarion.engine.write import write_runs
 from clarion.ids import EnvironmentId, NotificationId, TransactionKey
 from clarion.jobs import store as jobs
 from clarion.jobs.details import canceled_detail
+from clarion.jobs.lane_locks import lock_lanes
 from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.jobs.model import FINISHED
 from clarion.runs.status import settle_run_statuses

@@ -14,7 +14,6 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Transactions
 from clarion.engine.claim import Claim, ItemKind, claim_one, list_items, settle_claim
 from clarion.engine.digests import leave_window
-from clarion.engine.lane_locks import lock_lanes
 from clarion.engine.load import start_runs
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run
@@ -24,6 +23,7 @@ from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, NotificationId, new_id
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode
+from clarion.jobs.lane_locks import lock_lanes
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.jobs.model import FINISHED, JobQueue
 from clarion.runs.status import settle_run_statuses

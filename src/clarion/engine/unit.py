@@ -10,7 +10,6 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.advance import Advance
 from clarion.engine.claim import Claim, claim_next, settle_claim
-from clarion.engine.lane_locks import try_lock_lanes
 from clarion.engine.load import start_runs
 from clarion.engine.records import Run
 from clarion.engine.steps.context import Defaults
@@ -19,6 +18,7 @@ from clarion.engine.webhook_events import emit_run_events
 from clarion.engine.write import write_runs
 from clarion.environments.configuration import Versioned, get_configuration_version, get_or_load
 from clarion.ids import EnvironmentId
+from clarion.jobs.lane_locks import try_lock_lanes
 from clarion.jobs.lanes import LaneSet
 from clarion.jobs.model import JobQueue
 from clarion.vocabulary import Channel, JobStatus, StepType

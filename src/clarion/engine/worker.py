@@ -19,7 +19,6 @@ from clarion.engine.poison import isolate_poison
 from clarion.engine.run_traces import RunTracer
 from clarion.engine.unit import MAX_RUNS, UnitResult, run_unit
 from clarion.engine.waker import Waker
-from clarion.engine.webhook_sender import WebhookSender
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
@@ -31,6 +30,7 @@ from clarion.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.sending.sender import Sender
 from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
+from clarion.webhooks.sender import WebhookSender
 
 STEAL_AFTER = Millis(SECOND // 2)
 """Work that waits this long in another worker's lanes is taken by a worker that has nothing to do."""

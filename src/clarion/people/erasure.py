@@ -11,8 +11,8 @@ from clarion.audit.model import Action, Author, Change, Target, TargetType
 from clarion.audit.recording import record_change
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.db.port import Connection, Database
-from clarion.engine.lane_locks import lock_lanes
 from clarion.ids import EnvironmentId, SubscriberKey
+from clarion.jobs.lane_locks import lock_lanes
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.people import store
 from clarion.sending.suppressions.store import hide_addresses

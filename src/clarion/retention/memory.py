@@ -10,9 +10,9 @@ from typing import Any
 from clarion.clock import DAY, Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.engine.lane_locks import try_lock_lanes
 from clarion.environments.options import DataKind
 from clarion.ids import SubscriberKey
+from clarion.jobs.lane_locks import try_lock_lanes
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.retention.progress import due_query
 from clarion.retention.scope import LAST, Deleted, Page, Scope, Walk, page_of

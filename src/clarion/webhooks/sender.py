@@ -13,7 +13,6 @@ from clarion.clock import Clock
 from clarion.db.port import Database
 from clarion.engine.loop import PAUSE_SECONDS, repeat
 from clarion.engine.tasks import Tasks
-from clarion.engine.webhook_traces import WebhookTracer
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, WebhookEndpointId
 from clarion.metrics.measures import Gauge, Measures
@@ -30,6 +29,7 @@ from clarion.webhooks.deliveries import (
 )
 from clarion.webhooks.model import Attempt
 from clarion.webhooks.posting import post_event
+from clarion.webhooks.traces import WebhookTracer
 
 Place = tuple[EnvironmentId, WebhookEndpointId]
 

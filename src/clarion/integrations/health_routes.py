@@ -1,7 +1,11 @@
 """How integrations do: circuit, rate limit, last errors and counts; and the use of providers over time."""
 
 from clarion.clock import Millis, iso_text
-from clarion.engine.integration_wire import (
+from clarion.errors import NotFound
+from clarion.http.operation import Call, Transaction, operation
+from clarion.ids import IntegrationId, id_text
+from clarion.integrations.counts import CallCount, list_counts, start_of_hour
+from clarion.integrations.health_wire import (
     CallCountOut,
     CallErrorOut,
     CircuitOut,
@@ -14,10 +18,6 @@ from clarion.engine.integration_wire import (
     list_usage,
     sum_counts,
 )
-from clarion.errors import NotFound
-from clarion.http.operation import Call, Transaction, operation
-from clarion.ids import IntegrationId, id_text
-from clarion.integrations.counts import CallCount, list_counts, start_of_hour
 from clarion.integrations.store import list_kinds, list_rate_limits
 from clarion.sending.failures import list_call_errors
 from clarion.sending.health import WELL, list_health
