@@ -29,7 +29,6 @@ import clarion.members.session_routes
 import clarion.members.team_routes
 import clarion.messages.routes
 import clarion.monitoring.routes
-import clarion.people.routes
 import clarion.preferences.routes
 import clarion.promotion.routes
 import clarion.receipts.routes
@@ -41,6 +40,7 @@ import clarion.sending.dead_letters.routes
 import clarion.sending.suppressions.bulk_routes
 import clarion.sending.suppressions.routes
 import clarion.simulate.routes
+import clarion.subscribers.personal_data.routes
 import clarion.subscribers.routes
 import clarion.topics.routes
 import clarion.triggers.routes
@@ -79,7 +79,6 @@ from clarion.metrics.measures import Gauge
 from clarion.monitoring.answers import add_answers
 from clarion.monitoring.environment_state import EnvironmentWatch
 from clarion.monitoring.monitor import Monitor
-from clarion.people.erasure import continue_erasures
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
@@ -87,6 +86,7 @@ from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
 from clarion.retention.worker import Retention
 from clarion.settings import Settings
+from clarion.subscribers.personal_data.erasure import continue_erasures
 from clarion.tracing.tracer import Tracer, open_tracer
 from clarion.vault import Vault, has_keys, open_configured_vault
 from clarion.watchdog import LoopWatchdog
@@ -111,7 +111,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.engine.routes,
     clarion.simulate.routes,
     clarion.integrations.health_routes,
-    clarion.people.routes,
+    clarion.subscribers.personal_data.routes,
     clarion.integrations.routes,
     clarion.integrations.provider_routes,
     clarion.messages.routes,

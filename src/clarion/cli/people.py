@@ -17,11 +17,11 @@ from clarion.db.port import Database
 from clarion.errors import SettingsError
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.jsontext import json_text
-from clarion.people.erasure import erase_history, erase_rest, has_long_history
-from clarion.people.export import MAX_ITEMS, Position, read_page
-from clarion.people.wire import ExportItemOut
 from clarion.settings import Settings
 from clarion.subscribers.model import Subscriber
+from clarion.subscribers.personal_data.erasure import erase_history, erase_rest, has_long_history
+from clarion.subscribers.personal_data.export import MAX_ITEMS, Position, read_page
+from clarion.subscribers.personal_data.wire import ExportItemOut
 from clarion.subscribers.store import get_subscriber
 
 commands = typer.Typer(help="Export the data of people, and erase it.", no_args_is_help=True)

@@ -7,10 +7,10 @@ from clarion.clock import MINUTE
 from clarion.db.port import Database
 from clarion.db.schema import metadata
 from clarion.jsontext import json_text
-from clarion.people.tables import EXPORTED, PersonTable
+from clarion.subscribers.personal_data.tables import EXPORTED, PersonTable
 from clarion.triggers.attachments import delete_unneeded_files
 from tests.engine.support import World
-from tests.people.support import KEY, export_all, find_traces, list_marks, make_history
+from tests.subscribers.personal_data.support import KEY, export_all, find_traces, list_marks, make_history
 
 ERASED = {
     *("subscribers", "subscriber_channels", "topic_subscriptions", "preferences", "notifications", "jobs", "messages"),
@@ -90,7 +90,7 @@ def test_every_column_that_can_name_a_person_is_exported_or_listed_with_a_reason
         if column.name not in {"environment_id", *exported[table.name].columns, *exported[table.name].omitted}
     ]
 
-    assert unlisted == [], "export it, or say why not, in people/tables.py"
+    assert unlisted == [], "export it, or say why not, in subscribers/personal_data/tables.py"
     assert set(metadata.tables) == exported.keys() | NOT_EXPORTED.keys() | NOT_OF_PEOPLE.keys()
 
 

@@ -14,9 +14,9 @@ from clarion.db.port import Connection, Database
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.jobs.lane_locks import lock_lanes
 from clarion.jobs.lanes import LaneSet, lane_of
-from clarion.people import store
 from clarion.sending.suppressions.store import hide_addresses
 from clarion.subscribers.model import Subscriber
+from clarion.subscribers.personal_data import store
 from clarion.subscribers.store import find_subscriber, get_subscriber
 from clarion.triggers.erasure import erase_from_run_triggers, erase_from_triggers
 from clarion.vocabulary import Channel

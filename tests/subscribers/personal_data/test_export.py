@@ -8,7 +8,7 @@ from clarion.clock import HOUR
 from clarion.db.port import Database
 from clarion.vocabulary import Scope
 from tests.engine.support import World
-from tests.people.support import KEY, export_all, make_history, post
+from tests.subscribers.personal_data.support import KEY, export_all, make_history, post
 from tests.support import Api, MakeApi
 
 

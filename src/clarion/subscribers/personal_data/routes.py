@@ -4,10 +4,10 @@ from clarion.audit.recording import author_of
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import SubscriberKey
 from clarion.integrations.verification import has_stored_response
-from clarion.people.erasure import erase_history, erase_rest, has_long_history
-from clarion.people.export import Position, parse_position, read_page
-from clarion.people.wire import ExportOut, ExportQuery
 from clarion.subscribers import store as subscribers
+from clarion.subscribers.personal_data.erasure import erase_history, erase_rest, has_long_history
+from clarion.subscribers.personal_data.export import Position, parse_position, read_page
+from clarion.subscribers.personal_data.wire import ExportOut, ExportQuery
 from clarion.subscribers.wire import DeletedOut
 from clarion.vocabulary import Scope
 

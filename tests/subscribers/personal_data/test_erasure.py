@@ -11,10 +11,10 @@ from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.ids import SubscriberKey
-from clarion.people.erasure import BATCH, CONTINUED_AFTER, continue_erasures, erase_history
+from clarion.subscribers.personal_data.erasure import BATCH, CONTINUED_AFTER, continue_erasures, erase_history
 from tests.audit.support import list_entries
 from tests.engine.support import World, in_app, step
-from tests.people.support import post
+from tests.subscribers.personal_data.support import post
 from tests.support import Api
 
 COUNT = sql("""

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Self
 from msgspec import Meta
 
 from clarion.http.wire import Wire
-from clarion.people.export import MAX_ITEMS, Item, Page, encode_position
-from clarion.people.tables import ItemKind
+from clarion.subscribers.personal_data.export import MAX_ITEMS, Item, Page, encode_position
+from clarion.subscribers.personal_data.tables import ItemKind
 
 
 class ExportQuery(Wire):

@@ -14,9 +14,9 @@ from clarion.db.port import Connection, Row
 from clarion.errors import Invalid
 from clarion.ids import id_text
 from clarion.jsontext import json_value
-from clarion.people.tables import EXPORTED, ItemKind, PersonTable
 from clarion.sending.suppressions.model import list_address_forms
 from clarion.subscribers.model import Subscriber
+from clarion.subscribers.personal_data.tables import EXPORTED, ItemKind, PersonTable
 from clarion.vocabulary import Channel
 
 MAX_ITEMS = 1_000

@@ -6,8 +6,8 @@ import pytest
 
 from clarion.db.port import Database, Dialect
 from clarion.db.query import Query
-from clarion.people import store
-from clarion.people.tables import EXPORTED, PersonTable
+from clarion.subscribers.personal_data import store
+from clarion.subscribers.personal_data.tables import EXPORTED, PersonTable
 from clarion.triggers import erasure
 from tests.plans import explain
 from tests.support import Site
