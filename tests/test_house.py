@@ -50,8 +50,8 @@ UNSCOPED = {
     "clarion.monitoring.status._DATABASE_BYTES",
     "clarion.db.schema_watch",
     "clarion.db.store_clock",
-    "clarion.doctor.clocks",
-    "clarion.doctor.store",
+    "clarion.monitoring.doctor.clocks",
+    "clarion.monitoring.doctor.store",
     "clarion.members.store",  # they belong to an organization
     "clarion.inbox.sockets.hosts",
     "clarion.retention.progress.CLAIM_LEASE",

@@ -75,10 +75,12 @@ from clarion.inbox.sockets.service import Realtime
 from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.members.authentication import SessionAuthenticator
 from clarion.members.services import share_member_services
-from clarion.metrics.measures import Gauge
 from clarion.monitoring.answers import add_answers
 from clarion.monitoring.environment_state import EnvironmentWatch
+from clarion.monitoring.metrics.measures import Gauge
 from clarion.monitoring.monitor import Monitor
+from clarion.monitoring.traces.tracer import Tracer, open_tracer
+from clarion.monitoring.watchdog import LoopWatchdog
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
@@ -87,9 +89,7 @@ from clarion.receipts.polling import poll_receipts
 from clarion.retention.worker import Retention
 from clarion.settings import Settings
 from clarion.subscribers.personal_data.erasure import continue_erasures
-from clarion.tracing.tracer import Tracer, open_tracer
 from clarion.vault import Vault, has_keys, open_configured_vault
-from clarion.watchdog import LoopWatchdog
 from clarion.web.dashboard import make_dashboard
 from clarion.web.files import demo_pages, inbox_pages
 

@@ -1,10 +1,10 @@
 """Rules that hold in a store: some without pending work, whatever was killed before, and some always."""
 
 from clarion.db.port import Connection
-from clarion.doctor import invariants
-from clarion.doctor.orphans import REFERENCES, count_orphans
 from clarion.environments.store import list_environments
 from clarion.ids import EnvironmentId
+from clarion.monitoring.doctor import invariants
+from clarion.monitoring.doctor.orphans import REFERENCES, count_orphans
 
 
 async def find_broken(db: Connection) -> dict[str, int]:

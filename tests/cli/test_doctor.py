@@ -16,14 +16,14 @@ from clarion.db.migrate import migrate_postgres, migrate_sqlite
 from clarion.db.port import Connection, Database
 from clarion.db.postgres import PostgresDatabase
 from clarion.db.sqlite import SqliteDatabase, connect
-from clarion.doctor.checkup import check_installation
-from clarion.doctor.model import Finding, Status
-from clarion.doctor.network import check_mail, check_network
 from clarion.environments.bootstrap import prepare_store
 from clarion.environments.store import list_environments
 from clarion.ids import IntegrationId, new_id
 from clarion.integrations import store as integrations
 from clarion.integrations.model import Integration
+from clarion.monitoring.doctor.checkup import check_installation
+from clarion.monitoring.doctor.model import Finding, Status
+from clarion.monitoring.doctor.network import check_mail, check_network
 from clarion.providers.transport.egress import EgressGuard
 from clarion.secret import Secret
 from clarion.settings import Settings

@@ -11,13 +11,13 @@ from clarion.demo.filling import Contents, NotEmpty, count_contents, fill_enviro
 from clarion.demo.people import PEOPLE
 from clarion.demo.story import WEEK
 from clarion.demo.workflows import WORKFLOWS
-from clarion.doctor.invariants import find_broken
-from clarion.doctor.model import Status
-from clarion.doctor.orphans import check_orphans
-from clarion.doctor.queues import check_queues
 from clarion.explain.model import Explanation, Outcome, Verdict
 from clarion.explain.run import explain_run
 from clarion.ids import NotificationId
+from clarion.monitoring.doctor.invariants import find_broken
+from clarion.monitoring.doctor.model import Status
+from clarion.monitoring.doctor.orphans import check_orphans
+from clarion.monitoring.doctor.queues import check_queues
 from clarion.runs.status import STATUSES, settle_run_statuses
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, RunStatus

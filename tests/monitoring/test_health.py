@@ -11,7 +11,7 @@ from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.db.revisions import list_known_revisions
 from clarion.monitoring.health import LAGGING, STOPPING, UNREACHABLE, Health, HealthFile
-from clarion.watchdog import LoopWatchdog
+from clarion.monitoring.watchdog import LoopWatchdog
 from tests.support import Api
 
 SET_REVISION = sql("UPDATE alembic_version SET version_num = :revision")

@@ -13,9 +13,9 @@ from rich.console import Console
 from clarion.cli.open_files import choose_max_connections, choose_max_sockets
 from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.cli.stores import load_settings
-from clarion.doctor.checkup import check_installation
-from clarion.doctor.model import Finding, Status, fine, warning, worst
 from clarion.errors import SettingsError
+from clarion.monitoring.doctor.checkup import check_installation
+from clarion.monitoring.doctor.model import Finding, Status, fine, warning, worst
 from clarion.settings import Settings
 
 _FEW_FILES = 4_096

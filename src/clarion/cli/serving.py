@@ -26,7 +26,7 @@ from clarion.http.connections import ConnectionLimits, ConnectionTable
 from clarion.http.protocol import LimitedProtocol
 from clarion.logs import configure_logging
 from clarion.members.mailing import TeamMail
-from clarion.metrics.measures import Gauge
+from clarion.monitoring.metrics.measures import Gauge
 from clarion.settings import Settings
 
 _BACKLOG = 2048

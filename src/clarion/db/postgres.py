@@ -19,7 +19,7 @@ from clarion.db.sandbox import HIDDEN_TABLES, copy_query, stored_query
 from clarion.db.turns import Turns
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
-from clarion.metrics.database import DatabaseMeasures, PoolState
+from clarion.monitoring.metrics.database import DatabaseMeasures, PoolState
 from clarion.randomness import random_bytes
 
 T = TypeVar("T")

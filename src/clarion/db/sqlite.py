@@ -24,7 +24,7 @@ from clarion.db.sandbox import HIDDEN_TABLES, copy_query, stored_query
 from clarion.db.turns import MAX_SANDBOXES, Turns
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
-from clarion.metrics.database import DatabaseMeasures, PoolState
+from clarion.monitoring.metrics.database import DatabaseMeasures, PoolState
 from clarion.private_files import tighten_file
 
 T = TypeVar("T")

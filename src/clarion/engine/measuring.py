@@ -8,7 +8,7 @@ from clarion.clock import SECOND, Millis
 from clarion.engine.unit import UnitResult
 from clarion.ids import NotificationId, id_millis
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, FINISHED
-from clarion.metrics.measures import Batch, Measures, MessageOutcome
+from clarion.monitoring.metrics.measures import Batch, Measures, MessageOutcome
 from clarion.sending.model import ClaimedSend
 from clarion.vocabulary import Channel, MessageStatus
 

@@ -10,10 +10,10 @@ from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, TriggerId, find_id, id_text
 from clarion.jobs.model import Job
-from clarion.tracing.context import TraceContext, run_span_id
-from clarion.tracing.spans import Span, SpanEvent, SpanKind
-from clarion.tracing.store import list_trigger_contexts
-from clarion.tracing.tracer import Tracer, new_span_id
+from clarion.monitoring.traces.context import TraceContext, run_span_id
+from clarion.monitoring.traces.spans import Span, SpanEvent, SpanKind
+from clarion.monitoring.traces.store import list_trigger_contexts
+from clarion.monitoring.traces.tracer import Tracer, new_span_id
 from clarion.vocabulary import JobStatus, StepType
 
 MAX_LINKS = 128

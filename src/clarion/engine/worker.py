@@ -23,12 +23,12 @@ from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES, LaneSet
-from clarion.metrics.measures import Measures
+from clarion.monitoring.metrics.measures import Measures
+from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.sending.claim import LEASE
 from clarion.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.sending.sender import Sender
-from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
 from clarion.webhooks.sender import WebhookSender
 

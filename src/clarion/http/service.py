@@ -33,8 +33,8 @@ from clarion.http.static import PROTECTION, HeaderList, Page, StaticPage, accept
 from clarion.http.streams import StreamResponse, send_stream
 from clarion.http.writes import WriteRequest, WriteRunner, make_response
 from clarion.ids import id_text
-from clarion.metrics.measures import Duplicate
-from clarion.tracing.tracer import RequestTrace, Tracer
+from clarion.monitoring.metrics.measures import Duplicate
+from clarion.monitoring.traces.tracer import RequestTrace, Tracer
 
 T = TypeVar("T")
 Values = TypeVarTuple("Values")

@@ -11,10 +11,10 @@ from clarion.db.port import Database
 from clarion.http.responding import send_response
 from clarion.http.static import protect
 from clarion.jsontext import encode_json
-from clarion.metrics.database import MeasuredDatabase
-from clarion.metrics.measures import Measures
 from clarion.monitoring.families import ProcessState, render_metrics
 from clarion.monitoring.health import Health
+from clarion.monitoring.metrics.database import MeasuredDatabase
+from clarion.monitoring.metrics.measures import Measures
 from clarion.monitoring.store_state import StoreWatch
 from clarion.secret import Secret
 

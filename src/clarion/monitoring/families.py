@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from clarion import __version__
 from clarion.clock import Millis
-from clarion.metrics.database import DatabaseMeasures, MeasuredDatabase, PoolState
-from clarion.metrics.histogram import Histogram
-from clarion.metrics.measures import Duplicate, Gauge, Measures, MessageOutcome
+from clarion.monitoring.metrics.database import DatabaseMeasures, MeasuredDatabase, PoolState
+from clarion.monitoring.metrics.histogram import Histogram
+from clarion.monitoring.metrics.measures import Duplicate, Gauge, Measures, MessageOutcome
 from clarion.monitoring.store_state import StoreState
+from clarion.monitoring.watchdog import LoopWatchdog
 from clarion.vocabulary import Channel
-from clarion.watchdog import LoopWatchdog
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric

@@ -10,8 +10,8 @@ from clarion.db.port import Database
 from clarion.db.revisions import list_known_revisions, list_missing
 from clarion.db.schema_watch import read_schema
 from clarion.errors import StoreNewer, StoreOutdated, StoreUnavailable
+from clarion.monitoring.watchdog import LoopWatchdog
 from clarion.vault import Vault
-from clarion.watchdog import LoopWatchdog
 
 MAX_LAG_SECONDS = 1.0
 """A loop that took longer to answer within the last seconds does not keep up."""

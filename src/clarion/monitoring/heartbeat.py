@@ -16,7 +16,7 @@ from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import Query, sql
 from clarion.errors import StoreUnavailable
 from clarion.ids import new_id
-from clarion.metrics.measures import Measures, MessageOutcome
+from clarion.monitoring.metrics.measures import Measures, MessageOutcome
 from clarion.version import BUILD
 
 # On SQLite there is one process, and its disk may sleep while there is nothing to do.

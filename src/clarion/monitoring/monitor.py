@@ -11,8 +11,8 @@ from clarion.monitoring.answers import Answers
 from clarion.monitoring.health import Health, HealthFile
 from clarion.monitoring.heartbeat import Heartbeat
 from clarion.monitoring.port import MonitoringPort
+from clarion.monitoring.watchdog import LoopWatchdog
 from clarion.settings import Settings
-from clarion.watchdog import LoopWatchdog
 
 
 class Monitor:

@@ -15,6 +15,7 @@ from clarion.integrations.model import Integration
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
 from clarion.jsontext import json_text
+from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.definition.receipts import ReceiptKind
 from clarion.receipts import store
 from clarion.receipts.model import (
@@ -31,7 +32,6 @@ from clarion.receipts.traces import trace_reports
 from clarion.sending.suppressions.model import Suppression
 from clarion.sending.suppressions.store import insert_suppressions
 from clarion.subscribers.tokens import remove_device_tokens
-from clarion.tracing.tracer import Tracer
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 

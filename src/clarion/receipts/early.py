@@ -12,11 +12,11 @@ from clarion.clock import MINUTE, Millis, wall_nanoseconds
 from clarion.db.port import Connection, Database
 from clarion.ids import EnvironmentId, IntegrationId, MessageId, id_text
 from clarion.integrations.model import Integration
+from clarion.monitoring.traces.tracer import Tracer
 from clarion.receipts import store
 from clarion.receipts.actions import RecordedBatch, record_batch
 from clarion.receipts.model import Report
 from clarion.receipts.traces import trace_reports
-from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
 
 RETENTION = Millis(MINUTE)

@@ -12,6 +12,7 @@ from clarion.clock import Millis
 from clarion.db.port import Database
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
+from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.definition.receipts import Receipt
 from clarion.providers.definition.result import SendFailure
 from clarion.providers.sending.gateway import ProviderGateway
@@ -20,7 +21,6 @@ from clarion.receipts.actions import record_reports
 from clarion.receipts.model import Report, read_report
 from clarion.receipts.store import find_integration
 from clarion.receipts.tickets import RETENTION, ReceiptTicket, claim_tickets, delete_tickets
-from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
 
 _CLAIM_BATCH = 1_000

@@ -8,10 +8,10 @@ from clarion.db.port import Database
 from clarion.errors import StoreUnavailable
 from clarion.ids import MessageId
 from clarion.integrations.model import Integration
+from clarion.monitoring.traces.spans import Span, SpanKind
+from clarion.monitoring.traces.store import list_message_traces
+from clarion.monitoring.traces.tracer import Tracer, new_span_id
 from clarion.receipts.model import Report
-from clarion.tracing.spans import Span, SpanKind
-from clarion.tracing.store import list_message_traces
-from clarion.tracing.tracer import Tracer, new_span_id
 
 
 async def trace_reports(

@@ -11,7 +11,8 @@ from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE
-from clarion.metrics.measures import Measures
+from clarion.monitoring.metrics.measures import Measures
+from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
 from clarion.sending.choosing import explain_choice, find_reason
@@ -30,7 +31,6 @@ from clarion.sending.planning import recognises_repeats
 from clarion.sending.retry import wished_pause
 from clarion.sending.settling import settle
 from clarion.sending.traces import send_traced
-from clarion.tracing.tracer import Tracer
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
 log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, IntegrationId, MessageId, NotificationId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
 from clarion.jobs.model import Job
+from clarion.monitoring.traces.store import MessageTrace
 from clarion.providers.definition.result import SendFailure
 from clarion.subscribers.model import ChannelEntry
-from clarion.tracing.store import MessageTrace
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
 BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH})

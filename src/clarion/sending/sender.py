@@ -20,7 +20,8 @@ from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.sends import is_in_attempt
-from clarion.metrics.measures import Gauge, Measures
+from clarion.monitoring.metrics.measures import Gauge, Measures
+from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.sending.claim import LEASE, claim_sends
 from clarion.sending.deliver import Deliverer, give_up, set_aside
@@ -30,7 +31,6 @@ from clarion.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.sending.places import Places, Room, list_waiting
 from clarion.sending.record import record_sends
 from clarion.sending.traces import add_traces
-from clarion.tracing.tracer import Tracer
 
 _BUSY = 16
 _GATHER_SECONDS = 0.04

@@ -11,13 +11,13 @@ from clarion.db.port import Database
 from clarion.errors import StoreUnavailable
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
+from clarion.monitoring.traces.spans import Span, SpanKind
+from clarion.monitoring.traces.store import list_message_traces
+from clarion.monitoring.traces.tracer import Tracer, new_span_id
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import SendFailure, Sent
 from clarion.sending.model import ClaimedSend
 from clarion.sending.outgoing import Gateway
-from clarion.tracing.spans import Span, SpanKind
-from clarion.tracing.store import list_message_traces
-from clarion.tracing.tracer import Tracer, new_span_id
 
 
 async def add_traces(database: Database, sends: Sequence[ClaimedSend]) -> None:

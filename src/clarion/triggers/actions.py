@@ -22,12 +22,12 @@ from clarion.ids import (
 )
 from clarion.jobs.model import Priority
 from clarion.jsontext import encode_json
+from clarion.monitoring.traces.context import TraceContext
 from clarion.payloads import check_payload
 from clarion.schema_cost import PayloadTooCostly, SchemaProblem
 from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
-from clarion.tracing.context import TraceContext
 from clarion.triggers import store
 from clarion.triggers.attached_files import read_attached_files, without_files
 from clarion.triggers.attachments import Files, has_attachments, insert_files, take_files, take_payload_files

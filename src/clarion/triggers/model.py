@@ -21,9 +21,9 @@ from clarion.ids import (
 )
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Priority
+from clarion.monitoring.traces.context import TraceContext
 from clarion.randomness import random_bytes
 from clarion.subscribers.model import Subscriber
-from clarion.tracing.context import TraceContext
 
 MAX_RECIPIENTS = 100
 MAX_EVENTS = 100

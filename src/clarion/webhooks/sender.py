@@ -15,9 +15,9 @@ from clarion.engine.loop import PAUSE_SECONDS, repeat
 from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, WebhookEndpointId
-from clarion.metrics.measures import Gauge, Measures
+from clarion.monitoring.metrics.measures import Gauge, Measures
+from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import (
     ClaimedDelivery,

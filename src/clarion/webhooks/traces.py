@@ -11,9 +11,9 @@ from clarion.clock import wall_nanoseconds
 from clarion.db.port import Database
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, MessageId, find_id, id_text
-from clarion.tracing.spans import Span, SpanKind
-from clarion.tracing.store import MessageTrace, list_message_traces
-from clarion.tracing.tracer import Tracer, new_span_id
+from clarion.monitoring.traces.spans import Span, SpanKind
+from clarion.monitoring.traces.store import MessageTrace, list_message_traces
+from clarion.monitoring.traces.tracer import Tracer, new_span_id
 from clarion.webhooks.deliveries import ClaimedDelivery
 from clarion.webhooks.model import Attempt
 

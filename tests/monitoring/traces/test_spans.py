@@ -9,10 +9,10 @@ from clarion.app import Application, build_application
 from clarion.clock import MINUTE, ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
+from clarion.monitoring.traces.spans import Span
+from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings import Settings
-from clarion.tracing.spans import Span
-from clarion.tracing.tracer import Tracer
 from clarion.vault import Vault
 from tests.engine.support import World, in_app, step
 from tests.providers.loopback import answering, web_server

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from clarion.watchdog import LoopWatchdog
+from clarion.monitoring.watchdog import LoopWatchdog
 
 
 def hold_the_loop_until(released: threading.Event) -> None:

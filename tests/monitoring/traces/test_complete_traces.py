@@ -6,9 +6,9 @@ import secrets
 
 import httpx
 
+from tests.monitoring.traces.collector import ReceivedSpan
+from tests.monitoring.traces.conftest import Traced
 from tests.providers.loopback import WebServer
-from tests.tracing.collector import ReceivedSpan
-from tests.tracing.conftest import Traced
 
 CALLER = "00f067aa0ba902b7"
 # What the trigger leads to; each of its four messages and the receipt is an event for a webhook.

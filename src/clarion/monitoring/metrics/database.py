@@ -4,7 +4,7 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from clarion.metrics.histogram import BATCH_SIZES, COMMIT_SECONDS, Histogram
+from clarion.monitoring.metrics.histogram import BATCH_SIZES, COMMIT_SECONDS, Histogram
 
 
 class PoolState(Struct, frozen=True, kw_only=True):

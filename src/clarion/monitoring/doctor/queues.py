@@ -7,10 +7,10 @@ from msgspec import Struct
 from clarion.clock import HOUR, MINUTE, SECOND, Millis
 from clarion.db.port import Connection
 from clarion.db.query import Query, sql
-from clarion.doctor.model import Finding, fine, problem
 from clarion.environments.model import Environment
 from clarion.ids import EnvironmentId
 from clarion.jobs.model import Priority
+from clarion.monitoring.doctor.model import Finding, fine, problem
 from clarion.vocabulary import Channel
 from clarion.wording import count_text
 

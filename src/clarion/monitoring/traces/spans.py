@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from clarion.tracing.context import TraceContext
+from clarion.monitoring.traces.context import TraceContext
 
 Attributes: TypeAlias = Mapping[str, str | int | bool]
 """Names that start with `clarion.` or are OpenTelemetry's own. No personal data, contents or secrets."""

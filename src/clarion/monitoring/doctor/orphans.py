@@ -4,9 +4,9 @@ from msgspec import Struct
 
 from clarion.db.port import Connection
 from clarion.db.query import Query, sql
-from clarion.doctor.model import Finding, fine, warning
 from clarion.environments.model import Environment
 from clarion.ids import EnvironmentId
+from clarion.monitoring.doctor.model import Finding, fine, warning
 from clarion.wording import count_text
 
 SAMPLE = 2_000

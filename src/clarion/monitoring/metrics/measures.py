@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from enum import StrEnum
 
-from clarion.metrics.histogram import BATCH_SIZES, PROVIDER_SECONDS, REQUEST_SECONDS, RUN_SECONDS, Histogram
+from clarion.monitoring.metrics.histogram import BATCH_SIZES, PROVIDER_SECONDS, REQUEST_SECONDS, RUN_SECONDS, Histogram
 
 MAX_INTEGRATIONS = 200
 """Integrations with series of their own; identifiers are chosen by callers, so their number has to be bounded."""

@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 
 from clarion.settings import Settings
+from tests.monitoring.traces.conftest import APPLICATION, EMAIL, KEY, OTHER_KEY, PHONE, SECRETS, Traced
+from tests.monitoring.traces.test_complete_traces import wait_for_text
 from tests.providers.loopback import answering
-from tests.tracing.conftest import APPLICATION, EMAIL, KEY, OTHER_KEY, PHONE, SECRETS, Traced
-from tests.tracing.test_complete_traces import wait_for_text
 
 TRANSACTIONS = ("canaries-1", "canaries-2")
 # Steps whose controls read the payload; some fail over it.

@@ -6,9 +6,9 @@ from pathlib import Path
 from clarion.db.open import store_path
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
-from clarion.doctor.model import Finding, fine, problem, warning
 from clarion.environments.bootstrap import check_vault
 from clarion.errors import SettingsError, StoreUnavailable
+from clarion.monitoring.doctor.model import Finding, fine, problem, warning
 from clarion.settings import Settings
 from clarion.vault import KEY_FILE, open_configured_vault
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from clarion.tracing.context import TraceContext, parse_stored, read_headers
-from clarion.tracing.spans import Span
-from clarion.tracing.tracer import Tracer
+from clarion.monitoring.traces.context import TraceContext, parse_stored, read_headers
+from clarion.monitoring.traces.spans import Span
+from clarion.monitoring.traces.tracer import Tracer
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 CONTEXT = TraceContext(bytes.fromhex(TRACE), bytes.fromhex(SPAN))

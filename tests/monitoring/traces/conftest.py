@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from clarion.db.migrate import migrate_postgres
+from tests.monitoring.traces.collector import Collector, open_collector
 from tests.processes import Process
 from tests.providers.loopback import WebServer, answering, web_server
 from tests.servers import empty_database
-from tests.tracing.collector import Collector, open_collector
 
 KEY = "canary-key-of-the-traced-caller"
 APPLICATION = "traced-application"

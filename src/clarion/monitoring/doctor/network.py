@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from clarion.db.port import Connection, Database
-from clarion.doctor.model import Finding, fine, problem
 from clarion.environments.model import Environment
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
 from clarion.mail_settings import parse_mail_url
 from clarion.members.mailing import EVERYWHERE, SMTP_PROVIDER, credentials_of
+from clarion.monitoring.doctor.model import Finding, fine, problem
 from clarion.providers.definition.credentials import read_credentials
 from clarion.providers.definition.kinds import BuiltinProvider, HttpProvider, SmtpProvider
 from clarion.providers.definition.result import SendFailure

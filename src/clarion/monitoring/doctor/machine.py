@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from clarion.db.open import store_path
-from clarion.doctor.model import Finding, fine, problem, warning
+from clarion.monitoring.doctor.model import Finding, fine, problem, warning
 from clarion.settings import Settings, variable
 from clarion.vault import KEY_FILE
 from clarion.wording import count_text

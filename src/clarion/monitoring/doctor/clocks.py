@@ -6,7 +6,7 @@ from clarion.clock import MINUTE, SECOND, Clock, Millis
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import sql
 from clarion.db.store_clock import READ_CLOCK
-from clarion.doctor.model import Finding, fine, problem, warning
+from clarion.monitoring.doctor.model import Finding, fine, problem, warning
 from clarion.wording import count_text
 
 ALIVE = Millis(MINUTE)
