@@ -25,7 +25,7 @@ from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.triggers.model import TriggerOutcome
 from clarion.triggers.wire import TriggerIn, TriggerResultOut
 from clarion.vault import Vault

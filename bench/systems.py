@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from bench.client import make_request, send_one
 from bench.processes import clean_environ, python_command, running, wait_for_answer
-from clarion.retention_days import DEFAULT_DAYS
+from clarion.settings.retention import DEFAULT_DAYS
 from tests.servers import PostgresServer, free_port, postgres_server
 
 KEY = "bench-key-of-development"

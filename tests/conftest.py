@@ -24,7 +24,7 @@ from clarion.environments.model import Environment
 from clarion.integrations.actions import create_in_app_integration
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import GIVEN_BY_NAME, Scope
 from tests.servers import WITHOUT_SYNC, database_name, empty_database, postgres_server

@@ -15,7 +15,7 @@ from bench.filling import Size, fill_postgres, fill_sqlite, set_up
 from bench.stores import Store, open_store, wait_for_messages
 from bench.systems import CLARION, SQLITE, Site, System, clarion_on_postgres, clarion_on_sqlite, make_database
 from bench.workloads import trigger
-from clarion.retention_days import DEFAULT_DAYS
+from clarion.settings.retention import DEFAULT_DAYS
 
 NAME = "retention"
 RATE = 1000.0

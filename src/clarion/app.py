@@ -87,7 +87,7 @@ from clarion.providers.transport.egress import EgressGuard
 from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
 from clarion.retention.worker import Retention
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.subscribers.personal_data.erasure import continue_erasures
 from clarion.vault import Vault, has_keys, open_configured_vault
 from clarion.web.dashboard import make_dashboard

@@ -20,7 +20,7 @@ from msgspec import Struct
 from clarion.errors import SettingsError, StoreUnavailable
 from clarion.private_files import make_private_file, make_private_folder, tighten_file
 from clarion.randomness import random_bytes
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 _KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _KEYS_START = re.compile(r"\s*[A-Za-z0-9_-]{1,32}:[A-Za-z0-9+/]{43}=")

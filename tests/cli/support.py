@@ -6,7 +6,7 @@ from typer.testing import CliRunner, Result
 
 from clarion.app import open_application
 from clarion.cli.commands import app
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 
 def set_up_store(options: list[str], **environ: str) -> dict[str, str]:

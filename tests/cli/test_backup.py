@@ -18,7 +18,7 @@ from clarion.db.migrate import migrate_sqlite
 from clarion.db.sqlite import SqliteDatabase, connect
 from clarion.environments.bootstrap import prepare_store
 from clarion.errors import ClarionError, SettingsError, StoreError, StoreInUse, StoreOutdated
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.chaos.test_kills import KEY, SETTINGS, find_lost, prepare, under_load, wait_for_invariants
 from tests.db.versions import LATEST
 from tests.next_version import REVISION, NextVersion

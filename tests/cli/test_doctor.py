@@ -26,7 +26,7 @@ from clarion.monitoring.doctor.model import Finding, Status
 from clarion.monitoring.doctor.network import check_mail, check_network
 from clarion.providers.transport.egress import EgressGuard
 from clarion.secret import Secret
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault, open_vault
 from clarion.vocabulary import Channel
 from tests.cli.test_backup import set_up_store

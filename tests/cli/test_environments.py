@@ -19,7 +19,7 @@ from clarion.environments.bootstrap import prepare_store
 from clarion.environments.model import Environment, hash_key
 from clarion.environments.store import list_api_keys_by_hash, list_environments
 from clarion.ids import WorkflowKey
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.workflows.actions import create_workflow
 from clarion.workflows.step_wire import StepIn, StepKind
 from clarion.workflows.steps import build_steps

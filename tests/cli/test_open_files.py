@@ -6,7 +6,7 @@ import pytest
 
 from clarion.cli.open_files import DEFAULT_MAX_SOCKETS, choose_max_connections, choose_max_sockets
 from clarion.errors import SettingsError
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 
 @pytest.mark.parametrize("files", [256, 1024, 4096, 20_000, 1_000_000])

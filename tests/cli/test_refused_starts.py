@@ -7,7 +7,7 @@ import pytest
 from clarion.app import open_application
 from clarion.errors import ClarionError, SettingsError, StoreOutdated
 from clarion.secret import Secret
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.cli.support import run_here
 
 

@@ -20,7 +20,7 @@ from clarion.db.revisions import PENDING_TABLE
 from clarion.db.sqlite import SqliteDatabase
 from clarion.errors import StoreInUse
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from tests.db.filled_store import KEY, PEOPLE, Rows, fill_postgres, fill_sqlite
 from tests.db.versions import ADD_COLUMN, COMPATIBLE, FILL_AND_INDEX, INDEX_CONTENT, make_versions

@@ -10,8 +10,8 @@ import yaml
 
 from clarion import __version__
 from clarion.cli.commands import COMMANDS
-from clarion.settings import Settings, known_settings
-from clarion.settings_sources import CONFIG_VARIABLE
+from clarion.settings.model import Settings, known_settings
+from clarion.settings.sources import CONFIG_VARIABLE
 from tests.deploy import files
 
 METRIC = "clarion_backlog_oldest_age_seconds"

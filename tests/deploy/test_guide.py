@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 from clarion.cli.commands import COMMANDS
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.deploy import files
 
 GUIDE = (files.ROOT / "docs" / "self-hosting.md").read_text()

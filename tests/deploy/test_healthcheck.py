@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 
 from clarion.healthcheck import main
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.deploy import files
 
 

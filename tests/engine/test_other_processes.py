@@ -18,7 +18,7 @@ from clarion.engine.worker import Engine
 from clarion.environments import actions
 from clarion.integrations.actions import create_in_app_integration
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 from tests.engine.support import World, details, in_app, step

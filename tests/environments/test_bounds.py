@@ -13,7 +13,7 @@ from clarion.environments.retention import days_of
 from clarion.errors import RateLimited
 from clarion.ids import id_text
 from clarion.rate_limits import LimitCategory, RateLimit
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.support import Api, Site
 
 LIMITED = {"CLARION_RATE_LIMITS": "trigger=10/s burst 20", "CLARION_MAX_RATE_LIMITS": "global=100/s"}

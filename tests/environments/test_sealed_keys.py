@@ -12,7 +12,7 @@ from clarion.environments import actions, store
 from clarion.environments.bootstrap import check_vault
 from clarion.errors import SettingsError
 from clarion.ids import EnvironmentId
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault, sealing_key_id
 from tests.support import Api, Site
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from clarion.errors import SettingsError
 from clarion.http.proxies import TrustedProxies
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.support import Api
 
 PROXY, INNER, CLIENT, LIAR = "10.0.0.1", "10.1.2.3", "203.0.113.7", "198.51.100.9"

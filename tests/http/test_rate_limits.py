@@ -12,7 +12,7 @@ from clarion.errors import RateLimited, Unauthenticated
 from clarion.http.attempts import MAX_ADDRESSES, FailedAttempts
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.rate_limits import LimitCategory
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from tests.support import Api
 

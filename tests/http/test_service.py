@@ -11,7 +11,7 @@ from clarion.clock import DAY, SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.http.service import MAX_LOOP_BYTES
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 from tests.support import Api, MakeApi

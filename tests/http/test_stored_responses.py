@@ -13,7 +13,7 @@ from clarion.http.idempotency import (
     make_key,
     reseal_responses,
 )
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from tests.support import Api
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from clarion.inbox.sessions.allowance import PROVEN, UNPROVEN
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.inbox.conftest import MakePerson, Person
 from tests.inbox.test_sessions import Page, page, set_hmac, sign
 from tests.inbox.topic_support import OWN, make_workflow, problems, subscribe

@@ -13,7 +13,7 @@ from clarion.db.port import Database
 from clarion.errors import SettingsError
 from clarion.http.rate_limits import HEADER_NAMES
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from tests.inbox.conftest import Person
 from tests.support import Api

@@ -12,7 +12,7 @@ from clarion.app import Application
 from clarion.clock import DAY, HOUR, ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vocabulary import Severity
 from tests.audit.support import list_entries
 from tests.inbox.conftest import MakePerson, Person

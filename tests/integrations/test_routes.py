@@ -7,7 +7,7 @@ import pytest
 
 from clarion.clock import ManualClock
 from clarion.ids import id_text
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.integrations.support import (
     CONDITION,
     PATH,

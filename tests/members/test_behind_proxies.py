@@ -2,7 +2,7 @@
 
 import pytest
 
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 from tests.members.support import PASSWORD, SignIn
 

@@ -9,7 +9,7 @@ from clarion.clock import DAY, HOUR, MINUTE, ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.members.actions import NewLink, create_setup_link
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 from tests.audit.support import list_entries
 from tests.members.support import PASSWORD, Browser, SignIn

@@ -11,7 +11,7 @@ from clarion.clock import HOUR, MINUTE, ManualClock
 from clarion.members.addresses import read_address
 from clarion.members.mailing import MAX_MAILED, MAX_WAITING, RESET_EVERY, ResetRequest, TeamMail
 from clarion.secret import Secret
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 from tests.audit.support import list_entries
 from tests.members.support import PASSWORD, SignIn

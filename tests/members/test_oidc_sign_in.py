@@ -14,7 +14,7 @@ from clarion.members.identities import find_member
 from clarion.members.model import Access, LinkKind, Member
 from clarion.members.oidc import Identity
 from clarion.members.oidc_problem import OidcProblem
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 from tests.cli.support import run_here
 from tests.processes import Process

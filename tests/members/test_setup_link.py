@@ -9,7 +9,7 @@ from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.members.links import make_setup_url
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 from tests.members.support import PASSWORD, SignIn
 from tests.processes import Process, Start

@@ -21,7 +21,7 @@ from clarion.members.managing import Manager
 from clarion.members.model import Access, Member
 from clarion.members.oidc import Identity
 from clarion.members.oidc_problem import OidcProblem, OidcRefusal
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 from tests.members.support import PASSWORD, Browser, SignIn
 from tests.members.test_team import INVITATIONS, invite

@@ -10,7 +10,7 @@ from clarion.db.port import Database
 from clarion.engine.worker import Engine
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.secret import Secret
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from tests.engine.support import World
 from tests.monitoring.support import Metrics, scrape

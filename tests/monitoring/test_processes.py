@@ -22,7 +22,7 @@ from clarion.monitoring.answers import Answers
 from clarion.monitoring.port import MonitoringPort
 from clarion.monitoring.status import Status, read_status
 from clarion.secret import Secret
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.cli.support import run_here
 from tests.monitoring.support import Metrics
 from tests.processes import Process, Start

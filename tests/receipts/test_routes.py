@@ -10,7 +10,7 @@ from clarion.app import Application, build_application
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.ids import find_id
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 from tests.providers.contract.vendor import Vendor

@@ -10,7 +10,7 @@ from clarion.db.port import Database, Row
 from clarion.db.query import Query, sql
 from clarion.ids import EnvironmentId
 from clarion.retention.worker import Retention
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 FORGET_POSITIONS = sql("DELETE FROM retention_progress WHERE environment_id = :environment_id")
 

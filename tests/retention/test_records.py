@@ -14,7 +14,7 @@ from clarion.integrations.counts import CallCount, add_counts
 from clarion.retention.progress import list_due
 from clarion.retention.scope import Page
 from clarion.retention.tasks import choose_page, list_all_tasks, list_scopes
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType

@@ -11,7 +11,7 @@ from clarion.environments.retention import days_of
 from clarion.ids import find_id, id_text
 from clarion.retention import runs
 from clarion.retention.scope import FIRST, Scope
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.engine.support import World, in_app, step
 from tests.records import (
     MadeJob,

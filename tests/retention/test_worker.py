@@ -17,7 +17,7 @@ from clarion.retention import worker
 from clarion.retention.progress import LEASE, claim_lease, release_lease
 from clarion.retention.tasks import Task
 from clarion.retention.worker import Retention, count_old
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.engine.support import World, in_app
 from tests.records import make_message, make_subscriber
 from tests.retention.support import count_rows, delete_old, quick_pace

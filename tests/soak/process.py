@@ -6,7 +6,7 @@ import time
 
 from clarion.cli import serving
 from clarion.clock import Millis
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 COMMANDS = {"serve": serving.run_serve, "api": serving.run_api, "worker": serving.run_worker}
 

@@ -11,7 +11,7 @@ from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.http.static import StaticPage
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from clarion.web.files import FOLDER, demo_pages, inbox_pages
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from novu_py import Novu, models
 
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.support import Api
 from tests.workflows.support import CONTROLS, make_workflow, step
 

@@ -15,7 +15,7 @@ from clarion.db.sqlite import read_copy
 from clarion.environments.bootstrap import check_vault
 from clarion.errors import SettingsError, StoreError
 from clarion.private_files import replace_private_file
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import KEY_FILE, Vault, describe_keys, read_keys
 
 _KEYS_SUFFIX = ".keys"

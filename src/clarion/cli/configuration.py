@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from clarion.cli.listing import AsJson, print_listing
-from clarion.settings import Settings, known_settings, variable
-from clarion.settings_sources import find_values, find_warnings
+from clarion.settings.model import Settings, known_settings, variable
+from clarion.settings.sources import find_values, find_warnings
 
 _HIDDEN = "***"
 _COLUMNS = {"variable": "Variable", "value": "Value", "setBy": "Set by", "about": "What it is for"}

@@ -16,7 +16,7 @@ from clarion.http.pages import OffsetPage
 from clarion.ids import EnvironmentId, JobId, SubscriberKey, WorkflowKey, find_id, id_text
 from clarion.sending.dead_letters import store
 from clarion.sending.dead_letters.model import MAX_REDRIVEN, DeadLetter, DeadLetterFilter
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vocabulary import Channel
 
 commands = typer.Typer(

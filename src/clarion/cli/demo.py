@@ -16,7 +16,7 @@ from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import Environment
 from clarion.environments.wire import EnvironmentType
 from clarion.errors import SettingsError
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import open_configured_vault
 
 _DEFAULT = "Development"

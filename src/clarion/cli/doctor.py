@@ -16,7 +16,7 @@ from clarion.cli.stores import load_settings
 from clarion.errors import SettingsError
 from clarion.monitoring.doctor.checkup import check_installation
 from clarion.monitoring.doctor.model import Finding, Status, fine, warning, worst
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 _FEW_FILES = 4_096
 _MARKS = {Status.OK: "[green]ok[/]", Status.WARNING: "[yellow]warning[/]", Status.PROBLEM: "[red]PROBLEM[/]"}

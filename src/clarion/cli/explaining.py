@@ -21,7 +21,7 @@ from clarion.explain.run import explain_run
 from clarion.explain.wire import ExplainQuery, ExplanationOut
 from clarion.ids import NotificationId, SubscriberKey, TransactionKey, find_id, id_text
 from clarion.jsontext import json_text
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vocabulary import Channel
 
 _MARKS = {

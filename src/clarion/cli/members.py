@@ -31,7 +31,7 @@ from clarion.members.links import link_url
 from clarion.members.managing import Manager
 from clarion.members.model import Access, Link, Member, MemberSession
 from clarion.members.passwords import Passwords, find_password_problem
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 from clarion.wording import count_text
 

@@ -16,7 +16,7 @@ from clarion.db.move import TableCount, move_to_postgres
 from clarion.db.open import list_missing_migrations, store_path
 from clarion.db.revisions import list_known_revisions
 from clarion.errors import SettingsError
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import KEY_FILE
 from clarion.wording import count_text
 

@@ -4,7 +4,7 @@ import resource
 from contextlib import suppress
 
 from clarion.errors import SettingsError
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 DEFAULT_MAX_CONNECTIONS = 10_000
 DEFAULT_MAX_SOCKETS = 20_000

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from clarion.settings_sources import CONFIG_VARIABLE
+from clarion.settings.sources import CONFIG_VARIABLE
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on (CLARION_HOST).", metavar="ADDRESS")]
 Port = Annotated[str | None, typer.Option(help="Port to listen on; 0 takes a free one (CLARION_PORT).", metavar="PORT")]

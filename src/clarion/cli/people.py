@@ -17,7 +17,7 @@ from clarion.db.port import Database
 from clarion.errors import SettingsError
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.jsontext import json_text
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.personal_data.erasure import erase_history, erase_rest, has_long_history
 from clarion.subscribers.personal_data.export import MAX_ITEMS, Position, read_page

@@ -21,7 +21,7 @@ from clarion.promotion.auditing import record_promotion
 from clarion.promotion.context import PromotionContext
 from clarion.promotion.model import ResourceDiff, ResourceType
 from clarion.providers.builtin.names import BuiltinNames
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import open_configured_vault
 from clarion.wording import count_text
 

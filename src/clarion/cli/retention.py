@@ -23,7 +23,7 @@ from clarion.ids import EnvironmentId
 from clarion.retention.progress import list_deleted
 from clarion.retention.walks import WALKS
 from clarion.retention.worker import Retention, count_old
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 commands = typer.Typer(help="Look at how long data is kept, and delete what is old.", no_args_is_help=True)
 

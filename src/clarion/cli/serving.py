@@ -27,7 +27,7 @@ from clarion.http.protocol import LimitedProtocol
 from clarion.logs import configure_logging
 from clarion.members.mailing import TeamMail
 from clarion.monitoring.metrics.measures import Gauge
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 _BACKLOG = 2048
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)

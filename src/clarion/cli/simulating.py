@@ -16,7 +16,7 @@ from clarion.errors import SettingsError
 from clarion.explain.model import Decision, Verdict
 from clarion.http.validation import make_body_reader
 from clarion.jsontext import encode_json, json_text
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.simulate import actions
 from clarion.simulate.model import DEFAULT_PEOPLE, MAX_PEOPLE, Scenario, SimulatedMessage, Simulation
 from clarion.simulate.reading import read_scenario

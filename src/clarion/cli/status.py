@@ -18,7 +18,7 @@ from clarion.errors import StoreError
 from clarion.monitoring.backlog import Queue
 from clarion.monitoring.heartbeat import ProcessRow
 from clarion.monitoring.status import Status, read_status, status_document
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 MAX_CLOCK_OFFSET_SECONDS = 1.0
 _REFRESH_SECONDS = 2.0

@@ -16,7 +16,7 @@ from clarion.environments import store
 from clarion.environments.model import Environment, Organization
 from clarion.errors import SettingsError, StoreUnavailable
 from clarion.ids import id_text
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import KEY_FILE
 
 T = TypeVar("T")

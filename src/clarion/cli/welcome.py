@@ -13,7 +13,7 @@ from clarion.db.port import Connection
 from clarion.environments.store import has_had_api_key, list_environments
 from clarion.members.links import make_setup_url
 from clarion.members.store import has_owner
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.version import BUILD
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from clarion.db.postgres import PostgresDatabase
 from clarion.db.revisions import list_known_revisions
 from clarion.db.sqlite import SqliteDatabase
 from clarion.errors import StoreOutdated
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 _FILE = "clarion.db"
 

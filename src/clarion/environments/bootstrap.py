@@ -11,7 +11,7 @@ from clarion.environments.model import hash_key
 from clarion.environments.organizations.actions import FIRST_KEY, create_organization
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import KEY_FILE, Envelope, Vault, configured_keys, has_keys, open_vault, sealing_key_id
 from clarion.webhooks import store as webhooks
 

@@ -8,7 +8,7 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.environments.options import DataKind, EnvironmentOptions, decode_options
 from clarion.ids import EnvironmentId
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 RetentionDays: TypeAlias = Mapping[DataKind, int]
 

@@ -17,7 +17,7 @@ from clarion.db.query import Insert, sql
 from clarion.errors import InProgress, Invalid, RequestError
 from clarion.http.input_warnings import InputWarning
 from clarion.ids import EnvironmentId, id_millis, new_id
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 
 MIN_RETENTION = DAY

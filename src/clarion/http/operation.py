@@ -33,7 +33,7 @@ from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.rate_limits import LimitCategory
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 

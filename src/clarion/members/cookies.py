@@ -1,9 +1,9 @@
 """The cookie that holds the token of a member's session."""
 
-from clarion.hosts import is_loopback_host
 from clarion.http.own_pages import SESSION_COOKIE
 from clarion.http.static import Headers
 from clarion.members.model import MAX_AGE
+from clarion.settings.hosts import is_loopback_host
 
 LOCAL_NAME = "clarion-session"
 """On this machine without TLS, where some browsers refuse the other one."""

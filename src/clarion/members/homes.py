@@ -10,7 +10,7 @@ from clarion.errors import Invalid
 from clarion.ids import OrganizationId
 from clarion.members import store
 from clarion.members.addresses import MemberAddress, domain_of
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 _MEMBER_ALREADY = "is for somebody who is a member already: sign in"
 _MEMBER_ELSEWHERE = (

@@ -14,7 +14,7 @@ from clarion.members.model import Access, Member
 from clarion.members.oidc import Identity
 from clarion.members.oidc_problem import OidcProblem, OidcRefusal
 from clarion.members.session_wire import PersonName
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 
 async def find_member(

@@ -9,10 +9,10 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Database
 from clarion.environments.store import list_environments
 from clarion.errors import StoreUnavailable
-from clarion.hosts import local_address
 from clarion.members.actions import NewLink, create_setup_link
 from clarion.members.model import LinkKind
-from clarion.settings import Settings
+from clarion.settings.hosts import local_address
+from clarion.settings.model import Settings
 
 OIDC_CALLBACK = "/v1/auth/oidc/callback"
 

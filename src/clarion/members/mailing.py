@@ -19,7 +19,6 @@ from clarion.db.port import Connection, Database
 from clarion.environments.store import find_organization
 from clarion.errors import StoreUnavailable
 from clarion.ids import id_text, new_id
-from clarion.mail_settings import MailServer, parse_mail_url
 from clarion.members import store
 from clarion.members.actions import NewLink, create_reset_link
 from clarion.members.addresses import MemberAddress
@@ -30,7 +29,8 @@ from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import SendFailure
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
-from clarion.settings import Settings
+from clarion.settings.mail import MailServer, parse_mail_url
+from clarion.settings.model import Settings
 from clarion.vocabulary import Channel
 
 SMTP_PROVIDER = "nodemailer"

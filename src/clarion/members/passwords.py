@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 from clarion.errors import Busy, Forbidden
 from clarion.members.model import MAX_PASSWORD, MIN_PASSWORD
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from clarion.monitoring.health import Health, HealthFile
 from clarion.monitoring.heartbeat import Heartbeat
 from clarion.monitoring.port import MonitoringPort
 from clarion.monitoring.watchdog import LoopWatchdog
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 
 class Monitor:

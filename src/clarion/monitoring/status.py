@@ -14,7 +14,7 @@ from clarion.db.revisions import list_known_revisions
 from clarion.monitoring.backlog import Queue, Waiting, count_sends_under_way
 from clarion.monitoring.heartbeat import ProcessRow, list_processes
 from clarion.monitoring.store_state import StoreState, UnwellIntegration, read_store_state
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 _DATABASE_BYTES = sql("SELECT pg_database_size(current_database()) AS bytes")
 _MOMENT = {dialect: sql(f"SELECT {now} AS now") for dialect, now in NOW.items()}

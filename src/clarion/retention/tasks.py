@@ -14,7 +14,7 @@ from clarion.ids import EnvironmentId
 from clarion.retention.progress import Progress, list_due
 from clarion.retention.scope import ALL_ENVIRONMENTS, FIRST, Page, Scope, Walk
 from clarion.retention.walks import WALKS
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 _ASKED_TOGETHER = 500
 

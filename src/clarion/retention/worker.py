@@ -22,7 +22,7 @@ from clarion.ids import EnvironmentId, new_id
 from clarion.retention.progress import Progress, claim_lease, release_lease, save_progress
 from clarion.retention.scope import Deleted, Page
 from clarion.retention.tasks import Task, choose_page, list_all_tasks, list_scopes, list_tasks
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.triggers.attachments import delete_unneeded_files
 
 INTERVAL_SECONDS = 60

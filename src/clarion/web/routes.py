@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from clarion.bus import Signal
 from clarion.db.port import Connection
 from clarion.errors import Forbidden
-from clarion.hosts import is_loopback_host
 from clarion.http.operation import DetachedCall, Transaction, operation
+from clarion.settings.hosts import is_loopback_host
 from clarion.web import demo
 from clarion.web.wire import DemoState, DemoTriggered
 

@@ -13,7 +13,7 @@ from clarion.environments.bootstrap import prepare_store
 from clarion.environments.organizations.store import mark_environment_deleted
 from clarion.environments.store import list_environments
 from clarion.ids import SubscriberKey
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.subscribers.store import upsert_subscriber
 from tests.processes import Start
 

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from clarion.app import Application
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.inbox.conftest import MakePerson
 from tests.inbox.sockets.clients import PlainClient
 from tests.inbox.sockets.conftest import serve

@@ -28,7 +28,7 @@ from clarion.inbox.sockets.bridge import CHANNEL, PostgresBridge
 from clarion.inbox.sockets.presence import LOCK_PEOPLE
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.secret import Secret
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.subscribers.model import Subscriber
 from clarion.vault import Vault
 from tests.inbox.sockets.clients import COUNT_EVENTS, TIMEOUT_SECONDS, PlainClient, names

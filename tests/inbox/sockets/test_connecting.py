@@ -28,7 +28,7 @@ from clarion.inbox.sockets.sockets import (
 )
 from clarion.inbox.sockets.table import MAX_SOCKETS_PER_PERSON, SESSION_CHECK_SECONDS
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from tests.garbage import count_alive, without_collections
 from tests.inbox.conftest import MakePerson, Person

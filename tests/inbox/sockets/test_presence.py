@@ -13,7 +13,7 @@ from clarion.ids import SubscriberKey, new_id
 from clarion.inbox.sockets.hosts import LIFETIME, Hosts, remove_earlier_hosts
 from clarion.inbox.sockets.presence import remove_host
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import get_subscriber
 from clarion.vault import Vault

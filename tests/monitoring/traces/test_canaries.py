@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.monitoring.traces.conftest import APPLICATION, EMAIL, KEY, OTHER_KEY, PHONE, SECRETS, Traced
 from tests.monitoring.traces.test_complete_traces import wait_for_text
 from tests.providers.loopback import answering

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clarion.errors import SettingsError
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from tests.processes import Start, clean_environ
 from tests.providers.loopback import web_server
 

@@ -12,7 +12,7 @@ from clarion.engine.worker import Engine
 from clarion.monitoring.traces.spans import Span
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 from tests.engine.support import World, in_app, step
 from tests.providers.loopback import answering, web_server

@@ -20,7 +20,7 @@ from clarion.inbox.sockets.presence import Presence
 from clarion.inbox.sockets.sessions import SessionChecks
 from clarion.inbox.sockets.table import SocketTable
 from clarion.inbox.sockets.upgrading import SocketUpgrader
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 _SETTLE_SECONDS = 1.0
 """When an environment is new here, others may not know of it at once: its people are counted again after this time."""

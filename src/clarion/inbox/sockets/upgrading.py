@@ -8,7 +8,6 @@ from urllib.parse import parse_qs
 
 from clarion.clock import Millis
 from clarion.errors import Unauthenticated
-from clarion.hosts import ANY_ORIGIN
 from clarion.http.proxies import TrustedProxies
 from clarion.http.upgrades import UpgradeRefusal, UpgradeRequest
 from clarion.inbox.sessions.tokens import SessionTokens
@@ -16,7 +15,8 @@ from clarion.inbox.sockets.plain import PlainSocket
 from clarion.inbox.sockets.socket_io import SocketIoSocket
 from clarion.inbox.sockets.sockets import Claim, Socket
 from clarion.inbox.sockets.table import SocketTable
-from clarion.settings import Settings
+from clarion.settings.hosts import ANY_ORIGIN
+from clarion.settings.model import Settings
 
 SOCKET_IO_PATHS = frozenset({b"/socket.io/", b"/socket.io"})
 PLAIN_PATHS = frozenset({b"/ws", b"/ws/"})

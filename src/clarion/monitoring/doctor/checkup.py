@@ -16,7 +16,7 @@ from clarion.monitoring.doctor.orphans import check_orphans
 from clarion.monitoring.doctor.queues import check_queues
 from clarion.monitoring.doctor.store import check_store
 from clarion.providers.transport.egress import EgressGuard
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import open_configured_vault
 
 _MAX_ENVIRONMENTS = 200

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clarion.db.open import store_path
 from clarion.monitoring.doctor.model import Finding, fine, problem, warning
-from clarion.settings import Settings, variable
+from clarion.settings.model import Settings, variable
 from clarion.vault import KEY_FILE
 from clarion.wording import count_text
 

@@ -12,7 +12,6 @@ from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
-from clarion.mail_settings import parse_mail_url
 from clarion.members.mailing import EVERYWHERE, SMTP_PROVIDER, credentials_of
 from clarion.monitoring.doctor.model import Finding, fine, problem
 from clarion.providers.definition.credentials import read_credentials
@@ -21,7 +20,8 @@ from clarion.providers.definition.result import SendFailure
 from clarion.providers.registry import find_provider
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
-from clarion.settings import Settings
+from clarion.settings.mail import parse_mail_url
+from clarion.settings.model import Settings
 from clarion.vault import Vault
 
 _SECONDS = 5.0

@@ -9,7 +9,7 @@ from clarion.db.query import sql
 from clarion.environments.bootstrap import check_vault
 from clarion.errors import SettingsError, StoreUnavailable
 from clarion.monitoring.doctor.model import Finding, fine, problem, warning
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 from clarion.vault import KEY_FILE, open_configured_vault
 
 MAX_CHECKED_BYTES = 1_000_000_000

@@ -10,7 +10,7 @@ from clarion.errors import SettingsError
 from clarion.monitoring.traces.context import TraceContext, read_headers
 from clarion.monitoring.traces.spans import Span, SpanKind
 from clarion.randomness import random_bytes
-from clarion.settings import Settings
+from clarion.settings.model import Settings
 
 _MISSING = "CLARION_TRACES_ENDPOINT needs OpenTelemetry, which is not installed: pip install 'clarion[traces]'."
 

@@ -5,8 +5,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from clarion.errors import SettingsError
-from clarion.hosts import is_base_url, is_loopback_host
 from clarion.secret import Secret
+from clarion.settings.hosts import is_base_url, is_loopback_host
 from clarion.vocabulary import Role
 
 _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+")

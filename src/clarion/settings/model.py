@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from clarion.errors import SettingsError
-from clarion.hosts import ANY_ORIGIN, is_base_url, is_host, is_loopback_host, is_network, is_origin
-from clarion.mail_settings import parse_mail_url
 from clarion.rate_limits import LimitCategory, RateLimit, parse_rate_limits
-from clarion.retention_days import DEFAULT_DAYS, LEAST_DAYS, MOST_DAYS, parse_days
 from clarion.secret import Secret
-from clarion.settings_sources import PREFIX, KnownSetting, find_values, name_sources
-from clarion.sign_in_settings import check_sign_in, parse_domains
-from clarion.store_settings import check_store
+from clarion.settings.hosts import ANY_ORIGIN, is_base_url, is_host, is_loopback_host, is_network, is_origin
+from clarion.settings.mail import parse_mail_url
+from clarion.settings.retention import DEFAULT_DAYS, LEAST_DAYS, MOST_DAYS, parse_days
+from clarion.settings.sign_in import check_sign_in, parse_domains
+from clarion.settings.sources import PREFIX, KnownSetting, find_values, name_sources
+from clarion.settings.store import check_store
 from clarion.vocabulary import Role
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")

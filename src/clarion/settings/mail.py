@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from msgspec import Struct
 
 from clarion.errors import SettingsError
-from clarion.hosts import is_host
 from clarion.secret import Secret
+from clarion.settings.hosts import is_host
 
 _PORTS = {"smtp": 587, "smtps": 465}
 _FORM = "smtp://user:password@host:587?from=clarion@example.com, or smtps:// to speak TLS at once"

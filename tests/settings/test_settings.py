@@ -6,9 +6,9 @@ import pytest
 
 from clarion.environments.options import DataKind
 from clarion.errors import SettingsError
-from clarion.mail_settings import parse_mail_url
-from clarion.retention_days import DEFAULT_DAYS
-from clarion.settings import Settings
+from clarion.settings.mail import parse_mail_url
+from clarion.settings.model import Settings
+from clarion.settings.retention import DEFAULT_DAYS
 from clarion.vocabulary import Role
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from clarion.errors import SettingsError
-from clarion.settings import Settings, known_settings
-from clarion.settings_sources import find_values, find_warnings
+from clarion.settings.model import Settings, known_settings
+from clarion.settings.sources import find_values, find_warnings
 
 URL = "postgresql://u:hunter2@localhost/x"
 

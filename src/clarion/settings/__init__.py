@@ -1,0 +1,1 @@
+"""The settings of the service, and where they come from."""
