@@ -7,9 +7,9 @@ import pytest
 from clarion.clock import DAY, HOUR, MINUTE
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.environments.retention import days_of
 from clarion.ids import find_id, id_text
 from clarion.retention import runs
+from clarion.retention.periods import days_of
 from clarion.retention.scope import FIRST, Scope
 from clarion.settings.model import Settings
 from tests.engine.support import World, in_app, step

@@ -9,7 +9,7 @@ import pytest
 from clarion.db.port import Database
 from clarion.db.query import sql
 from tests.support import Api
-from tests.test_payloads import TWICE, make_nested
+from tests.workflows.test_payloads import TWICE, make_nested
 
 INBOX = {"name": "Inbox", "type": "in_app", "controlValues": {"body": "Hello"}}
 CIRCULAR = {"$ref": "#"}

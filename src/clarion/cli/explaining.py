@@ -13,7 +13,6 @@ from clarion.cli.stores import get_environment, load_settings, open_current_stor
 from clarion.clock import SystemClock, iso_text
 from clarion.db.port import Connection, Work
 from clarion.environments.options import DataKind
-from clarion.environments.retention import find_horizon
 from clarion.errors import SettingsError
 from clarion.explain.asking import explain_transaction, explain_workflow, make_request
 from clarion.explain.model import Decision, Explanation, Outcome, Verdict
@@ -21,6 +20,7 @@ from clarion.explain.run import explain_run
 from clarion.explain.wire import ExplainQuery, ExplanationOut
 from clarion.ids import NotificationId, SubscriberKey, TransactionKey, find_id, id_text
 from clarion.jsontext import json_text
+from clarion.retention.periods import find_horizon
 from clarion.settings.model import Settings
 from clarion.vocabulary import Channel
 

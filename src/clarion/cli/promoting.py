@@ -12,7 +12,6 @@ from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.cli.stores import get_environment, load_settings, run_in_store
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
-from clarion.differences import Change, DiffAction, Part
 from clarion.environments.bootstrap import check_vault
 from clarion.errors import SettingsError
 from clarion.jsontext import json_text
@@ -24,6 +23,7 @@ from clarion.providers.builtin.names import BuiltinNames
 from clarion.settings.model import Settings
 from clarion.vault import open_configured_vault
 from clarion.wording import count_text
+from clarion.workflows.differences import Change, DiffAction, Part
 
 _SIGNS = {
     DiffAction.ADDED: "+",

@@ -16,10 +16,10 @@ from clarion.db.open import store_path
 from clarion.db.port import Connection
 from clarion.environments.model import Environment
 from clarion.environments.options import DataKind
-from clarion.environments.retention import days_of
 from clarion.environments.store import list_environments
 from clarion.errors import SettingsError
 from clarion.ids import EnvironmentId
+from clarion.retention.periods import days_of
 from clarion.retention.progress import list_deleted
 from clarion.retention.walks import WALKS
 from clarion.retention.worker import Retention, count_old

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from clarion.conditions.kinds import UNSUPPORTED, Circumstances, FilterKind, check_kind, decide_kind
+from clarion.conditions.paths import MISSING, find_value
 from clarion.conditions.values import (
     Decision,
     as_list,
@@ -15,7 +16,6 @@ from clarion.conditions.values import (
     order,
     shorten,
 )
-from clarion.paths import MISSING, find_value
 from clarion.vocabulary import FilterJoin, FilterOperator, FilterType
 from clarion.work import MAX_DECISION_WORK, allow_work, spend_work
 

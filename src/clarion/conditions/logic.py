@@ -9,9 +9,9 @@ from clarion.conditions.dates import DATE_OPERATORS, compare_dates
 from clarion.conditions.fast_path import NeedsFullEvaluation, compile_simple_rule
 from clarion.conditions.limits import OF_WORKFLOWS, RuleLimits
 from clarion.conditions.operations import MANY, MAX_TEXT, OPERATIONS, is_truthy
+from clarion.conditions.paths import MISSING, find_value
 from clarion.conditions.values import Decision, describe_comparison, is_absent, measure
 from clarion.jsontext import json_text
-from clarion.paths import MISSING, find_value
 from clarion.work import allow_work, spend_work
 
 MAX_PATH: Final = 512

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
 
+from clarion.conditions.paths import MISSING
 from clarion.conditions.values import as_list, find_number, is_absent, is_between, is_equal, order
-from clarion.paths import MISSING
 
 MAX_TEXT: Final = 1 << 20
 MANY: Final = 1000

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from clarion.clock import find_moment
+from clarion.conditions.paths import MISSING
 from clarion.jsontext import json_text, json_value
-from clarion.paths import MISSING
 
 MAX_EXPLAINED: Final = 200
 MAX_PATTERN: Final = 1_000

@@ -1,7 +1,6 @@
 """Explain: why a person got a message or not."""
 
 from clarion.environments.options import DataKind
-from clarion.environments.retention import find_horizon
 from clarion.errors import Invalid
 from clarion.explain.asking import explain_transaction, explain_workflow, make_request
 from clarion.explain.model import SHOWN_SCOPES
@@ -9,6 +8,7 @@ from clarion.explain.run import explain_run
 from clarion.explain.wire import ExplainQuery, ExplainRunQuery, ExplanationOut
 from clarion.http.operation import Call, Transaction, operation
 from clarion.ids import NotificationId, SubscriberKey, TransactionKey
+from clarion.retention.periods import find_horizon
 from clarion.vocabulary import Scope
 
 

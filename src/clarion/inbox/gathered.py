@@ -15,7 +15,6 @@ from msgspec import Struct
 from clarion.cache import BoundedCache
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import Query, sql
-from clarion.environments.transactions import list_transaction_keys
 from clarion.http.batching import Batch, Batcher
 from clarion.ids import EnvironmentId, TransactionKey, TriggerId, WorkflowId
 from clarion.inbox.conditions import Extent, count_text, describe_filter, page_text
@@ -33,6 +32,7 @@ from clarion.inbox.listing import (
 )
 from clarion.inbox.recipient import RECIPIENT_JSON, RecipientOut, recipient_of
 from clarion.messages.model import InboxOwner
+from clarion.triggers.transactions import list_transaction_keys
 from clarion.workflows.summary import WorkflowSummary, list_summaries
 
 _MAX_GATHERED_ROWS = 200

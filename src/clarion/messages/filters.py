@@ -4,10 +4,10 @@ from typing import Any
 
 from clarion.db.listing import Listing, split_by_values
 from clarion.db.port import Connection
-from clarion.environments.transactions import list_trigger_ids
 from clarion.ids import EnvironmentId
 from clarion.messages.store import COLUMNS, WEIGHT
 from clarion.messages.wire import MessageQuery, OutboxQuery
+from clarion.triggers.transactions import list_trigger_ids
 from clarion.vocabulary import Channel
 
 _OF_SUBSCRIBER = """

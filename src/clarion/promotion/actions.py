@@ -6,12 +6,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.db.port import Connection
-from clarion.differences import DiffAction
 from clarion.errors import Invalid, Problem
 from clarion.ids import EnvironmentId, id_text
 from clarion.promotion.context import PromotionContext
 from clarion.promotion.kinds import KINDS, ResourceKind
 from clarion.promotion.model import Resource, ResourceDiff, ResourceType, diff_resources
+from clarion.workflows.differences import DiffAction
 
 
 class Selected(Struct, frozen=True):

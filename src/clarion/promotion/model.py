@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.differences import Change, Comparable, DiffAction, Part, diff_one, diff_parts
+from clarion.workflows.differences import Change, Comparable, DiffAction, Part, diff_one, diff_parts
 
 
 class ResourceType(StrEnum):

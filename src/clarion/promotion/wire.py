@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal, Self
 from msgspec import UNSET, Meta, UnsetType
 
 from clarion.clock import iso_text
-from clarion.differences import Change, Comparable, DiffAction, Part
 from clarion.http.wire import DateTimeText, IdText, Wire, given, one_of
 from clarion.ids import id_text
 from clarion.promotion.actions import Promoted, Promotion, Selected
 from clarion.promotion.model import Resource, ResourceDiff, ResourceType
 from clarion.vocabulary import StepType
+from clarion.workflows.differences import Change, Comparable, DiffAction, Part
 
 SyncAction = Literal["created", "updated", "deleted"]
 ChangeType = Literal["workflow", "integration", "step"]

@@ -9,8 +9,8 @@ from clarion.clock import DAY, Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Query
 from clarion.environments.options import DataKind
-from clarion.environments.retention import RetentionDays
 from clarion.ids import EnvironmentId, SubscriberId, last_id
+from clarion.retention.periods import RetentionDays
 
 ALL_ENVIRONMENTS = EnvironmentId(bytes(16))
 """The scope of tables that have the rows of all environments in one order."""

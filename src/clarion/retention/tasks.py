@@ -8,9 +8,9 @@ from clarion.clock import Millis
 from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection
 from clarion.environments.options import EnvironmentOptions
-from clarion.environments.retention import days_of
 from clarion.environments.store import list_environments
 from clarion.ids import EnvironmentId
+from clarion.retention.periods import days_of
 from clarion.retention.progress import Progress, list_due
 from clarion.retention.scope import ALL_ENVIRONMENTS, FIRST, Page, Scope, Walk
 from clarion.retention.walks import WALKS

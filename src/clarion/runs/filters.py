@@ -8,7 +8,6 @@ from msgspec import Struct
 from clarion.db.listing import MAX_PARTS, split_by_values
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
-from clarion.environments.transactions import list_trigger_ids
 from clarion.ids import EnvironmentId, SubscriberId, TriggerId, WorkflowId
 from clarion.jsontext import json_text, json_value
 from clarion.providers.builtin.names import BuiltinNames
@@ -17,6 +16,7 @@ from clarion.runs.notifications.filters import LIST_KINDS, LIST_KINDS_OF_TEMPLAT
 from clarion.runs.notifications.model import step_mask
 from clarion.runs.status import COMPLETED, STORED
 from clarion.runs.wire import RunFilterQuery
+from clarion.triggers.transactions import list_trigger_ids
 from clarion.workflows.model import find_workflow_id
 
 LIST_SUBSCRIBERS = sql("SELECT id FROM subscribers WHERE environment_id = :environment_id AND key {any:keys}")

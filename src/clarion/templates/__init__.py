@@ -1,6 +1,6 @@
 """Templates: texts with variables, in Liquid."""
 
-from clarion.paths import MISSING
+from clarion.conditions.paths import MISSING
 from clarion.templates.keys import check_key, evaluate_key, find_path
 from clarion.templates.parsing import MAX_TEMPLATE, TemplateProblem, has_markup, weigh_markup
 from clarion.templates.references import Reference, list_references

@@ -9,7 +9,7 @@ from typing import Any
 from liquid.exceptions import FilterArgumentError
 from liquid.undefined import Undefined
 
-from clarion.paths import MISSING, find_value
+from clarion.conditions.paths import MISSING, find_value
 
 _DEFAULT_LIMIT = 2
 """How many names a sentence lists before it counts the others."""

@@ -7,7 +7,6 @@ from msgspec import Struct, UnsetType
 from msgspec.structs import replace
 
 from clarion.clock import Millis
-from clarion.contexts import Contexts
 from clarion.db.port import Connection
 from clarion.errors import Invalid, PayloadInvalid, Problem
 from clarion.ids import (
@@ -23,7 +22,6 @@ from clarion.ids import (
 from clarion.jobs.model import Priority
 from clarion.jsontext import encode_json
 from clarion.monitoring.traces.context import TraceContext
-from clarion.payloads import check_payload
 from clarion.schema_cost import PayloadTooCostly, SchemaProblem
 from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
@@ -31,6 +29,7 @@ from clarion.topics.store import list_topics_by_key
 from clarion.triggers import store
 from clarion.triggers.attached_files import read_attached_files, without_files
 from clarion.triggers.attachments import Files, has_attachments, insert_files, take_files, take_payload_files
+from clarion.triggers.contexts import Contexts
 from clarion.triggers.model import (
     MAX_PAYLOAD_BYTES,
     Person,
@@ -46,6 +45,7 @@ from clarion.triggers.repeats import note_repeats
 from clarion.triggers.wire import TopicRecipientIn
 from clarion.work import WorkBudget, spending
 from clarion.workflows.model import Workflow, WorkflowVersion
+from clarion.workflows.payloads import check_payload
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_reference
 
 

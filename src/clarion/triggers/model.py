@@ -9,7 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
-from clarion.contexts import Contexts
 from clarion.ids import (
     EnvironmentId,
     SubscriberId,
@@ -24,6 +23,7 @@ from clarion.jobs.model import Priority
 from clarion.monitoring.traces.context import TraceContext
 from clarion.randomness import random_bytes
 from clarion.subscribers.model import Subscriber
+from clarion.triggers.contexts import Contexts
 
 MAX_RECIPIENTS = 100
 MAX_EVENTS = 100

@@ -1,10 +1,10 @@
 """Reads the body of a trigger."""
 
-from clarion.contexts import read_contexts
 from clarion.http.input_warnings import InputWarning
 from clarion.ids import EnvironmentId
 from clarion.monitoring.traces.context import TraceContext
 from clarion.triggers.actions import TriggerRequest
+from clarion.triggers.contexts import read_contexts
 from clarion.triggers.recipients import read_actor, read_recipients
 from clarion.triggers.wire import BroadcastIn, TriggerIn
 

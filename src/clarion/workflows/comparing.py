@@ -6,8 +6,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from clarion.conditions import rename_previous_steps
-from clarion.differences import Change, Comparable, Part, diff_one, diff_parts
 from clarion.jsontext import plain_value
+from clarion.workflows.differences import Change, Comparable, Part, diff_one, diff_parts
 from clarion.workflows.model import Step, WorkflowVersion
 
 WORKFLOW = "workflow"

@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from clarion.audit.model import Actor
 from clarion.clock import Millis
-from clarion.differences import Change, DiffAction, Part, flatten
 from clarion.ids import WorkflowVersionId
 from clarion.workflows.comparing import diff_versions
+from clarion.workflows.differences import Change, DiffAction, Part, flatten
 from clarion.workflows.model import WorkflowVersion
 
 MAX_FIELDS = 20

@@ -7,11 +7,11 @@ from msgspec import UNSET, UnsetType, field
 
 from clarion.audit.wire import AuditActorOut
 from clarion.clock import iso_text
-from clarion.differences import Change, DiffAction, Part, flatten
 from clarion.http.pages import CursorQuery
 from clarion.http.wire import DateTimeText, Wire, given
 from clarion.ids import id_text
 from clarion.vocabulary import StepType
+from clarion.workflows.differences import Change, DiffAction, Part, flatten
 from clarion.workflows.history import PastVersion, VersionChange, VersionKind, VersionNote, describe_changes
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.step_wire import StepOut

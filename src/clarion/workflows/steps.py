@@ -7,9 +7,9 @@ from clarion.clock import Millis
 from clarion.conditions import check_filters, list_previous_steps
 from clarion.errors import Invalid, Problem
 from clarion.ids import id_text, new_id
-from clarion.payloads import check_schema
 from clarion.workflows.controls import check_controls
 from clarion.workflows.model import WITH_MARKS, Step, Variant, find_step, kebab
+from clarion.workflows.payloads import check_schema
 from clarion.workflows.step_wire import StepIn, VariantIn
 
 StepProblem = tuple[str, str, Any]

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from clarion.conditions import list_fields, list_rule_variables
+from clarion.conditions.paths import split_path
 from clarion.nearest import suggestion
-from clarion.paths import split_path
 from clarion.templates import Reference, has_markup, list_references, weigh_markup
 from clarion.workflows.issues import Issue, IssueType, list_parts
 from clarion.workflows.model import Step, Variant, WorkflowVersion

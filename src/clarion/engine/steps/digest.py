@@ -5,7 +5,6 @@ from typing import Any
 
 from clarion.clock import Millis
 from clarion.conditions import shorten
-from clarion.contexts import keys_of
 from clarion.engine.digests import Leader, Window, WindowIdentity, make_event
 from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
@@ -15,6 +14,7 @@ from clarion.jobs.details import DetailCode
 from clarion.jsontext import encode_json
 from clarion.schedules import MAX_AHEAD, end_of, next_cron
 from clarion.templates import evaluate_key
+from clarion.triggers.contexts import keys_of
 from clarion.triggers.model import Trigger
 from clarion.workflows.controls import DigestControls, DigestType, whole
 

@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.contexts import Contexts, keys_of
 from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
 from clarion.environments.store import find_environment_state, list_secrets
@@ -26,6 +25,7 @@ from clarion.subscribers.store import (
     list_subscribers_by_key,
     update_subscriber,
 )
+from clarion.triggers.contexts import Contexts, keys_of
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 

@@ -5,7 +5,6 @@ from typing import Any
 from msgspec import UnsetType
 
 from clarion.clock import DAY, Millis
-from clarion.contexts import read_contexts
 from clarion.errors import Invalid
 from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.http.wire import changes_of
@@ -17,6 +16,7 @@ from clarion.inbox.sessions.wire import BrowserTimezone, SessionIn, SessionOut
 from clarion.jsontext import plain_value
 from clarion.rate_limits import LimitCategory
 from clarion.subscribers.model import CONTACT_FIELDS
+from clarion.triggers.contexts import read_contexts
 
 
 @operation(

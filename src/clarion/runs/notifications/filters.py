@@ -6,13 +6,13 @@ from clarion.clock import SECOND, Millis
 from clarion.db.listing import MAX_PARTS, Listing, add_lengths, split_by_values
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
-from clarion.environments.transactions import list_trigger_ids
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, SubscriberId, find_id, first_id
 from clarion.jsontext import json_text
 from clarion.runs.notifications.model import Notification, step_mask, step_types_of
 from clarion.runs.notifications.wire import EventQuery
 from clarion.subscribers.search import fold_email, folded_email, search_people
+from clarion.triggers.transactions import list_trigger_ids
 
 COLUMNS = ", ".join(f"t.{name}" for name in Notification.__struct_fields__)
 # Each job of an event repeats the payload and the overrides of the trigger.

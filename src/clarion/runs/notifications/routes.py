@@ -3,9 +3,9 @@
 from msgspec.structs import replace
 
 from clarion.environments.options import DataKind
-from clarion.environments.retention import find_horizon
 from clarion.http.operation import Call, Transaction, operation
 from clarion.ids import NotificationId
+from clarion.retention.periods import find_horizon
 from clarion.runs.notifications import store
 from clarion.runs.notifications.filters import filter_events
 from clarion.runs.notifications.model import Event

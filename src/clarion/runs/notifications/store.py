@@ -6,7 +6,6 @@ from typing import Any
 from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.environments.transactions import list_transaction_keys
 from clarion.errors import NotFound
 from clarion.http.pages import list_newest_rows
 from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, find_id, id_text
@@ -16,6 +15,7 @@ from clarion.jsontext import json_value
 from clarion.runs.notifications.filters import COLUMNS
 from clarion.runs.notifications.model import Event, EventJob, EventOrigin, Notification
 from clarion.subscribers.store import list_subscribers_by_id
+from clarion.triggers.transactions import list_transaction_keys
 from clarion.vocabulary import JobStatus, StepType
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 

@@ -4,8 +4,8 @@ from functools import partial
 
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.environments.transactions import list_transaction_keys
 from clarion.ids import TriggerId, new_id
+from clarion.triggers.transactions import list_transaction_keys
 from tests.records import NOW, make_trigger
 from tests.support import Site
 
