@@ -58,14 +58,12 @@ from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
 from clarion.environments.bootstrap import FirstKeys, prepare_store
 from clarion.environments.organizations.deletion import EnvironmentDeleter
-from clarion.environments.rate_limiter import RateLimiter
 from clarion.errors import StoreUnavailable
 from clarion.http.authorization import Authenticators
 from clarion.http.cors import INBOX_PATHS
 from clarion.http.openapi import describe_api
 from clarion.http.operation import Operation, Services, operations_of
 from clarion.http.proxies import TrustedProxies, trust_proxies
-from clarion.http.rate_limits import HEADER_NAMES
 from clarion.http.reference import REFERENCE_POLICY, render_reference
 from clarion.http.service import Service
 from clarion.http.static import Page, SlowPage, StaticPage, compressed_page
@@ -73,6 +71,8 @@ from clarion.inbox.gathered import GatheredReads
 from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.inbox.sockets.service import Realtime
 from clarion.integrations.callbacks import make_receipts_url_finder
+from clarion.limits.admission import HEADER_NAMES
+from clarion.limits.limiter import RateLimiter
 from clarion.members.authentication import SessionAuthenticator
 from clarion.members.services import share_member_services
 from clarion.monitoring.answers import add_answers

@@ -8,10 +8,10 @@ from clarion.bus import Bus
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.environments.options import DataKind, EnvironmentOptions
-from clarion.environments.rate_limiter import RateLimiter
 from clarion.errors import RateLimited
 from clarion.ids import id_text
-from clarion.rate_limits import LimitCategory, RateLimit
+from clarion.limits.limiter import RateLimiter
+from clarion.limits.rates import LimitCategory, RateLimit
 from clarion.retention.periods import days_of
 from clarion.settings.model import Settings
 from tests.support import Api, Site

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from clarion.jsontext import json_text
-from clarion.rate_limits import LimitCategory, RateLimit
+from clarion.limits.rates import LimitCategory, RateLimit
 
 
 class DataKind(StrEnum):

@@ -13,7 +13,7 @@ from clarion.environments.options import DataKind, EnvironmentOptions
 from clarion.errors import Invalid, Problem
 from clarion.http.wire import CheckedText, DateTimeText, IdText, MomentText, Timezone, Wire, changes_of, given, one_of
 from clarion.ids import EnvironmentId, id_base62, id_text
-from clarion.rate_limits import MAX_BURST, MAX_PER_SECOND, LimitCategory, RateLimit
+from clarion.limits.rates import MAX_BURST, MAX_PER_SECOND, LimitCategory, RateLimit
 from clarion.settings.model import Settings
 from clarion.vocabulary import Scope
 

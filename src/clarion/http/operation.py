@@ -21,18 +21,18 @@ from clarion.http.input_warnings import InputWarning
 from clarion.http.limits import SMALL_BODY
 from clarion.http.preconditions import IfMatch
 from clarion.http.queries import make_query_reader
-from clarion.http.rate_limits import Limiter, NoLimits
 from clarion.http.shared import Shared
 from clarion.http.streams import Broadcasts, StreamResponse
 from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
 from clarion.ids import EnvironmentId, OrganizationId, find_id
+from clarion.limits.admission import Limiter, NoLimits
+from clarion.limits.rates import LimitCategory
 from clarion.monitoring.metrics.measures import Measures
 from clarion.monitoring.traces.context import TraceContext
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.rate_limits import LimitCategory
 from clarion.settings.model import Settings
 from clarion.vault import Vault
 from clarion.vocabulary import Scope

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from clarion.errors import SettingsError
-from clarion.rate_limits import LimitCategory, RateLimit, parse_rate_limits
+from clarion.limits.rates import LimitCategory, RateLimit, parse_rate_limits
 from clarion.secret import Secret
 from clarion.settings.hosts import ANY_ORIGIN, is_base_url, is_host, is_loopback_host, is_network, is_origin
 from clarion.settings.mail import parse_mail_url

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from clarion.clock import SECOND, Clock, Millis
-from clarion.environments.buckets import Portion
-from clarion.rate_limits import RateLimit
+from clarion.limits.buckets import Portion
+from clarion.limits.rates import RateLimit
 
 PORTION_VALID = SECOND
 """How long the tokens of a portion may be used; it has those that the process is expected to use in this time."""

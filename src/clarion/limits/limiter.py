@@ -10,12 +10,12 @@ from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Database, Dialect
 from clarion.environments import store
-from clarion.environments.allowances import Allowance, LocalAllowance, SharedAllowance
-from clarion.environments.buckets import Portion, PortionRequest, take_portion
-from clarion.http.rate_limits import LimitTexts
 from clarion.http.static import HeaderList
 from clarion.ids import EnvironmentId
-from clarion.rate_limits import LimitCategory, RateLimit
+from clarion.limits.admission import LimitTexts
+from clarion.limits.allowances import Allowance, LocalAllowance, SharedAllowance
+from clarion.limits.buckets import Portion, PortionRequest, take_portion
+from clarion.limits.rates import LimitCategory, RateLimit
 
 CACHED_FOR = Millis(2 * SECOND)
 """How long this process may use limits that another process has changed."""

@@ -14,12 +14,12 @@ from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, ManualClock, Millis
 from clarion.db.port import Connection, Database, Work
 from clarion.environments import actions, store
-from clarion.environments.allowances import MAX_PORTION
 from clarion.environments.options import EnvironmentOptions
-from clarion.environments.rate_limiter import CACHED_FOR, RateLimiter
 from clarion.errors import RateLimited
 from clarion.ids import EnvironmentId
-from clarion.rate_limits import LimitCategory, RateLimit
+from clarion.limits.allowances import MAX_PORTION
+from clarion.limits.limiter import CACHED_FOR, RateLimiter
+from clarion.limits.rates import LimitCategory, RateLimit
 from tests.support import Site
 
 TRIGGER, ALL = LimitCategory.TRIGGER, LimitCategory.ALL

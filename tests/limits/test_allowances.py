@@ -6,9 +6,9 @@ import pytest
 
 from clarion.clock import SECOND, ManualClock, Millis
 from clarion.db.port import Database
-from clarion.environments.allowances import PORTION_VALID, LocalAllowance, SharedAllowance
-from clarion.environments.buckets import Portion, PortionRequest, take_portion
-from clarion.rate_limits import LimitCategory, RateLimit
+from clarion.limits.allowances import PORTION_VALID, LocalAllowance, SharedAllowance
+from clarion.limits.buckets import Portion, PortionRequest, take_portion
+from clarion.limits.rates import LimitCategory, RateLimit
 from tests.support import Site
 
 LIMIT = RateLimit(per_second=10, burst=10)
