@@ -23,10 +23,10 @@ import clarion.inbox.topics.routes
 import clarion.integrations.health_routes
 import clarion.integrations.provider_routes
 import clarion.integrations.routes
-import clarion.members.link_routes
-import clarion.members.oidc_routes
-import clarion.members.session_routes
-import clarion.members.team_routes
+import clarion.members.links.routes
+import clarion.members.oidc.routes
+import clarion.members.sessions.routes
+import clarion.members.team.routes
 import clarion.messages.routes
 import clarion.monitoring.routes
 import clarion.preferences.routes
@@ -73,8 +73,8 @@ from clarion.inbox.sockets.service import Realtime
 from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.limits.admission import HEADER_NAMES
 from clarion.limits.limiter import RateLimiter
-from clarion.members.authentication import SessionAuthenticator
 from clarion.members.services import share_member_services
+from clarion.members.sessions.authentication import SessionAuthenticator
 from clarion.monitoring.answers import add_answers
 from clarion.monitoring.environment_state import EnvironmentWatch
 from clarion.monitoring.metrics.measures import Gauge
@@ -129,10 +129,10 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.audit.routes,
     clarion.environments.organizations.routes,
     clarion.promotion.routes,
-    clarion.members.session_routes,
-    clarion.members.link_routes,
-    clarion.members.oidc_routes,
-    clarion.members.team_routes,
+    clarion.members.sessions.routes,
+    clarion.members.links.routes,
+    clarion.members.oidc.routes,
+    clarion.members.team.routes,
     clarion.search.routes,
     clarion.monitoring.routes,
     clarion.inbox.sessions.routes,

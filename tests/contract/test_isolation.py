@@ -16,8 +16,8 @@ from clarion.http.operation import Operation
 from clarion.ids import id_text
 from clarion.members.actions import NewMember, create_member
 from clarion.members.addresses import read_address
-from clarion.members.managing import Manager, invite
 from clarion.members.model import Access, Link, Member
+from clarion.members.team.managing import Manager, invite
 from clarion.vocabulary import Channel, Role
 from tests.audit.support import new_address
 from tests.records import NOW, make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow

@@ -15,7 +15,7 @@ from clarion.ids import EnvironmentId
 from clarion.members import actions
 from clarion.members.addresses import read_address
 from clarion.members.model import Access, Member
-from clarion.members.passwords import Passwords
+from clarion.members.sessions.passwords import Passwords
 from clarion.vocabulary import Role
 from tests.members.provider import run_provider
 from tests.members.support import ORIGIN, PASSWORD, Browser, SignIn

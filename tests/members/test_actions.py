@@ -11,11 +11,12 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.errors import Forbidden, Invalid, NotFound
 from clarion.ids import EnvironmentId, MemberId, OrganizationId, new_id
-from clarion.members import actions, managing, store
+from clarion.members import actions, store
 from clarion.members.actions import Device, NewMember
 from clarion.members.addresses import read_address
-from clarion.members.managing import Manager
 from clarion.members.model import Access, Link, LinkKind, Member, hash_token
+from clarion.members.team import managing
+from clarion.members.team.managing import Manager
 from clarion.vocabulary import Role
 from tests.support import Site
 

@@ -12,9 +12,9 @@ from clarion.db.port import Database
 from clarion.http.own_pages import SESSION_COOKIE
 from clarion.ids import id_text
 from clarion.members import store
-from clarion.members.authentication import SessionAuthenticator
-from clarion.members.cookies import LOCAL_NAME
 from clarion.members.model import hash_token
+from clarion.members.sessions.authentication import SessionAuthenticator
+from clarion.members.sessions.cookies import LOCAL_NAME
 from clarion.vocabulary import Role
 from tests.members.support import Browser, SignIn
 from tests.support import Api, Site

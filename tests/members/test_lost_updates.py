@@ -11,9 +11,10 @@ from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.ids import id_text
-from clarion.members import actions, managing, store
-from clarion.members.managing import Manager
+from clarion.members import actions, store
 from clarion.members.model import Access, LinkKind, Member
+from clarion.members.team import managing
+from clarion.members.team.managing import Manager
 from clarion.vocabulary import Role
 from tests.members.support import PASSWORD, Browser, SignIn
 from tests.support import Site

@@ -9,7 +9,7 @@ import pytest
 from clarion.app import Application
 from clarion.clock import HOUR, MINUTE, ManualClock
 from clarion.members.addresses import read_address
-from clarion.members.mailing import MAX_MAILED, MAX_WAITING, RESET_EVERY, ResetRequest, TeamMail
+from clarion.members.links.mailing import MAX_MAILED, MAX_WAITING, RESET_EVERY, ResetRequest, TeamMail
 from clarion.secret import Secret
 from clarion.settings.model import Settings
 from clarion.vocabulary import Role

@@ -8,8 +8,8 @@ import pytest
 
 from clarion.clock import MINUTE, ManualClock
 from clarion.members.addresses import read_address
-from clarion.members.oidc import Finished, Identity, OidcClient, OidcProvider, ProviderRedirect
-from clarion.members.oidc_problem import OidcProblem
+from clarion.members.oidc.flow import Finished, Identity, OidcClient, OidcProvider, ProviderRedirect
+from clarion.members.oidc.problem import OidcProblem
 from clarion.secret import Secret
 from clarion.vault import Vault
 

@@ -17,9 +17,9 @@ from starlette.routing import Route
 
 from clarion.clock import HOUR, ManualClock
 from clarion.members.addresses import read_address
-from clarion.members.oidc import Attempt, Identity, OidcClient, OidcProvider, ProviderRedirect
-from clarion.members.oidc_discovery import FAILURE_CACHED_FOR, KEYS_FETCHED_EVERY
-from clarion.members.oidc_problem import OidcProblem, OidcRefusal
+from clarion.members.oidc.discovery import FAILURE_CACHED_FOR, KEYS_FETCHED_EVERY
+from clarion.members.oidc.flow import Attempt, Identity, OidcClient, OidcProvider, ProviderRedirect
+from clarion.members.oidc.problem import OidcProblem, OidcRefusal
 from clarion.secret import Secret
 from clarion.vault import Vault
 from tests.asgi_server import serve_asgi

@@ -10,10 +10,10 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.members.actions import insert_link
 from clarion.members.addresses import read_address
-from clarion.members.identities import find_member
 from clarion.members.model import Access, LinkKind, Member
-from clarion.members.oidc import Identity
-from clarion.members.oidc_problem import OidcProblem
+from clarion.members.oidc.flow import Identity
+from clarion.members.oidc.identities import find_member
+from clarion.members.oidc.problem import OidcProblem
 from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 from tests.cli.support import run_here

@@ -6,9 +6,9 @@ import pytest
 
 from clarion.clock import ManualClock
 from clarion.errors import ClarionError, RateLimited, Unauthenticated
-from clarion.members.password_checks import MAX_SLOW, MAX_SLOW_OF_ACCOUNT, PasswordAttempt, PasswordChecks
-from clarion.members.passwords import Passwords
-from clarion.members.throttle import SignInThrottle
+from clarion.members.sessions.password_checks import MAX_SLOW, MAX_SLOW_OF_ACCOUNT, PasswordAttempt, PasswordChecks
+from clarion.members.sessions.passwords import Passwords
+from clarion.members.sessions.throttle import SignInThrottle
 
 OWNER, RIGHT = "owner@example.com", "the right one"
 PROXY = "10.0.0.1"

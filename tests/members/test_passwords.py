@@ -1,6 +1,6 @@
 """Passwords are hashed with Argon2id; somebody who is no member costs the same work."""
 
-from clarion.members.passwords import Passwords
+from clarion.members.sessions.passwords import Passwords
 
 
 async def test_only_the_right_password_has_the_hash() -> None:

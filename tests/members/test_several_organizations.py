@@ -13,14 +13,15 @@ from clarion.environments.actions import create_organization
 from clarion.environments.model import Environment
 from clarion.environments.store import list_environments
 from clarion.ids import OrganizationId
-from clarion.members import managing, store
+from clarion.members import store
 from clarion.members.actions import NewMember
 from clarion.members.addresses import MemberAddress, read_address
-from clarion.members.identities import find_member
-from clarion.members.managing import Manager
 from clarion.members.model import Access, Member
-from clarion.members.oidc import Identity
-from clarion.members.oidc_problem import OidcProblem, OidcRefusal
+from clarion.members.oidc.flow import Identity
+from clarion.members.oidc.identities import find_member
+from clarion.members.oidc.problem import OidcProblem, OidcRefusal
+from clarion.members.team import managing
+from clarion.members.team.managing import Manager
 from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 from tests.members.support import PASSWORD, Browser, SignIn

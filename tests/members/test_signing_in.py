@@ -6,9 +6,9 @@ import httpx
 import pytest
 
 from clarion.app import Application, build_application
-from clarion.members.password_checks import PasswordChecks
-from clarion.members.passwords import Passwords
-from clarion.members.throttle import SignInThrottle
+from clarion.members.sessions.password_checks import PasswordChecks
+from clarion.members.sessions.passwords import Passwords
+from clarion.members.sessions.throttle import SignInThrottle
 from clarion.vocabulary import Role
 from tests.audit.support import list_entries
 from tests.members.support import ORIGIN, PASSWORD, Browser, SignIn

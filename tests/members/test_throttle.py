@@ -3,7 +3,7 @@
 import pytest
 
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
-from clarion.members.throttle import MAX_COUNTED, SignInThrottle
+from clarion.members.sessions.throttle import MAX_COUNTED, SignInThrottle
 
 OWNER = "owner@example.com"
 HOME, ATTACKER = "203.0.113.7", "198.51.100.1"

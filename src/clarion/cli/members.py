@@ -24,13 +24,14 @@ from clarion.db.port import Connection
 from clarion.environments.store import list_environments
 from clarion.errors import SettingsError
 from clarion.ids import OrganizationId
-from clarion.members import managing, store
+from clarion.members import store
 from clarion.members.actions import NewLink, NewMember, create_setup_link
 from clarion.members.addresses import find_address, read_address
-from clarion.members.links import link_url
-from clarion.members.managing import Manager
+from clarion.members.links.addresses import link_url
 from clarion.members.model import Access, Link, Member, MemberSession
-from clarion.members.passwords import Passwords, find_password_problem
+from clarion.members.sessions.passwords import Passwords, find_password_problem
+from clarion.members.team import managing
+from clarion.members.team.managing import Manager
 from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 from clarion.wording import count_text

@@ -25,7 +25,7 @@ from clarion.errors import SettingsError
 from clarion.http.connections import ConnectionLimits, ConnectionTable
 from clarion.http.protocol import LimitedProtocol
 from clarion.logs import configure_logging
-from clarion.members.mailing import TeamMail
+from clarion.members.links.mailing import TeamMail
 from clarion.monitoring.metrics.measures import Gauge
 from clarion.settings.model import Settings
 

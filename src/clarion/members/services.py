@@ -2,12 +2,12 @@
 
 from clarion.db.port import Database
 from clarion.http.operation import Services
-from clarion.members.links import redirect_url
-from clarion.members.mailing import TeamMail
-from clarion.members.oidc import OidcClient, OidcProvider
-from clarion.members.password_checks import PasswordChecks
-from clarion.members.passwords import Passwords
-from clarion.members.throttle import ResetThrottle, SignInThrottle
+from clarion.members.links.addresses import redirect_url
+from clarion.members.links.mailing import TeamMail
+from clarion.members.oidc.flow import OidcClient, OidcProvider
+from clarion.members.sessions.password_checks import PasswordChecks
+from clarion.members.sessions.passwords import Passwords
+from clarion.members.sessions.throttle import ResetThrottle, SignInThrottle
 
 
 def share_member_services(services: Services, database: Database) -> None:

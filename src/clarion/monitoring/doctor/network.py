@@ -12,7 +12,7 @@ from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
-from clarion.members.mailing import EVERYWHERE, SMTP_PROVIDER, credentials_of
+from clarion.members.links.mailing import EVERYWHERE, SMTP_PROVIDER, credentials_of
 from clarion.monitoring.doctor.model import Finding, fine, problem
 from clarion.providers.definition.credentials import read_credentials
 from clarion.providers.definition.kinds import BuiltinProvider, HttpProvider, SmtpProvider

@@ -21,7 +21,7 @@ from clarion.members.actions import NewLink, NewMember, create_member, create_re
 from clarion.members.addresses import MemberAddress
 from clarion.members.auditing import record_member, record_member_event
 from clarion.members.model import Access, Link, LinkKind, Member, TokenHash, find_excess
-from clarion.members.team_auditing import record_invitation
+from clarion.members.team.auditing import record_invitation
 from clarion.vocabulary import Role, Scope
 
 UNKNOWN_ENVIRONMENT = "names an environment that does not exist"

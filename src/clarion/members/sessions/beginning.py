@@ -11,9 +11,9 @@ from clarion.http.operation import DetachedCall
 from clarion.http.own_pages import require_own_page
 from clarion.members import actions, store
 from clarion.members.auditing import author_of_member, record_member_event
-from clarion.members.cookies import can_keep_cookie, find_token, make_cookie
 from clarion.members.model import MAX_SESSIONS, Member, hash_token
-from clarion.members.session_wire import MeOut
+from clarion.members.sessions.cookies import can_keep_cookie, find_token, make_cookie
+from clarion.members.sessions.wire import MeOut
 
 _MAX_USER_AGENT = 300
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.errors import ClarionError
-from clarion.members.passwords import Passwords
-from clarion.members.throttle import SignInThrottle, make_refusal
+from clarion.members.sessions.passwords import Passwords
+from clarion.members.sessions.throttle import SignInThrottle, make_refusal
 
 log = logging.getLogger(__name__)
 

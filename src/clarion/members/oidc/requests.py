@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import httpcore2
 import msgspec
 
-from clarion.members.oidc_problem import OidcProblem, OidcRefusal
+from clarion.members.oidc.problem import OidcProblem, OidcRefusal
 
 _MAX_ANSWER = 1 << 20
 _TIMEOUT_SECONDS = 10

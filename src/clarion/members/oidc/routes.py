@@ -11,12 +11,12 @@ from clarion.db.port import Connection
 from clarion.errors import NoSuchRoute
 from clarion.http.operation import DetachedCall, RawResponse, Transaction, operation
 from clarion.http.wire import CheckedText, Wire
-from clarion.members.cookies import find_cookie, make_other_cookie
-from clarion.members.identities import find_member
 from clarion.members.model import Member
-from clarion.members.oidc import Finished, OidcClient, ProviderRedirect
-from clarion.members.oidc_problem import OidcProblem, OidcRefusal
-from clarion.members.sessions import begin_session
+from clarion.members.oidc.flow import Finished, OidcClient, ProviderRedirect
+from clarion.members.oidc.identities import find_member
+from clarion.members.oidc.problem import OidcProblem, OidcRefusal
+from clarion.members.sessions.beginning import begin_session
+from clarion.members.sessions.cookies import find_cookie, make_other_cookie
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.members import store
 from clarion.members.actions import LINK_OVER, NewMember, accept_link, find_valid_link, reset_password
 from clarion.members.addresses import MemberAddress, read_address
-from clarion.members.homes import require_free
-from clarion.members.link_wire import (
+from clarion.members.links.mailing import ResetRequest, TeamMail
+from clarion.members.links.wire import (
     AcceptanceIn,
     InvitationDetailsOut,
     InvitationTokenIn,
@@ -23,12 +23,12 @@ from clarion.members.link_wire import (
     SetUpIn,
     SignInMethodsOut,
 )
-from clarion.members.mailing import ResetRequest, TeamMail
 from clarion.members.model import Link, LinkKind, Member
-from clarion.members.passwords import Passwords, find_password_problem, require_passwords
-from clarion.members.session_wire import MeOut
-from clarion.members.sessions import begin_session, describe_member, require_sign_in_page
-from clarion.members.throttle import ResetThrottle
+from clarion.members.sessions.beginning import begin_session, describe_member, require_sign_in_page
+from clarion.members.sessions.passwords import Passwords, find_password_problem, require_passwords
+from clarion.members.sessions.throttle import ResetThrottle
+from clarion.members.sessions.wire import MeOut
+from clarion.members.team.homes import require_free
 
 SECTION = "Signing in"
 _BY_MAIL = (

@@ -23,7 +23,7 @@ from clarion.members import store
 from clarion.members.actions import NewLink, create_reset_link
 from clarion.members.addresses import MemberAddress
 from clarion.members.auditing import record_member_event
-from clarion.members.links import link_url
+from clarion.members.links.addresses import link_url
 from clarion.members.model import Link, Member
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import SendFailure

@@ -14,10 +14,10 @@ import msgspec
 from msgspec import Struct
 
 from clarion.clock import HOUR, MINUTE, SECOND, Clock, Millis
-from clarion.members.oidc_problem import OidcProblem
+from clarion.members.oidc.problem import OidcProblem
 
 if TYPE_CHECKING:
-    from clarion.members.oidc_http import OidcHttp
+    from clarion.members.oidc.requests import OidcHttp
 
 T = TypeVar("T")
 
@@ -124,6 +124,6 @@ class _SharedFetch(Generic[T]):
 
 def open_http() -> "AbstractAsyncContextManager[OidcHttp]":
     # Imported here, because few installations sign in with a provider.
-    from clarion.members.oidc_http import open_oidc_http  # noqa: PLC0415
+    from clarion.members.oidc.requests import open_oidc_http  # noqa: PLC0415
 
     return open_oidc_http()

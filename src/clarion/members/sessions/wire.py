@@ -10,8 +10,8 @@ from clarion.environments.model import Environment, Organization
 from clarion.environments.wire import EnvironmentType
 from clarion.http.wire import CheckedText, DateTimeText, Wire, given, one_of
 from clarion.ids import EnvironmentId, id_text
-from clarion.members.devices import describe_device
 from clarion.members.model import Member, MemberSession
+from clarion.members.sessions.devices import describe_device
 from clarion.vocabulary import Role, Scope
 
 Password = str

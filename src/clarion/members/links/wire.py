@@ -10,8 +10,8 @@ from clarion.environments.model import Organization
 from clarion.http.wire import DateTimeText, Wire, given
 from clarion.members.addresses import MemberEmailText
 from clarion.members.model import Link, Member
-from clarion.members.session_wire import Password, PersonName
-from clarion.members.team_wire import InviterOut, show_roles
+from clarion.members.sessions.wire import Password, PersonName
+from clarion.members.team.wire import InviterOut, show_roles
 from clarion.vocabulary import Role
 
 Token = str

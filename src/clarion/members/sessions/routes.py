@@ -14,18 +14,18 @@ from clarion.members import store
 from clarion.members.actions import get_member
 from clarion.members.addresses import find_address
 from clarion.members.auditing import author_of_member, record_member, record_member_event
-from clarion.members.cookies import clear_cookie, find_token
 from clarion.members.model import Member, MemberSession, TokenHash, hash_token
-from clarion.members.password_checks import PasswordAttempt, PasswordChecks
-from clarion.members.passwords import Passwords, find_password_problem, require_passwords
-from clarion.members.session_wire import (
+from clarion.members.sessions.beginning import begin_session, describe_member, require_sign_in_page
+from clarion.members.sessions.cookies import clear_cookie, find_token
+from clarion.members.sessions.password_checks import PasswordAttempt, PasswordChecks
+from clarion.members.sessions.passwords import Passwords, find_password_problem, require_passwords
+from clarion.members.sessions.wire import (
     MemberSessionOut,
     MeOut,
     OwnMemberPatch,
     PasswordChangeIn,
     SignInIn,
 )
-from clarion.members.sessions import begin_session, describe_member, require_sign_in_page
 
 SECTION = "Signing in"
 _WRONG = "The e-mail address or the password is not right"

@@ -9,11 +9,11 @@ from clarion.members import store
 from clarion.members.actions import NewMember, accept_link, create_member
 from clarion.members.addresses import domain_of
 from clarion.members.auditing import author_of_member, record_member
-from clarion.members.homes import find_home
 from clarion.members.model import Access, Member
-from clarion.members.oidc import Identity
-from clarion.members.oidc_problem import OidcProblem, OidcRefusal
-from clarion.members.session_wire import PersonName
+from clarion.members.oidc.flow import Identity
+from clarion.members.oidc.problem import OidcProblem, OidcRefusal
+from clarion.members.sessions.wire import PersonName
+from clarion.members.team.homes import find_home
 from clarion.settings.model import Settings
 
 

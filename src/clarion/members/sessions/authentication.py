@@ -17,8 +17,8 @@ from clarion.http.own_pages import ENVIRONMENT_HEADER, require_own_page
 from clarion.http.static import Headers
 from clarion.ids import ApiKeyId, EnvironmentId, find_id
 from clarion.members import store
-from clarion.members.cookies import find_token
 from clarion.members.model import SEEN_EVERY, Member, MemberSession, TokenHash, hash_token
+from clarion.members.sessions.cookies import find_token
 from clarion.vocabulary import Scope
 
 CACHED_FOR = Millis(2 * SECOND)

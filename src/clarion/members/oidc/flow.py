@@ -19,13 +19,13 @@ from clarion.clock import MINUTE, Clock, Millis
 from clarion.errors import ClarionError
 from clarion.jsontext import json_text
 from clarion.members.addresses import MemberAddress, find_address
-from clarion.members.oidc_discovery import ProviderDiscovery, ProviderMetadata, open_http
-from clarion.members.oidc_problem import OidcProblem, OidcRefusal
+from clarion.members.oidc.discovery import ProviderDiscovery, ProviderMetadata, open_http
+from clarion.members.oidc.problem import OidcProblem, OidcRefusal
 from clarion.secret import Secret
 from clarion.vault import Vault
 
 if TYPE_CHECKING:
-    from clarion.members.oidc_http import OidcHttp
+    from clarion.members.oidc.requests import OidcHttp
 
 _SEAL_CONTEXT = b"oidc attempt"
 _MAX_ATTEMPT = Millis(10 * MINUTE)

@@ -1,0 +1,1 @@
+"""Invitations, resets of passwords, and the mail that brings them."""
