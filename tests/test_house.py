@@ -17,7 +17,7 @@ from clarion.app import OPERATIONS
 from clarion.cli import reference
 from clarion.db.query import Query
 from clarion.db.revisions import VERSIONS
-from clarion.http.openapi import describe_api
+from clarion.http.description.openapi import describe_api
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))

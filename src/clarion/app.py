@@ -61,10 +61,10 @@ from clarion.environments.organizations.deletion import EnvironmentDeleter
 from clarion.errors import StoreUnavailable
 from clarion.http.authorization import Authenticators
 from clarion.http.cors import INBOX_PATHS
-from clarion.http.openapi import describe_api
+from clarion.http.description.openapi import describe_api
+from clarion.http.description.reference import REFERENCE_POLICY, render_reference
 from clarion.http.operation import Operation, Services, operations_of
-from clarion.http.proxies import TrustedProxies, trust_proxies
-from clarion.http.reference import REFERENCE_POLICY, render_reference
+from clarion.http.server.proxies import TrustedProxies, trust_proxies
 from clarion.http.service import Service
 from clarion.http.static import Page, SlowPage, StaticPage, compressed_page
 from clarion.inbox.gathered import GatheredReads

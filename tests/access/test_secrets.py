@@ -7,8 +7,8 @@ import pytest
 from msgspec import inspect
 
 from clarion.app import OPERATIONS
+from clarion.http.description.schemas import list_inner, list_structs
 from clarion.http.masking import find_secret_names, mask_url
-from clarion.http.schemas import list_inner, list_structs
 from clarion.http.wire import SecretForm
 from clarion.vocabulary import Role, Scope
 from tests.members.support import SignIn

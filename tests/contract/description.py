@@ -4,6 +4,6 @@ import json
 from typing import Any
 
 from clarion.app import OPERATIONS
-from clarion.http.openapi import describe_api
+from clarion.http.description.openapi import describe_api
 
 DESCRIPTION: dict[str, Any] = json.loads(describe_api(OPERATIONS))

@@ -14,7 +14,7 @@ import pytest
 from msgspec import Struct
 
 from clarion.app import OPERATIONS
-from clarion.http.openapi import describe_api
+from clarion.http.description.openapi import describe_api
 from tests.processes import Process
 
 PACKAGE = "generated_client"

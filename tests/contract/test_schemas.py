@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from clarion.http import known_fields
+from clarion.http.description import known_fields
 from tests.contract.description import DESCRIPTION
 
 SCHEMAS: dict[str, dict[str, Any]] = DESCRIPTION["components"]["schemas"]
@@ -101,7 +101,7 @@ def test_every_property_and_parameter_has_a_description() -> None:
 
     assert missing == [], (
         'write a string literal under the field in its Wire class, such as """The key of the topic.""" (CONTRIBUTING, '
-        '"Describe a shape"); names of paths and names that mean the same everywhere are in http/known_fields.py'
+        '"Describe a shape"); names of paths and names that mean the same everywhere are in http/description/known_fields.py'
     )
 
 
@@ -192,7 +192,7 @@ def test_errors_are_shared_responses() -> None:
         if int(status) >= 400 and not response.get("$ref", "").startswith("#/components/responses/")
     ]
 
-    assert inline == [], "refusals are shared: add a new one to _REFUSALS in http/openapi.py"
+    assert inline == [], "refusals are shared: add a new one to _REFUSALS in http/description/openapi.py"
 
 
 def test_only_changes_take_an_idempotency_key() -> None:
@@ -229,4 +229,4 @@ def test_every_example_fits_its_schema() -> None:
         for problem in jsonschema_rs.Draft202012Validator(schema).iter_errors(content["examples"]["example"]["value"]):
             problems[f"{where} {list(problem.instance_path)}"] = problem.message
 
-    assert problems == {}, "a better example belongs into _NAMED of http/examples.py"
+    assert problems == {}, "a better example belongs into _NAMED of http/description/examples.py"

@@ -13,7 +13,7 @@ import pytest
 from clarion.app import OPERATIONS
 from clarion.clock import DAY, SECOND, ManualClock
 from clarion.http.caller import SubscriberSession
-from clarion.http.examples import example_of
+from clarion.http.description.examples import example_of
 from clarion.http.operation import Operation
 from clarion.ids import SubscriberId, new_id
 from clarion.inbox.sessions.tokens import SessionTokens

@@ -7,7 +7,7 @@ from clarion.cli.access_table import render_access_tables
 from clarion.cli.configuration import settings_rows
 from clarion.db.migrate import SQLITE_SCRIPT
 from clarion.db.schema.script import render_sqlite_script
-from clarion.http.openapi import describe_api
+from clarion.http.description.openapi import describe_api
 
 _ROOT = Path(__file__).parents[3]
 OPENAPI = _ROOT / "docs" / "reference" / "openapi.json"

@@ -22,8 +22,8 @@ from clarion.cli.open_files import choose_max_connections, choose_max_sockets, r
 from clarion.cli.welcome import announce_api, announce_worker, is_at_terminal
 from clarion.clock import Clock
 from clarion.errors import SettingsError
-from clarion.http.connections import ConnectionLimits, ConnectionTable
-from clarion.http.protocol import LimitedProtocol
+from clarion.http.server.connections import ConnectionLimits, ConnectionTable
+from clarion.http.server.protocol import LimitedProtocol
 from clarion.logs import configure_logging
 from clarion.members.links.mailing import TeamMail
 from clarion.monitoring.metrics.measures import Gauge

@@ -15,8 +15,8 @@ import msgspec
 from msgspec import inspect
 from msgspec.structs import replace
 
+from clarion.http.description.schemas import list_inner, list_structs
 from clarion.http.idempotency import Response
-from clarion.http.schemas import list_inner, list_structs
 from clarion.http.wire import SECRET, SecretForm
 from clarion.jsontext import encode_json
 

@@ -27,8 +27,8 @@ from clarion.http.masking import CredentialMask
 from clarion.http.operation import Call, DetachedCall, Operation, RawRequest, Services, Transaction
 from clarion.http.preconditions import conditions_of, etag_headers, read_etag
 from clarion.http.requests import JSON, Arguments, Request, make_request, read_arguments, read_body
-from clarion.http.responding import send_response
 from clarion.http.router import Router
+from clarion.http.server.responding import send_response
 from clarion.http.static import PROTECTION, HeaderList, Page, StaticPage, accepts_gzip, protect
 from clarion.http.streams import StreamResponse, send_stream
 from clarion.http.writes import WriteRequest, WriteRunner, make_response

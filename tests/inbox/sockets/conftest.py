@@ -12,7 +12,7 @@ from clarion.bus import InboxChange
 from clarion.cli.serving import _make_server
 from clarion.clock import ManualClock
 from clarion.db.port import Database
-from clarion.http.connections import ConnectionLimits, ConnectionTable
+from clarion.http.server.connections import ConnectionLimits, ConnectionTable
 from tests.inbox.conftest import MakePerson, Person, ada, make_person
 from tests.inbox.sockets.clients import SocketClient
 from tests.records import MadeMessage, make_job, make_message, make_notification, make_subscriber

@@ -18,7 +18,7 @@ from clarion.app import Application, build_application
 from clarion.clock import DAY, ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.http.protocol import LimitedProtocol
+from clarion.http.server.protocol import LimitedProtocol
 from clarion.inbox.sockets.sockets import (
     MAX_CLIENT_BYTES,
     MAX_CLIENT_FRAMES,

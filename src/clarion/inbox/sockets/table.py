@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from clarion.clock import Clock
-from clarion.http.addresses import AddressCounts
-from clarion.http.upgrades import UpgradeRefusal
+from clarion.http.server.addresses import AddressCounts
+from clarion.http.server.upgrades import UpgradeRefusal
 from clarion.inbox.sockets.presence import PersonKey
 from clarion.inbox.sockets.sockets import GOING_AWAY, PING_SECONDS, Claim, Phase, Socket
 

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs
 
 from clarion.clock import Millis
 from clarion.errors import Unauthenticated
-from clarion.http.proxies import TrustedProxies
-from clarion.http.upgrades import UpgradeRefusal, UpgradeRequest
+from clarion.http.server.proxies import TrustedProxies
+from clarion.http.server.upgrades import UpgradeRefusal, UpgradeRequest
 from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.inbox.sockets.plain import PlainSocket
 from clarion.inbox.sockets.socket_io import SocketIoSocket

@@ -12,15 +12,15 @@ from msgspec import Struct
 from clarion import __version__
 from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
 from clarion.http.contract import Contract
-from clarion.http.examples import example_of
+from clarion.http.description.examples import example_of
+from clarion.http.description.known_fields import PATH_PARAMETERS
+from clarion.http.description.request_examples import REQUESTS
+from clarion.http.description.schemas import Schemas
 from clarion.http.idempotency import MAX_KEY_LENGTH
 from clarion.http.input_warnings import HEADER_NAME as _WARNINGS
-from clarion.http.known_fields import PATH_PARAMETERS
 from clarion.http.operation import Operation, RawResponse, Transaction
 from clarion.http.own_pages import SESSION_COOKIE
 from clarion.http.queries import list_optional_values
-from clarion.http.request_examples import REQUESTS
-from clarion.http.schemas import Schemas
 from clarion.http.wire import Wire
 from clarion.vocabulary import Role
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from clarion.clock import Clock
-from clarion.http.addresses import AddressCounts
+from clarion.http.server.addresses import AddressCounts
 
 NEVER = 1 << 62
 RESERVED_CONNECTIONS = 32

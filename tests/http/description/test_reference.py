@@ -4,7 +4,7 @@ import json
 from html.parser import HTMLParser
 from typing import Any
 
-from clarion.http.reference import render_reference
+from clarion.http.description.reference import render_reference
 from tests.contract.description import DESCRIPTION
 
 PERSON = {

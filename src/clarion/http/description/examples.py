@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import inspect
 
-from clarion.http.request_examples import ID
+from clarion.http.description.request_examples import ID
 from clarion.http.wire import ALTERNATIVES, CheckedText
 
 _NAMED: dict[str, Any] = {

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from clarion.clock import ManualClock, Millis
-from clarion.http.connections import ConnectionLimits, ConnectionTable
+from clarion.http.server.connections import ConnectionLimits, ConnectionTable
 
 LIMIT = 64
 

@@ -8,11 +8,11 @@ from typing import Any, cast
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from clarion.http.connections import NEVER, RESERVED_CONNECTIONS, ConnectionTable
 from clarion.http.errors import refusal_body
-from clarion.http.pipelining import MAX_PARSED_BYTES, PipelineFlow
+from clarion.http.server.connections import NEVER, RESERVED_CONNECTIONS, ConnectionTable
+from clarion.http.server.pipelining import MAX_PARSED_BYTES, PipelineFlow
+from clarion.http.server.upgrades import Upgrader, UpgradeRefusal, UpgradeRequest
 from clarion.http.static import PROTECTION
-from clarion.http.upgrades import Upgrader, UpgradeRefusal, UpgradeRequest
 
 MAX_HEADERS = 100
 MAX_HEAD_BYTES = 32 * 1024

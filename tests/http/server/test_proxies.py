@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.errors import SettingsError
-from clarion.http.proxies import TrustedProxies
+from clarion.http.server.proxies import TrustedProxies
 from clarion.settings.model import Settings
 from tests.support import Api
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import inspect
 
-from clarion.http.known_fields import FIELDS, QUERY_PARAMETERS
+from clarion.http.description.known_fields import FIELDS, QUERY_PARAMETERS
 
 
 def find_field_text(cls: Any, field: inspect.Field) -> str | None:
