@@ -1,6 +1,5 @@
-"""The status of a run: the rule, for every pair of jobs, in Python and as the migration has it in SQL."""
+"""The status of a run: the rule, for every pair of jobs, and what is stored."""
 
-import importlib
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -103,30 +102,26 @@ def test_a_run_that_is_inserted_has_the_status_that_its_jobs_have_when_they_are_
         assert decide_run_status(made) is decide_from_facts(map(read_fact, jobs))
 
 
-async def test_the_statuses_that_are_filled_in_are_those_that_are_settled(api: Api, database: Database) -> None:
+async def test_the_statuses_that_are_settled_are_those_of_the_rule(api: Api, database: Database) -> None:
     made = await make_notification(database, api.environment)
     pairs = list(combinations_with_replacement(JOBS, 2))
     runs = [NotificationId(new_id(NOW)) for _ in pairs]
 
-    async def fill(db: Connection) -> None:
+    async def insert(db: Connection) -> None:
         await _insert_runs(db, api, made.id, runs)
         await _insert_jobs(db, api, dict(zip(runs, pairs, strict=True)))
-        await db.execute(
-            sql(f"UPDATE notifications SET status = {_status_sql()} WHERE environment_id = :environment_id"),
-            environment_id=api.environment.id,
-        )
 
     async def settle(db: Connection) -> None:
-        await settle_run_statuses(db, api.environment.id, runs, NOW)
+        await settle_run_statuses(db, api.environment.id, [made.id, *runs], NOW)
 
-    await database.transaction(fill)
-    filled = await _read_statuses(database, api)
-    assert {one: filled[one] for one in runs} == {
-        one: decide_from_facts(map(read_fact, pair)) for one, pair in zip(runs, pairs, strict=True)
-    }
+    await database.transaction(insert)
     await database.transaction(settle)
-    assert await _read_statuses(database, api) == filled
-    assert set(filled.values()) == set(RunStatus)
+
+    settled = await _read_statuses(database, api)
+    assert {run: settled[run] for run in runs} == {
+        run: decide_from_facts(map(read_fact, pair)) for run, pair in zip(runs, pairs, strict=True)
+    }
+    assert set(settled.values()) == set(RunStatus)
 
 
 def test_statuses_are_stored_as_they_were_released() -> None:
@@ -167,10 +162,3 @@ async def _insert_jobs(db: Connection, api: Api, pairs: dict[NotificationId, tup
         for step, job in enumerate(pair)
     ]
     await db.insert_many(into, rows)
-
-
-def _status_sql() -> str:
-    """The rule as the migration has it."""
-    module = importlib.import_module("clarion.db.migrations.versions.0011_members_and_runs")
-    status: str = module.STATUS
-    return status
