@@ -7,11 +7,11 @@ status but completed is sampled by its own index, so that rare failures are coun
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
@@ -34,40 +34,30 @@ _PIECES = 4
 _RANGES_PER_QUERY = 20
 
 
-class _Range(Struct, frozen=True):
-    """Rows of one part of the selection that began in a time."""
+class _Range(Struct, eq=False):
+    """A time, with the first rows of one part of the selection that began in it."""
 
     part: str
     low: Millis
     high: Millis
-
-
-class _Sample(Struct):
-    """The first rows of a range."""
-
-    range: _Range
     examined: int = 0
     last: Millis = Millis(0)
-    statuses: Counter[RunStatus] = Counter()
+    statuses: Counter[RunStatus] = field(default_factory=Counter)
 
     @property
-    def weight(self) -> float:
-        """How many rows the range has, if all of it is like the sample."""
-        return self.examined * self._factor
+    def factor(self) -> float:
+        """How many times the sample the range has, if all of it is like the sample."""
+        # The time in an id may differ a little from that of its row, which can be before the range then.
+        return max(1.0, (self.high - self.low) / max(1, self.last - self.low + 1))
 
     @property
     def is_divisible(self) -> bool:
-        return self.range.high - self.range.low >= _PIECES
+        return self.high - self.low >= _PIECES
 
-    @property
-    def _factor(self) -> float:
-        # The time in an id may differ a little from that of its row, which can be before the range then.
-        return max(1.0, (self.range.high - self.range.low) / max(1, self.last - self.range.low + 1))
-
-    def estimate(self, limit: int) -> dict[RunStatus, float]:
-        """How many rows of each status the range has."""
-        factor = self._factor if self.examined >= limit else 1.0
-        return {status: count * factor for status, count in self.statuses.items()}
+    def divide(self) -> list["_Range"]:
+        length = self.high - self.low
+        bounds = [Millis(self.low + length * number // _PIECES) for number in range(_PIECES + 1)]
+        return [_Range(self.part, low, high) for low, high in pairwise(bounds)]
 
 
 def choose_span(after: Millis, before: Millis, interval: Interval | None) -> Span:
@@ -80,9 +70,9 @@ def choose_span(after: Millis, before: Millis, interval: Interval | None) -> Spa
     length = chosen.millis
     span = Span(Millis(after // length * length), Millis((before // length + 1) * length), chosen)
     if len(span.buckets) > MAX_BUCKETS:
-        field = "after" if interval is None else "interval"
+        name = "after" if interval is None else "interval"
         problem = f"makes {len(span.buckets)} buckets, but at most {MAX_BUCKETS} are counted; take a longer interval"
-        raise Invalid.field(field, problem + " or a shorter time")
+        raise Invalid.field(name, problem + " or a shorter time")
     return span
 
 
@@ -102,16 +92,15 @@ async def count_runs(
     if exact is not None:
         return Counts(span, exact, is_estimated=False)
     selection = _by_status(selection, wanted)
-    samples, limit = await _take_samples(db, selection, span, max_sampled)
-    found: Counter[tuple[int, RunStatus]] = Counter()
+    ranges, limit = await _take_samples(db, selection, span, max_sampled)
     totals: dict[tuple[int, RunStatus], float] = {}
-    for sample in samples:
-        bucket = sample.range.low // span.interval.millis * span.interval.millis
-        for status, count in sample.estimate(limit).items():
-            totals[bucket, status] = totals.get((bucket, status), 0.0) + count
-    found.update({key: round(value) for key, value in totals.items()})
-    is_estimated = any(one.examined >= limit for one in samples)
-    return Counts(span, found, is_estimated=is_estimated)
+    for sampled in ranges:
+        bucket = sampled.low // span.interval.millis * span.interval.millis
+        factor = sampled.factor if sampled.examined >= limit else 1.0
+        for status, count in sampled.statuses.items():
+            totals[bucket, status] = totals.get((bucket, status), 0.0) + count * factor
+    counts = Counter({key: round(total) for key, total in totals.items()})
+    return Counts(span, counts, is_estimated=any(one.examined >= limit for one in ranges))
 
 
 def _by_status(selection: Selection, wanted: RunFilter) -> Selection:
@@ -154,57 +143,48 @@ async def _count_exactly(
     return found
 
 
-async def _take_samples(
-    db: Connection, selection: Selection, span: Span, max_sampled: int
-) -> tuple[list[_Sample], int]:
-    """Samples that cover the whole span, and how many rows each has at most."""
+async def _take_samples(db: Connection, selection: Selection, span: Span, max_sampled: int) -> tuple[list[_Range], int]:
+    """Ranges that cover the whole span, and how many rows of each were looked at, at most."""
     length = span.interval.millis
     ranges = [_Range(part, Millis(start), Millis(start + length)) for part in selection.parts for start in span.buckets]
     limit = max(10, min(SAMPLE, max_sampled // len(ranges)))
-    samples = await _sample(db, selection, ranges, limit)
-    left = max_sampled - sum(one.examined for one in samples)
+    await _sample(db, selection, ranges, limit)
+    left = max_sampled - sum(one.examined for one in ranges)
     while (count := left // (limit * _PIECES)) > 0:
-        dense = sorted((one for one in samples if one.examined >= limit), key=lambda one: -one.weight)[:count]
-        divided = [piece for one in dense if one.is_divisible for piece in _divide(one.range)]
+        dense = [one for one in ranges if one.examined >= limit and one.is_divisible]
+        divided = sorted(dense, key=lambda one: -one.examined * one.factor)[:count]
         if not divided:
             break
-        chosen = {one.range for one in dense if one.is_divisible}
-        found = await _sample(db, selection, divided, limit)
-        samples = [*(one for one in samples if one.range not in chosen), *found]
-        left -= max(limit, sum(one.examined for one in found))
-    return samples, limit
+        pieces = [piece for one in divided for piece in one.divide()]
+        await _sample(db, selection, pieces, limit)
+        ranges = [*(one for one in ranges if one not in divided), *pieces]
+        left -= max(limit, sum(one.examined for one in pieces))
+    return ranges, limit
 
 
-def _divide(whole: _Range) -> Iterable[_Range]:
-    length = whole.high - whole.low
-    bounds = [Millis(whole.low + length * number // _PIECES) for number in range(_PIECES + 1)]
-    return (_Range(whole.part, low, high) for low, high in pairwise(bounds))
-
-
-async def _sample(db: Connection, selection: Selection, ranges: Sequence[_Range], limit: int) -> list[_Sample]:
-    samples = [_Sample(one, statuses=Counter()) for one in ranges]
-    for start in range(0, len(samples), _RANGES_PER_QUERY):
-        portion = samples[start : start + _RANGES_PER_QUERY]
+async def _sample(db: Connection, selection: Selection, ranges: Sequence[_Range], limit: int) -> None:
+    """Look at the first rows of each range."""
+    for start in range(0, len(ranges), _RANGES_PER_QUERY):
+        portion = ranges[start : start + _RANGES_PER_QUERY]
         selects, parameters = [], dict(selection.parameters)
-        for number, sample in enumerate(portion):
+        for number, sampled in enumerate(portion):
             selects.append(f"""
                 SELECT {number} AS place, status, count(*) AS examined, max(created_at) AS last,
                     sum(CASE WHEN is_match THEN 1 ELSE 0 END) AS matched
-                FROM ({_select(selection, sample.range.part, str(number))}) AS found_{number} GROUP BY status
+                FROM ({_select(selection, sampled.part, str(number))}) AS found_{number} GROUP BY status
             """)
-            parameters |= _bounds(sample.range.low, sample.range.high, str(number))
+            parameters |= _bounds(sampled.low, sampled.high, str(number))
         for row in await db.fetch(sql(" UNION ALL ".join(selects)), **parameters, reach=limit):
             _add(portion[row["place"]], row)
-    return samples
 
 
-def _add(sample: _Sample, row: Row) -> None:
-    sample.examined += row["examined"]
-    sample.last = max(sample.last, row["last"])
+def _add(sampled: _Range, row: Row) -> None:
+    sampled.examined += row["examined"]
+    sampled.last = max(sampled.last, row["last"])
     status = _status(row)
     # The part of all runs counts the completed ones; the others have parts of their own.
-    if sample.range.part != "TRUE" or status is RunStatus.COMPLETED:
-        sample.statuses[status] += int(row["matched"])
+    if sampled.part != "TRUE" or status is RunStatus.COMPLETED:
+        sampled.statuses[status] += int(row["matched"])
 
 
 def _select(selection: Selection, part: str, mark: str = "") -> str:
