@@ -101,7 +101,8 @@ def test_every_property_and_parameter_has_a_description() -> None:
 
     assert missing == [], (
         'write a string literal under the field in its Wire class, such as """The key of the topic.""" (CONTRIBUTING, '
-        '"Describe a shape"); names of paths and names that mean the same everywhere are in http/description/known_fields.py'
+        '"Describe a shape"); names of paths and names that mean the same everywhere are in '
+        "http/description/known_fields.py"
     )
 
 
