@@ -10,34 +10,43 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 from bench.processes import ROOT, clean_environ, running, wait_for_answer
-from bench.systems import BASELINE, System, make_database, postmaster_pid
-from tests.servers import PostgresServer, free_port
+from bench.systems import BASELINE, Site, System, make_database, postmaster_pid
+from tests.servers import free_port
 
 KEY = "bench-key"
 _VENV = ROOT / "bench" / ".cache" / "baseline"
+_INSTALLED = _VENV / "installed"
 _PARALLEL_WORKERS = str(os.cpu_count() or 1)
 
 
-def find_baseline() -> tuple[Path | None, str]:
-    """Return the folder of the baseline, or None and the reason why there is no comparison."""
-    folder = Path(os.environ.get("CLARION_BENCH_BASELINE", ROOT.parent / "shared" / "baseline"))
-    if not (folder / "app.py").is_file():
-        return None, "no baseline was found (CLARION_BENCH_BASELINE names its folder)"
-    if shutil.which("redis-server") is None:
-        return None, "the baseline needs `redis-server` on the PATH"
-    return folder, ""
+def install_baseline() -> None:
+    """Install the libraries of the baseline into their own virtual environment, once, before the time of a run begins.
+
+    Whatever goes wrong is told by `start_baseline`: the rest is measured without a comparison.
+    """
+    with suppress(RuntimeError, OSError, subprocess.CalledProcessError):
+        requirements = _find_baseline() / "requirements.txt"
+        if _INSTALLED.exists():
+            return
+        shutil.rmtree(_VENV, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", str(_VENV)], check=True, capture_output=True)
+        pip = [str(_VENV / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "-r", str(requirements)], check=True, capture_output=True)
+        _INSTALLED.touch()
 
 
 @asynccontextmanager
-async def start_baseline(source: Path, folder: Path, server: PostgresServer) -> AsyncIterator[System]:
+async def start_baseline(site: Site) -> AsyncIterator[System]:
     """Start API, worker and Redis with their defaults, on a database of the same PostgreSQL server."""
+    source, folder = _find_baseline(), site.folder / "baseline"
+    if not _INSTALLED.exists():
+        raise RuntimeError("the libraries of the baseline could not be installed")
     folder.mkdir(parents=True, exist_ok=True)
-    await asyncio.to_thread(_install, source)
-    url = await make_database(server, "baseline")
+    url = await make_database(site.server, "baseline")
     redis_port, api_port = free_port(), free_port()
     environ = clean_environ(
         {
@@ -56,8 +65,31 @@ async def start_baseline(source: Path, folder: Path, server: PostgresServer) -> 
         api = started.enter_context(running(_api(api_port), environ=environ, log=folder / "api.log", folder=source))
         address = f"http://127.0.0.1:{api_port}"
         await wait_for_answer(address, "/healthz", api, folder / "api.log")
-        groups = {"api": [api.pid], "worker": [worker_pid], "redis": [redis_pid], "postgres": [postmaster_pid(server)]}
-        yield System(kind=BASELINE, address=address, groups=groups, folder=folder, key=KEY, database_url=url)
+        groups = {
+            "api": [api.pid],
+            "worker": [worker_pid],
+            "redis": [redis_pid],
+            "postgres": [postmaster_pid(site.server)],
+        }
+        yield System(
+            kind=BASELINE,
+            address=address,
+            groups=groups,
+            folder=folder,
+            key=KEY,
+            database_url=url,
+            scale=site.scale,
+        )
+
+
+def _find_baseline() -> Path:
+    """Return the folder of the baseline; raise with the reason why there is no comparison."""
+    folder = Path(os.environ.get("CLARION_BENCH_BASELINE", ROOT.parent / "shared" / "baseline"))
+    if not (folder / "app.py").is_file():
+        raise RuntimeError("no baseline was found (CLARION_BENCH_BASELINE names its folder)")
+    if shutil.which("redis-server") is None:
+        raise RuntimeError("the baseline needs `redis-server` on the PATH")
+    return folder
 
 
 def _worker() -> list[str]:
@@ -67,18 +99,6 @@ def _worker() -> list[str]:
 
 def _api(port: int) -> list[str]:
     return [str(_VENV / "bin/uvicorn"), "app:app", "--host", "127.0.0.1", "--port", str(port), "--no-access-log"]
-
-
-def _install(source: Path) -> None:
-    """Install the libraries of the baseline into their own virtual environment, once."""
-    done = _VENV / "installed"
-    if done.exists():
-        return
-    shutil.rmtree(_VENV, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "venv", str(_VENV)], check=True)
-    pip = [str(_VENV / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "-r", str(source / "requirements.txt")], check=True)
-    done.touch()
 
 
 def _run(command: list[str], folder: Path, environ: Mapping[str, str]) -> None:

@@ -1,6 +1,6 @@
 """Activity in a browser: a live tail under load, how soon the page answers, and small and large stores.
 
-`python -m bench dashboard` takes about three minutes; with `--sizes` twenty more the first time, to fill a store.
+`python -m bench dashboard` takes about three minutes; with `--sizes` twenty more, to fill a store.
 """
 
 import asyncio
@@ -8,21 +8,20 @@ import statistics
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
 from bench.browser import Window, open_window, renderer_seconds
-from bench.filling import LARGE, SMALL, Size
+from bench.filling import SMALL, Size, size_of
 from bench.interactions import Samples, describe, interact, prepare_mail
-from bench.systems import POSTGRES, SQLITE, System, clarion_on_postgres, clarion_on_sqlite, open_postgres
+from bench.systems import Site, System, open_site, start_clarion
 from bench.workloads import pages, trigger
 from bench.workloads.stream import load_api
 
 _PAIRS = 3
 _LOADS = 10
 _LOAD_SECONDS = 10
+_MANY_RUNS = 10_000_000
 _FULL_RANGE = "/activity?after=2025-01-01T00:00:00.000Z&before={end}"
 
 
@@ -33,17 +32,13 @@ class DashboardFigure(Struct, frozen=True):
 
 async def measure_dashboard(kind: str, seconds: int, *, sizes: bool) -> list[DashboardFigure]:
     """Measure a live tail for so many seconds, and with `sizes` also a small and a large store."""
-    with TemporaryDirectory(prefix="clarion-bench-") as name:
-        folder = Path(name)
-        async with AsyncExitStack() as started:
-            if kind == SQLITE:
-                system = await started.enter_async_context(clarion_on_sqlite(folder / SQLITE))
-            else:
-                server = started.enter_context(open_postgres(folder / "server"))
-                system = await started.enter_async_context(clarion_on_postgres(folder / POSTGRES, server))
-            await trigger.prepare(system)
-            figures = await _measure_tail(system, seconds) if seconds else []
-        return figures + (await _measure_sizes(kind, folder / "sizes") if sizes else [])
+    with open_site(messages=_MANY_RUNS) as site:
+        figures = []
+        if seconds:
+            async with start_clarion(kind, site, "tail") as system:
+                await trigger.prepare(system)
+                figures = await _measure_tail(system, seconds)
+        return figures + (await _measure_sizes(site, kind) if sizes else [])
 
 
 async def _measure_tail(system: System, seconds: int) -> list[DashboardFigure]:
@@ -87,12 +82,12 @@ async def _interact_under_load(system: System, window: Window, mail_run: str) ->
         interacting.cancel()
 
 
-async def _measure_sizes(kind: str, folder: Path) -> list[DashboardFigure]:
+async def _measure_sizes(site: Site, kind: str) -> list[DashboardFigure]:
     """Open Activity on the small and the large store in turn, with the counts of their whole time."""
-    sizes = (SMALL, LARGE)
+    sizes = (SMALL, size_of(site))
     milliseconds: list[list[float]] = [[], []]
     async with AsyncExitStack() as started:
-        systems = await started.enter_async_context(pages.open_stores(kind, folder))
+        systems = await started.enter_async_context(pages.open_stores(site, kind))
         windows = [await started.enter_async_context(open_window(system)) for system in systems]
         for number in range(_LOADS + 1):
             for which, (window, size) in enumerate(zip(windows, sizes, strict=True)):

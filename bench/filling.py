@@ -5,7 +5,7 @@ message `n` has the run, the job and the moment of the same number, and belongs 
 trigger is a fan-out with a tenth of all messages, and the person number 0 has some two thousand messages.
 """
 
-import hashlib
+import asyncio
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import asyncpg
 
-from bench.systems import System
+from bench.systems import Site, System, start_clarion
 from clarion.runs.notifications.model import step_mask
 from clarion.vocabulary import StepType
 
@@ -55,7 +55,12 @@ class Size:
 
 
 SMALL = Size(messages=10_000, subscribers=1_000)
-LARGE = Size(messages=10_000_000, subscribers=1_000_000)
+
+
+def size_of(site: Site) -> Size:
+    """Return the size of the large store: a person has ten messages."""
+    messages = site.scaled(site.messages)
+    return Size(messages=messages, subscribers=max(messages // 10, SMALL.subscribers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +82,21 @@ KINDS = (
 )
 
 
-def filling_hash() -> str:
-    """Names what a filled store holds; a new schema is no reason to fill it again, for stores are migrated."""
-    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
+async def ensure_filled(kind: str, site: Site, name: str, size: Size) -> None:
+    """Fill the store of this name, unless another workload of the same run has done it."""
+    done = site.folder / f"{name}-{kind}.filled"
+    if done.exists():
+        return
+    async with start_clarion(kind, site, name) as system:
+        await _set_up(system)
+    if system.database_url is None:
+        await fill_sqlite(system.folder / "clarion.db", size)
+    else:
+        await fill_postgres(system.database_url, size)
+    done.touch()
 
 
-async def set_up(system: System) -> None:
+async def _set_up(system: System) -> None:
     """Make what is few through the API of the running system."""
     for kind in KINDS:
         step = {"name": kind.key, "type": kind.step, "controlValues": kind.controls}
@@ -209,6 +223,7 @@ async def _fill(store: _Store, size: Size) -> None:
         count, select = rows.of(table)
         for first in range(0, count, _ROWS_A_COMMIT):
             source = store.numbers(first, min(first + _ROWS_A_COMMIT, count) - 1)
+            await asyncio.sleep(0)  # The run can be cut here.
             await store.run(f"INSERT INTO {table} {select.replace('FROM numbers', f'FROM {source} AS numbers')}")
     if store.text_index is not None:
         await store.run(store.text_index)

@@ -4,18 +4,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rich.console import Console
 from rich.table import Table
 
-from bench.plan import WORKLOADS, Workload
+from bench.plan import SHARED, SharedWorkload
 from bench.processes import ROOT
-from bench.statements import Statement, read_statements, reset_statements, traced_system
 from bench.stores import open_store
-from bench.systems import SQLITE, Site, System, clarion_on_postgres, clarion_on_sqlite, open_postgres
+from bench.systems import System, open_site, start_clarion
+from bench.traced import Statement, read_statements, reset_statements, traced_system
 
 FOLDER = ROOT / "bench" / "profiles"
 _SAMPLES_A_SECOND = "250"
@@ -26,11 +25,10 @@ _console = Console() if sys.stdout.isatty() else Console(width=200)
 
 async def profile(name: str, kind: str) -> None:
     """Run the workload twice, so that counting statements does not show in the flame graphs."""
-    (workload,) = [one for one in WORKLOADS if one.name == name]
+    (workload,) = [one for one in SHARED if one.name == name]
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix="clarion-profile-") as folder, open_postgres(Path(folder) / "postgres") as server:
-        site = Site(Path(folder), server)
-        async with _plain_system(kind, site) as system:
+    with open_site() as site:
+        async with start_clarion(kind, site, "plain") as system:
             await _prepare(workload, system)
             with _recording(workload.name, system):
                 await workload.measure(system)
@@ -43,15 +41,9 @@ async def profile(name: str, kind: str) -> None:
         _print_statements(read_statements(system.folder), messages, f"{name} on {kind}")
 
 
-def _plain_system(kind: str, site: Site) -> AbstractAsyncContextManager[System]:
-    if kind == SQLITE:
-        return clarion_on_sqlite(site.folder / "plain")
-    return clarion_on_postgres(site.folder / "plain", site.server)
-
-
-async def _prepare(workload: Workload, system: System) -> None:
+async def _prepare(workload: SharedWorkload, system: System) -> None:
     """Prepare single triggers first, because other workloads use what they prepare."""
-    for one in dict.fromkeys((WORKLOADS[0], workload)):
+    for one in dict.fromkeys((SHARED[0], workload)):
         await one.prepare(system)
 
 

@@ -1,7 +1,10 @@
-"""Results of runs: one JSON file for each run."""
+"""The results of a run: one file, which the next complete run replaces."""
 
+import json
 import os
 import platform
+import subprocess
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,58 +12,71 @@ import apsw
 import asyncpg
 import msgspec
 import psutil
-from msgspec.structs import replace
 
 from bench.figures import Figure
 from bench.processes import ROOT
 from tests.servers import PostgresServer
 
-FOLDER = ROOT / "bench" / "results"
+FILE = ROOT / "bench" / "results.jsonl"
+
+
+class Record(msgspec.Struct, kw_only=True):
+    """What became of a workload on one system."""
+
+    workload: str
+    system: str
+    planned_seconds: float = 0.0
+    seconds: float = 0.0
+    problem: str = ""
+    """Why it was not measured, or not in all rounds; empty if it was."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """One run of `make bench`."""
 
+    commit: str
     date: str
     machine: dict[str, str]
-    rounds: int
+    scale: float
     seconds: float
-    notes: list[str]
+    records: list[Record]
     figures: list[Figure]
 
 
-def write_run(run: Run, folder: Path = FOLDER) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{run.date.replace(':', '')}.json"
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n")
-    return path
+class PartialRunError(Exception):
+    """A run did not have all workloads, or had small counts; the text says which."""
 
 
-def read_run(path: Path) -> Run:
-    return msgspec.json.decode(path.read_bytes(), type=Run)
+def write_run(run: Run, path: Path = FILE) -> None:
+    """Write a line about the run and a line for each figure, so that the changes of a run can be read."""
+    facts = {name: value for name, value in msgspec.to_builtins(run).items() if name != "figures"}
+    lines = [facts, *msgspec.to_builtins(run.figures)]
+    # Not by msgspec: a figure may be infinite.
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
-def update_run(former: Run, run: Run) -> Run:
-    """Replace the figures of an earlier run that were measured again; the others stay as they were."""
-    # By system and name too: figures of one workload may come from several modules, such as the floors of a trigger.
-    measured = {(one.workload, one.system, one.name) for one in run.figures}
-    kept = [one for one in former.figures if (one.workload, one.system, one.name) not in measured]
-    names = dict.fromkeys(one.workload for one in run.figures)
-    took = run.machine.get("Time that other machines took", "an unknown share")
-    note = f"Measured later than the rest, on {run.date} UTC (the rest on {former.date} UTC; {took} of the time was "
-    note += "taken by other machines): "
-    return replace(
-        former, date=run.date, notes=[*former.notes, note + ", ".join(names) + "."], figures=[*kept, *run.figures]
-    )
+def read_run(path: Path = FILE) -> Run:
+    facts, *figures = map(json.loads, path.read_text().splitlines())
+    return msgspec.convert({**facts, "figures": figures}, Run)
 
 
-def find_latest(folder: Path = FOLDER) -> Path | None:
-    """Return the newest result; file names begin with the date, so they sort by it."""
-    return max(folder.glob("*.json"), default=None)
+def require_complete(run: Run, workloads: Sequence[str]) -> None:
+    """Raise unless a run tried all workloads in full size; one that failed or was cut in such a run counts as tried."""
+    if run.scale != 1:
+        raise PartialRunError("it only tried the workloads with small counts")
+    missing = set(workloads) - {record.workload for record in run.records}
+    if missing:
+        raise PartialRunError(f"it did not have {', '.join(sorted(missing))}")
 
 
 def now_text() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M")
+
+
+def describe_commit() -> str:
+    """Return the commit of the code, with a mark if files were changed since."""
+    described = _git("rev-parse", "--short=12", "HEAD") or "unknown"
+    return f"{described}, with changes" if _git("status", "--porcelain", "--untracked-files=no") else described
 
 
 async def describe_machine(server: PostgresServer) -> dict[str, str]:
@@ -87,3 +103,12 @@ def _processor() -> str:
     lines = facts.read_text().splitlines() if facts.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
+
+
+def _git(*arguments: str) -> str:
+    """Return what git prints; nothing if there is no repository."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout.strip()

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import asyncpg
@@ -20,7 +21,6 @@ from tests.servers import PostgresServer, free_port, postgres_server
 KEY = "bench-key-of-development"
 SQLITE, POSTGRES, BASELINE, FLOOR_HTTP = "sqlite", "postgres", "baseline", "floor http"
 CLARION = (SQLITE, POSTGRES)
-PEOPLE = 64_000
 
 ENCRYPTION_KEYS = f"bench:{base64.b64encode(bytes(32)).decode()}"
 _NOTHING: Mapping[str, str] = {}
@@ -28,7 +28,17 @@ _CLARION = "clarion"
 """The module to run; `bench.traced` replaces it."""
 
 
-class System(Struct, frozen=True, kw_only=True):
+class Scaled(Struct, frozen=True, kw_only=True):
+    """Knows how large a measurement is: 1 is what the page shows, less only shows whether all workloads run through."""
+
+    scale: float = 1.0
+
+    def scaled(self, count: int) -> int:
+        """Return the number of triggers, people or seconds to measure with."""
+        return max(1, round(count * self.scale))
+
+
+class System(Scaled, frozen=True, kw_only=True):
     """One running system: its address and its processes."""
 
     kind: str
@@ -56,71 +66,63 @@ class System(Struct, frozen=True, kw_only=True):
         return answer.json() if answer.body else None
 
 
-class Site(Struct, frozen=True):
-    """Where standalone workloads start their systems."""
+class Site(Scaled, frozen=True, kw_only=True):
+    """Where systems are started."""
 
     folder: Path
     server: PostgresServer
-    people: int = PEOPLE
-    """Recipients of the broadcast that the largest number of workers completes."""
+    messages: int = 1_000_000
+    """In the store that lists and retention are measured on."""
+
+
+@contextmanager
+def open_site(*, scale: float = 1.0, messages: int = 1_000_000) -> Iterator[Site]:
+    """Make a folder and a PostgreSQL server that exist while the body runs."""
+    # An error while files are deleted must not cost the figures.
+    with (
+        TemporaryDirectory(prefix="clarion-bench-", ignore_cleanup_errors=True) as folder,
+        postgres_server(Path(folder) / "postgres") as server,
+    ):
+        yield Site(folder=Path(folder), server=server, scale=scale, messages=messages)
 
 
 @asynccontextmanager
-async def clarion_on_sqlite(
-    folder: Path, *, environ: Mapping[str, str] = _NOTHING, module: str = _CLARION
+async def start_clarion(
+    kind: str, site: Site, name: str, *, environ: Mapping[str, str] = _NOTHING, module: str = _CLARION
 ) -> AsyncIterator[System]:
-    """Run `clarion serve` on the store in `folder`, which is created if it does not exist."""
-    folder.mkdir(parents=True, exist_ok=True)
-    arguments = ["serve", "--data-dir", str(folder)]
-    async with _answering(module, arguments, folder / "serve.log", environ) as started:
-        yield System(
-            kind=SQLITE,
-            address=started.address,
-            groups={"serve": [started.pid]},
-            folder=folder,
-            start_seconds=started.seconds,
-        )
+    """Run Clarion on the store of this name, which is created if it does not exist.
 
-
-@asynccontextmanager
-async def clarion_on_postgres(
-    folder: Path,
-    server: PostgresServer,
-    *,
-    database: str = "clarion",
-    environ: Mapping[str, str] = _NOTHING,
-    module: str = _CLARION,
-) -> AsyncIterator[System]:
-    """Run a `clarion api` and a `clarion worker` on a database of the server, which is created if it does not exist."""
-    async with clarion_api(folder, server, database=database, environ=environ, module=module) as system:
-        with clarion_worker(system, folder / "worker.log", environ=environ, module=module) as worker:
+    On SQLite that is one `clarion serve`, on PostgreSQL a `clarion api` and a `clarion worker`.
+    """
+    if kind == SQLITE:
+        async with _start_on_sqlite(site, name, environ=environ, module=module) as system:
+            yield system
+        return
+    async with start_api(site, name, environ=environ, module=module) as system:
+        with clarion_worker(system, system.folder / "worker.log", environ=environ, module=module) as worker:
             groups = {"api": system.groups["api"], "worker": [worker.pid], "postgres": system.groups["postgres"]}
             yield structs.replace(system, groups=groups)
 
 
 @asynccontextmanager
-async def clarion_api(
-    folder: Path,
-    server: PostgresServer,
-    *,
-    database: str,
-    environ: Mapping[str, str] = _NOTHING,
-    module: str = _CLARION,
+async def start_api(
+    site: Site, name: str, *, environ: Mapping[str, str] = _NOTHING, module: str = _CLARION
 ) -> AsyncIterator[System]:
-    """Run a `clarion api` without a worker on a database of the server, which is created if it does not exist."""
-    folder.mkdir(parents=True, exist_ok=True)
-    url = await make_database(server, database)
+    """Run a `clarion api` without a worker on the database of this name, which is created if it does not exist."""
+    folder = _make_folder(site, name, POSTGRES)
+    url = await make_database(site.server, name)
     given = _postgres_environ(url, folder) | dict(environ)
     await _migrate(folder / "migrate.log", given)
     async with _answering(module, ["api"], folder / "api.log", given) as api:
         yield System(
             kind=POSTGRES,
             address=api.address,
-            groups={"api": [api.pid], "postgres": [postmaster_pid(server)]},
+            groups={"api": [api.pid], "postgres": [postmaster_pid(site.server)]},
             folder=folder,
-            server=server,
+            server=site.server,
             database_url=url,
             start_seconds=api.seconds,
+            scale=site.scale,
         )
 
 
@@ -136,20 +138,12 @@ def clarion_worker(
 
 
 @asynccontextmanager
-async def http_floor(folder: Path) -> AsyncIterator[System]:
+async def start_http_floor(site: Site, name: str) -> AsyncIterator[System]:
     """Run Clarion's HTTP stack, which answers the same requests without doing any work."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _make_folder(site, name, "floor")
     async with _answering("bench.floor", [], folder / "floor.log", _NOTHING) as started:
-        yield System(kind=FLOOR_HTTP, address=started.address, groups={"floor": [started.pid]}, folder=folder)
-
-
-@contextmanager
-def open_postgres(folder: Path, *, keep: bool = False) -> Iterator[PostgresServer]:
-    """Start a PostgreSQL server on the data in `folder`; unless `keep` is set the data is deleted afterwards."""
-    with postgres_server(folder) as server:
-        if keep:
-            server.handle.cleanup_mode = "stop"
-        yield server
+        groups = {"floor": [started.pid]}
+        yield System(kind=FLOOR_HTTP, address=started.address, groups=groups, folder=folder, scale=site.scale)
 
 
 async def make_database(server: PostgresServer, name: str, *, recreate: bool = False) -> str:
@@ -169,6 +163,27 @@ async def make_database(server: PostgresServer, name: str, *, recreate: bool = F
 def postmaster_pid(server: PostgresServer) -> int:
     pid: int = server.handle.get_pid()
     return pid
+
+
+@asynccontextmanager
+async def _start_on_sqlite(site: Site, name: str, *, environ: Mapping[str, str], module: str) -> AsyncIterator[System]:
+    folder = _make_folder(site, name, SQLITE)
+    arguments = ["serve", "--data-dir", str(folder)]
+    async with _answering(module, arguments, folder / "serve.log", environ) as started:
+        yield System(
+            kind=SQLITE,
+            address=started.address,
+            groups={"serve": [started.pid]},
+            folder=folder,
+            start_seconds=started.seconds,
+            scale=site.scale,
+        )
+
+
+def _make_folder(site: Site, name: str, kind: str) -> Path:
+    folder = site.folder / f"{name}-{kind}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 class _Started(Struct, frozen=True):

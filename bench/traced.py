@@ -7,6 +7,7 @@ with its process id appended. SIGUSR1 resets the counts. The drivers are changed
 and a normal process has no overhead.
 """
 
+import asyncio
 import atexit
 import functools
 import json
@@ -14,17 +15,20 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import apsw
 import asyncpg
+from msgspec import Struct
 
+from bench.systems import Site, System, start_clarion
 from clarion.cli.commands import main
 
-FILE_VARIABLE = "BENCH_TRACE_FILE"
+_MODULE = "bench.traced"
+_FILE_VARIABLE = "BENCH_TRACE_FILE"
 
 _counted: dict[str, list[float]] = {}
 _SPACE = re.compile(r"\s+")
@@ -102,7 +106,41 @@ def _trace() -> None:
         setattr(asyncpg.Connection, name, _traced(name))
     asyncpg.Connection.copy_records_to_table = _traced("copy_records_to_table", "COPY ")
     signal.signal(signal.SIGUSR1, lambda *_: _counted.clear())
-    atexit.register(_write, os.environ[FILE_VARIABLE])
+    atexit.register(_write, os.environ[_FILE_VARIABLE])
+
+
+class Statement(Struct, frozen=True):
+    text: str
+    calls: int
+    seconds: float
+
+
+@asynccontextmanager
+async def traced_system(kind: str, site: Site) -> AsyncIterator[System]:
+    """Run Clarion with its statements counted, on its own store. Read the counts after it has stopped."""
+    environ = {_FILE_VARIABLE: str(site.folder / f"traced-{kind}" / "statements")}
+    async with start_clarion(kind, site, "traced", environ=environ, module=_MODULE) as system:
+        yield system
+
+
+async def reset_statements(system: System) -> None:
+    """Discard the counts so far."""
+    for pids in system.own_groups.values():
+        for pid in pids:
+            os.kill(pid, signal.SIGUSR1)
+    await asyncio.sleep(1)
+
+
+def read_statements(folder: Path) -> list[Statement]:
+    """Return the statements of all processes of a traced system, the most expensive first."""
+    merged: dict[str, list[float]] = {}
+    for path in folder.glob("statements.*"):
+        for text, (calls, seconds) in json.loads(path.read_text()).items():
+            entry = merged.setdefault(text, [0, 0.0])
+            entry[0] += calls
+            entry[1] += seconds
+    found = [Statement(text, int(calls), seconds) for text, (calls, seconds) in merged.items()]
+    return sorted(found, key=lambda one: one.seconds, reverse=True)
 
 
 if __name__ == "__main__":

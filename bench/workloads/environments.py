@@ -3,18 +3,17 @@
 import asyncio
 import itertools
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 from bench.client import make_request, send_closed, send_open
 from bench.content import ensure_inbox, ensure_people, ensure_workflow
+from bench.copies import make_idle_environments, make_tenants
 from bench.figures import Figure
+from bench.processes import cpu_between, cpu_seconds, suspended
 from bench.stores import Store, open_store
-from bench.systems import CLARION, POSTGRES, SQLITE, Site, System, clarion_on_postgres, clarion_on_sqlite
-from bench.tenants import make_idle_environments, make_tenants, make_waiting_jobs
-from bench.usage import cpu_between, cpu_seconds, suspended
+from bench.systems import Site, System, start_clarion
 from bench.workloads import trigger
 
-BUSY, BUSY_BULK, IDLE, WAITING = "20 environments", "20 environments, bulk", "idle environments", "waiting environments"
+BUSY, BUSY_BULK, IDLE = "20 environments", "20 environments, bulk", "idle environments"
 
 _TENANTS = 20
 _ROUNDS = 3
@@ -31,30 +30,20 @@ _SINGLE_RATE = 40
 _SETTLE_SECONDS = 3
 _IDLE_SECONDS = 10
 _TIMEOUT_SECONDS = 120
-_DELAY = "bench-delay"
 
 _numbers = itertools.count()
 
 
-async def measure(site: Site) -> list[Figure]:
-    figures = []
-    for kind in CLARION:
-        async with _start(kind, site, "tenants") as system:
-            figures += await _measure_busy(system)
-    return figures + await _measure_idle(site)
-
-
-def _start(kind: str, site: Site, name: str) -> AbstractAsyncContextManager[System]:
-    if kind == SQLITE:
-        return clarion_on_sqlite(site.folder / f"{name}-sqlite")
-    return clarion_on_postgres(site.folder / name, site.server, database=name)
-
-
-async def _measure_busy(system: System) -> list[Figure]:
+async def measure_busy(site: Site, kind: str) -> list[Figure]:
     """Compare triggers of one environment with the same number of twenty, one a request and a hundred a request."""
-    tenants = await make_tenants(system, _TENANTS)
-    for tenant in tenants:
-        await _prepare(tenant)
+    async with start_clarion(kind, site, "tenants") as system:
+        tenants = await make_tenants(system, _TENANTS)
+        for tenant in tenants:
+            await _prepare(tenant)
+        return await _measure_busy(system, tenants)
+
+
+async def _measure_busy(system: System, tenants: Sequence[System]) -> list[Figure]:
     loads: dict[str, Callable[[Sequence[System]], list[bytes]]] = {BUSY: _make_single, BUSY_BULK: _make_bulk}
     figures = []
     for number, (workload, make) in itertools.product(range(_ROUNDS + 1), loads.items()):
@@ -76,7 +65,8 @@ async def _prepare(tenant: System) -> None:
 
 async def _run(system: System, requests: list[bytes]) -> float:
     """Send everything, wait until it is complete, and return the CPU time of a trigger in milliseconds."""
-    connections = _BULK_CONNECTIONS if len(requests) < _TRIGGERS else _CONNECTIONS
+    count = _count_triggers(system)
+    connections = _BULK_CONNECTIONS if len(requests) < count else _CONNECTIONS
     async with open_store(system) as store:
         messages = await store.count_messages()
         before = cpu_seconds(system.groups)
@@ -85,9 +75,15 @@ async def _run(system: System, requests: list[bytes]) -> float:
         await _wait_for_queue(store)
         used = sum(cpu_between(before, cpu_seconds(system.groups)).values())
         completed = await store.count_messages() - messages
-    if completed != _TRIGGERS:
-        raise RuntimeError(f"{completed} of {_TRIGGERS} messages came")
-    return used * 1000 / _TRIGGERS
+    if completed != count:
+        raise RuntimeError(f"{completed} of {count} messages came")
+    return used * 1000 / count
+
+
+def _count_triggers(system: System) -> int:
+    """Return a number of triggers that gives every environment the same number of bulk requests."""
+    share = _TENANTS * _BULK
+    return max(system.scaled(_TRIGGERS) // share, 1) * share
 
 
 async def _wait_for_queue(store: Store) -> None:
@@ -101,7 +97,7 @@ def _make_single(tenants: Sequence[System]) -> list[bytes]:
     """Make one request for each trigger, the environments in turn."""
     return [
         make_request("POST", "/v1/events/trigger", key=tenant.key, body=_event(next(_numbers)))
-        for _, tenant in zip(range(_TRIGGERS), itertools.cycle(tenants), strict=False)
+        for _, tenant in zip(range(_count_triggers(tenants[0])), itertools.cycle(tenants), strict=False)
     ]
 
 
@@ -113,7 +109,7 @@ def _make_bulk(tenants: Sequence[System]) -> list[bytes]:
             key=tenant.key,
             body={"events": [_event(next(_numbers)) for _ in range(_BULK)]},
         )
-        for _, tenant in zip(range(_TRIGGERS // _BULK), itertools.cycle(tenants), strict=False)
+        for _, tenant in zip(range(_count_triggers(tenants[0]) // _BULK), itertools.cycle(tenants), strict=False)
     ]
 
 
@@ -125,46 +121,30 @@ def _event(number: int) -> dict[str, object]:
     }
 
 
-async def _measure_idle(site: Site) -> list[Figure]:
-    """Compare single triggers on a store of few environments with those on stores that have ten thousand more."""
+async def measure_idle(site: Site, kind: str) -> list[Figure]:
+    """Compare single triggers on a store of few environments with those on a store that has ten thousand more."""
     figures: list[Figure] = []
-    async with AsyncExitStack() as started:
-        few, idle, waiting = [
-            await started.enter_async_context(_start(POSTGRES, site, name)) for name in ("few", "idle", "waiting")
-        ]
-        for system in (few, idle, waiting):
+    async with start_clarion(kind, site, "few") as few, start_clarion(kind, site, "many") as many:
+        for system in (few, many):
             await _prepare(system)
-        await make_idle_environments(idle, _IDLE)
-        await _make_waiting(waiting)
-        others = {
-            one.folder: [other.own_groups for other in (few, idle, waiting) if other is not one]
-            for one in (few, idle, waiting)
-        }
+        await make_idle_environments(many, site.scaled(_IDLE))
         for _ in range(_QUIET_ROUNDS):
-            for system, workload, name in ((few, IDLE, "few"), (idle, IDLE, "many"), (waiting, WAITING, "many")):
-                with suspended(*others[system.folder]):
-                    figures += await _measure_quiet(system, workload, name)
+            for system, other, name in ((few, many, "few"), (many, few, "many")):
+                with suspended(other.own_groups):
+                    figures += await _measure_quiet(system, name)
     return figures
 
 
-async def _make_waiting(system: System) -> None:
-    step = {"name": "Delay", "type": "delay", "controlValues": {"type": "regular", "amount": 1, "unit": "days"}}
-    await ensure_workflow(system, _DELAY, [step, trigger.IN_APP])
-    body = {"name": _DELAY, "to": "person-0", "payload": {}}
-    await system.request("POST", "/v1/events/trigger", body)
-    await asyncio.sleep(_SETTLE_SECONDS)
-    await make_waiting_jobs(system, await make_idle_environments(system, _IDLE))
-
-
-async def _measure_quiet(system: System, workload: str, name: str) -> list[Figure]:
+async def _measure_quiet(system: System, name: str) -> list[Figure]:
     """Measure a worker and its database without work, and with a trigger now and then."""
     parts = {part: pids for part, pids in system.groups.items() if part != "api"}
+    triggers, idle_seconds = system.scaled(_SINGLE), system.scaled(_IDLE_SECONDS)
     await asyncio.sleep(_SETTLE_SECONDS)
     before = cpu_seconds(parts)
-    await asyncio.sleep(_IDLE_SECONDS)
+    await asyncio.sleep(idle_seconds)
     resting = cpu_between(before, cpu_seconds(parts))
     requests = [
-        make_request("POST", "/v1/events/trigger", key=system.key, body=_event(next(_numbers))) for _ in range(_SINGLE)
+        make_request("POST", "/v1/events/trigger", key=system.key, body=_event(next(_numbers))) for _ in range(triggers)
     ]
     before = cpu_seconds(parts)
     load = await send_open(system.address, requests, rate=_SINGLE_RATE)
@@ -172,9 +152,9 @@ async def _measure_quiet(system: System, workload: str, name: str) -> list[Figur
     await asyncio.sleep(1)
     used = cpu_between(before, cpu_seconds(parts))
     return [
-        Figure(workload, system.kind, f"{name}_cpu_ms", sum(used.values()) * 1000 / _SINGLE, "ms"),
+        Figure(IDLE, system.kind, f"{name}_cpu_ms", sum(used.values()) * 1000 / triggers, "ms"),
         *(
-            Figure(workload, system.kind, f"{name}_resting_{part}_percent", seconds * 100 / _IDLE_SECONDS, "%")
+            Figure(IDLE, system.kind, f"{name}_resting_{part}_percent", seconds * 100 / idle_seconds, "%")
             for part, seconds in resting.items()
         ),
     ]

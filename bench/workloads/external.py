@@ -1,4 +1,4 @@
-"""Messages through providers that take 50 ms each: e-mail over SMTP and chat over a webhook."""
+"""Messages through providers that take 50 ms each: e-mail over SMTP, and chat over a webhook."""
 
 import asyncio
 import functools
@@ -12,9 +12,9 @@ from msgspec import Struct
 from bench.client import make_request, send_closed
 from bench.content import ensure_topic, ensure_workflow
 from bench.figures import Figure
+from bench.processes import cpu_between, cpu_seconds
 from bench.receivers import Ports, read_counts, run_receivers
 from bench.systems import System
-from bench.usage import cpu_between, cpu_seconds
 from tests.servers import free_port
 
 _PEOPLE = 3_000
@@ -25,7 +25,6 @@ _TIMEOUT_SECONDS = 60
 _SETTLE_SECONDS = 0.5
 """The last results are recorded within this time."""
 
-_INBOX = {"name": "Inbox", "type": "in_app", "controlValues": {"body": "Order {{payload.number}} is on its way"}}
 _MAIL = {
     "name": "Mail",
     "type": "email",
@@ -46,16 +45,15 @@ _numbers = itertools.count(1)
 class _Kind(Struct, frozen=True, kw_only=True):
     workload: str
     workflow: str
-    steps: tuple[dict[str, Any], ...]
+    step: dict[str, Any]
     mails: int = 0
     """For each subscriber."""
     chats: int = 0
 
 
 _KINDS = (
-    _Kind(workload="external", workflow="bench-external", steps=(_INBOX, _MAIL, _CHAT), mails=1, chats=1),
-    _Kind(workload="external mail", workflow="bench-external-mail", steps=(_MAIL,), mails=1),
-    _Kind(workload="external chat", workflow="bench-external-chat", steps=(_CHAT,), chats=1),
+    _Kind(workload="external mail", workflow="bench-external-mail", step=_MAIL, mails=1),
+    _Kind(workload="external chat", workflow="bench-external-chat", step=_CHAT, chats=1),
 )
 
 
@@ -65,17 +63,17 @@ async def prepare(system: System) -> None:
     mail = {"host": "127.0.0.1", "port": str(ports.mail), "from": "bench@example.com", "senderName": "Bench"}
     await _integrate(system, "nodemailer", "email", mail)
     await _integrate(system, "slack", "chat", {"applicationId": "a", "clientId": "c", "secretKey": "s"})
-    keys = [f"external-{number}" for number in range(_PEOPLE)]
+    keys = [f"external-{number}" for number in range(system.scaled(_PEOPLE))]
     await _send(system, "POST", [("/v1/subscribers/bulk", {"subscribers": group}) for group in _people(keys)])
     hook = {"providerId": "slack", "credentials": {"webhookUrl": f"{ports.web_address}/services/T0/B0/bench"}}
     await _send(system, "PUT", [(f"/v1/subscribers/{key}/credentials", hook) for key in keys])
     await ensure_topic(system, _TOPIC, keys)
     for kind in _KINDS:
-        await ensure_workflow(system, kind.workflow, kind.steps)
+        await ensure_workflow(system, kind.workflow, [kind.step])
 
 
 async def measure(system: System) -> list[Figure]:
-    """Measure CPU time and rate of a sent message, including the in-app step; count missing and duplicate messages."""
+    """Measure CPU time and rate of a sent message; count missing and duplicate messages."""
     figures: list[Figure] = []
     for kind in _KINDS:
         async with run_receivers(_ports()):
@@ -91,7 +89,8 @@ async def _measure(system: System, kind: _Kind) -> list[Figure]:
         "payload": {"number": f"{number}-{time.time_ns()}"},
     }
     request = make_request("POST", "/v1/events/trigger", key=system.key, body=body)
-    due = {"mails": kind.mails * _PEOPLE, "chats": kind.chats * _PEOPLE}
+    people = system.scaled(_PEOPLE)
+    due = {"mails": kind.mails * people, "chats": kind.chats * people}
     before = cpu_seconds(system.groups)
     load = await send_closed(system.address, [request])
     load.require(201)

@@ -3,54 +3,46 @@
 import asyncio
 
 from bench.client import make_request, send_closed
-from bench.crowd import make_crowd
+from bench.copies import make_topic_members
 from bench.figures import Figure
+from bench.processes import cpu_between, cpu_seconds
 from bench.stores import open_store, wait_for_messages
 from bench.systems import System
-from bench.usage import cpu_between, cpu_seconds
 from bench.workloads.trigger import WORKFLOW
 
-SMALL, LARGE = 10_000, 100_000
+NAME = "fan-out 100000"
+_MEMBERS = 100_000
+_TOPIC = "bench-fan-out"
 
 
 async def prepare(system: System) -> None:
-    """Create subscribers without preferences, and a topic of each size."""
-    await make_crowd(system, LARGE, {_topic(size): size for size in (SMALL, LARGE)})
+    """Create subscribers without preferences, who are the members of a topic."""
+    count = system.scaled(_MEMBERS)
+    await make_topic_members(system, count, {_TOPIC: count})
 
 
-async def measure_small(system: System) -> list[Figure]:
-    return await _measure(system, SMALL)
-
-
-async def measure_large(system: System) -> list[Figure]:
-    return await _measure(system, LARGE)
-
-
-async def _measure(system: System, size: int) -> list[Figure]:
+async def measure(system: System) -> list[Figure]:
+    """Measure CPU time and rate of a recipient."""
+    count = system.scaled(_MEMBERS)
     body = {
         "name": WORKFLOW,
-        "to": {"type": "Topic", "topicKey": _topic(size)},
+        "to": {"type": "Topic", "topicKey": _TOPIC},
         "payload": {"name": "Ann", "seq": 0, "plan": "pro"},
     }
     request = make_request("POST", "/v1/events/trigger", key=system.key, body=body)
     async with open_store(system) as store:
         before = cpu_seconds(system.groups)
         load, arrivals = await asyncio.gather(
-            send_closed(system.address, [request]), wait_for_messages(store, size, pause=0.1)
+            send_closed(system.address, [request]), wait_for_messages(store, count, pause=0.1)
         )
         used = cpu_between(before, cpu_seconds(system.groups))
     load.require(201)
-    workload = f"fan-out {size}"
     return [
-        Figure(workload, system.kind, "cpu_ms", sum(used.values()) * 1000 / size, "ms"),
+        Figure(NAME, system.kind, "cpu_ms", sum(used.values()) * 1000 / count, "ms"),
         *(
-            Figure(workload, system.kind, f"cpu_{part}_ms", seconds * 1000 / size, "ms")
+            Figure(NAME, system.kind, f"cpu_{part}_ms", seconds * 1000 / count, "ms")
             for part, seconds in used.items()
             if len(used) > 1
         ),
-        Figure(workload, system.kind, "per_second", size / (arrivals[-1].at - load.began), "1/s"),
+        Figure(NAME, system.kind, "per_second", count / (arrivals[-1].at - load.began), "1/s"),
     ]
-
-
-def _topic(size: int) -> str:
-    return f"bench-{size}"

@@ -13,9 +13,9 @@ import asyncpg
 
 from bench.client import send_closed
 from bench.figures import Figure
+from bench.processes import cpu_between, cpu_seconds
 from bench.stores import open_store
 from bench.systems import FLOOR_HTTP, SQLITE, System, make_database
-from bench.usage import cpu_between, cpu_seconds
 from bench.workloads.trigger import CONNECTIONS, NAME, PEOPLE, make_triggers
 from clarion.clock import SystemClock
 from clarion.db.migrate import migrate_postgres
@@ -43,35 +43,36 @@ async def measure(system: System) -> list[Figure]:
         return await _measure_http(system)
     async with open_store(system) as store:
         samples = {table: await store.sample_rows(table, PEOPLE) for table in _ID_NAMES}
-    batches = list(_batches(samples, as_uuid=system.kind != SQLITE))
+    count = system.scaled(_COUNT)
+    batches = list(_batches(samples, count, as_uuid=system.kind != SQLITE))
     columns = {table: list(rows[0]) for table, rows in samples.items()}
     if system.kind == SQLITE:
         seconds, cpu = await _write_sqlite(system.folder / "clarion.db", columns, batches)
     else:
         seconds, cpu = await _write_postgres(system, columns, batches)
-    return _figures(f"floor storage {system.kind}", seconds, cpu)
+    return _figures(f"floor storage {system.kind}", count, seconds, cpu)
 
 
 async def _measure_http(system: System) -> list[Figure]:
-    triggers = make_triggers(system, _COUNT)
+    triggers = make_triggers(system, system.scaled(_COUNT))
     before = cpu_seconds(system.groups)
     load = await send_closed(system.address, triggers.requests, connections=CONNECTIONS)
     used = cpu_between(before, cpu_seconds(system.groups))
     load.require(201)
-    return _figures(system.kind, load.ended - load.began, sum(used.values()))
+    return _figures(system.kind, len(triggers.requests), load.ended - load.began, sum(used.values()))
 
 
-def _figures(system: str, seconds: float, cpu: float) -> list[Figure]:
+def _figures(system: str, count: int, seconds: float, cpu: float) -> list[Figure]:
     return [
-        Figure(NAME, system, "cpu_ms", cpu * 1000 / _COUNT, "ms"),
-        Figure(NAME, system, "per_second", _COUNT / seconds, "1/s"),
+        Figure(NAME, system, "cpu_ms", cpu * 1000 / count, "ms"),
+        Figure(NAME, system, "per_second", count / seconds, "1/s"),
     ]
 
 
-def _batches(samples: dict[str, list[dict[str, Any]]], *, as_uuid: bool) -> Iterator[Rows]:
-    """Yield rows like the sampled ones, with new ids, for `_COUNT` triggers; they are made before the measurement."""
-    for start in range(0, _COUNT, _BATCH):
-        numbers = range(start, min(start + _BATCH, _COUNT))
+def _batches(samples: dict[str, list[dict[str, Any]]], count: int, *, as_uuid: bool) -> Iterator[Rows]:
+    """Yield rows like the sampled ones, with new ids, for `count` triggers; they are made before the measurement."""
+    for start in range(0, count, _BATCH):
+        numbers = range(start, min(start + _BATCH, count))
         renewed = [_renew(samples, number, as_uuid=as_uuid) for number in numbers]
         yield {table: [rows[table] for rows in renewed] for table in _ID_NAMES}
 

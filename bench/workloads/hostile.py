@@ -4,15 +4,13 @@ The hostile environment repeats one request after the other, each as expensive a
 """
 
 import asyncio
-import itertools
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 
 from bench.client import make_request, send_one, send_open
 from bench.content import ensure_inbox, ensure_people, ensure_workflow
+from bench.copies import make_tenants
 from bench.figures import Figure, percentile
-from bench.systems import CLARION, SQLITE, Site, System, clarion_on_postgres, clarion_on_sqlite
-from bench.tenants import make_tenants
+from bench.systems import Site, System, start_clarion
 from bench.workloads import trigger
 
 NAME = "hostile neighbour"
@@ -20,8 +18,10 @@ ATTACKS = ("nested body", "megabyte of brackets", "slow texts", "large lists", "
 
 _RATE = 50.0
 _TRIGGERS = 200
+_WARM_UP = 50
 _PAUSE_SECONDS = 0.05
 """Between two requests of the attacker."""
+_LAST_REQUEST_SECONDS = 10
 _SLOW_TEXT = (
     "{% for i in (1..900) %}{% if payload.text contains 'never' %}x{% endif %}{{ i | times: i | plus: 1 }}{% endfor %}"
 )
@@ -34,24 +34,19 @@ def figure_name(attack: str, situation: str, part: str) -> str:
     return f"{attack} {situation} {part}_ms"
 
 
-async def measure(site: Site) -> list[Figure]:
+async def measure(site: Site, kind: str) -> list[Figure]:
     figures: list[Figure] = []
-    for kind in CLARION:
-        async with _start(kind, site) as system:
-            (attacker,) = await make_tenants(system, 1)
-            await _prepare(system, attacker)
-            for number, (name, requests) in itertools.product(range(2), _attacks(attacker).items()):
-                alone = await _measure_neighbour(system)
-                attacked = await _measure_during(system, attacker, requests)
-                if number:  # The first round fills caches.
-                    figures += _figures(kind, name, alone, attacked)
+    async with start_clarion(kind, site, "hostile") as system:
+        (attacker,) = await make_tenants(system, 1)
+        await _prepare(system, attacker)
+        attacks = _attacks(attacker)
+        for requests in attacks.values():
+            await _measure_during(system, attacker, requests, count=site.scaled(_WARM_UP))
+        for name, requests in attacks.items():
+            alone = await _measure_neighbour(system, site.scaled(_TRIGGERS))
+            attacked = await _measure_during(system, attacker, requests, count=site.scaled(_TRIGGERS))
+            figures += _figures(kind, name, alone, attacked)
     return figures
-
-
-def _start(kind: str, site: Site) -> AbstractAsyncContextManager[System]:
-    if kind == SQLITE:
-        return clarion_on_sqlite(site.folder / "hostile-sqlite")
-    return clarion_on_postgres(site.folder / "hostile", site.server, database="hostile")
 
 
 async def _prepare(system: System, attacker: System) -> None:
@@ -82,7 +77,7 @@ def _attacks(attacker: System) -> Mapping[str, Sequence[bytes]]:
     return dict(zip(ATTACKS, requests, strict=True))
 
 
-async def _measure_during(system: System, attacker: System, requests: Sequence[bytes]) -> list[float]:
+async def _measure_during(system: System, attacker: System, requests: Sequence[bytes], *, count: int) -> list[float]:
     is_over = asyncio.Event()
 
     async def attack() -> None:
@@ -93,15 +88,16 @@ async def _measure_during(system: System, attacker: System, requests: Sequence[b
 
     attacking = asyncio.create_task(attack())
     try:
-        return await _measure_neighbour(system)
+        return await _measure_neighbour(system, count)
     finally:
         is_over.set()
-        await attacking
+        await asyncio.wait([attacking], timeout=_LAST_REQUEST_SECONDS)
+        attacking.cancel()
 
 
-async def _measure_neighbour(system: System) -> list[float]:
+async def _measure_neighbour(system: System, count: int) -> list[float]:
     """Return how long each trigger of the neighbour took until it was accepted."""
-    triggers = trigger.make_triggers(system, _TRIGGERS)
+    triggers = trigger.make_triggers(system, count)
     load = await send_open(system.address, triggers.requests, rate=_RATE)
     load.require(201)
     return load.seconds

@@ -1,12 +1,12 @@
 """Start-up time of a process, and its memory when idle, under load and afterwards."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from bench.figures import Figure
-from bench.systems import Site, System, clarion_on_postgres, clarion_on_sqlite
-from bench.usage import memory
+from bench.processes import memory
+from bench.systems import Site, System, start_clarion
 from bench.workloads import trigger
 
 NAME = "lifetime"
@@ -16,19 +16,10 @@ _SETTLE_SECONDS = 2
 _SAMPLE_SECONDS = 0.1
 _MEGABYTE = 1024 * 1024
 
-Start = Callable[[], AbstractAsyncContextManager[System]]
 
-
-async def measure(site: Site) -> list[Figure]:
-    on_sqlite = await _measure(lambda: clarion_on_sqlite(site.folder / "lifetime-sqlite"))
-    folder = site.folder / "lifetime-postgres"
-    on_postgres = await _measure(lambda: clarion_on_postgres(folder, site.server, database="lifetime"))
-    return on_sqlite + on_postgres
-
-
-async def _measure(start: Start) -> list[Figure]:
+async def measure(site: Site, kind: str) -> list[Figure]:
     """The first start creates the store and some data, so that the other starts find an existing store."""
-    async with start() as system:
+    async with start_clarion(kind, site, NAME) as system:
         await asyncio.sleep(_SETTLE_SECONDS)
         figures = [
             Figure(NAME, system.kind, "first_start_seconds", system.start_seconds, "s"),
@@ -36,9 +27,9 @@ async def _measure(start: Start) -> list[Figure]:
         ]
         await trigger.prepare(system)
     for _ in range(_STARTS):
-        async with start() as system:
+        async with start_clarion(kind, site, NAME) as system:
             figures.append(Figure(NAME, system.kind, "start_seconds", system.start_seconds, "s"))
-    async with start() as system:
+    async with start_clarion(kind, site, NAME) as system:
         return figures + await _measure_memory(system)
 
 
@@ -46,7 +37,7 @@ async def _measure_memory(system: System) -> list[Figure]:
     await asyncio.sleep(_SETTLE_SECONDS)
     idle = _resident(system)
     async with _peak(system) as samples:
-        await trigger.run_burst(system, _COUNT)
+        await trigger.run_burst(system, system.scaled(_COUNT))
     await asyncio.sleep(_SETTLE_SECONDS)
     seen = {"idle": idle, "loaded": max(samples), "after": _resident(system)}
     return [Figure(NAME, system.kind, f"{name}_mb", value / _MEGABYTE, "MB") for name, value in seen.items()]

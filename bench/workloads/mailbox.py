@@ -3,18 +3,18 @@
 The floor is a POST without work on the same HTTP stack, measured in the same rounds.
 """
 
+import asyncio
 import json
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from bench.client import make_request, send_closed
 from bench.content import ensure_workflow
+from bench.copies import open_writer
 from bench.figures import Figure
-from bench.systems import CLARION, SQLITE, Site, System, clarion_on_postgres, clarion_on_sqlite, http_floor
-from bench.usage import cpu_between, cpu_seconds
+from bench.processes import cpu_between, cpu_seconds
+from bench.systems import Site, System, start_clarion, start_http_floor
 from bench.workloads import trigger
-from bench.writers import open_writer
 
 NAME = "mailbox"
 MESSAGES = {"few": 100, "many": 100_000}
@@ -33,40 +33,39 @@ _PATHS = {
 }
 
 
-async def measure(site: Site) -> list[Figure]:
-    figures: list[Figure] = []
-    for kind in CLARION:
-        async with _start(kind, site) as system, http_floor(site.folder / f"mailbox-floor-{kind}") as floor:
-            tokens = {name: await _fill(system, name, count) for name, count in MESSAGES.items()}
-            triggers = trigger.make_triggers(floor, _COUNT).requests
-            for number in range(_ROUNDS + 1):
-                measured = [Figure(NAME, kind, "floor_cpu_ms", await _measure(floor, triggers, 201), "ms")]
-                for name, token in tokens.items():
-                    for what, path in _PATHS.items():
-                        requests = [make_request("GET", path, headers=_authorization(token))] * _COUNT
-                        used = await _measure(system, requests, 200)
-                        measured.append(Figure(NAME, kind, f"{what}_{name}_cpu_ms", used, "ms"))
-                if number:  # The first round fills caches.
-                    figures += measured
+async def measure(site: Site, kind: str) -> list[Figure]:
+    async with start_clarion(kind, site, NAME) as system, start_http_floor(site, f"{NAME}-{kind}") as floor:
+        tokens = {name: await _fill(system, name, site.scaled(count)) for name, count in MESSAGES.items()}
+        figures: list[Figure] = []
+        for number in range(_ROUNDS + 1):
+            measured = await _measure_round(system, floor, tokens)
+            if number:  # The first round fills caches.
+                figures += measured
+        return figures
+
+
+async def _measure_round(system: System, floor: System, tokens: Mapping[str, str]) -> list[Figure]:
+    count = system.scaled(_COUNT)
+    empty = trigger.make_triggers(floor, count).requests
+    figures = [Figure(NAME, system.kind, "floor_cpu_ms", await _measure(floor, empty, 201), "ms")]
+    for name, token in tokens.items():
+        for what, path in _PATHS.items():
+            requests = [make_request("GET", path, headers=_authorization(token))] * count
+            used = await _measure(system, requests, 200)
+            figures.append(Figure(NAME, system.kind, f"{what}_{name}_cpu_ms", used, "ms"))
     return figures
 
 
-def _start(kind: str, site: Site) -> AbstractAsyncContextManager[System]:
-    if kind == SQLITE:
-        return clarion_on_sqlite(site.folder / "mailbox-sqlite")
-    return clarion_on_postgres(site.folder / "mailbox", site.server, database="mailbox")
-
-
 async def _fill(system: System, person: str, count: int) -> str:
-    """Give a person so many messages, copies of one that the API made; returns the token of a session."""
+    """Give a person this many messages, copies of one that the API made; return the token of a session."""
     await ensure_workflow(system, trigger.WORKFLOW, [trigger.IN_APP])
     application = (await system.request("GET", "/v1/environments/me"))["identifier"]
     body = {"applicationIdentifier": application, "subscriber": {"subscriberId": person}}
     token: str = (await system.request("POST", "/v1/inbox/session", body))["data"]["token"]
     event = {"name": trigger.WORKFLOW, "to": person, "payload": {"name": "Ann", "seq": 1, "plan": "pro"}}
     await system.request("POST", "/v1/events/trigger", event)
-    while not (await system.request("GET", f"/v1/messages?subscriberId={person}"))["data"]:
-        pass
+    while not (await system.request("GET", f"/v1/messages?subscriberId={person}"))["data"]:  # noqa: ASYNC110 - another process writes it
+        await asyncio.sleep(0.02)
     async with open_writer(system) as store:
         first = await store.find(
             "SELECT * FROM messages WHERE subscriber_id = (SELECT id FROM subscribers WHERE key = {})", person

@@ -15,10 +15,9 @@ import asyncpg
 from bench.client import make_request, send_closed
 from bench.content import ensure_people, ensure_workflow
 from bench.figures import Figure
-from bench.fleet import Fleet, run_fleet
-from bench.quotas import require_quotas
-from bench.systems import POSTGRES, Site, System, clarion_api
-from bench.usage import cpu_between, cpu_seconds
+from bench.fleet import Fleet, require_quotas, run_fleet
+from bench.processes import cpu_between, cpu_seconds
+from bench.systems import POSTGRES, Site, System, start_api
 from bench.workloads import trigger
 from bench.workloads.scaling import Counter, open_counter
 from clarion.clock import SECOND, SystemClock
@@ -35,6 +34,8 @@ _PHASE_SECONDS = 14
 _SETTLED_SECONDS = 4
 """Of each phase, at its end: the rate that the workers have reached."""
 _TRIGGERS = 90_000
+_MIN_TRIGGERS = 20_000
+"""A worker takes as long to start in a small measurement, and the others go on meanwhile."""
 _PEOPLE = 4000
 _BULK = 100
 _CONNECTIONS = 8
@@ -43,9 +44,9 @@ _STEP_MILLISECONDS = 250
 _RECOVERED_SHARE = 0.9
 
 
-async def measure(site: Site) -> list[Figure]:
+async def measure(site: Site, kind: str) -> list[Figure]:  # noqa: ARG001 - only PostgreSQL has several workers
     require_quotas()
-    async with clarion_api(site.folder / NAME, site.server, database=NAME) as system:
+    async with start_api(site, NAME) as system:
         await ensure_workflow(system, trigger.WORKFLOW, [trigger.IN_APP])
         await ensure_people(system, _PEOPLE)
         async with run_fleet(system, _WORKERS, _SHARE) as fleet, open_counter(system) as counter:
@@ -54,27 +55,30 @@ async def measure(site: Site) -> list[Figure]:
 
 
 async def _measure(fleet: Fleet, counter: Counter) -> list[Figure]:
+    scaled = fleet.system.scaled
+    triggers = max(scaled(_TRIGGERS), _MIN_TRIGGERS)
+    phase, settled_seconds = scaled(_PHASE_SECONDS), scaled(_SETTLED_SECONDS)
     counter.start("messages")
     with fleet.at_rest():
-        await _accept(fleet.system)
-    await asyncio.sleep(_PHASE_SECONDS)
+        await _accept(fleet.system, triggers)
+    await asyncio.sleep(phase)
     before = SystemClock().now()
     newcomer = await fleet.add_member()
     joined = SystemClock().now()
-    await asyncio.sleep(_PHASE_SECONDS - _SETTLED_SECONDS)
-    share = await _share_of(newcomer.pid)
+    await asyncio.sleep(phase - settled_seconds)
+    share = await _share_of(newcomer.pid, settled_seconds)
     killed = SystemClock().now()
     victim = fleet.members.pop(0)
     victim.kill()
-    await asyncio.sleep(_PHASE_SECONDS)
+    await asyncio.sleep(phase)
     ended, completed = SystemClock().now(), await counter.count()
-    if completed >= _TRIGGERS:
-        raise RuntimeError(f"{_TRIGGERS} triggers were complete before the end; more are needed on this machine")
+    if completed >= triggers:
+        raise RuntimeError(f"{triggers} triggers were complete before the end; more are needed on this machine")
     fleet.lift_quotas()
-    await counter.wait_for(_TRIGGERS)
+    await counter.wait_for(triggers)
     arrivals = await _list_arrivals(fleet.system)
     moments = [moment for moment, _ in arrivals]
-    settled = _SETTLED_SECONDS * SECOND
+    settled = settled_seconds * SECOND
     four = rate_between(moments, before - settled, before)
     five = rate_between(moments, killed - settled, killed)
     return [
@@ -102,8 +106,8 @@ async def _list_arrivals(system: System) -> list[tuple[int, int]]:
     return [(id_millis(row["id"].bytes), lane_of(row["key"])) for row in rows]
 
 
-async def _accept(system: System) -> None:
-    numbers = iter(range(_TRIGGERS))
+async def _accept(system: System, count: int) -> None:
+    numbers = iter(range(count))
     requests = []
     while batch := list(itertools.islice(numbers, _BULK)):
         events = [
@@ -118,10 +122,10 @@ async def _accept(system: System) -> None:
     (await send_closed(system.address, requests, connections=_CONNECTIONS)).require(201)
 
 
-async def _share_of(pid: int) -> float:
+async def _share_of(pid: int, seconds: float) -> float:
     """Measure how much of a core a process uses."""
     before, began = cpu_seconds({"worker": [pid]}), time.monotonic()
-    await asyncio.sleep(_SETTLED_SECONDS)
+    await asyncio.sleep(seconds)
     return cpu_between(before, cpu_seconds({"worker": [pid]}))["worker"] / (time.monotonic() - began)
 
 

@@ -1,41 +1,24 @@
-"""Every list at ten thousand messages compared with the same list at ten million.
+"""Every list at ten thousand messages compared with the same list at a million.
 
-The large store is filled once, in about twenty minutes, and cached in `bench/.cache`; the small one is created anew.
+`--messages 10000000` compares with a larger store, which takes twenty minutes to fill.
 """
 
-import asyncio
-import shutil
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
+from contextlib import asynccontextmanager
 from urllib.parse import quote
 
-import asyncpg
 from msgspec import Struct
 
 from bench.client import make_request, send_closed
 from bench.figures import Figure, percentile
-from bench.filling import (
-    LARGE,
-    SMALL,
-    TOPIC,
-    UNUSED_CHANNEL,
-    Size,
-    fill_postgres,
-    fill_sqlite,
-    filling_hash,
-    set_up,
-)
-from bench.systems import POSTGRES, SQLITE, System, clarion_on_postgres, clarion_on_sqlite, make_database, open_postgres
-from clarion.db.migrate import migrate_postgres, migrate_sqlite
-from tests.servers import PostgresServer
+from bench.filling import SMALL, TOPIC, UNUSED_CHANNEL, Size, ensure_filled, size_of
+from bench.systems import Site, System, start_clarion
 
 NAME = "pages"
-CACHE = Path(__file__).parents[1] / ".cache"
+STORE = "filled"
 
 _ROUNDS = 200
 _WARM_UP = 20
-_PEOPLE = _WARM_UP + _ROUNDS  # no subscriber is requested twice
 _BUSY = "person-0"
 
 
@@ -96,24 +79,33 @@ _PAGES: Mapping[str, MakePath] = {
 _MARK = "mark as read"
 
 
-async def measure(kind: str, folder: Path) -> list[Figure]:
-    """Request the same pages from both stores of one kind of database in turn; `folder` is for the small store."""
-    async with open_stores(kind, folder) as (small, large):
-        contents = [await _read_content(small, SMALL), await _read_content(large, LARGE)]
+async def measure(site: Site, kind: str) -> list[Figure]:
+    """Request the same pages from both stores of one kind of database in turn."""
+    warm_up, rounds = site.scaled(_WARM_UP), site.scaled(_ROUNDS)
+    async with open_stores(site, kind) as (small, large):
+        # No subscriber is requested twice.
+        contents = [
+            await _read_content(small, SMALL, warm_up + rounds),
+            await _read_content(large, size_of(site), warm_up + rounds),
+        ]
         seconds: list[list[list[float]]] = [[], []]
-        for number in range(_WARM_UP + _ROUNDS):
+        for number in range(warm_up + rounds):
             for which, system in enumerate((small, large)):
                 requests = _requests(system, contents[which], number)
                 load = await send_closed(system.address, requests, connections=1)
                 load.require(200, 201)
-                if number >= _WARM_UP:
+                if number >= warm_up:
                     seconds[which].append(load.seconds)
         return _figures(kind, seconds)
 
 
-def open_stores(kind: str, folder: Path) -> AbstractAsyncContextManager[tuple[System, System]]:
-    """Serve the small and the large store of one kind of database."""
-    return _on_sqlite(folder) if kind == SQLITE else _on_postgres(folder)
+@asynccontextmanager
+async def open_stores(site: Site, kind: str) -> AsyncIterator[tuple[System, System]]:
+    """Serve a small and a large store."""
+    await ensure_filled(kind, site, "small", SMALL)
+    await ensure_filled(kind, site, STORE, size_of(site))
+    async with start_clarion(kind, site, "small") as small, start_clarion(kind, site, STORE) as large:
+        yield small, large
 
 
 def _requests(system: System, content: Content, number: int) -> list[bytes]:
@@ -128,22 +120,19 @@ def _requests(system: System, content: Content, number: int) -> list[bytes]:
 def _figures(kind: str, seconds: Sequence[Sequence[Sequence[float]]]) -> list[Figure]:
     figures = []
     for page, name in enumerate([*_PAGES, _MARK]):
-        small, large = ([one[page] * 1000 for one in rounds] for rounds in seconds)
-        for share in (0.5, 0.95):
-            values = percentile(small, share), percentile(large, share)
-            mark = f"p{round(share * 100)}"
-            figures += [
-                Figure(NAME, kind, f"{name}: {mark} small", values[0], "ms"),
-                Figure(NAME, kind, f"{name}: {mark} large", values[1], "ms"),
-                Figure(NAME, kind, f"{name}: {mark} ratio", values[1] / values[0], "x"),
-            ]
+        small, large = (percentile([one[page] * 1000 for one in rounds], 0.95) for rounds in seconds)
+        figures += [
+            Figure(NAME, kind, f"{name}: p95 small", small, "ms"),
+            Figure(NAME, kind, f"{name}: p95 large", large, "ms"),
+            Figure(NAME, kind, f"{name}: p95 ratio", large / small, "x"),
+        ]
     return figures
 
 
-async def _read_content(system: System, size: Size) -> Content:
+async def _read_content(system: System, size: Size, people: int) -> Content:
     workflows = await system.request("GET", "/v2/workflows?limit=100")
-    page = await system.request("GET", f"/v2/subscribers?limit={size.subscribers // 2 if size is SMALL else 1000}")
-    keys = [f"person-{(number + 1) * size.subscribers // (_PEOPLE + 2)}" for number in range(_PEOPLE)]
+    page = await system.request("GET", f"/v2/subscribers?limit={size.subscribers // 2 if size == SMALL else 1000}")
+    keys = [f"person-{(number + 1) * size.subscribers // (people + 2)}" for number in range(people)]
     return Content(
         size=size,
         people=[await _read_person(system, key) for key in keys],
@@ -162,67 +151,3 @@ async def _read_person(system: System, key: str) -> Person:
         message_id=messages["data"][0]["_id"],
         transaction=messages["data"][-1]["transactionId"],
     )
-
-
-@asynccontextmanager
-async def _on_sqlite(folder: Path) -> AsyncIterator[tuple[System, System]]:
-    cached = _cached_folder(SQLITE)
-    if not cached.exists():
-        await _make_sqlite(cached.with_suffix(".partial"), LARGE)
-        cached.with_suffix(".partial").rename(cached)
-    await asyncio.to_thread(migrate_sqlite, cached / "clarion.db")
-    await _make_sqlite(folder / "small", SMALL)
-    async with clarion_on_sqlite(folder / "small") as small, clarion_on_sqlite(cached) as large:
-        yield small, large
-
-
-async def _make_sqlite(folder: Path, size: Size) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    async with clarion_on_sqlite(folder) as system:
-        await set_up(system)
-    await fill_sqlite(folder / "clarion.db", size)
-
-
-@asynccontextmanager
-async def _on_postgres(folder: Path) -> AsyncIterator[tuple[System, System]]:
-    """Both stores are databases of one server, so that its settings are the same."""
-    cached = _cached_folder(POSTGRES)
-    if not cached.exists():
-        partial = cached.with_suffix(".partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        with open_postgres(partial, keep=True) as server:
-            await _make_database(server, folder, "large", LARGE)
-        partial.rename(cached)
-    with open_postgres(cached, keep=True) as server:
-        await migrate_postgres(await make_database(server, "large"))
-        await _drop_database(server, "small")
-        await _make_database(server, folder, "small", SMALL)
-        async with (
-            clarion_on_postgres(folder / "small", server, database="small") as small,
-            clarion_on_postgres(folder / "large", server, database="large") as large,
-        ):
-            yield small, large
-
-
-async def _make_database(server: PostgresServer, folder: Path, name: str, size: Size) -> None:
-    async with clarion_on_postgres(folder / name, server, database=name) as system:
-        await set_up(system)
-    await fill_postgres(await make_database(server, name), size)
-
-
-async def _drop_database(server: PostgresServer, name: str) -> None:
-    connection = await asyncpg.connect(server.url)
-    try:
-        await connection.execute(f"DROP DATABASE IF EXISTS {name}")
-    finally:
-        await connection.close()
-
-
-def _cached_folder(kind: str) -> Path:
-    """Return the folder of the large store, and delete stores that another version of `bench/filling.py` made."""
-    CACHE.mkdir(exist_ok=True)
-    wanted = CACHE / f"{kind}-{filling_hash()}"
-    for found in CACHE.glob(f"{kind}-*"):
-        if found != wanted:
-            shutil.rmtree(found)
-    return wanted

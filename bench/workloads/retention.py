@@ -1,80 +1,55 @@
-"""What triggers notice of the deletion of a million old runs: their latency at 1000 a second, without it and during it.
-
-`CLARION_BENCH_OLD_RUNS` and `CLARION_BENCH_LOAD_SECONDS` make a shorter measurement.
-"""
+"""What triggers notice of the deletion of old runs: their latency at 1000 a second, without it and during it."""
 
 import asyncio
-import os
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Sequence
 
 from bench.client import send_open
 from bench.figures import Figure, percentile
-from bench.filling import Size, fill_postgres, fill_sqlite, set_up
+from bench.filling import ensure_filled, size_of
 from bench.stores import Store, open_store, wait_for_messages
-from bench.systems import CLARION, SQLITE, Site, System, clarion_on_postgres, clarion_on_sqlite, make_database
-from bench.workloads import trigger
+from bench.systems import Site, System, start_clarion
+from bench.workloads import pages, trigger
 from clarion.settings.retention import DEFAULT_DAYS
 
 NAME = "retention"
 RATE = 1000.0
-OLD_RUNS = int(os.environ.get("CLARION_BENCH_OLD_RUNS", "1000000"))
 
-_SECONDS = int(os.environ.get("CLARION_BENCH_LOAD_SECONDS", "30"))
+_SECONDS = 20
 _WARM_UP_SECONDS = 3
 _ROUNDS = 2
 _PAUSE_SECONDS = 0.01
 _START_SECONDS = 120
 _DEFAULTS = {"CLARION_RETENTION": ",".join(f"{kind}={days}" for kind, days in DEFAULT_DAYS.items())}
-_NOTHING: Mapping[str, str] = {}
 
 
 def figure_name(situation: str, part: str) -> str:
     return f"{situation} {part}_ms"
 
 
-async def measure(site: Site) -> list[Figure]:
-    return [figure for kind in CLARION for figure in await _measure(kind, site)]
-
-
-async def _measure(kind: str, site: Site) -> list[Figure]:
-    size = Size(messages=OLD_RUNS, subscribers=max(OLD_RUNS // 10, 1000))
-    async with _start(kind, site) as system:
-        await set_up(system)
-    await _fill(kind, site, size)
-    async with _start(kind, site) as system:
+async def measure(site: Site, kind: str) -> list[Figure]:
+    """Delete from the store whose lists were measured; figures of lists come from before the deletion."""
+    await ensure_filled(kind, site, pages.STORE, size_of(site))
+    async with start_clarion(kind, site, pages.STORE) as system:
         await trigger.prepare(system)
     return [figure for _ in range(_ROUNDS) for figure in await _measure_round(kind, site)]
 
 
 async def _measure_round(kind: str, site: Site) -> list[Figure]:
     """Both situations one after the other, because the load of the machine changes."""
-    async with _start(kind, site) as system:
+    seconds = site.scaled(_SECONDS)
+    async with start_clarion(kind, site, pages.STORE) as system:
         await _load(system, _WARM_UP_SECONDS)
-        alone = await _load(system, _SECONDS)
-    async with _start(kind, site, _DEFAULTS) as system, open_store(system) as store:
+        alone = await _load(system, seconds)
+    async with start_clarion(kind, site, pages.STORE, environ=_DEFAULTS) as system, open_store(system) as store:
         await _load(system, _WARM_UP_SECONDS)
         await _wait_for_deletion(store)
         before, began = await _count_deleted(store), time.monotonic()
-        deleting = await _load(system, _SECONDS)
-        deleted, seconds = await _count_deleted(store) - before, time.monotonic() - began
-        if before + deleted >= OLD_RUNS:
+        deleting = await _load(system, seconds)
+        deleted, took = await _count_deleted(store) - before, time.monotonic() - began
+        if before + deleted >= size_of(site).messages:
             raise RuntimeError("the deletion ended before the load; there must be more old runs")
-    return [*_figures(kind, alone, deleting), Figure(NAME, kind, "deleted_per_second", deleted / seconds, "1/s")]
-
-
-def _start(kind: str, site: Site, environ: Mapping[str, str] = _NOTHING) -> AbstractAsyncContextManager[System]:
-    if kind == SQLITE:
-        return clarion_on_sqlite(site.folder / "retention-sqlite", environ=environ)
-    return clarion_on_postgres(site.folder / "retention", site.server, database="retention", environ=environ)
-
-
-async def _fill(kind: str, site: Site, size: Size) -> None:
-    if kind == SQLITE:
-        await fill_sqlite(site.folder / "retention-sqlite" / "clarion.db", size)
-    else:
-        await fill_postgres(await make_database(site.server, "retention"), size)
+    return [*_figures(kind, alone, deleting), Figure(NAME, kind, "deleted_per_second", deleted / took, "1/s")]
 
 
 async def _load(system: System, seconds: int) -> tuple[list[float], list[float]]:

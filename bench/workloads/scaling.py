@@ -17,21 +17,20 @@ from msgspec import Struct
 
 from bench.client import make_request, send_closed
 from bench.content import ensure_people, ensure_workflow
-from bench.crowd import make_crowd
+from bench.copies import make_topic_members
 from bench.figures import Figure
-from bench.fleet import Fleet, run_fleet
-from bench.quotas import require_quotas
-from bench.systems import POSTGRES, Site, System, clarion_api
-from bench.usage import cpu_between, cpu_seconds
+from bench.fleet import Fleet, require_quotas, run_fleet
+from bench.processes import cpu_between, cpu_seconds
+from bench.systems import POSTGRES, Site, System, start_api
 from bench.workloads import trigger
 from clarion.clock import SECOND, SystemClock
 from clarion.ids import first_id, id_millis
 
 WORKERS = (1, 4, 8)
-BACKLOG, BROADCAST, EVENTS, WINDOWS = "backlog", "broadcast", "digest events", "digest windows"
+BACKLOG, FAN_OUT, EVENTS, WINDOWS = "backlog", "fan-out", "digest events", "digest windows"
 TITLES = {
     BACKLOG: "Backlog of in-app triggers",
-    BROADCAST: "Broadcast",
+    FAN_OUT: "Fan-out",
     EVENTS: "Events into digest windows",
     WINDOWS: "Closing digest windows",
 }
@@ -40,18 +39,13 @@ SHARE = 0.1
 
 _TRIGGERS_A_WORKER = 5000
 _PEOPLE_A_WORKER = 2000
+_RECIPIENTS_A_WORKER = 8000
 _EVENTS_A_PERSON = 2
 _WINDOW_SECONDS = 40
 """Longer than it takes to get all events into their windows."""
+_MIN_WINDOW_SECONDS = 10
 _DIGEST = "bench-scaling-digest"
-_STEPS = [
-    {
-        "name": "Digest",
-        "type": "digest",
-        "controlValues": {"type": "regular", "amount": _WINDOW_SECONDS, "unit": "seconds"},
-    },
-    {"name": "Inbox", "type": "in_app", "controlValues": {"body": "{{steps.digest.eventCount}}"}},
-]
+_INBOX = {"name": "Inbox", "type": "in_app", "controlValues": {"body": "{{steps.digest.eventCount}}"}}
 _BULK = 100
 _CONNECTIONS = 8
 _POLL_SECONDS = 0.25
@@ -66,36 +60,43 @@ def workload_name(kind: str, workers: int) -> str:
     return f"{kind}, {workers} worker{'s' if workers > 1 else ''}"
 
 
-async def measure(site: Site) -> list[Figure]:
+async def measure(site: Site, kind: str) -> list[Figure]:  # noqa: ARG001 - only PostgreSQL has several workers
     require_quotas()
     figures: list[Figure] = []
-    folder = site.folder / "scaling"
-    async with clarion_api(folder, site.server, database="scaling") as system:
-        await _prepare(system, site.people)
+    async with start_api(site, "scaling") as system:
+        await _prepare(system)
         for workers in WORKERS:
             async with run_fleet(system, workers, SHARE) as fleet, open_counter(system) as counter:
                 figures += await _measure(fleet, counter)
     return figures
 
 
-async def _prepare(system: System, people: int) -> None:
+async def _prepare(system: System) -> None:
     await ensure_workflow(system, trigger.WORKFLOW, [trigger.IN_APP])
-    await ensure_workflow(system, _DIGEST, _STEPS)
-    await ensure_people(system, _PEOPLE_A_WORKER * max(WORKERS))
-    sizes = {workers: people * workers // max(WORKERS) for workers in WORKERS}
-    await make_crowd(system, people, {_topic(workers): size for workers, size in sizes.items()})
+    window = {
+        "type": "regular",
+        "amount": max(system.scaled(_WINDOW_SECONDS), _MIN_WINDOW_SECONDS),
+        "unit": "seconds",
+    }
+    await ensure_workflow(system, _DIGEST, [{"name": "Digest", "type": "digest", "controlValues": window}, _INBOX])
+    await ensure_people(system, system.scaled(_PEOPLE_A_WORKER) * max(WORKERS))
+    recipients = {workers: system.scaled(_RECIPIENTS_A_WORKER) * workers for workers in WORKERS}
+    await make_topic_members(
+        system, max(recipients.values()), {_topic(workers): count for workers, count in recipients.items()}
+    )
 
 
 async def _measure(fleet: Fleet, counter: "Counter") -> list[Figure]:
     workers = len(fleet.members)
-    triggers, people = _TRIGGERS_A_WORKER * workers, _PEOPLE_A_WORKER * workers
-    events = people * _EVENTS_A_PERSON
-    members = await counter.count_members(_topic(workers))
-    in_app = await _drain(fleet, counter, "messages", triggers, _accept(trigger.WORKFLOW, triggers))
-    crowd = await _drain(fleet, counter, "messages", members, _accept_broadcast(_topic(workers)))
+    triggers, people, recipients = (
+        fleet.system.scaled(count) * workers for count in (_TRIGGERS_A_WORKER, _PEOPLE_A_WORKER, _RECIPIENTS_A_WORKER)
+    )
+    events, everyone = people * _EVENTS_A_PERSON, fleet.system.scaled(_PEOPLE_A_WORKER) * max(WORKERS)
+    in_app = await _drain(fleet, counter, "messages", triggers, _accept(trigger.WORKFLOW, triggers, people=everyone))
+    fan_out = await _drain(fleet, counter, "messages", recipients, _accept_fan_out(_topic(workers)))
     taken = await _drain(fleet, counter, "notifications", events, _accept(_DIGEST, events, people=people))
     closed = await _drain(fleet, counter, "messages", people, _wait_for_windows(counter))
-    drained = dict(zip(TITLES, (in_app, crowd, taken, closed), strict=True))
+    drained = dict(zip(TITLES, (in_app, fan_out, taken, closed), strict=True))
     return [figure for kind, one in drained.items() for figure in one.figures(workload_name(kind, workers))]
 
 
@@ -190,16 +191,12 @@ class Counter:
         rows = await self._connection.fetch(query, self._environment_id, self._after)
         return [id_millis(row["id"].bytes) for row in rows]
 
-    async def count_members(self, topic: str) -> int:
-        query = "SELECT count(*) FROM topic_subscriptions WHERE topic_id = (SELECT id FROM topics WHERE key = $1)"
-        return int(await self._connection.fetchval(query, topic))
-
     async def find_last_window(self) -> int:
         """Return when the last open digest window ends, in milliseconds."""
         return int(await self._connection.fetchval("SELECT max(closes_at) FROM digest_windows"))
 
 
-def _accept(workflow: str, count: int, *, people: int = _PEOPLE_A_WORKER * max(WORKERS)) -> Accept:
+def _accept(workflow: str, count: int, *, people: int) -> Accept:
     async def accept(system: System) -> None:
         numbers = iter(range(count))
         requests = []
@@ -213,7 +210,7 @@ def _accept(workflow: str, count: int, *, people: int = _PEOPLE_A_WORKER * max(W
     return accept
 
 
-def _accept_broadcast(topic: str) -> Accept:
+def _accept_fan_out(topic: str) -> Accept:
     async def accept(system: System) -> None:
         body = {"name": trigger.WORKFLOW, "to": {"type": "Topic", "topicKey": topic}, "payload": _payload(0)}
         await system.request("POST", "/v1/events/trigger", body)

@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import time
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import asyncpg
@@ -12,10 +11,10 @@ from msgspec import Struct
 from bench.client import make_request, send_open
 from bench.content import ensure_people, ensure_workflow
 from bench.figures import Figure, percentile
+from bench.processes import cpu_between, cpu_seconds, memory
 from bench.socket_clients import PLAIN, SOCKET_IO, SocketClient, close_sockets, open_sockets
 from bench.stores import rows_of
-from bench.systems import CLARION, ENCRYPTION_KEYS, SQLITE, Site, System, clarion_on_postgres, clarion_on_sqlite
-from bench.usage import cpu_between, cpu_seconds, memory
+from bench.systems import ENCRYPTION_KEYS, SQLITE, Site, System, start_clarion
 from bench.workloads import trigger
 from clarion.clock import SystemClock
 from clarion.db.sqlite import connect
@@ -54,7 +53,7 @@ class Arrivals:
         self.moments.setdefault(number, []).append(moment)
 
     async def wait_for(self, numbers: dict[int, int]) -> None:
-        """Wait until each number has arrived so many times; raise if they do not, or if more do."""
+        """Wait until each number has arrived as often as given; raise if they do not, or if more do."""
         until = time.monotonic() + _TIMEOUT_SECONDS
         while missing := sum(max(0, count - len(self.moments.get(one, ()))) for one, count in numbers.items()):
             if time.monotonic() > until:
@@ -73,28 +72,21 @@ def workload_name(kind: str) -> str:
     return f"{NAME}, {kind}"
 
 
-async def measure(site: Site) -> list[Figure]:
+async def measure(site: Site, kind: str) -> list[Figure]:
     figures = []
-    for system_kind in CLARION:
-        for kind in KINDS:
-            async with _start(system_kind, kind, site) as system:
-                await ensure_workflow(system, trigger.WORKFLOW, [trigger.IN_APP])
-                await ensure_people(system, _SOCKETS + _OTHERS)
-            # Started again, because free memory that creating people left would be used for sockets.
-            async with _start(system_kind, kind, site) as system:
-                figures += await _measure(system, kind)
+    for protocol in KINDS:
+        store = f"sockets_{protocol.replace('.', '_')}"
+        async with start_clarion(kind, site, store, environ=_ENVIRON) as system:
+            await ensure_workflow(system, trigger.WORKFLOW, [trigger.IN_APP])
+            await ensure_people(system, site.scaled(_SOCKETS) + site.scaled(_OTHERS))
+        # Started again, because free memory that creating people left would be used for sockets.
+        async with start_clarion(kind, site, store, environ=_ENVIRON) as system:
+            figures += await _measure(system, protocol)
     return figures
 
 
-def _start(system_kind: str, kind: str, site: Site) -> AbstractAsyncContextManager[System]:
-    name = f"sockets_{kind.replace('.', '_')}"
-    if system_kind == SQLITE:
-        return clarion_on_sqlite(site.folder / f"{name}-sqlite", environ=_ENVIRON)
-    return clarion_on_postgres(site.folder / name, site.server, database=name, environ=_ENVIRON)
-
-
 async def _measure(system: System, kind: str) -> list[Figure]:
-    tokens = await list_tokens(system, _SOCKETS)
+    tokens = await list_tokens(system, system.scaled(_SOCKETS))
     arrivals = Arrivals()
     opened = await _open_all(system, kind, tokens, arrivals)
     try:
@@ -130,11 +122,11 @@ async def _open_all(system: System, kind: str, tokens: list[str], arrivals: Arri
 
 async def _measure_latency(system: System, kind: str, arrivals: Arrivals) -> list[Figure]:
     """Trigger for people who are not connected, and now and then for one who is."""
-    first = next(_numbers) * 1_000_000
+    first, connected, others = next(_numbers) * 1_000_000, system.scaled(_SOCKETS), system.scaled(_OTHERS)
     requests, awaited = [], {}
-    for number in range(first, first + _RATE * _SECONDS):
+    for number in range(first, first + _RATE * system.scaled(_SECONDS)):
         is_connected = number % _CONNECTED_EVERY == 0
-        person = number % _SOCKETS if is_connected else _SOCKETS + number % _OTHERS
+        person = number % connected if is_connected else connected + number % others
         if is_connected:
             awaited[number] = 1
         requests.append(make_request("POST", "/v1/events/trigger", key=system.key, body=_event(number, person)))
@@ -149,16 +141,16 @@ async def _measure_latency(system: System, kind: str, arrivals: Arrivals) -> lis
 
 
 async def _measure_broadcast(system: System, kind: str, arrivals: Arrivals) -> list[Figure]:
-    number = next(_numbers) * 1_000_000
+    number, count = next(_numbers) * 1_000_000, system.scaled(_SOCKETS)
     event: dict[str, Any] = _event(number, 0)
     del event["to"]
     before, began = cpu_seconds(system.groups), time.time()
     await system.request("POST", "/v1/events/trigger/broadcast", event)
-    await arrivals.wait_for({number: _SOCKETS})
+    await arrivals.wait_for({number: count})
     used = sum(cpu_between(before, cpu_seconds(system.groups)).values())
     return [
         Figure(workload_name(kind), system.kind, "broadcast_seconds", max(arrivals.moments[number]) - began, "s"),
-        Figure(workload_name(kind), system.kind, "broadcast_cpu_ms", used * 1000 / _SOCKETS, "ms"),
+        Figure(workload_name(kind), system.kind, "broadcast_cpu_ms", used * 1000 / count, "ms"),
     ]
 
 

@@ -4,9 +4,9 @@ import asyncio
 
 from bench.client import send_open
 from bench.figures import Figure
+from bench.processes import cpu_between, cpu_seconds
 from bench.stores import open_store, wait_for_messages
 from bench.systems import System
-from bench.usage import cpu_between, cpu_seconds
 from bench.workloads.trigger import make_triggers
 
 NAME = "stream"
@@ -51,26 +51,27 @@ class _Listeners:
 
 async def measure(system: System) -> list[Figure]:
     """Compare the CPU time of the API with and without listeners, at the same rate of triggers."""
-    await load_api(system, _SECONDS)
-    without = await load_api(system, _SECONDS)
-    listeners = _Listeners()
-    await listeners.open(system, _LISTENERS)
+    seconds = system.scaled(_SECONDS)
+    await load_api(system, seconds)
+    without = await load_api(system, seconds)
+    count, listeners = system.scaled(_LISTENERS), _Listeners()
+    await listeners.open(system, count)
     try:
-        with_listeners = await load_api(system, _SECONDS)
+        with_listeners = await load_api(system, seconds)
     finally:
         listeners.close()
     if not listeners.rows:
         raise RuntimeError("the stream had no runs")
-    cost = (with_listeners - without) / _SECONDS
+    cost = (with_listeners - without) / seconds
     return [
-        Figure(NAME, system.kind, "without_percent", 100 * without / _SECONDS, "%"),
+        Figure(NAME, system.kind, "without_percent", 100 * without / seconds, "%"),
         Figure(NAME, system.kind, "listeners_percent", 100 * cost, "%"),
-        Figure(NAME, system.kind, "rows_per_listener", listeners.rows / _LISTENERS / _SECONDS, "1/s"),
+        Figure(NAME, system.kind, "rows_per_listener", listeners.rows / count / seconds, "1/s"),
     ]
 
 
 async def load_api(system: System, seconds: int) -> float:
-    """Trigger at the rate for so long, and return the CPU seconds that API processes take for it."""
+    """Trigger for some seconds, and return the CPU seconds that API processes take for it."""
     groups = {part: pids for part, pids in system.groups.items() if part in ("api", "serve")}
     triggers = make_triggers(system, _RATE * seconds)
     used = cpu_seconds(groups)

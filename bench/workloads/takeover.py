@@ -12,7 +12,7 @@ from bench.client import make_request, send_one
 from bench.content import ensure_people, ensure_workflow
 from bench.figures import Figure
 from bench.socket_clients import PLAIN, SOCKET_IO, SocketClient, close_sockets, open_socket, open_sockets
-from bench.systems import POSTGRES, Site, System, clarion_api, clarion_on_postgres
+from bench.systems import POSTGRES, Site, System, start_api, start_clarion
 from bench.workloads import trigger
 from bench.workloads.sockets import Arrivals, list_tokens
 
@@ -29,22 +29,20 @@ def workload_name(kind: str) -> str:
     return f"{NAME}, {kind}"
 
 
-async def measure(site: Site) -> list[Figure]:
+async def measure(site: Site, kind: str) -> list[Figure]:
     figures = []
-    for kind in KINDS:
-        folder, database = site.folder / f"takeover-{kind}", f"takeover_{kind.replace('.', '_')}"
-        async with (
-            clarion_on_postgres(folder, site.server, database=database) as killed,
-            clarion_api(folder, site.server, database=database) as other,
-        ):
+    for protocol in KINDS:
+        store = f"takeover_{protocol.replace('.', '_')}"
+        async with start_clarion(kind, site, store) as killed, start_api(site, store) as other:
             await ensure_workflow(killed, trigger.WORKFLOW, [trigger.IN_APP])
-            await ensure_people(killed, _SOCKETS)
-            figures += await _measure(killed, other, kind)
+            await ensure_people(killed, site.scaled(_SOCKETS))
+            figures += await _measure(killed, other, protocol)
     return figures
 
 
 async def _measure(killed: System, other: System, kind: str) -> list[Figure]:
-    tokens, arrivals = await list_tokens(killed, _SOCKETS), Arrivals()
+    count, arrivals = killed.scaled(_SOCKETS), Arrivals()
+    tokens = await list_tokens(killed, count)
     lost = await open_sockets(killed.address, kind, tokens, arrivals.add)
     await _broadcast(other, _BEFORE)
     os.kill(killed.groups["api"][0], signal.SIGKILL)
@@ -52,7 +50,7 @@ async def _measure(killed: System, other: System, kind: str) -> list[Figure]:
     clients = await asyncio.gather(*(_connect_again(other.address, kind, token, arrivals) for token in tokens))
     seconds = time.monotonic() - began
     await _broadcast(other, _AFTER)
-    await arrivals.wait_for({_AFTER: _SOCKETS})
+    await arrivals.wait_for({_AFTER: count})
     incomplete = await _count_incomplete(other, tokens)
     close_sockets([*lost, *clients])
     return [

@@ -11,9 +11,9 @@ from msgspec import Struct
 from bench.client import Load, make_request, send_closed
 from bench.content import ensure_people, ensure_preferences, ensure_workflow
 from bench.figures import Figure, percentile
+from bench.processes import cpu_between, cpu_seconds
 from bench.stores import Arrival, Store, open_store, wait_for_messages
 from bench.systems import BASELINE, FLOOR_HTTP, System
-from bench.usage import cpu_between, cpu_seconds
 
 NAME = "trigger"
 WORKFLOW = "bench-trigger"
@@ -49,7 +49,7 @@ async def prepare(system: System) -> None:
 
 
 async def measure(system: System) -> list[Figure]:
-    count = _BASELINE_COUNT if system.kind == BASELINE else _COUNT
+    count = system.scaled(_BASELINE_COUNT if system.kind == BASELINE else _COUNT)
     size = await _size_of_store(system)
     before = cpu_seconds(system.groups)
     load, arrivals = await run_burst(system, count)

@@ -11,7 +11,7 @@ def judge_only(text: str, *figures: Figure) -> Verdict:
     return verdict
 
 
-@pytest.mark.parametrize(("milliseconds", "word"), [(0.25, "met"), (0.3, "not met")])
+@pytest.mark.parametrize(("milliseconds", "word"), [(0.25, "met"), (0.27, "met, narrow"), (0.3, "missed")])
 def test_a_trigger_costs_at_most_a_fiftieth_of_the_baselines(milliseconds: float, word: str) -> None:
     verdict = judge_only(
         "trigger on SQLite: times less CPU",
@@ -39,7 +39,7 @@ def test_a_rate_must_reach_its_limit() -> None:
         Figure("trigger", "baseline", "per_second", 100.0, "1/s"),
     )
 
-    assert (verdict.value, verdict.word) == (29.0, "not met")
+    assert (verdict.value, verdict.word) == (29.0, "missed")
 
 
 def test_a_goal_without_a_measured_value_is_not_measured() -> None:
@@ -50,20 +50,20 @@ def test_a_goal_without_a_measured_value_is_not_measured() -> None:
 
 def test_the_slowest_page_decides() -> None:
     verdict = judge_only(
-        "Pages",
+        "Lists at a million messages",
         Figure("pages", "sqlite", "feed: p95 ratio", 1.1, "x"),
         Figure("pages", "postgres", "messages: p95 ratio", 2.5, "x"),
     )
 
-    assert (verdict.value, verdict.word) == (2.5, "not met")
+    assert (verdict.value, verdict.word) == (2.5, "missed")
 
 
-@pytest.mark.parametrize(("rate", "word"), [(3500.0, "met"), (3300.0, "not met")])
+@pytest.mark.parametrize(("rate", "word"), [(3800.0, "met"), (3500.0, "met, narrow"), (3300.0, "missed")])
 def test_four_workers_are_compared_with_one(rate: float, word: str) -> None:
     verdict = judge_only(
-        "Broadcast: times the rate of one worker with 4",
-        Figure("broadcast, 1 worker", "postgres", "per_second", 1000.0, "1/s"),
-        Figure("broadcast, 4 workers", "postgres", "per_second", rate, "1/s"),
+        "Fan-out: times the rate of one worker with 4",
+        Figure("fan-out, 1 worker", "postgres", "per_second", 1000.0, "1/s"),
+        Figure("fan-out, 4 workers", "postgres", "per_second", rate, "1/s"),
     )
 
     assert (verdict.value, verdict.word) == (rate / 1000, word)
@@ -79,4 +79,18 @@ def test_twenty_environments_are_compared_with_one_in_each_round() -> None:
     )
 
     assert verdict.value == pytest.approx(1.25)
-    assert verdict.word == "met"
+    assert verdict.word == "met, narrow"
+
+
+@pytest.mark.parametrize(("broken", "word"), [(0.0, "met"), (1.0, "missed")])
+def test_a_limit_of_zero_is_never_narrow(broken: float, word: str) -> None:
+    verdict = judge_only("Lost or repeated work", Figure("membership", "postgres", "broken_rules", broken, ""))
+
+    assert verdict.word == word
+
+
+@pytest.mark.parametrize(("milliseconds", "word"), [(26.9, "met"), (27.1, "met, narrow"), (30.1, "missed")])
+def test_a_value_within_a_tenth_of_an_upper_limit_is_narrow(milliseconds: float, word: str) -> None:
+    verdict = judge_only("half load on SQLite: median", Figure("latency", "sqlite", "half_p50_ms", milliseconds, "ms"))
+
+    assert verdict.word == word

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.quotas import QuotaUnavailable, cpu_quota, require_quotas
+from bench.fleet import QuotaUnavailable, cpu_quota, require_quotas
 
 
 def has_quotas() -> bool:
