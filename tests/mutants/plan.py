@@ -1,91 +1,51 @@
-"""Which modules are mutated, and which tests have to notice."""
+"""Which modules are mutated, and which tests have to notice.
 
-ENGINE = "src/clarion/engine/"
+The tests of a module are those of its room: `tests/` has the folders of `src/clarion/`.
+"""
 
-# The tests most likely to notice come first: the rest is not run then.
-_TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        f"{ENGINE}sending/",
-        (
-            "tests/engine/sending",
-            "tests/engine/test_cancel.py",
-            "tests/deadletters",
-            "tests/engine/test_store_out.py",
-            "tests/receipts",
-            "tests/hostile/test_leases.py",
-        ),
-    ),
-    (f"{ENGINE}cancel.py", ("tests/engine/test_cancel.py", "tests/engine/test_time.py", "tests/engine")),
-    (f"{ENGINE}poison.py", ("tests/engine/test_poison.py", "tests/engine/test_fairness.py", "tests/engine")),
-    (f"{ENGINE}webhook_", ("tests/webhooks",)),
-    (
-        f"{ENGINE}steps/",
-        (
-            "tests/engine/test_details.py",
-            "tests/engine/test_time.py",
-            "tests/engine/test_runs.py",
-            "tests/engine/sending",
-            "tests/engine",
-        ),
-    ),
-    (
-        ENGINE,
-        (
-            "tests/engine/test_runs.py",
-            "tests/engine/test_time.py",
-            "tests/engine/test_recipients.py",
-            "tests/engine/test_digest_property.py",
-            "tests/engine/test_workers.py",
-            "tests/engine",
-            "tests/hostile/test_stored.py",
-        ),
-    ),
-    (
-        "src/clarion/jobs/",
-        (
-            "tests/jobs",
-            "tests/engine/test_time.py",
-            "tests/engine/test_runs.py",
-            "tests/engine/test_cancel.py",
-            "tests/engine",
-            "tests/deadletters",
-            "tests/receipts",
-            "tests/notifications",
-            "tests/hostile/test_stored.py",
-        ),
-    ),
-    (
-        "src/clarion/triggers/",
-        (
-            "tests/triggers/test_model.py",
-            "tests/engine/test_runs.py",
-            "tests/triggers",
-            "tests/engine",
-            "tests/hostile/test_stored.py",
-        ),
-    ),
-    (
-        "src/clarion/preferences/",
-        (
-            "tests/preferences",
-            "tests/webhooks/test_events.py",
-            "tests/engine/test_runs.py",
-            "tests/engine/test_time.py",
-            "tests/engine/sending",
-        ),
-    ),
-    ("src/clarion/conditions/", ("tests/conditions",)),
-    ("src/clarion/schedules/", ("tests/schedules", "tests/engine/test_time.py")),
-    ("src/clarion/http/idempotency.py", ("tests/http/test_idempotency.py", "tests/http/test_stored_responses.py")),
-    ("src/clarion/providers/transport/egress.py", ("tests/providers/transport/test_egress.py",)),
-    (
-        "src/clarion/vault.py",
-        ("tests/test_vault.py", "tests/integrations/test_secrets.py", "tests/inbox/test_tokens.py"),
-    ),
+from pathlib import Path, PurePosixPath
+
+ROOT = Path(__file__).parents[2]
+TESTS = PurePosixPath("tests")
+
+MODULES = (
+    "src/clarion/engine/",
+    "src/clarion/sending/",
+    "src/clarion/jobs/",
+    "src/clarion/triggers/",
+    "src/clarion/preferences/",
+    "src/clarion/conditions/",
+    "src/clarion/schedules/",
+    "src/clarion/http/idempotency.py",
+    "src/clarion/providers/transport/egress.py",
+    "src/clarion/webhooks/sender.py",
+    "src/clarion/vault.py",
 )
-MODULES = tuple(dict.fromkeys(prefix for prefix, _ in _TESTS))
+
+# Tests of other rooms that notice faults, by the beginning of a path below `src/clarion/`; the first entry counts.
+OTHER_TESTS = {
+    "engine/webhook_": ("tests/webhooks",),
+    "sending/": ("tests/engine/test_cancel.py", "tests/receipts", "tests/hostile/test_leases.py"),
+    "engine/": ("tests/hostile/test_stored.py",),
+    "jobs/": ("tests/engine", "tests/sending", "tests/receipts", "tests/hostile/test_stored.py"),
+    "triggers/": ("tests/engine", "tests/hostile/test_stored.py"),
+    "preferences/": ("tests/webhooks/test_events.py", "tests/engine"),
+    "schedules/": ("tests/engine/test_time.py",),
+    "http/idempotency.py": ("tests/http/test_stored_responses.py",),
+    "vault.py": ("tests/integrations/test_secrets.py", "tests/inbox/test_tokens.py"),
+}
 
 
 def find_tests(module: str) -> tuple[str, ...]:
-    """The tests of a module, by the first entry that fits."""
-    return next(tests for prefix, tests in _TESTS if module.startswith(prefix))
+    """The tests of a module, the most likely to notice first, because the rest is not run then.
+
+    They are `test_<module>.py`, the nearest folder that is named like one of the module's, and those of other rooms.
+    """
+    path = PurePosixPath(module).relative_to("src/clarion")
+    own = TESTS / path.with_name(f"test_{path.name}")
+    folders = [TESTS / folder for folder in path.parents if (ROOT / TESTS / folder).is_dir() and folder.name]
+    found = [str(one) for one in (own, *folders[:1]) if (ROOT / one).exists()]
+    others = next((tests for prefix, tests in OTHER_TESTS.items() if path.as_posix().startswith(prefix)), ())
+    if not found and not others:
+        raise ValueError(f"{module} has no tests in a folder of the same name; name some in tests/mutants/plan.py")
+    return tuple(dict.fromkeys((*found, *others)))

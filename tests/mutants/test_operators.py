@@ -6,7 +6,6 @@ import pytest
 
 from tests.mutants.__main__ import EQUIVALENT, ROOT, read_equivalent
 from tests.mutants.operators import list_mutants
-from tests.mutants.plan import MODULES, find_tests
 
 
 def faults_of(source: str) -> list[str]:
@@ -45,11 +44,7 @@ def test_a_mutant_differs_in_one_place_and_the_same_fault_twice_has_two_ids() ->
     assert second.id == first.id + " #2"
 
 
-def test_every_planned_module_exists_and_its_mutants_are_valid() -> None:
-    for prefix in MODULES:
-        files = [one for one in (ROOT / "src").rglob("*.py") if one.relative_to(ROOT).as_posix().startswith(prefix)]
-        assert files, prefix
-        assert all((ROOT / one).exists() for one in find_tests(prefix))
+def test_mutants_of_a_module_are_valid() -> None:
     for one in list_mutants("vault", (ROOT / "src/clarion/vault.py").read_text()):
         ast.parse(one.source)
 
