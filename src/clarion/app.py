@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import clarion.audit.routes
 import clarion.engine.routes
 import clarion.environments.organizations.routes
+import clarion.environments.promotion.routes
 import clarion.environments.routes
 import clarion.explain.routes
 import clarion.inbox.preferences.routes
@@ -30,7 +31,6 @@ import clarion.members.team.routes
 import clarion.messages.routes
 import clarion.monitoring.routes
 import clarion.preferences.routes
-import clarion.promotion.routes
 import clarion.receipts.routes
 import clarion.runs.activity.routes
 import clarion.runs.notifications.routes
@@ -128,7 +128,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.environments.routes,
     clarion.audit.routes,
     clarion.environments.organizations.routes,
-    clarion.promotion.routes,
+    clarion.environments.promotion.routes,
     clarion.members.sessions.routes,
     clarion.members.links.routes,
     clarion.members.oidc.routes,

@@ -13,12 +13,12 @@ from clarion.cli.stores import get_environment, load_settings, run_in_store
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.environments.bootstrap import check_vault
+from clarion.environments.promotion.actions import Promoted, Promotion, Selected, promote
+from clarion.environments.promotion.auditing import record_promotion
+from clarion.environments.promotion.context import PromotionContext
+from clarion.environments.promotion.model import ResourceDiff, ResourceType
 from clarion.errors import SettingsError
 from clarion.jsontext import json_text
-from clarion.promotion.actions import Promoted, Promotion, Selected, promote
-from clarion.promotion.auditing import record_promotion
-from clarion.promotion.context import PromotionContext
-from clarion.promotion.model import ResourceDiff, ResourceType
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.settings.model import Settings
 from clarion.vault import open_configured_vault

@@ -6,11 +6,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.db.port import Connection
+from clarion.environments.promotion.context import PromotionContext
+from clarion.environments.promotion.kinds import KINDS, ResourceKind
+from clarion.environments.promotion.model import Resource, ResourceDiff, ResourceType, diff_resources
 from clarion.errors import Invalid, Problem
 from clarion.ids import EnvironmentId, id_text
-from clarion.promotion.context import PromotionContext
-from clarion.promotion.kinds import KINDS, ResourceKind
-from clarion.promotion.model import Resource, ResourceDiff, ResourceType, diff_resources
 from clarion.workflows.differences import DiffAction
 
 

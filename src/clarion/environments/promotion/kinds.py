@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from clarion.db.port import Connection
+from clarion.environments.promotion import integrations, workflows
+from clarion.environments.promotion.context import PromotionContext
+from clarion.environments.promotion.model import Resource, ResourceDiff, ResourceType
 from clarion.ids import EnvironmentId
-from clarion.promotion import integrations, workflows
-from clarion.promotion.context import PromotionContext
-from clarion.promotion.model import Resource, ResourceDiff, ResourceType
 from clarion.vocabulary import Scope
 
 

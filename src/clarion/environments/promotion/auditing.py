@@ -7,9 +7,9 @@ from clarion.audit.recording import record_change
 from clarion.db.port import Connection
 from clarion.environments.auditing import target_of
 from clarion.environments.model import Environment
+from clarion.environments.promotion.actions import Promoted
+from clarion.environments.promotion.context import PromotionContext
 from clarion.ids import id_text
-from clarion.promotion.actions import Promoted
-from clarion.promotion.context import PromotionContext
 
 
 async def record_promotion(

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from clarion.db.port import Connection
+from clarion.environments.promotion.context import PromotionContext
+from clarion.environments.promotion.model import Resource, ResourceDiff
 from clarion.ids import EnvironmentId
 from clarion.jsontext import plain_value
-from clarion.promotion.context import PromotionContext
-from clarion.promotion.model import Resource, ResourceDiff
 from clarion.workflows import actions, store
 from clarion.workflows.comparing import content_fields, list_parts, portable_steps
 from clarion.workflows.history import VersionKind, VersionOrigin

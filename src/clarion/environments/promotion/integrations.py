@@ -7,12 +7,12 @@ target has keeps its credentials, and stays active or inactive, as it is.
 from typing import Any
 
 from clarion.db.port import Connection
+from clarion.environments.promotion.context import PromotionContext
+from clarion.environments.promotion.model import Resource, ResourceDiff
 from clarion.ids import EnvironmentId
 from clarion.integrations import actions, store
 from clarion.integrations.actions import IntegrationChanges, IntegrationDraft
 from clarion.integrations.model import Integration
-from clarion.promotion.context import PromotionContext
-from clarion.promotion.model import Resource, ResourceDiff
 from clarion.providers.definition.fields import MASK, mask_secrets
 from clarion.providers.definition.provider import find_credential_problems
 from clarion.providers.registry import find_provider

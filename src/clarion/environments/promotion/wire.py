@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal, Self
 from msgspec import UNSET, Meta, UnsetType
 
 from clarion.clock import iso_text
+from clarion.environments.promotion.actions import Promoted, Promotion, Selected
+from clarion.environments.promotion.model import Resource, ResourceDiff, ResourceType
 from clarion.http.wire import DateTimeText, IdText, Wire, given, one_of
 from clarion.ids import id_text
-from clarion.promotion.actions import Promoted, Promotion, Selected
-from clarion.promotion.model import Resource, ResourceDiff, ResourceType
 from clarion.vocabulary import StepType
 from clarion.workflows.differences import Change, Comparable, DiffAction, Part
 

@@ -4,14 +4,14 @@ from clarion.audit.model import Author
 from clarion.audit.recording import author_of
 from clarion.environments.access import Reach, access_environment
 from clarion.environments.model import Environment
+from clarion.environments.promotion import actions
+from clarion.environments.promotion.actions import Promotion
+from clarion.environments.promotion.auditing import record_promotion
+from clarion.environments.promotion.context import PromotionContext
+from clarion.environments.promotion.wire import DiffIn, EnvironmentDiffOut, PublishIn, PublishResultOut, TagOut
 from clarion.errors import Invalid
 from clarion.http.operation import Call, DetachedCall, Services, Transaction, operation
 from clarion.ids import EnvironmentId
-from clarion.promotion import actions
-from clarion.promotion.actions import Promotion
-from clarion.promotion.auditing import record_promotion
-from clarion.promotion.context import PromotionContext
-from clarion.promotion.wire import DiffIn, EnvironmentDiffOut, PublishIn, PublishResultOut, TagOut
 from clarion.vocabulary import Scope
 from clarion.workflows.store import list_workflows
 
