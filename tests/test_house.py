@@ -124,6 +124,15 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     TopologicalSorter(imports).prepare()  # raises CycleError with the circle
 
 
+def test_the_map_in_the_readme_names_every_room_once() -> None:
+    readme = (ROOT / "README.md").read_text()
+    lines = readme.partition("src/clarion/\n")[2].partition("\nweb/ ")[0].splitlines()
+    named = [name for line in lines for name in re.findall(r"(?:^  |  )(\w+)/(?=  )", line)]
+    rooms = [path.parent.name for path in (ROOT / "src" / "clarion").glob("*/__init__.py")]
+
+    assert sorted(named) == sorted(rooms)
+
+
 def test_routes_are_imported_by_the_composition_root_alone() -> None:
     importers = [
         str(path.relative_to(ROOT))
