@@ -4,6 +4,7 @@ They are processes of their own like any other. `python -m tests.preloaded FD` i
 to start from the socket FD, and answers on a socket of each process with its number and, at its end, its exit status.
 """
 
+import gc
 import os
 import resource
 import selectors
@@ -21,6 +22,8 @@ import msgspec
 from msgspec import Struct
 
 _MAX_BYTES = 100_000
+_IMPORTED_LATER = ("typer._adapters", "uvloop")
+"""By the first option that Typer reads, and by the server."""
 
 
 class Start(Struct):
@@ -183,7 +186,12 @@ def _answer(answers: socket.socket, number: int) -> None:
 def main() -> None:
     """Import what processes import, then start copies; in each of them, run its command."""
     clarion = import_module("clarion.__main__")
-    import_module("clarion.cli.processes")
+    commands = import_module("clarion.cli.commands").COMMANDS.values()
+    for name in (*(target.partition(":")[0] for target in commands), *_IMPORTED_LATER):
+        import_module(name)
+    # The collector would write to every object, and so make each copy copy all of the memory.
+    gc.collect()
+    gc.freeze()
     requests = socket.socket(fileno=int(sys.argv[1]))
     start = _Original(requests).serve()
     if start is None:

@@ -8,15 +8,14 @@ from clarion.db.migrate import migrate_sqlite
 from clarion.db.revisions import list_known_revisions
 from clarion.db.sqlite import connect
 from tests.next_version import REVISION, NextVersion
-from tests.processes import Process, Start
+from tests.processes import Process
 
 KEY = "the-key-of-development"
 
 
-async def test_a_first_start_keeps_nothing_of_the_migration_in_memory(start: Start, store: list[str]) -> None:
-    process = start("serve", *store)
-
-    mapped = read(Path(f"/proc/{process.popen.pid}/maps"))
+async def test_a_first_start_keeps_nothing_of_the_migration_in_memory(store: list[str]) -> None:
+    with closing(Process(["serve", *store], {}, entry=["-m", "clarion"])) as process:
+        mapped = read(Path(f"/proc/{process.popen.pid}/maps"))
 
     assert "asyncpg" in mapped
     assert [name for name in ("sqlalchemy", "greenlet") if name in mapped] == []
