@@ -4,6 +4,7 @@ They are processes of their own like any other. `python -m tests.preloaded FD` i
 to start from the socket FD, and answers on a socket of each process with its number and, at its end, its exit status.
 """
 
+import atexit
 import gc
 import os
 import resource
@@ -183,8 +184,24 @@ def _answer(answers: socket.socket, number: int) -> None:
         answers.send(str(number).encode())
 
 
+class _QuickEnd:
+    """Ends a copy after its threads and exit functions; to take its modules apart, it would have to copy them first."""
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        if self.status is not None:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(self.status)
+
+
 def main() -> None:
     """Import what processes import, then start copies; in each of them, run its command."""
+    # Exit functions run in reverse order, so it comes before those of other modules.
+    end = _QuickEnd()
     clarion = import_module("clarion.__main__")
     commands = import_module("clarion.cli.commands").COMMANDS.values()
     for name in (*(target.partition(":")[0] for target in commands), *_IMPORTED_LATER):
@@ -202,7 +219,12 @@ def main() -> None:
     if start.open_files:
         resource.setrlimit(resource.RLIMIT_NOFILE, start.open_files)
     sys.argv = ["clarion", *start.arguments]
-    clarion.main()
+    try:
+        clarion.main()
+        end.status = 0
+    except SystemExit as error:
+        end.status = error.code if isinstance(error.code, int) else None
+        raise
 
 
 if __name__ == "__main__":
