@@ -20,7 +20,7 @@ class NextVersion:
 
     def __init__(self, folder: Path, running: ExitStack | None = None, *, claim: str = "") -> None:
         package = Path(clarion.__file__).parent
-        shutil.copytree(package, folder / "clarion", ignore=shutil.ignore_patterns("__pycache__", "files", "versions"))
+        shutil.copytree(package, folder / "clarion", ignore=shutil.ignore_patterns("files", "versions"))
         make_versions(folder / "clarion" / VERSIONS.relative_to(package), ADD_COLUMN, claim=claim)
         self._environ = {"PYTHONPATH": str(folder)}
         self._running = running or ExitStack()
