@@ -30,6 +30,8 @@ KILLS = int(os.environ.get("CLARION_CHAOS_KILLS", "4"))
 PAUSE_SECONDS = 35 if KILLS >= 20 else 2
 """Longer than the lease of a send, where there is time for it."""
 CLIENTS = 8
+BREATH_SECONDS = 0 if KILLS >= 20 else 0.02
+"""Between the triggers of a client: a short run needs requests in flight, not thousands of runs to check afterwards."""
 KEY = "chaos-key-of-development"
 
 WORKFLOW = {
@@ -67,6 +69,7 @@ async def send_triggers(process: Process, accepted: set[str], stop: asyncio.Even
                 return
             if response.status_code == 201:
                 accepted.add(transaction)
+            await asyncio.sleep(BREATH_SECONDS)
 
 
 MAILBOX = {"providerId": "svc-email", "channel": "email", "active": True}
