@@ -23,7 +23,7 @@ from bench.report import print_plan, print_run, render_report
 from bench.results import FILE, PartialRunError, read_run, require_complete, write_run
 from bench.run import run_plan
 from bench.systems import BASELINE, CLARION, SQLITE, open_site
-from clarion.db.revisions import list_known_revisions
+from clarion.db.migrations.revisions import list_known_revisions
 
 _NAMES = [workload.name for workload in WORKLOADS]
 _DOCUMENT = ROOT / "docs" / "performance.md"

@@ -16,7 +16,7 @@ from bench.content import ensure_topic
 from bench.stores import rows_of
 from bench.systems import SQLITE, System
 from clarion.clock import SystemClock
-from clarion.db.sqlite import connect
+from clarion.db.sqlite.database import connect
 from clarion.environments.model import hash_key
 from clarion.ids import new_id
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import asyncpg
 from msgspec import Struct
 
-from clarion.db.migrate import list_missing_in_postgres, migrate_postgres
-from clarion.db.upgrade import upgrade_postgres
+from clarion.db.migrations.migrate import list_missing_in_postgres, migrate_postgres
+from clarion.db.migrations.upgrade import upgrade_postgres
 from tests.db.versions import ADD_COLUMN, FILL_AND_INDEX, make_versions
 from tests.servers import empty_database, postgres_server
 

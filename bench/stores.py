@@ -16,7 +16,7 @@ import asyncpg
 from msgspec import Struct
 
 from bench.systems import BASELINE, SQLITE, System
-from clarion.db.sqlite import connect
+from clarion.db.sqlite.database import connect
 
 _TIMEOUT_SECONDS = 60
 _HAS_QUEUED = "SELECT EXISTS (SELECT 1 FROM triggers WHERE state = 'queued') AS found"

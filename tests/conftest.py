@@ -14,11 +14,11 @@ import pytest
 
 from clarion.app import Application, build_application
 from clarion.clock import ManualClock, Millis
-from clarion.db.migrate import migrate_postgres, migrate_sqlite
+from clarion.db.migrations.migrate import migrate_postgres, migrate_sqlite
 from clarion.db.port import Connection, Database
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
-from clarion.db.sqlite import SqliteDatabase
+from clarion.db.sqlite.database import SqliteDatabase
 from clarion.environments import actions
 from clarion.environments.model import Environment
 from clarion.integrations.actions import create_in_app_integration

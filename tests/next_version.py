@@ -8,7 +8,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import clarion
-from clarion.db.revisions import VERSIONS
+from clarion.db.migrations.revisions import VERSIONS
 from tests.db.versions import ADD_COLUMN, make_versions
 from tests.processes import Process, clean_environ
 

@@ -9,8 +9,8 @@ import pytest
 
 from clarion.clock import SystemClock
 from clarion.db.port import Connection, Database
-from clarion.db.postgres import PostgresDatabase
-from clarion.db.sqlite import SqliteDatabase
+from clarion.db.postgres.database import PostgresDatabase
+from clarion.db.sqlite.database import SqliteDatabase
 from clarion.environments.actions import KeyRequest, create_api_key
 from clarion.environments.model import Environment
 from clarion.environments.organizations.actions import create_organization

@@ -15,8 +15,8 @@ import grimp
 import clarion
 from clarion.app import OPERATIONS
 from clarion.cli import reference
+from clarion.db.migrations.revisions import VERSIONS
 from clarion.db.query import Query
-from clarion.db.revisions import VERSIONS
 from clarion.http.description.openapi import describe_api
 
 ROOT = Path(__file__).parents[1]
@@ -41,15 +41,15 @@ UNSCOPED = {
     "clarion.subscribers.search.COUNT_MATCHES",
     "clarion.jobs.lane_locks._LOCK",
     "clarion.jobs.lane_locks._TRY_LOCK",
-    "clarion.db.planner._APPLY",
+    "clarion.db.queue_plans._APPLY",
     "clarion.sending.barrier._ENTER",
     "clarion.sending.barrier._WAIT",
     "clarion.engine.membership",
     "clarion.environments.organizations.store",
     "clarion.monitoring.heartbeat",
     "clarion.monitoring.status._DATABASE_BYTES",
-    "clarion.db.schema_watch",
-    "clarion.db.store_clock",
+    "clarion.db.migrations.watch",
+    "clarion.db.clock",
     "clarion.monitoring.doctor.clocks",
     "clarion.monitoring.doctor.store",
     "clarion.members.store",  # they belong to an organization
@@ -68,7 +68,7 @@ RELEASED_MIGRATIONS = {
 
 def modules() -> Iterator[ModuleType]:
     for found in pkgutil.walk_packages(clarion.__path__, "clarion."):
-        if ".migrations" not in found.name and not found.name.endswith("__main__"):
+        if not found.name.endswith((".migrations.env", "__main__")):
             yield importlib.import_module(found.name)
 
 

@@ -18,8 +18,8 @@ from bench.stores import open_store
 from bench.systems import FLOOR_HTTP, SQLITE, System, make_database
 from bench.workloads.trigger import CONNECTIONS, NAME, PEOPLE, make_triggers
 from clarion.clock import SystemClock
-from clarion.db.migrate import migrate_postgres
-from clarion.db.sqlite import connect
+from clarion.db.migrations.migrate import migrate_postgres
+from clarion.db.sqlite.database import connect
 from clarion.ids import new_id
 
 _COUNT = 6000

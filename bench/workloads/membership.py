@@ -21,7 +21,7 @@ from bench.systems import POSTGRES, Site, System, start_api
 from bench.workloads import trigger
 from bench.workloads.scaling import Counter, open_counter
 from clarion.clock import SECOND, SystemClock
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.ids import id_millis
 from clarion.jobs.lanes import LANES, lane_of
 from tests.chaos.invariants import find_broken

@@ -17,7 +17,7 @@ from bench.stores import rows_of
 from bench.systems import ENCRYPTION_KEYS, SQLITE, Site, System, start_clarion
 from bench.workloads import trigger
 from clarion.clock import SystemClock
-from clarion.db.sqlite import connect
+from clarion.db.sqlite.database import connect
 from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, OrganizationId, SubscriberId
 from clarion.inbox.sessions.tokens import SessionTokens

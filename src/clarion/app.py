@@ -50,10 +50,10 @@ import clarion.workflows.history_routes
 import clarion.workflows.routes
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock
+from clarion.db.clock import StoreClock
+from clarion.db.migrations.watch import watch_schema
 from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Database
-from clarion.db.schema_watch import watch_schema
-from clarion.db.store_clock import StoreClock
 from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
 from clarion.environments.bootstrap import FirstKeys, prepare_store

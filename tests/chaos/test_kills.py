@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 from clarion.db.port import Database
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
-from clarion.db.sqlite import SqliteDatabase
+from clarion.db.sqlite.database import SqliteDatabase
 from clarion.ids import id_text
 from tests.chaos.invariants import find_broken
 from tests.processes import Process, Start

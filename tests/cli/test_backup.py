@@ -13,9 +13,9 @@ import pytest
 
 from clarion.cli.backup import backup, restore
 from clarion.clock import SystemClock
-from clarion.db.backup import back_up
-from clarion.db.migrate import migrate_sqlite
-from clarion.db.sqlite import SqliteDatabase, connect
+from clarion.db.migrations.migrate import migrate_sqlite
+from clarion.db.sqlite.backup import back_up
+from clarion.db.sqlite.database import SqliteDatabase, connect
 from clarion.environments.bootstrap import prepare_store
 from clarion.errors import ClarionError, SettingsError, StoreError, StoreInUse, StoreOutdated
 from clarion.settings.model import Settings

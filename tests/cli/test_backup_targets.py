@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from clarion.cli.backup import backup, restore
-from clarion.db.backup import back_up, put_in_place
-from clarion.db.migrate import migrate_sqlite
-from clarion.db.sqlite import connect
+from clarion.db.migrations.migrate import migrate_sqlite
+from clarion.db.sqlite.backup import back_up, put_in_place
+from clarion.db.sqlite.database import connect
 from clarion.errors import StoreError, StoreUnavailable
 from tests.cli.test_backup import set_up_store
 

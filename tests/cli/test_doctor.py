@@ -12,10 +12,10 @@ import pytest
 
 from clarion.cli.doctor import check_open_files
 from clarion.clock import SystemClock
-from clarion.db.migrate import migrate_postgres, migrate_sqlite
+from clarion.db.migrations.migrate import migrate_postgres, migrate_sqlite
 from clarion.db.port import Connection, Database
-from clarion.db.postgres import PostgresDatabase
-from clarion.db.sqlite import SqliteDatabase, connect
+from clarion.db.postgres.database import PostgresDatabase
+from clarion.db.sqlite.database import SqliteDatabase, connect
 from clarion.environments.bootstrap import prepare_store
 from clarion.environments.store import list_environments
 from clarion.ids import IntegrationId, new_id

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from clarion.cli.commands import app
 from clarion.cli.stores import run_in_store
 from clarion.clock import SystemClock
-from clarion.db.migrate import migrate_sqlite
+from clarion.db.migrations.migrate import migrate_sqlite
 from clarion.db.open import open_store
 from clarion.db.port import Connection
 from clarion.environments.bootstrap import prepare_store

@@ -10,9 +10,9 @@ import asyncpg
 import httpx
 import pytest
 
-from clarion.db.migrate import migrate_sqlite
+from clarion.db.migrations.migrate import migrate_sqlite
 from clarion.db.move import move_to_postgres
-from clarion.db.sqlite import connect
+from clarion.db.sqlite.database import connect
 from clarion.errors import StoreError
 from tests.processes import Start
 

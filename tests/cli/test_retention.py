@@ -7,7 +7,7 @@ from typing import Any
 from clarion.clock import DAY, Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.db.sqlite import SqliteDatabase
+from clarion.db.sqlite.database import SqliteDatabase
 from clarion.ids import new_id
 from tests.processes import Start
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import asyncpg
 
-from clarion.db.migrate import create_sqlite, migrate_postgres
+from clarion.db.migrations.migrate import create_sqlite, migrate_postgres
 from clarion.environments.model import hash_key
 
 KEY = "the-key-of-a-filled-store"

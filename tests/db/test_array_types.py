@@ -6,8 +6,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from clarion.db.array_types import BUILT_IN_ARRAYS, Connection
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.arrays import BUILT_IN_ARRAYS, Connection
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
 
 QUERIES_OF_ASYNCPG = "SELECT count(*) FROM pg_prepared_statements WHERE starts_with(statement, 'WITH RECURSIVE')"

@@ -7,8 +7,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from clarion.db.checkpoints import Checkpointer
-from clarion.db.sqlite import connect
+from clarion.db.sqlite.checkpoints import Checkpointer
+from clarion.db.sqlite.database import connect
 
 PAGES = 40
 PAGE_BYTES = 4096 + 24

@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clarion.clock import Millis
-from clarion.db.jsonmatch import json_matches
-from clarion.db.migrate import migrate_sqlite
+from clarion.db.migrations.migrate import migrate_sqlite
 from clarion.db.port import Connection, Database
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import Insert, sql
-from clarion.db.sqlite import SqliteDatabase
+from clarion.db.sqlite.database import SqliteDatabase
+from clarion.db.sqlite.json_functions import json_matches
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, new_id
 from clarion.jobs.lane_locks import try_lock_lanes
@@ -297,7 +297,7 @@ async def test_a_unit_that_awaits_anything_else_is_a_programming_error(tmp_path:
 
 
 def test_the_embedded_store_survives_power_loss_by_its_settings(tmp_path: Path) -> None:
-    from clarion.db.sqlite import connect
+    from clarion.db.sqlite.database import connect
 
     connection = connect(tmp_path / "x.db")
     assert connection.pragma("journal_mode") == "wal"

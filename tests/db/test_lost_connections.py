@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from clarion.db.port import Connection, Database
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId

@@ -11,8 +11,7 @@ import pytest
 from sqlalchemy import create_engine
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from clarion.db.exclusive import require_unused
-from clarion.db.migrate import (
+from clarion.db.migrations.migrate import (
     SQLITE_SCRIPT,
     create_sqlite,
     list_missing_in_postgres,
@@ -20,12 +19,13 @@ from clarion.db.migrate import (
     migrate_postgres,
     migrate_sqlite,
 )
-from clarion.db.migration_process import Order, run_migration
-from clarion.db.revisions import VERSIONS, list_known_revisions, oldest_compatible
+from clarion.db.migrations.process import Order, run_migration
+from clarion.db.migrations.revisions import VERSIONS, list_known_revisions, oldest_compatible
+from clarion.db.migrations.upgrade import upgrade_sqlite
 from clarion.db.schema import metadata
 from clarion.db.schema.script import render_sqlite_script
-from clarion.db.sqlite import connect
-from clarion.db.upgrade import upgrade_sqlite
+from clarion.db.sqlite.database import connect
+from clarion.db.sqlite.exclusive import require_unused
 from clarion.errors import StoreInUse, StoreNewer, StoreOutdated, StoreUnavailable
 from tests.db.catalog import Catalog, read_postgres_catalog, read_sqlite_catalog
 from tests.db.versions import ADD_COLUMN, LATEST, make_versions
@@ -80,7 +80,7 @@ def test_the_script_of_a_new_store_is_what_the_migrations_make() -> None:
 
 
 def test_no_later_migration_locks_out_writers_by_building_an_index_or_changing_all_rows_at_once() -> None:
-    """`db/online.py` has what to use instead. The first one makes empty tables."""
+    """`db/migrations/online.py` has what to use instead. The first one makes empty tables."""
     first, *later = sorted(VERSIONS.glob("[0-9]*.py"))
     texts = {path.name: path.read_text() for path in later}
     updates = [line.strip() for text in texts.values() for line in text.splitlines() if '"UPDATE' in line]

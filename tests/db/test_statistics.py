@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from clarion.db.port import Connection
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
 
 GROW = sql("""

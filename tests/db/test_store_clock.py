@@ -5,8 +5,8 @@ import logging
 import pytest
 
 from clarion.clock import HOUR, MINUTE, SECOND, ManualClock, Millis, SteadyClock
+from clarion.db.clock import LASTING, READ_CLOCK, StoreClock
 from clarion.db.port import Database
-from clarion.db.store_clock import LASTING, READ_CLOCK, StoreClock
 
 START = Millis(1_767_225_600_000)
 

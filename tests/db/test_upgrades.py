@@ -12,12 +12,17 @@ import pytest
 
 from clarion.app import build_application
 from clarion.clock import ManualClock
-from clarion.db.migrate import list_missing_in_postgres, list_missing_in_sqlite, migrate_postgres, migrate_sqlite
+from clarion.db.migrations.migrate import (
+    list_missing_in_postgres,
+    list_missing_in_sqlite,
+    migrate_postgres,
+    migrate_sqlite,
+)
+from clarion.db.migrations.revisions import PENDING_TABLE
 from clarion.db.port import Database, Dialect
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
-from clarion.db.revisions import PENDING_TABLE
-from clarion.db.sqlite import SqliteDatabase
+from clarion.db.sqlite.database import SqliteDatabase
 from clarion.errors import StoreInUse
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from clarion.db.revisions import VERSIONS, list_known_revisions
+from clarion.db.migrations.revisions import VERSIONS, list_known_revisions
 
 LATEST = list_known_revisions()[-1]
 COMPATIBLE = 'works_with = "{before}"'
@@ -13,7 +13,7 @@ _HEAD = '''"""A migration of the tests."""
 import sqlalchemy as sa
 from alembic import op
 
-from clarion.db.online import fill_column
+from clarion.db.migrations.online import fill_column
 
 revision = "{revision}"
 down_revision = "{before}"

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from clarion.db.revisions import list_known_revisions
+from clarion.db.migrations.revisions import list_known_revisions
 from tests.processes import Process, Start
 
 

@@ -4,9 +4,9 @@ import asyncio
 from contextlib import closing
 from pathlib import Path
 
-from clarion.db.migrate import migrate_sqlite
-from clarion.db.revisions import list_known_revisions
-from clarion.db.sqlite import connect
+from clarion.db.migrations.migrate import migrate_sqlite
+from clarion.db.migrations.revisions import list_known_revisions
+from clarion.db.sqlite.database import connect
 from tests.next_version import REVISION, NextVersion
 from tests.processes import Process
 

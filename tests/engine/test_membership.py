@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from clarion.app import Application
 from clarion.bus import Signal
 from clarion.clock import ManualClock
-from clarion.db.migrate import migrate_postgres
+from clarion.db.migrations.migrate import migrate_postgres
 from clarion.db.port import Database
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
 from clarion.engine.membership import LIFETIME, Membership, divide_lanes
 from clarion.engine.worker import STEAL_AFTER

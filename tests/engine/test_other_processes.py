@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from clarion.app import build_application
 from clarion.clock import ManualClock
-from clarion.db.migrate import migrate_postgres, migrate_sqlite
+from clarion.db.migrations.migrate import migrate_postgres, migrate_sqlite
 from clarion.db.port import Connection, Database
-from clarion.db.postgres import PostgresDatabase
-from clarion.db.sqlite import SqliteDatabase
+from clarion.db.postgres.database import PostgresDatabase
+from clarion.db.sqlite.database import SqliteDatabase
 from clarion.engine.worker import Engine
 from clarion.environments import actions
 from clarion.integrations.actions import create_in_app_integration

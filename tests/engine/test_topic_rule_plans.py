@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clarion.db.migrate import migrate_sqlite
+from clarion.db.migrations.migrate import migrate_sqlite
 from clarion.db.query import Query
 from clarion.engine.topic_rules import HAS_RULES, LIST_PEOPLE_WITH_RULES, LIST_SUBSCRIPTIONS
 from clarion.topics.subscriptions import LIST_OWN_IDS, LIST_OWN_IDS_BY_REFERENCE

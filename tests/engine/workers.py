@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from clarion.clock import HOUR, Millis
 from clarion.db.port import Connection, Database
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
 from clarion.engine.unit import run_unit
 from clarion.engine.worker import Engine

@@ -12,7 +12,7 @@ import asyncpg
 import httpx
 import pytest
 
-from clarion.db.migrate import migrate_postgres
+from clarion.db.migrations.migrate import migrate_postgres
 from tests.faults.proxy import Proxy
 from tests.hostile.target import KEYS, TENANT_KEY, Target
 from tests.processes import Process

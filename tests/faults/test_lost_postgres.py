@@ -5,7 +5,7 @@ import asyncio
 import asyncpg
 import httpx
 
-from clarion.db.pulse import SLOW_SECONDS
+from clarion.db.postgres.pulse import SLOW_SECONDS
 from tests.faults.conftest import Accepted, Cluster, wait_for_status
 
 END_SESSIONS = """

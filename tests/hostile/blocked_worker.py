@@ -10,7 +10,7 @@ import time
 
 from clarion.bus import Bus
 from clarion.clock import Millis, SystemClock
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.engine.worker import Engine
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard

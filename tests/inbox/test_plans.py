@@ -6,7 +6,7 @@ import pytest
 
 from clarion.db.listing import select_ids
 from clarion.db.port import Connection, Database, Dialect
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
 from clarion.ids import new_id
 from clarion.inbox.conditions import Extent

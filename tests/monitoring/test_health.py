@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from clarion.app import Application
+from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.db.revisions import list_known_revisions
 from clarion.monitoring.health import LAGGING, STOPPING, UNREACHABLE, Health, HealthFile
 from clarion.monitoring.watchdog import LoopWatchdog
 from tests.support import Api

@@ -15,8 +15,8 @@ import pytest
 from rich.console import Console
 
 from clarion.cli.status import render_status
-from clarion.db.migrate import migrate_postgres, migrate_sqlite
-from clarion.db.sqlite import connect
+from clarion.db.migrations.migrate import migrate_postgres, migrate_sqlite
+from clarion.db.sqlite.database import connect
 from clarion.errors import SettingsError, StoreUnavailable
 from clarion.monitoring.answers import Answers
 from clarion.monitoring.port import MonitoringPort

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from clarion.db.revisions import list_known_revisions
+from clarion.db.migrations.revisions import list_known_revisions
 from tests.monitoring.prometheus import (
     RULES,
     Prometheus,

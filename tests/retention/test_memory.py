@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from clarion.db.migrate import migrate_postgres
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.migrations.migrate import migrate_postgres
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
 from clarion.retention.memory import MAX_DYNAMIC_DAYS, remembered_days
 from clarion.vocabulary import StepType

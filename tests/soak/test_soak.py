@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from clarion.db.migrate import migrate_postgres
+from clarion.db.migrations.migrate import migrate_postgres
 from clarion.db.port import Database
 from clarion.environments.options import DataKind
 from tests.chaos.test_kills import open_store, wait_for_invariants

@@ -8,10 +8,10 @@ from rich.console import Console
 
 from clarion.cli.options import DataDir, Force
 from clarion.cli.stores import load_settings
-from clarion.db.backup import back_up, check_copy, put_in_place
+from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.open import store_path
-from clarion.db.revisions import list_known_revisions
-from clarion.db.sqlite import read_copy
+from clarion.db.sqlite.backup import back_up, check_copy, put_in_place
+from clarion.db.sqlite.database import read_copy
 from clarion.environments.bootstrap import check_vault
 from clarion.errors import SettingsError, StoreError
 from clarion.private_files import replace_private_file

@@ -10,11 +10,11 @@ from rich.table import Table
 
 from clarion.cli.options import DataDir
 from clarion.cli.stores import load_settings
-from clarion.db.exclusive import require_unused
-from clarion.db.migration_process import Order, run_migration
+from clarion.db.migrations.process import Order, run_migration
+from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.move import TableCount, move_to_postgres
 from clarion.db.open import list_missing_migrations, store_path
-from clarion.db.revisions import list_known_revisions
+from clarion.db.sqlite.exclusive import require_unused
 from clarion.errors import SettingsError
 from clarion.settings.model import Settings
 from clarion.vault import KEY_FILE

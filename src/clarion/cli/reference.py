@@ -5,7 +5,7 @@ from pathlib import Path
 from clarion.app import OPERATIONS
 from clarion.cli.access_table import render_access_tables
 from clarion.cli.configuration import settings_rows
-from clarion.db.migrate import SQLITE_SCRIPT
+from clarion.db.migrations.migrate import SQLITE_SCRIPT
 from clarion.db.schema.script import render_sqlite_script
 from clarion.http.description.openapi import describe_api
 

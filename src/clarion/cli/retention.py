@@ -11,9 +11,9 @@ from clarion.cli.listing import AsJson, Shown, print_listing
 from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.cli.stores import load_settings, open_current_store, wide_console
 from clarion.clock import SystemClock
-from clarion.db.compact import compact_sqlite
 from clarion.db.open import store_path
 from clarion.db.port import Connection
+from clarion.db.sqlite.compact import compact_sqlite
 from clarion.environments.model import Environment
 from clarion.environments.options import DataKind
 from clarion.environments.store import list_environments

@@ -9,9 +9,9 @@ import apsw
 import asyncpg
 from msgspec import Struct
 
-from clarion.db.exclusive import exclusively
-from clarion.db.migrate import list_missing_in_postgres
-from clarion.db.revisions import list_missing, read_sqlite_schema
+from clarion.db.migrations.migrate import list_missing_in_postgres
+from clarion.db.migrations.revisions import list_missing, read_sqlite_schema
+from clarion.db.sqlite.exclusive import exclusively
 from clarion.errors import StoreError, StoreOutdated, StoreUnavailable
 
 _LOCK_TIMEOUT = "2s"

@@ -3,19 +3,19 @@
 import asyncio
 from pathlib import Path
 
-from clarion.db.migrate import (
+from clarion.db.migrations.migrate import (
     create_sqlite,
     find_postgres_revision,
     find_sqlite_revision,
     list_missing_in_postgres,
     list_missing_in_sqlite,
 )
-from clarion.db.migration_process import Order, run_migration
-from clarion.db.opening import opening
+from clarion.db.migrations.process import Order, run_migration
+from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.port import Database
-from clarion.db.postgres import PostgresDatabase
-from clarion.db.revisions import list_known_revisions
-from clarion.db.sqlite import SqliteDatabase
+from clarion.db.postgres.database import PostgresDatabase
+from clarion.db.sqlite.database import SqliteDatabase
+from clarion.db.sqlite.file import opening
 from clarion.errors import StoreOutdated
 from clarion.settings.model import Settings
 

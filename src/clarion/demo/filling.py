@@ -17,10 +17,10 @@ from msgspec.structs import asdict
 from clarion.app import build_application
 from clarion.audit.model import Author
 from clarion.clock import ManualClock, Millis
-from clarion.db.migrate import create_sqlite
+from clarion.db.migrations.migrate import create_sqlite
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.db.sqlite import SqliteDatabase
+from clarion.db.sqlite.database import SqliteDatabase
 from clarion.db.transfer import Rows, insert_rows, read_rows
 from clarion.demo.api import DemoApi
 from clarion.demo.story import SEED, WEEK, list_outages

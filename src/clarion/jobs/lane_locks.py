@@ -3,9 +3,9 @@
 SQLite has one writer and needs no locks. On PostgreSQL they are advisory locks that end with the transaction.
 """
 
-from clarion.db.planner import PREFER_INDEX_SCANS
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
+from clarion.db.queue_plans import PREFER_INDEX_SCANS
 from clarion.ids import EnvironmentId
 from clarion.jobs.lanes import LANES, LaneSet
 

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from clarion.cache import BoundedCache
 from clarion.clock import Clock, Millis
-from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
+from clarion.db.queue_plans import prefer_index_scans
 from clarion.ids import EnvironmentId, IntegrationId
 from clarion.monitoring.backlog import Queue, Waiting, read_own_backlog
 from clarion.monitoring.heartbeat import list_processes

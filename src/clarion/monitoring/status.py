@@ -6,11 +6,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.moments import NOW
 from clarion.db.open import find_revision, open_store, store_path
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
-from clarion.db.revisions import list_known_revisions
 from clarion.monitoring.backlog import Queue, Waiting, count_sends_under_way
 from clarion.monitoring.heartbeat import ProcessRow, list_processes
 from clarion.monitoring.store_state import StoreState, UnwellIntegration, read_store_state

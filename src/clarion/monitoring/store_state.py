@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from clarion.clock import Clock, Millis
-from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
+from clarion.db.queue_plans import prefer_index_scans
 from clarion.errors import StoreUnavailable
 from clarion.monitoring.backlog import MAX_COUNTED, Queue, Waiting, read_backlog
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from clarion.clock import Millis, wall_nanoseconds
-from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Database
+from clarion.db.queue_plans import prefer_index_scans
 from clarion.ids import JobId, MessageId, SubscriberId, id_text
 from clarion.integrations.model import Integration
 from clarion.jobs import store as jobs

@@ -6,9 +6,9 @@ is snoozed, counts as new when it comes back, and stays while a later step of it
 
 from collections.abc import Iterable, Sequence
 
-from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
+from clarion.db.queue_plans import prefer_index_scans
 from clarion.environments.options import DataKind
 from clarion.ids import NotificationId
 from clarion.messages.deletion import BY_RETENTION, note_deleted_by

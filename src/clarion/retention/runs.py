@@ -7,9 +7,9 @@ to it. In-app messages and those of the outbox have a retention of their own.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
+from clarion.db.queue_plans import prefer_index_scans
 from clarion.environments.options import DataKind
 from clarion.ids import NotificationId
 from clarion.retention.progress import due_query

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection
+from clarion.db.queue_plans import prefer_index_scans
 from clarion.environments.options import EnvironmentOptions
 from clarion.environments.store import list_environments
 from clarion.ids import EnvironmentId

@@ -1,8 +1,8 @@
 """Claims of sends and cancels exclude each other: a claim that began before a cancel is over when that returns."""
 
-from clarion.db.planner import PREFER_INDEX_SCANS
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
+from clarion.db.queue_plans import PREFER_INDEX_SCANS
 from clarion.environments.configuration import CONFIGURATION_VERSION, get_configuration_version
 from clarion.ids import EnvironmentId
 

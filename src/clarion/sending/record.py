@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from clarion.clock import Millis
-from clarion.db.planner import prefer_index_scans
 from clarion.db.port import Connection
 from clarion.db.query import sql
+from clarion.db.queue_plans import prefer_index_scans
 from clarion.engine.measuring import RecordedSends
 from clarion.engine.webhook_events import emit_send_events
 from clarion.ids import EnvironmentId, MessageId, NotificationId, id_text

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from clarion.clock import ManualClock
-from clarion.db.batch_delete import KeyedTable, delete_batch
+from clarion.db.deletion import KeyedTable, delete_batch
 from clarion.db.pace import EFFORTS, Pace
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql

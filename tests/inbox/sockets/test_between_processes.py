@@ -14,9 +14,9 @@ import pytest
 from clarion.app import Application, build_application
 from clarion.bus import InboxChange
 from clarion.clock import ManualClock, Millis
-from clarion.db.migrate import migrate_postgres
+from clarion.db.migrations.migrate import migrate_postgres
 from clarion.db.port import Connection
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
 from clarion.environments import actions
 from clarion.environments.model import Environment

@@ -7,7 +7,7 @@ from typing import Any
 from clarion.app import Application, build_application
 from clarion.clock import ManualClock
 from clarion.db.port import Database, Dialect
-from clarion.db.postgres import PostgresDatabase
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import Insert, sql
 from clarion.ids import SubscriberKey, new_id
 from clarion.inbox.sockets.hosts import LIFETIME, Hosts, remove_earlier_hosts
@@ -188,7 +188,7 @@ async def run_hosts(database: Database, own_id: bytes, is_done: Callable[[], Any
 
 
 async def test_a_live_process_cleans_up_after_a_dead_one(fresh_postgres_url: str, clock: ManualClock) -> None:
-    from clarion.db.migrate import migrate_postgres
+    from clarion.db.migrations.migrate import migrate_postgres
 
     await migrate_postgres(fresh_postgres_url)
     database = await PostgresDatabase.connect(fresh_postgres_url, pool_size=2)
@@ -205,7 +205,7 @@ async def test_a_live_process_cleans_up_after_a_dead_one(fresh_postgres_url: str
 
 
 async def test_a_process_that_was_taken_to_be_dead_enters_again(fresh_postgres_url: str, clock: ManualClock) -> None:
-    from clarion.db.migrate import migrate_postgres
+    from clarion.db.migrations.migrate import migrate_postgres
 
     await migrate_postgres(fresh_postgres_url)
     database = await PostgresDatabase.connect(fresh_postgres_url, pool_size=2)

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from clarion.db.migrate import migrate_postgres
+from clarion.db.migrations.migrate import migrate_postgres
 from tests.monitoring.traces.collector import Collector, open_collector
 from tests.processes import Process
 from tests.providers.loopback import WebServer, answering, web_server

@@ -1,8 +1,8 @@
-"""Alembic's entry: run the migrations on the connection that `clarion.db.upgrade` opened."""
+"""Alembic's entry: run the migrations on the connection that `clarion.db.migrations.upgrade` opened."""
 
 from alembic import context
 
-from clarion.db import online
+from clarion.db.migrations import online
 from clarion.db.schema import metadata
 
 __all__ = ["online"]  # imported because it tells Alembic how to build indexes on PostgreSQL

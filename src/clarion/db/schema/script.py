@@ -5,7 +5,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from clarion.db.upgrade import upgrade_sqlite
+from clarion.db.migrations.upgrade import upgrade_sqlite
 
 _HEAD = "-- Made by `make docs` from the migrations; a new store begins with it.\n"
 # The tables of the text index come with it; those of SQLite itself cannot be made.

@@ -10,7 +10,7 @@ import logging
 from functools import partial
 
 from clarion.clock import MINUTE, Clock, Millis
-from clarion.db.batch_delete import KeyedTable, delete_rows
+from clarion.db.deletion import KeyedTable, delete_rows
 from clarion.db.pace import EFFORTS, Pace
 from clarion.db.port import Database
 from clarion.environments.organizations import store

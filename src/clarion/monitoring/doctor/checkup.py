@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from clarion.clock import Clock, SystemClock
+from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.open import list_missing_migrations, open_store
 from clarion.db.port import Database, Dialect
-from clarion.db.revisions import list_known_revisions
 from clarion.environments.store import list_environments
 from clarion.errors import StoreError, StoreNewer, StoreOutdated
 from clarion.monitoring.doctor.clocks import check_processes, count_alive_workers

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from clarion.clock import MINUTE, SECOND, Clock, Millis
+from clarion.db.clock import READ_CLOCK
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import sql
-from clarion.db.store_clock import READ_CLOCK
 from clarion.monitoring.doctor.model import Finding, fine, problem, warning
 from clarion.wording import count_text
 

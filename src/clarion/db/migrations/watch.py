@@ -3,9 +3,9 @@
 import asyncio
 import logging
 
+from clarion.db.migrations.revisions import Schema, list_known_revisions, require_compatible, schema_of
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.db.revisions import Schema, list_known_revisions, require_compatible, schema_of
 from clarion.errors import StoreUnavailable
 
 _SECONDS = 2.0

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import asyncpg
 
 from clarion.cache import Caches
-from clarion.db.array_types import Connection
-from clarion.db.listener import Channel, Listener
 from clarion.db.port import Dialect, Row, SandboxWork, Work
-from clarion.db.pulse import Pulse, ask_server
+from clarion.db.postgres.arrays import Connection
+from clarion.db.postgres.listener import Channel, Listener
+from clarion.db.postgres.pulse import Pulse, ask_server
 from clarion.db.query import Insert, Query, as_short_array
 from clarion.db.sandbox import HIDDEN_TABLES, copy_query, stored_query
 from clarion.db.turns import Turns

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import apsw
 
-from clarion.db.sqlite import connect
+from clarion.db.sqlite.database import connect
 from clarion.errors import StoreUnavailable
 
 _BUSY_MILLISECONDS = 1_000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from clarion.db.opening import opening
+from clarion.db.sqlite.file import opening
 
 _PATIENCE_MILLISECONDS = 2_000
 """Commands that only look at the store are done by then."""

@@ -8,10 +8,10 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
-from clarion.db import sqlite
-from clarion.db.exclusive import exclusively
-from clarion.db.revisions import Schema, list_known_revisions, read_sqlite_schema, require_released
-from clarion.db.store_files import BACKUP_MARK, LOG_SUFFIXES, beside, describe_ours, is_backup
+from clarion.db.migrations.revisions import Schema, list_known_revisions, read_sqlite_schema, require_released
+from clarion.db.sqlite.database import connect
+from clarion.db.sqlite.exclusive import exclusively
+from clarion.db.sqlite.known_files import BACKUP_MARK, LOG_SUFFIXES, beside, describe_ours, is_backup
 from clarion.errors import StoreError, StoreNewer, StoreUnavailable
 from clarion.private_files import keep_aside, make_private_folder, private_draft
 
@@ -47,7 +47,7 @@ def back_up(
         raise StoreUnavailable(f"There is no store {source}; is the data folder right?")
     target = target.resolve()
     _require_replaceable(target, source, force=force)
-    with _draft_of(target) as draft, _reported(source), closing(sqlite.connect(source, read_only=True)) as connection:
+    with _draft_of(target) as draft, _reported(source), closing(connect(source, read_only=True)) as connection:
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
         _copy(connection, draft, between_steps, mark=BACKUP_MARK)

@@ -1,6 +1,6 @@
 """Migrates a store in a process of its own: Alembic and SQLAlchemy take 25 MB, which a serving process would keep.
 
-`python -m clarion.db.migration_process` reads what to migrate from standard input and writes the result to standard
+`python -m clarion.db.migrations.process` reads what to migrate from standard input and writes the result to standard
 output, both as JSON: addresses of databases contain passwords, which do not belong into arguments.
 """
 
@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from clarion import errors
-from clarion.db.migrate import migrate_postgres, migrate_sqlite
+from clarion.db.migrations.migrate import migrate_postgres, migrate_sqlite
 from clarion.errors import StoreError
 
 
@@ -40,7 +40,7 @@ async def run_migration(order: Order) -> list[str]:
 
 
 def _run_process(order: Order) -> list[str]:
-    command = [sys.executable, "-m", "clarion.db.migration_process"]
+    command = [sys.executable, "-m", "clarion.db.migrations.process"]
     done = subprocess.run(command, input=msgspec.json.encode(order), stdout=subprocess.PIPE, check=False)  # noqa: S603
     if done.returncode:
         raise StoreError("The store could not be migrated; the reason is above. Run `clarion migrate` to try again.")

@@ -15,9 +15,9 @@ from sqlalchemy import create_engine, event, text
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import StaticPool
 
-from clarion.db.locking import LOCK_TIMEOUT, retry_while_locked
-from clarion.db.online import Steps, run_pending_steps, store_steps
-from clarion.db.revisions import VERSIONS, list_known_revisions, works_with_text
+from clarion.db.migrations.locking import LOCK_TIMEOUT, retry_while_locked
+from clarion.db.migrations.online import Steps, run_pending_steps, store_steps
+from clarion.db.migrations.revisions import VERSIONS, list_known_revisions, works_with_text
 
 
 def list_breaking(revision: str, missing: Sequence[str], versions: Path = VERSIONS) -> list[str]:

@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from clarion.errors import StoreNewer, StoreOutdated
 
-VERSIONS = Path(__file__).parent / "migrations" / "versions"
+VERSIONS = Path(__file__).parent / "versions"
 """The folder of the migrations. Functions take another one, so that tests can bring migrations of their own."""
 PENDING_TABLE = "pending_migration_steps"
-"""On PostgreSQL, while steps of a migration are left; see `db/online.py`."""
+"""On PostgreSQL, while steps of a migration are left; see `db/migrations/online.py`."""
 
 _TO = ".."
 _READ = "SELECT * FROM alembic_version"

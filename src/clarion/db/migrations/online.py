@@ -19,8 +19,8 @@ from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.sql.elements import quoted_name
 from sqlalchemy.util import immutabledict
 
-from clarion.db.locking import LOCK_TIMEOUT, retry_while_locked
-from clarion.db.revisions import PENDING_TABLE
+from clarion.db.migrations.locking import LOCK_TIMEOUT, retry_while_locked
+from clarion.db.migrations.revisions import PENDING_TABLE
 
 _BATCH = 2_000
 _PAUSE_SECONDS = 0.01

@@ -1,0 +1,1 @@
+"""PostgreSQL: the database, its connections and notifications."""

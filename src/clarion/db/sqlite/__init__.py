@@ -1,0 +1,1 @@
+"""SQLite: the database, its file, its log, its backups."""
