@@ -48,7 +48,7 @@ UNSCOPED = {
     "clarion.environments.organizations.store",
     "clarion.monitoring.heartbeat",
     "clarion.monitoring.status._DATABASE_BYTES",
-    "clarion.db.migrations.watch",
+    "clarion.db.migrations.revisions",
     "clarion.db.clock",
     "clarion.monitoring.doctor.clocks",
     "clarion.monitoring.doctor.store",

@@ -51,7 +51,7 @@ import clarion.workflows.routes
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock
 from clarion.db.clock import StoreClock
-from clarion.db.migrations.watch import watch_schema
+from clarion.db.migrations.revisions import watch_schema
 from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Database
 from clarion.engine.worker import Engine

@@ -25,7 +25,7 @@ from clarion.db.migrations.upgrade import upgrade_sqlite
 from clarion.db.schema import metadata
 from clarion.db.schema.script import render_sqlite_script
 from clarion.db.sqlite.database import connect
-from clarion.db.sqlite.exclusive import require_unused
+from clarion.db.sqlite.file import require_unused
 from clarion.errors import StoreInUse, StoreNewer, StoreOutdated, StoreUnavailable
 from tests.db.catalog import Catalog, read_postgres_catalog, read_sqlite_catalog
 from tests.db.versions import ADD_COLUMN, LATEST, make_versions

@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from clarion.db import turns as rules
-from clarion.db.turns import Turns
+from clarion.db import sandbox as rules
+from clarion.db.sandbox import Turns
 from clarion.errors import Busy, RateLimited
 from clarion.ids import EnvironmentId
 

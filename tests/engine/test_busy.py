@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clarion.clock import ManualClock, Millis
-from clarion.db import loose_scan
+from clarion.db import queue_plans
 from clarion.db.port import Connection, Database
 from clarion.db.query import Insert
 from clarion.engine.busy import LIST_BUSY, list_busy
@@ -31,7 +31,7 @@ async def insert_jobs(db: Connection, environment: Environment, due_at: Millis, 
     await db.insert_many(JOBS, rows)
 
 
-@pytest.mark.parametrize("count", [1, loose_scan.FEW - 1, loose_scan.FEW, loose_scan.FEW + 50])
+@pytest.mark.parametrize("count", [1, queue_plans.FEW - 1, queue_plans.FEW, queue_plans.FEW + 50])
 async def test_environments_with_due_runs_are_found_beside_others_with_many(
     database: Database, site: Site, clock: ManualClock, count: int
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from clarion.bus import Bus
 from clarion.clock import Clock
-from clarion.db.pace import Effort, Pace
+from clarion.db.deletion import Effort, Pace
 from clarion.db.port import Database, Row
 from clarion.db.query import Query, sql
 from clarion.ids import EnvironmentId

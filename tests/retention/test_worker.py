@@ -9,7 +9,7 @@ import pytest
 
 from clarion.bus import Bus, InboxChange
 from clarion.clock import DAY, ManualClock
-from clarion.db.pace import BUSY_SECONDS, MAX_BATCH, MAX_PAUSE_SECONDS, MIN_BATCH, Effort, Pace
+from clarion.db.deletion import BUSY_SECONDS, MAX_BATCH, MAX_PAUSE_SECONDS, MIN_BATCH, Effort, Pace
 from clarion.db.port import Database, Work
 from clarion.errors import StoreUnavailable
 from clarion.ids import new_id

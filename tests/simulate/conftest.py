@@ -2,7 +2,7 @@
 
 import pytest
 
-from clarion.db import turns
+from clarion.db import sandbox
 from tests.engine.conftest import _log_no_errors, logged_errors, world
 
 __all__ = ["_log_no_errors", "logged_errors", "world"]
@@ -12,4 +12,4 @@ __all__ = ["_log_no_errors", "logged_errors", "world"]
 def _do_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many simulations follow each other here, and nothing else is disturbed."""
     for name in ("ALLOWANCE", "ALLOWANCE_OF_ALL"):
-        monkeypatch.setattr(turns, name, float("inf"))
+        monkeypatch.setattr(sandbox, name, float("inf"))

@@ -14,7 +14,7 @@ from clarion.db.migrations.process import Order, run_migration
 from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.move import TableCount, move_to_postgres
 from clarion.db.open import list_missing_migrations, store_path
-from clarion.db.sqlite.exclusive import require_unused
+from clarion.db.sqlite.file import require_unused
 from clarion.errors import SettingsError
 from clarion.settings.model import Settings
 from clarion.vault import KEY_FILE

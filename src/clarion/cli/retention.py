@@ -13,7 +13,7 @@ from clarion.cli.stores import load_settings, open_current_store, wide_console
 from clarion.clock import SystemClock
 from clarion.db.open import store_path
 from clarion.db.port import Connection
-from clarion.db.sqlite.compact import compact_sqlite
+from clarion.db.sqlite.file import compact_sqlite
 from clarion.environments.model import Environment
 from clarion.environments.options import DataKind
 from clarion.environments.store import list_environments

@@ -11,11 +11,13 @@ import logging
 from collections.abc import Callable
 
 from clarion.clock import MINUTE, SECOND, Clock, Millis, SteadyClock, SystemClock, boot_milliseconds
-from clarion.db.moments import POSTGRES_NOW
 from clarion.db.port import Database, Dialect
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
 
+POSTGRES_NOW = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+NOW = {Dialect.SQLITE: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", Dialect.POSTGRES: POSTGRES_NOW}
+"""SQL: the time by the clock of the database, so that the clocks of machines do not matter."""
 INTERVAL = {Dialect.SQLITE: Millis(SECOND), Dialect.POSTGRES: Millis(5 * SECOND)}
 STEP = Millis(2 * SECOND)
 """A difference that is more than drift."""

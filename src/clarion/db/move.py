@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from clarion.db.migrations.migrate import list_missing_in_postgres
 from clarion.db.migrations.revisions import list_missing, read_sqlite_schema
-from clarion.db.sqlite.exclusive import exclusively
+from clarion.db.sqlite.file import exclusively
 from clarion.errors import StoreError, StoreOutdated, StoreUnavailable
 
 _LOCK_TIMEOUT = "2s"

@@ -110,7 +110,7 @@ class Database(Transactions, Protocol):
     async def sandbox(self, environment_id: EnvironmentId, work: SandboxWork[T]) -> T:
         """Run `work` on a snapshot, beside all other units, and forget everything that it writes.
 
-        Those of an environment run one after the other, with rests: see `db/turns.py`.
+        Those of an environment run one after the other, with rests: see `db/sandbox.py`.
         """
         ...
 

@@ -3,9 +3,9 @@
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.loose_scan import distinct_environments, due_environments
 from clarion.db.port import Connection
 from clarion.db.query import sql
+from clarion.db.queue_plans import distinct_environments, due_environments
 from clarion.ids import EnvironmentId
 from clarion.jobs.lanes import IN_LANES, LaneSet
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 
 from clarion.clock import SECOND, Millis
-from clarion.db.moments import POSTGRES_NOW
+from clarion.db.clock import POSTGRES_NOW
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable

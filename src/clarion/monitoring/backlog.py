@@ -10,10 +10,9 @@ from enum import StrEnum
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.loose_scan import distinct_environments, distinct_pairs, due_environments
 from clarion.db.port import Connection, Row
 from clarion.db.query import Query, sql
-from clarion.db.queue_plans import prefer_index_scans
+from clarion.db.queue_plans import distinct_environments, distinct_pairs, due_environments, prefer_index_scans
 from clarion.ids import EnvironmentId, id_millis
 
 MAX_COUNTED = 10_000

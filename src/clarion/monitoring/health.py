@@ -6,8 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from clarion.db.migrations.revisions import list_known_revisions, list_missing
-from clarion.db.migrations.watch import read_schema
+from clarion.db.migrations.revisions import list_known_revisions, list_missing, read_schema
 from clarion.db.port import Database
 from clarion.errors import StoreNewer, StoreOutdated, StoreUnavailable
 from clarion.monitoring.watchdog import LoopWatchdog

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from clarion.clock import MINUTE, SECOND, Clock, Millis
-from clarion.db.moments import NOW
+from clarion.db.clock import NOW
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import Query, sql
 from clarion.errors import StoreUnavailable

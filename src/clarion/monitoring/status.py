@@ -6,8 +6,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.db.clock import NOW
 from clarion.db.migrations.revisions import list_known_revisions
-from clarion.db.moments import NOW
 from clarion.db.open import find_revision, open_store, store_path
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql

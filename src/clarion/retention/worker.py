@@ -15,7 +15,7 @@ from functools import partial
 
 from clarion.bus import Bus, InboxChange
 from clarion.clock import Clock, Millis
-from clarion.db.pace import EFFORTS, Pace
+from clarion.db.deletion import EFFORTS, Pace
 from clarion.db.port import Connection, Database, Row
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, new_id

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.loose_scan import distinct_environments
 from clarion.db.port import Connection
 from clarion.db.query import sql
+from clarion.db.queue_plans import distinct_environments
 from clarion.ids import EnvironmentId, IntegrationId, JobId
 from clarion.integrations.model import Integration
 from clarion.jobs.model import Priority

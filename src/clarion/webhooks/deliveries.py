@@ -11,10 +11,9 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import SECOND, Millis
-from clarion.db.loose_scan import distinct_environments, distinct_pairs
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.db.queue_plans import prefer_index_scans
+from clarion.db.queue_plans import distinct_environments, distinct_pairs, prefer_index_scans
 from clarion.environments.configuration import raise_configuration_version
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
 from clarion.vault import Vault

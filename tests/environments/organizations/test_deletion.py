@@ -11,8 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from clarion.clock import ManualClock
-from clarion.db.deletion import KeyedTable, delete_batch
-from clarion.db.pace import EFFORTS, Pace
+from clarion.db.deletion import EFFORTS, KeyedTable, Pace, delete_batch
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.db.schema import metadata

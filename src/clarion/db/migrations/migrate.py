@@ -12,6 +12,7 @@ from typing import Any
 
 import asyncpg
 
+from clarion.db.clock import POSTGRES_NOW
 from clarion.db.migrations.revisions import (
     VERSIONS,
     list_known_revisions,
@@ -19,10 +20,8 @@ from clarion.db.migrations.revisions import (
     read_postgres_schema,
     read_sqlite_schema,
 )
-from clarion.db.moments import POSTGRES_NOW
 from clarion.db.sqlite.database import connect
-from clarion.db.sqlite.exclusive import require_unused
-from clarion.db.sqlite.file import opening
+from clarion.db.sqlite.file import opening, require_unused
 from clarion.errors import StoreInUse, StoreUnavailable
 from clarion.private_files import make_private_file, make_private_folder
 

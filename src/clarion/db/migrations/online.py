@@ -8,7 +8,8 @@ the steps that are left. New tables, empty databases and SQLite, whose file one 
 
 import asyncio
 import json
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import asyncpg
 from alembic import op
@@ -19,8 +20,8 @@ from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.sql.elements import quoted_name
 from sqlalchemy.util import immutabledict
 
-from clarion.db.migrations.locking import LOCK_TIMEOUT, retry_while_locked
 from clarion.db.migrations.revisions import PENDING_TABLE
+from clarion.errors import StoreUnavailable
 
 _BATCH = 2_000
 _PAUSE_SECONDS = 0.01
@@ -30,6 +31,13 @@ Steps = list[dict[str, str]]
 
 _NO_PARAMETERS: immutabledict[str, Any] = immutabledict()
 _SCRIPTABLE = (DDLElement, TextClause, UpdateBase)
+
+T = TypeVar("T")
+
+LOCK_TIMEOUT = "250ms"
+"""While a statement waits for the lock of a table, everybody else waits behind it."""
+_LOCK_PAUSE_SECONDS = 0.5
+_MAX_LOCK_ATTEMPTS = 600
 
 
 class OnlinePostgres(PostgresqlImpl):
@@ -166,3 +174,27 @@ def _literal(text: str) -> str:
 
 
 _RUNNERS = {"index": _build_index, "drop": _drop_index, "fill": _fill_column}
+
+
+async def retry_while_locked(work: Callable[[], Awaitable[T]]) -> T:
+    """Try work that has a lock timeout again until it gets its locks."""
+    for _ in range(_MAX_LOCK_ATTEMPTS):
+        try:
+            return await work()
+        except Exception as error:
+            if not _is_lock_timeout(error):
+                raise
+            await asyncio.sleep(_LOCK_PAUSE_SECONDS)
+    raise StoreUnavailable(
+        "A table stays locked, so that the migration cannot change it; look for long transactions in pg_stat_activity, "
+        "and run `clarion migrate` again: it goes on where it stopped."
+    )
+
+
+def _is_lock_timeout(error: BaseException | None) -> bool:
+    """Whether an error, or the one that it wraps, is a lock timeout; deadlocks are over when tried again, too."""
+    while error is not None:
+        if isinstance(error, asyncpg.LockNotAvailableError | asyncpg.DeadlockDetectedError):
+            return True
+        error = getattr(error, "orig", None) or error.__cause__
+    return False

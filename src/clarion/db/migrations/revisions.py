@@ -5,6 +5,8 @@ what older versions do not see says so with a line `works_with = "<revision>"`, 
 serving while it runs and until they are replaced.
 """
 
+import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,9 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
-from clarion.errors import StoreNewer, StoreOutdated
+from clarion.db.port import Connection, Database
+from clarion.db.query import sql
+from clarion.errors import StoreNewer, StoreOutdated, StoreUnavailable
 
 VERSIONS = Path(__file__).parent / "versions"
 """The folder of the migrations. Functions take another one, so that tests can bring migrations of their own."""
@@ -21,6 +25,11 @@ PENDING_TABLE = "pending_migration_steps"
 
 _TO = ".."
 _READ = "SELECT * FROM alembic_version"
+_WATCH_SECONDS = 2.0
+
+READ_SCHEMA = sql(_READ)
+
+log = logging.getLogger(__name__)
 
 
 class Schema(Struct, frozen=True):
@@ -107,3 +116,26 @@ def oldest_compatible(revisions: Sequence[str], works_with: Mapping[str, str]) -
     return next(
         one for one in revisions if all(works_with.get(newer, newer) <= one for newer in revisions if newer > one)
     )
+
+
+async def watch_schema(database: Database, *, seconds: float = _WATCH_SECONDS) -> None:
+    """Look at the schema now and then until cancelled; raises StoreNewer if this version cannot work with it.
+
+    A newer schema that this version can work with is logged once.
+    """
+    seen = list_known_revisions()[-1]
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            schema = await database.read(read_schema)
+        except StoreUnavailable:
+            continue  # the next look is soon enough
+        if schema is not None and schema.revision != seen:
+            require_compatible(schema)
+            seen = schema.revision
+            log.warning("Store was migrated; install the newer version here, too", extra={"schema": schema.revision})
+
+
+async def read_schema(db: Connection) -> Schema | None:
+    row = await db.fetch_one(READ_SCHEMA)
+    return None if row is None else schema_of(row)

@@ -15,8 +15,7 @@ from sqlalchemy import create_engine, event, text
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import StaticPool
 
-from clarion.db.migrations.locking import LOCK_TIMEOUT, retry_while_locked
-from clarion.db.migrations.online import Steps, run_pending_steps, store_steps
+from clarion.db.migrations.online import LOCK_TIMEOUT, Steps, retry_while_locked, run_pending_steps, store_steps
 from clarion.db.migrations.revisions import VERSIONS, list_known_revisions, works_with_text
 
 

@@ -15,8 +15,7 @@ from clarion.db.postgres.arrays import Connection
 from clarion.db.postgres.listener import Channel, Listener
 from clarion.db.postgres.pulse import Pulse, ask_server
 from clarion.db.query import Insert, Query, as_short_array
-from clarion.db.sandbox import HIDDEN_TABLES, copy_query, stored_query
-from clarion.db.turns import Turns
+from clarion.db.sandbox import HIDDEN_TABLES, Turns, copy_query, stored_query
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.monitoring.metrics.database import DatabaseMeasures, PoolState

@@ -18,10 +18,9 @@ from msgspec import Struct
 from clarion.cache import Caches
 from clarion.db.port import Dialect, Row, SandboxWork, Work
 from clarion.db.query import Insert, Query
-from clarion.db.sandbox import HIDDEN_TABLES, copy_query, stored_query
+from clarion.db.sandbox import HIDDEN_TABLES, MAX_SANDBOXES, Turns, copy_query, stored_query
 from clarion.db.sqlite.checkpoints import PAGES_PER_CHECKPOINT, Checkpointer
 from clarion.db.sqlite.json_functions import json_has_values, json_matches
-from clarion.db.turns import MAX_SANDBOXES, Turns
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.monitoring.metrics.database import DatabaseMeasures, PoolState

@@ -10,8 +10,7 @@ import logging
 from functools import partial
 
 from clarion.clock import MINUTE, Clock, Millis
-from clarion.db.deletion import KeyedTable, delete_rows
-from clarion.db.pace import EFFORTS, Pace
+from clarion.db.deletion import EFFORTS, KeyedTable, Pace, delete_rows
 from clarion.db.port import Database
 from clarion.environments.organizations import store
 from clarion.environments.organizations.model import DeletedEnvironment

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from clarion.clock import SECOND, Millis
-from clarion.db.moments import POSTGRES_NOW
+from clarion.db.clock import POSTGRES_NOW
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
