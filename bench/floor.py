@@ -31,6 +31,9 @@ from clarion.triggers.wire import TriggerIn, TriggerResultOut
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 
+SECTION = "Events"
+"""Of the description of the API; other modules have that of their room, and a script is in none."""
+
 
 @operation("POST", "/v1/events/trigger", scope=Scope.EVENTS_WRITE, status=201, body=TriggerIn, body_limit=LARGE_BODY)
 async def accept(call: Call, body: TriggerIn) -> TriggerResultOut:  # noqa: ARG001 - an operation has a call

@@ -329,8 +329,8 @@ def operation(  # noqa: PLR0913 - the options of a route
 
 
 def _section_of(handler: Handler) -> str:
-    room = handler.__module__.split(".")[1]
-    return getattr(sys.modules[handler.__module__], "SECTION", room.capitalize())
+    section: str | None = getattr(sys.modules[handler.__module__], "SECTION", None)
+    return section or handler.__module__.split(".")[1].capitalize()
 
 
 def _default_limit(scope: Scope | None, *, is_for_subscribers: bool) -> LimitCategory | None:
