@@ -162,7 +162,9 @@ async def wait_for_data(
     try:
         async with asyncio.timeout(SECONDS):
             while missing:
-                await (meanwhile() if meanwhile else asyncio.sleep(0.3))
+                if meanwhile is not None:
+                    await meanwhile()
+                await asyncio.sleep(0.3)
                 missing = {k: v for k, v in missing.items() if not await has_had_data(prometheus, v)}
     except TimeoutError:
         pytest.fail(f"no data for {missing}")
