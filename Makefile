@@ -76,7 +76,9 @@ bench: install-bench ## measure everything in one run of at most 45 minutes; rew
 profile: install-bench ## flame graphs and SQL of WORKLOAD=trigger on SYSTEM=sqlite or postgres
 	@$(BIN)/python -m bench profile $(WORKLOAD) $(SYSTEM)
 
-check: install-dev lint types imports web-check test browser ## what CI runs: format, lint, types, imports, tests
+check: install-dev ## what CI runs: format, lint, types, imports, tests
+	@$(MAKE) --no-print-directory -j2 --output-sync lint types imports web-check
+	@$(MAKE) --no-print-directory test browser
 
 dist: install-dev web ## wheel and sdist, with the files for browsers, in dist/
 	@rm -rf dist && $(BIN)/hatchling build -d dist
